@@ -1,0 +1,282 @@
+"""The one tree of errors.
+
+::
+
+    BlazarError
+    ├── BadRequest                 the request cannot be understood or is not allowed by its own terms
+    │   ├── MissingParameter
+    │   ├── InvalidParameter
+    │   │   ├── InvalidDate
+    │   │   └── InvalidRequirement
+    │   └── ...
+    ├── Unauthorized, Forbidden
+    ├── NotFound
+    │   ├── LeaseNotFound, HostNotFound, PropertyNotFound, ...
+    ├── Conflict                   the request is fine, the state of things forbids it
+    │   ├── NotEnoughHosts, InvalidLeaseStatus, CannotChange, ...
+    │   └── ConcurrentUpdate
+    ├── Unavailable                try again later
+    └── CloudError                 raised by adapters only
+        ├── CloudNotFound, CloudConflict, CloudRefused
+        └── CloudUnavailable
+
+Every class has a stable ``code``: clients and the RPC layer identify an error by it, so a code never
+changes. HTTP statuses live in one table, in ``blazar.api.faults``.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+
+class BlazarError(Exception):
+    """Something that the caller is told about; ``message`` says it in one sentence."""
+
+    code: ClassVar[str] = "internal"
+
+    def __init__(self, message: str, **fields: object) -> None:
+        super().__init__(message)
+        self.message = message
+        self.fields: dict[str, object] = fields
+
+
+class BadRequest(BlazarError):
+    """The request contradicts the contract; the caller must change it."""
+
+    code = "bad-request"
+
+
+class MissingParameter(BadRequest):
+    """A required key is absent; ``names`` says which."""
+
+    code = "missing-parameter"
+
+    def __init__(self, *names: str) -> None:
+        # The text is compared by published tests (rest-api 4.6).
+        super().__init__(f"Missing parameter {', '.join(names)}", names=list(names))
+
+
+class InvalidParameter(BadRequest):
+    """A value is of the wrong type or outside its range; ``name`` says which key it is."""
+
+    code = "invalid-parameter"
+
+    def __init__(self, name: str, problem: str) -> None:
+        super().__init__(f"{name}: {problem}", name=name)
+
+
+class InvalidDate(InvalidParameter):
+    """A date is not written as the contract asks."""
+
+    code = "invalid-date"
+
+    def __init__(self, name: str, value: object) -> None:
+        # The text is compared by published tests (rest-api 4.6).
+        BlazarError.__init__(
+            self,
+            f"{value} is an invalid date. Required format: %Y-%m-%d %H:%M ({name})",
+            name=name,
+        )
+
+
+class InvalidPeriod(BadRequest):
+    """Dates that are well written but do not make a period that can be had."""
+
+    code = "invalid-period"
+
+
+class BeforeEndOutsideLease(BadRequest):
+    """``before_end_date`` does not lie strictly between the start and the end."""
+
+    code = "before-end-outside-lease"
+
+
+class InvalidRange(BadRequest):
+    """``min`` is greater than ``max``."""
+
+    code = "invalid-range"
+
+
+class InvalidRequirement(InvalidParameter):
+    """A requirement expression cannot be used: its shape, or a key nobody knows."""
+
+    code = "invalid-requirement"
+
+
+class UnsupportedResourceType(BadRequest):
+    """No plugin is loaded for the resource type asked for."""
+
+    code = "unsupported-resource-type"
+
+
+class CapabilityKeyTooLong(BadRequest):
+    """The name of an extra capability is longer than 64 characters."""
+
+    code = "capability-key-too-long"
+
+    def __init__(self, name: str) -> None:
+        # The text is compared by published tests (rest-api 4.6).
+        super().__init__(f"Extra capability key too long: {name[:64]}…", name=name[:64])
+
+
+class HostReferenceMissing(BadRequest):
+    """POST of a host names neither ``name`` nor ``id``."""
+
+    code = "host-reference-missing"
+
+
+class Unauthorized(BlazarError):
+    """The caller did not say who they are, or not believably."""
+
+    code = "unauthorized"
+
+
+class Forbidden(BlazarError):
+    """Policy does not allow it; the message names the rule."""
+
+    code = "forbidden"
+
+
+class NotFound(BlazarError):
+    """The thing named does not exist."""
+
+    code = "not-found"
+
+
+class LeaseNotFound(NotFound):
+    """No lease has this id (any more)."""
+
+    code = "lease-not-found"
+
+    def __init__(self, lease_id: str) -> None:
+        super().__init__(f"Lease not found: lease_id {lease_id}", lease_id=lease_id)
+
+
+class HostNotFound(NotFound):
+    """No registered host has this id, or Nova knows no hypervisor of this name."""
+
+    code = "host-not-found"
+
+    def __init__(self, host_id: str) -> None:
+        super().__init__(f"Host not found: host_id {host_id}", host_id=host_id)
+
+
+class PropertyNotFound(NotFound):
+    """No resource property has this name."""
+
+    code = "property-not-found"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"Resource property not found: {name}", name=name)
+
+
+class FreepoolNotFound(NotFound):
+    """Nova has no aggregate of the freepool's name; an operator has to create it."""
+
+    code = "freepool-not-found"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"Nova has no aggregate named {name} (the freepool)", name=name)
+
+
+class ProviderNotFound(NotFound):
+    """Placement has no resource provider for a host."""
+
+    code = "provider-not-found"
+
+
+class Conflict(BlazarError):
+    """The request is well formed, but the present state of things forbids it."""
+
+    code = "conflict"
+
+
+class NotEnoughHosts(Conflict):
+    """Fewer hosts than asked for are free, and fit, throughout the window."""
+
+    code = "not-enough-hosts"
+
+
+class InvalidLeaseStatus(Conflict):
+    """The lease is in a status in which it cannot be changed; ``status`` says which."""
+
+    code = "invalid-lease-status"
+
+    def __init__(self, lease_id: str, status: str, action: str) -> None:
+        super().__init__(
+            f"Lease {lease_id} is {status} and cannot be {action} now; try again when it has settled",
+            lease_id=lease_id,
+            status=status,
+        )
+
+
+class CannotChange(Conflict):
+    """A parameter that is fixed, or fixed in this phase, was to be changed."""
+
+    code = "cannot-change"
+
+
+class HostHasServers(Conflict):
+    """Servers run on a host that was to be registered or removed."""
+
+    code = "host-has-servers"
+
+
+class HostAlreadyRegistered(Conflict):
+    """The host is registered, or stands in the freepool, already."""
+
+    code = "host-already-registered"
+
+
+class HostReserved(Conflict):
+    """Allocations exist on a host that was to be removed."""
+
+    code = "host-reserved"
+
+
+class CapabilityInUse(Conflict):
+    """A capability that reservations rely on was to be changed or removed."""
+
+    code = "capability-in-use"
+
+
+class ConcurrentUpdate(Conflict):
+    """Somebody else was faster, again and again; the same request may succeed now."""
+
+    code = "concurrent-update"
+
+
+class Unavailable(BlazarError):
+    """The service cannot answer now; the same request may succeed later."""
+
+    code = "unavailable"
+
+
+class CloudError(BlazarError):
+    """Base of what adapters of the cloud raise."""
+
+    code = "cloud"
+
+
+class CloudNotFound(CloudError):
+    """The cloud has no such thing (any more)."""
+
+    code = "cloud-not-found"
+
+
+class CloudConflict(CloudError):
+    """The cloud refuses because of its state: a duplicate, a thing in use, a stale generation."""
+
+    code = "cloud-conflict"
+
+
+class CloudRefused(CloudError):
+    """The cloud will never accept this request as it stands (bad request, forbidden, over quota)."""
+
+    code = "cloud-refused"
+
+
+class CloudUnavailable(CloudError):
+    """No usable answer: a timeout, a broken connection, 5xx, 429. The call may have had its effect."""
+
+    code = "cloud-unavailable"

@@ -1,0 +1,117 @@
+"""Registered hosts, and what requirements can ask of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from blazar.domain.availability import Resource
+from blazar.domain.lease import ResourceId
+from blazar.domain.requirements import Fact
+
+MAX_CAPABILITY_KEY_LENGTH = 64
+
+HOST_TEXT_FACTS = frozenset(
+    {"hypervisor_hostname", "service_name", "hypervisor_type", "availability_zone", "cpu_info"}
+)
+"""Built-in properties whose text is equal whatever its case, as clients of the reference expect."""
+
+HOST_DETAILS = frozenset(
+    {
+        "availability_zone",
+        "hypervisor_hostname",
+        "service_name",
+        "vcpus",
+        "cpu_info",
+        "hypervisor_type",
+        "hypervisor_version",
+        "memory_mb",
+        "local_gb",
+    }
+)
+"""Keys of a registration request that Nova answers, so that what the request says is ignored."""
+
+
+HOST_FACTS = HOST_DETAILS | {"id", "reservable", "status", "created_at", "updated_at"}
+"""Built-in properties: requirements may name them even where no host is registered."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostInventory:
+    """How much of one resource class a host's providers have, as Placement said."""
+
+    total: int
+    reserved: int
+    min_unit: int
+    max_unit: int
+    step_size: int
+    allocation_ratio: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Host:
+    """A host that can be reserved. Sizes are totals, before overcommit."""
+
+    id: ResourceId
+    hypervisor_hostname: str
+    service_name: str
+    hypervisor_type: str
+    hypervisor_version: int
+    vcpus: int
+    memory_mb: int
+    local_gb: int
+    cpu_info: str
+    availability_zone: str = ""
+    is_reservable: bool = True
+    generation: int = 0
+    capabilities: Mapping[str, str] = field(default_factory=dict)
+    inventories: Mapping[str, HostInventory] = field(default_factory=dict)
+    traits: frozenset[str] = frozenset()
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+
+    def as_resource(self) -> Resource:
+        """Return the host as a search sees it. Built-in properties win over capabilities of their name."""
+        return Resource(
+            id=self.id,
+            generation=self.generation,
+            is_reservable=self.is_reservable,
+            facts={**self.capabilities, **self._built_in_facts()},
+            size=(self.vcpus, self.memory_mb, self.local_gb),
+        )
+
+    def _built_in_facts(self) -> Mapping[str, Fact]:
+        # The reference also answers for trust_id, which lets a lessee guess it (behaviour 12, 29).
+        return {
+            "id": self.id,
+            "hypervisor_hostname": self.hypervisor_hostname,
+            "service_name": self.service_name,
+            "hypervisor_type": self.hypervisor_type,
+            "hypervisor_version": self.hypervisor_version,
+            "vcpus": self.vcpus,
+            "memory_mb": self.memory_mb,
+            "local_gb": self.local_gb,
+            "cpu_info": self.cpu_info,
+            "availability_zone": self.availability_zone,
+            "reservable": self.is_reservable,
+            "status": None,
+            "created_at": _seconds(self.created_at),
+            "updated_at": _seconds(self.updated_at),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceProperty:
+    """A name under which hosts have extra capabilities; a private one is hidden from listings."""
+
+    id: str
+    resource_type: str
+    name: str
+    is_private: bool = False
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+
+
+def _seconds(instant: datetime | None) -> str | None:
+    return instant.strftime("%Y-%m-%d %H:%M:%S") if instant else None

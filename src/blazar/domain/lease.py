@@ -1,0 +1,149 @@
+"""Leases, their reservations and events, and the allocations that reservations hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import NewType
+
+from blazar.domain.interval import Interval
+
+LeaseId = NewType("LeaseId", str)
+ReservationId = NewType("ReservationId", str)
+ResourceId = NewType("ResourceId", str)
+"""A host's or floating IP's id; unique over all kinds of resources."""
+
+
+class LeaseStatus(StrEnum):
+    """What clients see of a lease (rest-api 5.1.7)."""
+
+    CREATING = "CREATING"
+    PENDING = "PENDING"
+    STARTING = "STARTING"
+    ACTIVE = "ACTIVE"
+    UPDATING = "UPDATING"
+    TERMINATING = "TERMINATING"
+    TERMINATED = "TERMINATED"
+    DELETING = "DELETING"
+    ERROR = "ERROR"
+
+    @property
+    def is_stable(self) -> bool:
+        """Return whether nothing is being done about the lease."""
+        return self in _STABLE
+
+
+_STABLE = frozenset({LeaseStatus.PENDING, LeaseStatus.ACTIVE, LeaseStatus.TERMINATED, LeaseStatus.ERROR})
+
+
+class ReservationStatus(StrEnum):
+    """What clients see of a reservation."""
+
+    PENDING = "pending"
+    ACTIVE = "active"
+    DELETED = "deleted"
+    ERROR = "error"
+
+
+class EventType(StrEnum):
+    """The points of a lease's life that clients see as events."""
+
+    START = "start_lease"
+    BEFORE_END = "before_end_lease"
+    END = "end_lease"
+
+
+class EventStatus(StrEnum):
+    """How far an event is."""
+
+    UNDONE = "UNDONE"
+    IN_PROGRESS = "IN_PROGRESS"
+    DONE = "DONE"
+    ERROR = "ERROR"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """A point in a lease's life: due at *time*."""
+
+    id: str
+    event_type: EventType
+    time: datetime
+    status: EventStatus = EventStatus.UNDONE
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reservation:
+    """A part of a lease: resources of one type.
+
+    ``spec`` is JSON that only the plugin of ``resource_type`` understands.
+    """
+
+    id: ReservationId
+    lease_id: LeaseId
+    resource_type: str
+    spec: Mapping[str, object]
+    status: ReservationStatus = ReservationStatus.PENDING
+    is_deployed: bool = False
+    """Whether something of it may exist outside; set before the first thing is made."""
+    problem: str | None = None
+    """Why it is in error, or what its next step waits for."""
+    missing_resources: bool = False
+    resources_changed: bool = False
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allocation:
+    """One resource held for one reservation.
+
+    An allocation outlives its window until its resource was seen free: ``released_at`` is when.
+    """
+
+    resource_id: ResourceId
+    reservation_id: ReservationId
+    window: Interval
+    is_exclusive: bool = True
+    released_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lease:
+    """What a lessee asked for, and how far it is.
+
+    ``end`` equals ``start`` only for a lease that was ended in the minute in which it began.
+    ``revision`` grows with every write: who writes names the revision that was read.
+    """
+
+    id: LeaseId
+    name: str
+    user_id: str | None
+    project_id: str | None
+    start: datetime
+    end: datetime
+    status: LeaseStatus
+    is_deleting: bool = False
+    revision: int = 0
+    reservations: tuple[Reservation, ...] = ()
+    events: tuple[Event, ...] = ()
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+
+    @property
+    def is_degraded(self) -> bool:
+        """Return whether a reservation lost or changed resources."""
+        return any(each.missing_resources or each.resources_changed for each in self.reservations)
+
+    def find_event(self, event_type: EventType) -> Event | None:
+        """Return the event of this type; only ``before_end_lease`` may be absent."""
+        return next((event for event in self.events if event.event_type is event_type), None)
+
+    def get_event_status(self, event_type: EventType) -> EventStatus:
+        """Return how far the event of this type is; an absent one is done."""
+        event = self.find_event(event_type)
+        return event.status if event else EventStatus.DONE

@@ -1,0 +1,208 @@
+"""What a lease's dates and its progress mean at a given instant.
+
+The engine asks here, never the other way round: nothing in this module does anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import Enum
+
+from blazar.domain.lease import (
+    Event,
+    EventStatus,
+    EventType,
+    Lease,
+    LeaseStatus,
+    Reservation,
+    ReservationId,
+    ReservationStatus,
+)
+
+
+class Phase(Enum):
+    """Where *now* lies in a lease's life."""
+
+    AHEAD = "ahead"
+    PREPARING = "preparing"
+    """Shortly before the start: what has no effect yet may be made."""
+    RUNNING = "running"
+    OVER = "over"
+    """Ended, or to be deleted."""
+
+
+def phase_of(lease: Lease, now: datetime, prepare_lead: timedelta) -> Phase:
+    """Return the phase of a lease; one that is to be deleted is over."""
+    if lease.is_deleting or now >= lease.end:
+        return Phase.OVER
+    if now >= lease.start:
+        return Phase.RUNNING
+    return Phase.PREPARING if now >= lease.start - prepare_lead else Phase.AHEAD
+
+
+def reservation_phase(reservation: Reservation, lease_phase: Phase) -> Phase:
+    """Return the phase in which a reservation is to be treated.
+
+    A reservation that could not start is taken back at once, so that nobody is left with half of it.
+    """
+    if reservation.status in (ReservationStatus.ERROR, ReservationStatus.DELETED):
+        return Phase.OVER
+    return lease_phase
+
+
+def lease_status(
+    *,
+    is_deleting: bool,
+    start: EventStatus,
+    end: EventStatus,
+    reservations: Collection[ReservationStatus],
+) -> LeaseStatus:
+    """Return the status that follows from how far a lease's events and reservations are."""
+    if is_deleting:
+        return LeaseStatus.DELETING
+    has_error = ReservationStatus.ERROR in reservations
+    match end, start:
+        case EventStatus.IN_PROGRESS, _:
+            return LeaseStatus.TERMINATING
+        case EventStatus.DONE, _:
+            all_gone = all(status is ReservationStatus.DELETED for status in reservations)
+            return LeaseStatus.TERMINATED if all_gone else LeaseStatus.ERROR
+        case _, EventStatus.IN_PROGRESS:
+            return LeaseStatus.STARTING
+        case EventStatus.ERROR, _:
+            return LeaseStatus.ERROR
+        case _, EventStatus.ERROR:
+            return LeaseStatus.ERROR
+        case _, EventStatus.DONE:
+            return LeaseStatus.ERROR if has_error else LeaseStatus.ACTIVE
+    return LeaseStatus.ERROR if has_error else LeaseStatus.PENDING
+
+
+def with_status(lease: Lease) -> Lease:
+    """Return the lease with the status that its events and reservations give it."""
+    status = lease_status(
+        is_deleting=lease.is_deleting,
+        start=lease.get_event_status(EventType.START),
+        end=lease.get_event_status(EventType.END),
+        reservations=[each.status for each in lease.reservations],
+    )
+    return lease if status is lease.status else replace(lease, status=status)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """What came of working on one reservation.
+
+    ``is_complete``: outside is everything that should be, and nothing else. ``refused``: why it will
+    never be. ``waiting_for``: what the next step waits for. ``is_deployed``: something is outside.
+    """
+
+    reservation_id: ReservationId
+    is_complete: bool
+    is_deployed: bool
+    refused: str | None = None
+    waiting_for: str | None = None
+
+
+def begun(lease: Lease, phase: Phase) -> Lease:
+    """Return the lease as it is while the work of its present phase is being done.
+
+    A lease whose whole window passed while nobody looked has its start counted as done: nothing was
+    handed over, and nothing is left to hand over.
+    """
+    start = lease.get_event_status(EventType.START)
+    end = lease.get_event_status(EventType.END)
+    events = lease.events
+    if phase is Phase.RUNNING and start is EventStatus.UNDONE:
+        events = _marked(events, EventType.START, EventStatus.IN_PROGRESS)
+    if phase is Phase.OVER and not lease.is_deleting and end is not EventStatus.DONE:
+        events = _marked(events, EventType.END, EventStatus.IN_PROGRESS)
+        if start is EventStatus.UNDONE:
+            events = _marked(events, EventType.START, EventStatus.DONE)
+        if start is EventStatus.IN_PROGRESS:
+            events = _marked(events, EventType.START, EventStatus.ERROR)
+    return with_status(replace(lease, events=events))
+
+
+def advanced(lease: Lease, phase: Phase, progress: Iterable[Progress]) -> Lease:
+    """Return the lease after work in *phase*: statuses of reservations, events, and its own.
+
+    Args:
+        lease: As :func:`begun` returned it.
+        phase: The phase in which the work was done.
+        progress: One for each reservation that was worked on.
+    """
+    by_id = {each.reservation_id: each for each in progress}
+    reservations = tuple(
+        _advanced_reservation(each, phase, by_id[each.id]) if each.id in by_id else each
+        for each in lease.reservations
+    )
+    statuses = {each.status for each in reservations}
+    events = lease.events
+    if phase is Phase.RUNNING and ReservationStatus.PENDING not in statuses:
+        outcome = EventStatus.ERROR if ReservationStatus.ERROR in statuses else EventStatus.DONE
+        if lease.get_event_status(EventType.START) is EventStatus.IN_PROGRESS:
+            events = _marked(events, EventType.START, outcome)
+    if phase is Phase.OVER and not lease.is_deleting and statuses <= {ReservationStatus.DELETED}:
+        events = _marked(events, EventType.END, EventStatus.DONE)
+        before_end = lease.get_event_status(EventType.BEFORE_END)
+        if before_end is EventStatus.UNDONE:
+            events = _marked(events, EventType.BEFORE_END, EventStatus.DONE)
+        if before_end is EventStatus.IN_PROGRESS:
+            events = _marked(events, EventType.BEFORE_END, EventStatus.ERROR)
+    return with_status(replace(lease, reservations=reservations, events=events))
+
+
+def with_before_end(lease: Lease, status: EventStatus) -> Lease:
+    """Return the lease with its ``before_end_lease`` event in this status."""
+    return replace(lease, events=_marked(lease.events, EventType.BEFORE_END, status))
+
+
+def is_before_end_due(lease: Lease, phase: Phase, now: datetime) -> bool:
+    """Return whether the before-end actions are to be taken now: once begun, once due, once."""
+    event = lease.find_event(EventType.BEFORE_END)
+    return (
+        phase is Phase.RUNNING
+        and event is not None
+        and event.status in (EventStatus.UNDONE, EventStatus.IN_PROGRESS)
+        and event.time <= now
+        and lease.get_event_status(EventType.START) in (EventStatus.DONE, EventStatus.ERROR)
+    )
+
+
+def next_due(lease: Lease, now: datetime, prepare_lead: timedelta) -> datetime | None:
+    """Return the next instant after *now* at which something of a lease changes by itself.
+
+    None means: nothing ever will.
+    """
+    instants = [lease.start - prepare_lead, lease.start, lease.end]
+    before_end = lease.find_event(EventType.BEFORE_END)
+    if before_end is not None and before_end.status is EventStatus.UNDONE:
+        instants.append(before_end.time)
+    return min((instant for instant in instants if instant > now), default=None)
+
+
+def _marked(events: tuple[Event, ...], event_type: EventType, status: EventStatus) -> tuple[Event, ...]:
+    return tuple(
+        replace(event, status=status) if event.event_type is event_type else event for event in events
+    )
+
+
+def _advanced_reservation(reservation: Reservation, phase: Phase, progress: Progress) -> Reservation:
+    status, problem = reservation.status, progress.waiting_for
+    if status is ReservationStatus.ERROR:
+        problem = reservation.problem
+    if phase is Phase.RUNNING and status is ReservationStatus.PENDING:
+        if progress.refused is not None:
+            status, problem = ReservationStatus.ERROR, progress.refused
+        elif progress.is_complete:
+            status = ReservationStatus.ACTIVE
+    elif phase is Phase.RUNNING and progress.refused is not None:
+        problem = progress.refused
+    if phase is Phase.OVER:
+        problem = progress.refused or problem
+        if progress.is_complete:
+            status, problem = ReservationStatus.DELETED, None
+    return replace(reservation, status=status, problem=problem, is_deployed=progress.is_deployed)

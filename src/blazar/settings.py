@@ -1,0 +1,79 @@
+"""Configuration as the code below the wiring sees it: frozen values, with their units.
+
+``blazar.config`` reads them from ``blazar.conf``; tests make them directly.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaseSettings:
+    """Rules for leases, whatever they reserve."""
+
+    cleaning_time: timedelta = timedelta(0)
+    """Idle time owed between two uses of one resource; zero for none."""
+    before_end_lead: timedelta = timedelta(minutes=60)
+    """How long before its end a lease's ``before_end_lease`` event is due; zero for no event."""
+    prepare_lead: timedelta = timedelta(minutes=2)
+    """How long before the start things without effect, such as the aggregate, are made."""
+    delete_wait: timedelta = timedelta(seconds=30)
+    """How long a DELETE waits for the teardown before it answers; zero for not at all."""
+    claim_attempts: int = 24
+    """How often a search is begun again because somebody else was faster."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostSettings:
+    """Rules for ``physical:host``."""
+
+    availability_zone_prefix: str = "blazar_"
+    before_end: str = ""
+    """Site default of ``before_end``: empty or ``snapshot``."""
+    randomize_selection: bool = False
+    freepool_name: str = "freepool"
+    owner_key: str = "blazar:owner"
+    image_prefix: str = "reserved_"
+    az_aware: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReconcilerSettings:
+    """How the reconciler works."""
+
+    workers: int = 8
+    """Leases worked on at the same time in one manager."""
+    claim_duration: timedelta = timedelta(seconds=10)
+    """A claim that was not renewed for so long is taken over by any manager."""
+    poll_interval: timedelta = timedelta(seconds=2)
+    """The safety net beside timers and wake-ups."""
+    first_backoff: timedelta = timedelta(seconds=1)
+    longest_backoff: timedelta = timedelta(seconds=60)
+    sweep_interval: timedelta = timedelta(minutes=10)
+    """Between two sweeps for what belongs to no living reservation; zero for no sweeps."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiSettings:
+    """How the API answers."""
+
+    auth_strategy: str = "keystone"
+    """``keystone``, ``http_basic`` or ``noauth``."""
+    http_basic_user_file: str | None = None
+    """An htpasswd file with bcrypt hashes, for ``http_basic``."""
+    max_body_bytes: int = 114_688
+    """Longer request bodies are refused with 413."""
+    resource_types: frozenset[str] = frozenset({"physical:host"})
+    """Which collections are served: ``/os-hosts`` with ``physical:host`` and so on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Everything."""
+
+    leases: LeaseSettings = field(default_factory=LeaseSettings)
+    hosts: HostSettings = field(default_factory=HostSettings)
+    reconciler: ReconcilerSettings = field(default_factory=ReconcilerSettings)
+    api: ApiSettings = field(default_factory=ApiSettings)
