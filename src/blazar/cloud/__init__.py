@@ -1,0 +1,1 @@
+"""Adapters of the cloud ports: the simulated cloud and OpenStack."""

@@ -1,0 +1,27 @@
+"""A cloud in memory that keeps the rules of Nova, Placement and Neutron.
+
+It is part of the product: ``blazar-standalone`` runs on it where no OpenStack is configured, and the
+engine is tested on it. It passes the same contract suite as the OpenStack adapter.
+"""
+
+from blazar.cloud.simulated.cloud import SimulatedCloud
+from blazar.cloud.simulated.faults import (
+    FaultKind,
+    FaultRule,
+    FaultScript,
+    Firing,
+    Moment,
+    SimulatedCrash,
+)
+from blazar.cloud.simulated.shape import HostShape
+
+__all__ = [
+    "FaultKind",
+    "FaultRule",
+    "FaultScript",
+    "Firing",
+    "HostShape",
+    "Moment",
+    "SimulatedCloud",
+    "SimulatedCrash",
+]

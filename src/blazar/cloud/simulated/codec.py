@@ -1,0 +1,148 @@
+"""The state as JSON text, and the file that keeps it.
+
+The document is ``{"version": 1, "serial": n, "<table>": [values…], …}``; sets are sorted lists and
+instants ISO 8601 text.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+from blazar.cloud.simulated.state import CloudState, Consumption
+from blazar.ports.compute import Aggregate, Flavor, Hypervisor, Image, Server, ServerGroup
+from blazar.ports.network import FloatingIP, Network, Subnet
+from blazar.ports.placement import Inventory, Provider
+
+VERSION = 1
+"""Of the document; a file of another version is refused."""
+
+KeyT = TypeVar("KeyT")
+ValueT = TypeVar("ValueT")
+
+# The fields that are not what JSON makes of them.
+_FIELD_DECODERS: Mapping[str, Callable[[Any], object]] = {
+    "hosts": frozenset,
+    "tags": frozenset,
+    "allocation_pools": lambda pools: tuple((first, last) for first, last in pools),
+}
+
+
+def encode(state: CloudState) -> str:
+    """Return the state as JSON text."""
+    document = {
+        "version": VERSION,
+        "serial": state.serial,
+        "hypervisors": [*state.hypervisors.values()],
+        "aggregates": [*state.aggregates.values()],
+        "servers": [*state.servers.values()],
+        "deletions": state.deletions,
+        "images": [*state.images.values()],
+        "flavors": [*state.flavors.values()],
+        "flavor_access": state.flavor_access,
+        "server_groups": [*state.server_groups.values()],
+        "providers": [*state.providers.values()],
+        "inventories": state.inventories,
+        "traits": state.traits,
+        "custom_classes": state.custom_classes,
+        "consumptions": state.consumptions,
+        "networks": [*state.networks.values()],
+        "subnets": [*state.subnets.values()],
+        "floating_ips": [*state.floating_ips.values()],
+    }
+    return json.dumps(document, default=_plain, separators=(",", ":"))
+
+
+def _plain(value: object) -> object:
+    if dataclasses.is_dataclass(value):
+        return {each.name: getattr(value, each.name) for each in dataclasses.fields(value)}
+    if isinstance(value, frozenset):
+        return sorted(value)
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def decode(text: str) -> CloudState:
+    """Return the state that was encoded as *text*. Raises ValueError if it was not."""
+    document = json.loads(text)
+    if not isinstance(document, dict) or document.get("version") != VERSION:
+        raise ValueError(f"not a simulated cloud's state of version {VERSION}")
+    try:
+        return _state(document)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"not a whole state of a simulated cloud: {error!r}") from error
+
+
+def _state(document: Mapping[str, Any]) -> CloudState:
+    return CloudState(
+        serial=document["serial"],
+        hypervisors=_table(document["hypervisors"], Hypervisor, lambda each: each.id),
+        aggregates=_table(document["aggregates"], Aggregate, lambda each: each.id),
+        servers=_table(document["servers"], Server, lambda each: each.id),
+        deletions={key: datetime.fromisoformat(due) for key, due in document["deletions"].items()},
+        images=_table(document["images"], Image, lambda each: each.id),
+        flavors=_table(document["flavors"], Flavor, lambda each: each.id),
+        flavor_access={key: frozenset(ids) for key, ids in document["flavor_access"].items()},
+        server_groups=_table(document["server_groups"], ServerGroup, lambda each: each.id),
+        providers=_table(document["providers"], Provider, lambda each: each.uuid),
+        inventories={
+            uuid: {name: _value(Inventory, each) for name, each in by_class.items()}
+            for uuid, by_class in document["inventories"].items()
+        },
+        traits={key: frozenset(names) for key, names in document["traits"].items()},
+        custom_classes=frozenset(document["custom_classes"]),
+        consumptions=tuple(_value(Consumption, each) for each in document["consumptions"]),
+        networks=_table(document["networks"], Network, lambda each: each.id),
+        subnets=_table(document["subnets"], Subnet, lambda each: each.id),
+        floating_ips=_table(document["floating_ips"], FloatingIP, lambda each: each.id),
+    )
+
+
+def _table(
+    values: list[Mapping[str, Any]], kind: type[ValueT], key: Callable[[ValueT], KeyT]
+) -> dict[KeyT, ValueT]:
+    decoded = [_value(kind, each) for each in values]
+    return {key(each): each for each in decoded}
+
+
+def _value(kind: type[ValueT], fields: Mapping[str, Any]) -> ValueT:
+    decoders = _FIELD_DECODERS
+    return kind(**{name: decoders[name](v) if name in decoders else v for name, v in fields.items()})
+
+
+def load(state_file: Path) -> CloudState:
+    """Return the state kept in a file; an empty one if there is no such file.
+
+    Raises:
+        ValueError: The file holds something else; the message names it.
+    """
+    try:
+        text = state_file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return CloudState()
+    try:
+        return decode(text)
+    except ValueError as error:
+        raise ValueError(f"{state_file}: {error}") from error
+
+
+def save(state: CloudState, state_file: Path) -> None:
+    """Replace the file's content in one go: whoever reads sees the old or the new state, whole.
+
+    It survives the end of the process at any instant. It is not forced to the disk, so a power cut
+    may lose the last changes.
+
+    Raises:
+        OSError: It could not be written; the file is as it was.
+    """
+    half_written = state_file.with_name(state_file.name + ".new")
+    half_written.write_text(encode(state), encoding="utf-8")
+    os.replace(half_written, state_file)

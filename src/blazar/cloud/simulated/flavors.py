@@ -1,0 +1,88 @@
+"""Nova's flavors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from blazar.cloud.simulated.calls import Service, reads, writes
+from blazar.cloud.simulated.state import CloudState, known
+from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused
+from blazar.ports.compute import Flavor
+
+
+class SimulatedFlavors(Service):
+    """Flavors and who may use them. A public one is for everybody, so it has no list of projects."""
+
+    @reads("compute.find_flavor")
+    def find_flavor(self, flavor_id: str) -> Flavor | None:
+        """Return the flavor with its extra specs, or None."""
+        return self._state.flavors.get(flavor_id)
+
+    def create_flavor(self, flavor: Flavor) -> None:
+        """Create the flavor; its extra specs are set by a second operation, which may fail."""
+        self._new_flavor(flavor)
+        if flavor.extra_specs:
+            self.set_flavor_extra_specs(flavor.id, flavor.extra_specs)
+
+    @writes("compute.create_flavor")
+    def _new_flavor(self, flavor: Flavor) -> None:
+        insert_flavor(self._state, replace(flavor, extra_specs={}))
+
+    @writes("compute.set_flavor_extra_specs")
+    def set_flavor_extra_specs(self, flavor_id: str, extra_specs: Mapping[str, str]) -> None:
+        """Set these extra specs and leave others alone. Raises CloudNotFound."""
+        flavor = known(self._state.flavors, flavor_id, "flavor")
+        merged = {**flavor.extra_specs, **extra_specs}
+        self._state.flavors[flavor_id] = replace(flavor, extra_specs=merged)
+
+    @writes("compute.delete_flavor")
+    def delete_flavor(self, flavor_id: str) -> None:
+        """Delete the flavor and its list of projects; servers of it live on. Raises CloudNotFound."""
+        known(self._state.flavors, flavor_id, "flavor")
+        del self._state.flavors[flavor_id]
+        self._state.flavor_access.pop(flavor_id, None)
+
+    @reads("compute.list_flavor_access")
+    def list_flavor_access(self, flavor_id: str) -> frozenset[str]:
+        """Return the projects that may use it. Raises CloudNotFound, also if it is public."""
+        if known(self._state.flavors, flavor_id, "flavor").is_public:
+            raise CloudNotFound(f"flavor {flavor_id} is public and has no list of projects")
+        return self._state.flavor_access.get(flavor_id, frozenset())
+
+    @writes("compute.add_flavor_access")
+    def add_flavor_access(self, flavor_id: str, project_id: str) -> None:
+        """Let a project use it.
+
+        Raises:
+            CloudNotFound: There is no such flavor.
+            CloudConflict: The project may use it already; everybody may, if it is public.
+        """
+        flavor = known(self._state.flavors, flavor_id, "flavor")
+        projects = self._state.flavor_access.get(flavor_id, frozenset())
+        if flavor.is_public or project_id in projects:
+            raise CloudConflict(f"project {project_id} may use flavor {flavor_id} already")
+        self._state.flavor_access[flavor_id] = projects | {project_id}
+
+    @writes("compute.remove_flavor_access")
+    def remove_flavor_access(self, flavor_id: str, project_id: str) -> None:
+        """Forbid a project to use it. Raises CloudNotFound if it is not on the list, or there is none."""
+        known(self._state.flavors, flavor_id, "flavor")
+        projects = self._state.flavor_access.get(flavor_id, frozenset())
+        if project_id not in projects:
+            raise CloudNotFound(f"project {project_id} has no access to flavor {flavor_id}")
+        self._state.flavor_access[flavor_id] = projects - {project_id}
+
+
+def insert_flavor(state: CloudState, flavor: Flavor) -> None:
+    """Add a flavor.
+
+    Raises:
+        CloudConflict: Its id or its name is taken.
+        CloudRefused: It has no vCPU or no memory, or less than no disk.
+    """
+    if flavor.id in state.flavors or any(each.name == flavor.name for each in state.flavors.values()):
+        raise CloudConflict(f"a flavor with id {flavor.id} or name {flavor.name} exists")
+    if min(flavor.vcpus, flavor.memory_mb) < 1 or min(flavor.disk_gb, flavor.ephemeral_gb) < 0:
+        raise CloudRefused("a flavor needs at least 1 vCPU, 1 MB of memory and 0 GB of disk")
+    state.flavors[flavor.id] = flavor

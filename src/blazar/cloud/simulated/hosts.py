@@ -1,0 +1,133 @@
+"""Nova's hypervisors, aggregates and availability zones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from blazar.cloud.simulated.calls import Service, reads, writes
+from blazar.cloud.simulated.state import CloudState, known
+from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused
+from blazar.ports.compute import Aggregate, Hypervisor
+
+
+class SimulatedHosts(Service):
+    """Where hosts stand. A host is in one availability zone, and keeps it while it has servers."""
+
+    @reads("compute.find_hypervisor")
+    def find_hypervisor(self, name_or_id: str) -> Hypervisor | None:
+        """Return the hypervisor whose id or exact host name this is, or None."""
+        hypervisors = self._state.hypervisors
+        if name_or_id in hypervisors:
+            return hypervisors[name_or_id]
+        named = (each for each in hypervisors.values() if each.hypervisor_hostname == name_or_id)
+        return next(named, None)
+
+    @reads("compute.list_hypervisors")
+    def list_hypervisors(self) -> tuple[Hypervisor, ...]:
+        """Return all hypervisors, by id."""
+        return tuple(sorted(self._state.hypervisors.values(), key=lambda each: each.id))
+
+    @reads("compute.find_availability_zone")
+    def find_availability_zone(self, service_host: str) -> str | None:
+        """Return the host's zone, which is ``nova`` unless an aggregate says otherwise; None if unknown."""
+        if not self._state.has_service_host(service_host):
+            return None
+        return self._state.zone_of(service_host)
+
+    @reads("compute.list_aggregates")
+    def list_aggregates(self) -> tuple[Aggregate, ...]:
+        """Return all aggregates, oldest first."""
+        return tuple(self._state.aggregates.values())
+
+    def create_aggregate(
+        self, name: str, availability_zone: str | None, metadata: Mapping[str, str]
+    ) -> Aggregate:
+        """Return a new aggregate; its metadata are set by a second operation, which may fail."""
+        aggregate = self._new_aggregate(name, availability_zone)
+        if not metadata:
+            return aggregate
+        self.set_aggregate_metadata(aggregate.id, metadata)
+        return replace(aggregate, metadata=dict(metadata))
+
+    @writes("compute.create_aggregate")
+    def _new_aggregate(self, name: str, availability_zone: str | None) -> Aggregate:
+        return insert_aggregate(self._state, name, availability_zone)
+
+    @writes("compute.set_aggregate_metadata")
+    def set_aggregate_metadata(self, aggregate_id: int, metadata: Mapping[str, str]) -> None:
+        """Set these keys and leave other keys alone.
+
+        Raises:
+            CloudNotFound: There is no such aggregate.
+            CloudRefused: The zone, which Nova keeps among the metadata, is not changed this way here.
+        """
+        aggregate = known(self._state.aggregates, aggregate_id, "aggregate")
+        if "availability_zone" in metadata:
+            raise CloudRefused("the availability zone of an aggregate is given when it is created")
+        merged = {**aggregate.metadata, **metadata}
+        self._state.aggregates[aggregate_id] = replace(aggregate, metadata=merged)
+
+    @writes("compute.delete_aggregate")
+    def delete_aggregate(self, aggregate_id: int) -> None:
+        """Delete an aggregate. Raises CloudNotFound, or CloudConflict while it has hosts."""
+        aggregate = known(self._state.aggregates, aggregate_id, "aggregate")
+        if aggregate.hosts:
+            raise CloudConflict(f"aggregate {aggregate_id} has hosts")
+        del self._state.aggregates[aggregate_id]
+
+    @writes("compute.add_host")
+    def add_host(self, aggregate_id: int, service_host: str) -> None:
+        """Put a host into an aggregate. Raises CloudNotFound and CloudConflict as the port says."""
+        insert_member(self._state, aggregate_id, service_host)
+
+    @writes("compute.remove_host")
+    def remove_host(self, aggregate_id: int, service_host: str) -> None:
+        """Take a host out of an aggregate. Raises CloudNotFound and CloudConflict as the port says."""
+        aggregate = known(self._state.aggregates, aggregate_id, "aggregate")
+        if service_host not in aggregate.hosts:
+            raise CloudNotFound(f"host {service_host} is not in aggregate {aggregate_id}")
+        _check_servers(self._state, service_host, self._state.zone_of(service_host, apart_from=aggregate_id))
+        remaining = aggregate.hosts - {service_host}
+        self._state.aggregates[aggregate_id] = replace(aggregate, hosts=remaining)
+
+
+def insert_aggregate(state: CloudState, name: str, availability_zone: str | None) -> Aggregate:
+    """Return a new aggregate of this name. Raises CloudConflict if there is one."""
+    if any(each.name == name for each in state.aggregates.values()):
+        raise CloudConflict(f"an aggregate named {name} exists")
+    aggregate = Aggregate(id=state.new_number(), name=name, availability_zone=availability_zone or None)
+    state.aggregates[aggregate.id] = aggregate
+    return aggregate
+
+
+def insert_member(state: CloudState, aggregate_id: int, service_host: str) -> None:
+    """Put a host into an aggregate.
+
+    Raises:
+        CloudNotFound: The aggregate or the host does not exist.
+        CloudConflict: It is in there already, it is in another availability zone by another
+            aggregate, or servers on it forbid the change of zone.
+    """
+    aggregate = known(state.aggregates, aggregate_id, "aggregate")
+    if not state.has_service_host(service_host):
+        raise CloudNotFound(f"no compute host {service_host}")
+    if service_host in aggregate.hosts:
+        raise CloudConflict(f"host {service_host} is in aggregate {aggregate_id} already")
+    if aggregate.availability_zone is not None:
+        _check_other_zones(state, service_host, aggregate.availability_zone)
+        _check_servers(state, service_host, aggregate.availability_zone)
+    state.aggregates[aggregate_id] = replace(aggregate, hosts=aggregate.hosts | {service_host})
+
+
+def _check_other_zones(state: CloudState, service_host: str, zone: str) -> None:
+    for other in state.aggregates.values():
+        if service_host in other.hosts and other.availability_zone not in (None, zone):
+            raise CloudConflict(
+                f"host {service_host} is in availability zone {other.availability_zone} already"
+            )
+
+
+def _check_servers(state: CloudState, service_host: str, zone: str) -> None:
+    if state.zone_of(service_host) != zone and state.has_servers(service_host):
+        raise CloudConflict(f"host {service_host} has servers, so it cannot move to availability zone {zone}")

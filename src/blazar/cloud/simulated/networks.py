@@ -1,0 +1,114 @@
+"""Neutron's external networks and floating IPs, simulated."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from ipaddress import ip_address, ip_network
+from typing import TYPE_CHECKING
+
+from blazar.cloud.simulated.calls import Service, reads, writes
+from blazar.cloud.simulated.state import known
+from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused
+from blazar.ports.network import FloatingIP, Network, Subnet
+
+if TYPE_CHECKING:
+    from blazar.ports.network import Networks
+
+
+class SimulatedNetworks(Service):
+    """Networks, subnets and floating IPs. An address exists once in a network."""
+
+    @reads("networks.find_network")
+    def find_network(self, network_id: str) -> Network | None:
+        """Return the network, or None."""
+        return self._state.networks.get(network_id)
+
+    @reads("networks.list_subnets")
+    def list_subnets(self, network_id: str) -> tuple[Subnet, ...]:
+        """Return the subnets of a network, oldest first; none for an unknown one."""
+        return tuple(each for each in self._state.subnets.values() if each.network_id == network_id)
+
+    @reads("networks.list_floating_ips")
+    def list_floating_ips(
+        self,
+        *,
+        network_id: str | None = None,
+        address: str | None = None,
+        tags: frozenset[str] = frozenset(),
+    ) -> tuple[FloatingIP, ...]:
+        """Return the floating IPs of all projects that match everything given, oldest first."""
+        return tuple(
+            each
+            for each in self._state.floating_ips.values()
+            if network_id in (None, each.floating_network_id)
+            and address in (None, each.address)
+            and tags <= each.tags
+        )
+
+    @writes("networks.create_floating_ip")
+    def create_floating_ip(
+        self, network_id: str, subnet_id: str, address: str, project_id: str
+    ) -> FloatingIP:
+        """Return a new floating IP, in that project, without tags.
+
+        Raises:
+            CloudNotFound: The network, or a subnet of this id in it, does not exist.
+            CloudConflict: The address is taken.
+            CloudRefused: The network is not external, or the address is none or outside the subnet.
+        """
+        network = known(self._state.networks, network_id, "network")
+        subnet = known(self._state.subnets, subnet_id, "subnet")
+        if subnet.network_id != network_id:
+            raise CloudNotFound(f"no subnet {subnet_id} in network {network_id}")
+        if not network.is_external:
+            raise CloudRefused(f"network {network_id} is not external")
+        if not _lies_in(address, subnet.cidr):
+            raise CloudRefused(f"{address} is no address of subnet {subnet_id}")
+        if self._is_taken(network_id, address):
+            raise CloudConflict(f"address {address} is taken")
+        floating_ip = FloatingIP(
+            id=self._state.new_id(),
+            floating_network_id=network_id,
+            subnet_id=subnet_id,
+            address=address,
+            project_id=project_id,
+        )
+        self._state.floating_ips[floating_ip.id] = floating_ip
+        return floating_ip
+
+    @writes("networks.set_floating_ip_tags")
+    def set_floating_ip_tags(self, floating_ip_id: str, tags: frozenset[str]) -> None:
+        """Replace all tags. Raises CloudNotFound."""
+        floating_ip = known(self._state.floating_ips, floating_ip_id, "floating IP")
+        self._state.floating_ips[floating_ip_id] = replace(floating_ip, tags=frozenset(tags))
+
+    @writes("networks.detach_floating_ip")
+    def detach_floating_ip(self, floating_ip_id: str) -> None:
+        """Take it off its port, if it is on one. Raises CloudNotFound."""
+        floating_ip = known(self._state.floating_ips, floating_ip_id, "floating IP")
+        self._state.floating_ips[floating_ip_id] = replace(floating_ip, port_id=None)
+
+    @writes("networks.delete_floating_ip")
+    def delete_floating_ip(self, floating_ip_id: str) -> None:
+        """Delete it, attached or not. Raises CloudNotFound."""
+        known(self._state.floating_ips, floating_ip_id, "floating IP")
+        del self._state.floating_ips[floating_ip_id]
+
+    def _is_taken(self, network_id: str, address: str) -> bool:
+        return any(
+            each.floating_network_id == network_id and ip_address(each.address) == ip_address(address)
+            for each in self._state.floating_ips.values()
+        )
+
+
+def _lies_in(address: str, cidr: str) -> bool:
+    try:
+        return ip_address(address) in ip_network(cidr)
+    except ValueError:
+        return False
+
+
+if TYPE_CHECKING:
+
+    def _witness(networks: SimulatedNetworks) -> Networks:
+        return networks

@@ -1,0 +1,114 @@
+"""What the simulated cloud knows: tables of values, and the few questions all services ask of them."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TypeVar
+
+from blazar.domain.errors import CloudNotFound
+from blazar.ports.compute import Aggregate, Flavor, Hypervisor, Image, Server, ServerGroup
+from blazar.ports.network import FloatingIP, Network, Subnet
+from blazar.ports.placement import Inventory, Provider
+
+DEFAULT_ZONE = "nova"
+"""The zone of hosts that no aggregate puts into another one."""
+
+_ID_NAMESPACE = uuid.UUID("5f1f2c0e-7a64-5c9e-9a0b-0f6a3c6d2b11")
+
+KeyT = TypeVar("KeyT")
+ValueT = TypeVar("ValueT")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consumption:
+    """An amount of one resource class that a consumer (a server) has of a provider."""
+
+    consumer_id: str
+    provider_uuid: str
+    resource_class: str
+    amount: int
+
+
+@dataclass(slots=True, kw_only=True)
+class CloudState:
+    """Everything there is. The values are frozen; changing the cloud replaces them.
+
+    Whoever changes it checks first and changes then, so that a refused call changes nothing.
+    """
+
+    serial: int = 0
+    """Numbers handed out so far; ids are derived from them, so that runs can be repeated."""
+
+    hypervisors: dict[str, Hypervisor] = field(default_factory=dict)
+    aggregates: dict[int, Aggregate] = field(default_factory=dict)
+    servers: dict[str, Server] = field(default_factory=dict)
+    deletions: dict[str, datetime] = field(default_factory=dict)
+    """When servers that are being deleted will be gone, by server id."""
+    images: dict[str, Image] = field(default_factory=dict)
+    flavors: dict[str, Flavor] = field(default_factory=dict)
+    flavor_access: dict[str, frozenset[str]] = field(default_factory=dict)
+    server_groups: dict[str, ServerGroup] = field(default_factory=dict)
+
+    providers: dict[str, Provider] = field(default_factory=dict)
+    inventories: dict[str, Mapping[str, Inventory]] = field(default_factory=dict)
+    traits: dict[str, frozenset[str]] = field(default_factory=dict)
+    custom_classes: frozenset[str] = frozenset()
+    consumptions: tuple[Consumption, ...] = ()
+
+    networks: dict[str, Network] = field(default_factory=dict)
+    subnets: dict[str, Subnet] = field(default_factory=dict)
+    floating_ips: dict[str, FloatingIP] = field(default_factory=dict)
+
+    def new_number(self) -> int:
+        """Return a number that was never handed out before; at least 1."""
+        self.serial += 1
+        return self.serial
+
+    def new_id(self) -> str:
+        """Return a UUID that was never handed out before."""
+        return str(uuid.uuid5(_ID_NAMESPACE, str(self.new_number())))
+
+    def has_service_host(self, service_host: str) -> bool:
+        """Return whether a compute service of this name exists."""
+        return any(each.service_host == service_host for each in self.hypervisors.values())
+
+    def has_servers(self, service_host: str) -> bool:
+        """Return whether a server is on the host; one that is being deleted still is."""
+        return any(each.service_host == service_host for each in self.servers.values())
+
+    def zone_of(self, service_host: str, *, apart_from: int | None = None) -> str:
+        """Return the host's availability zone, were it not in the aggregate *apart_from*."""
+        for aggregate in self.aggregates.values():
+            in_zone = aggregate.availability_zone and service_host in aggregate.hosts
+            if in_zone and aggregate.id != apart_from:
+                return aggregate.availability_zone or DEFAULT_ZONE
+        return DEFAULT_ZONE
+
+    def used(self, provider_uuid: str, resource_class: str) -> int:
+        """Return how much of a class consumers have of a provider."""
+        return sum(
+            each.amount
+            for each in self.consumptions
+            if each.provider_uuid == provider_uuid and each.resource_class == resource_class
+        )
+
+    def forget_deleted_servers(self, now: datetime) -> None:
+        """Drop the servers whose deletion is over by *now*, and what they consumed."""
+        gone = {server_id for server_id, due_at in self.deletions.items() if due_at <= now}
+        if not gone:
+            return
+        for server_id in gone:
+            del self.deletions[server_id]
+            del self.servers[server_id]
+        self.consumptions = tuple(each for each in self.consumptions if each.consumer_id not in gone)
+
+
+def known(table: Mapping[KeyT, ValueT], key: KeyT, what: str) -> ValueT:
+    """Return the table's value. Raises CloudNotFound, saying that there is no such *what*."""
+    try:
+        return table[key]
+    except KeyError:
+        raise CloudNotFound(f"no {what} {key}") from None

@@ -1,0 +1,1 @@
+"""Protocols for everything outside: store, compute, placement, network, clock, notifier."""

@@ -1,0 +1,25 @@
+"""The cloud as a whole: one object per service, bundled."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from blazar.ports.compute import Compute
+from blazar.ports.network import Networks
+from blazar.ports.placement import Placement
+
+
+class Cloud(Protocol):
+    """What adapters provide: the simulated cloud and the OpenStack one."""
+
+    @property
+    def compute(self) -> Compute:
+        """Return Nova."""
+
+    @property
+    def placement(self) -> Placement:
+        """Return Placement."""
+
+    @property
+    def networks(self) -> Networks:
+        """Return Neutron."""

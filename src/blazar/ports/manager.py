@@ -1,0 +1,86 @@
+"""What the API asks of a manager: one method a use case.
+
+Arguments and results are JSON values, so that they can cross a message bus; instants are ISO 8601
+text with an offset (``2031-04-05T20:00:00+00:00``). Apart from that, objects have the keys of the
+REST API (``doc/openapi.json``). The API renders them, and a manager never sees HTTP.
+
+Every method may raise any :class:`~blazar.domain.errors.BlazarError`; ``Unavailable`` if no manager
+answers in time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+JsonObject = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """Who asks. ``token`` is the user's own, is never stored, and is not shown by ``repr``."""
+
+    user_id: str | None
+    project_id: str | None
+    roles: tuple[str, ...] = ()
+    request_id: str = ""
+    global_request_id: str | None = None
+    token: str | None = None
+
+    def __repr__(self) -> str:
+        return f"Caller(user_id={self.user_id!r}, project_id={self.project_id!r}, roles={self.roles!r})"
+
+
+class Manager(Protocol):
+    """The use cases."""
+
+    def list_leases(self, caller: Caller, project_id: str | None) -> Sequence[JsonObject]:
+        """Return the leases of a project, or of all projects for None."""
+
+    def get_lease(self, caller: Caller, lease_id: str) -> JsonObject:
+        """Return a lease. Raises LeaseNotFound."""
+
+    def create_lease(self, caller: Caller, body: JsonObject) -> JsonObject:
+        """Return the new lease, which belongs to the caller."""
+
+    def update_lease(self, caller: Caller, lease_id: str, body: JsonObject) -> JsonObject:
+        """Return the lease as it is after the change; a refused change changes nothing."""
+
+    def delete_lease(self, caller: Caller, lease_id: str) -> None:
+        """Record that the lease shall go, and wait a bounded time for it to be gone."""
+
+    def list_hosts(self, caller: Caller) -> Sequence[JsonObject]:
+        """Return the registered hosts, extra capabilities among the other keys."""
+
+    def get_host(self, caller: Caller, host_id: str) -> JsonObject:
+        """Return a host. Raises HostNotFound."""
+
+    def create_host(self, caller: Caller, body: JsonObject) -> JsonObject:
+        """Register a hypervisor and return it."""
+
+    def update_host(self, caller: Caller, host_id: str, body: JsonObject) -> JsonObject:
+        """Set extra capabilities, or remove those whose value is null; return the host."""
+
+    def delete_host(self, caller: Caller, host_id: str) -> None:
+        """Give a host back to ordinary use."""
+
+    def list_allocations(
+        self, caller: Caller, lease_id: str | None, reservation_id: str | None
+    ) -> Sequence[JsonObject]:
+        """Return for every host its allocations.
+
+        Returns:
+            ``{"resource_id", "reservations": [{"id", "lease_id", "start_date", "end_date"}]}``.
+        """
+
+    def get_allocations(
+        self, caller: Caller, host_id: str, lease_id: str | None, reservation_id: str | None
+    ) -> JsonObject:
+        """Return the same for one host. Raises HostNotFound."""
+
+    def list_resource_properties(self, caller: Caller, include_private: bool) -> Sequence[JsonObject]:
+        """Return ``{"property", "private", "values"}`` for each property some host has, by name."""
+
+    def update_resource_property(self, caller: Caller, name: str, private: bool | None) -> JsonObject:
+        """Make a property private or public (None: leave it) and return it. Raises PropertyNotFound."""

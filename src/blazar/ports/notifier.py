@@ -1,0 +1,13 @@
+"""Where notifications go."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+
+class Notifier(Protocol):
+    """Delivers one notification."""
+
+    def notify(self, event_type: str, payload: Mapping[str, object]) -> None:
+        """Deliver; raises Unavailable if it could not be."""

@@ -1,0 +1,88 @@
+"""What is wanted from Placement. ``CloudUnavailable`` and ``CloudRefused`` may come from any call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inventory:
+    """How much of one resource class a provider has."""
+
+    total: int
+    reserved: int = 0
+    min_unit: int = 1
+    max_unit: int = 2**31 - 1
+    step_size: int = 1
+    allocation_ratio: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provider:
+    """A resource provider; ``root_uuid`` equals ``uuid`` for the root of a tree."""
+
+    uuid: str
+    name: str
+    generation: int
+    parent_uuid: str | None
+    root_uuid: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inventories:
+    """The inventories of a provider, read at a generation."""
+
+    generation: int
+    by_class: Mapping[str, Inventory]
+
+
+class Placement(Protocol):
+    """All of Placement that is used."""
+
+    def find_provider(self, name: str) -> Provider | None:
+        """Return the provider of exactly this name, or None."""
+
+    def list_tree(self, root_uuid: str) -> tuple[Provider, ...]:
+        """Return all providers of this tree, the root first."""
+
+    def create_provider(self, name: str, parent_uuid: str | None) -> Provider:
+        """Return a new provider.
+
+        Raises:
+            CloudConflict: A provider of this name exists.
+            CloudRefused: The parent does not exist.
+        """
+
+    def delete_provider(self, uuid: str) -> None:
+        """Delete a provider.
+
+        Raises:
+            CloudNotFound: It does not exist.
+            CloudConflict: It has children, or something is allocated from it.
+        """
+
+    def get_inventories(self, uuid: str) -> Inventories:
+        """Return a provider's inventories with its generation. Raises CloudNotFound."""
+
+    def put_inventories(self, uuid: str, inventories: Inventories) -> None:
+        """Replace all inventories of a provider, if it is still at that generation.
+
+        Raises:
+            CloudNotFound: The provider does not exist.
+            CloudConflict: Its generation has moved on, or a class that would go is in use.
+            CloudRefused: A resource class does not exist.
+        """
+
+    def list_traits(self, uuid: str) -> frozenset[str]:
+        """Return the traits of a provider. Raises CloudNotFound."""
+
+    def create_resource_class(self, name: str) -> None:
+        """Create a class ``CUSTOM_…``. Raises CloudConflict if it exists."""
+
+    def list_resource_classes(self) -> frozenset[str]:
+        """Return the names of all classes, standard ones too."""
+
+    def delete_resource_class(self, name: str) -> None:
+        """Delete a class. Raises CloudNotFound, or CloudConflict while an inventory has it."""

@@ -1,0 +1,326 @@
+"""What is wanted from the database: explicit transactions over a few collections.
+
+Any method may raise ``ConcurrentUpdate`` (somebody else was faster; begin the transaction anew) or
+``Unavailable`` (no connection).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from blazar.domain.availability import Booking, Resource
+from blazar.domain.hosts import Host, ResourceProperty
+from blazar.domain.interval import Interval
+from blazar.domain.lease import Allocation, Lease, LeaseId, ReservationId, ResourceId
+
+
+class LeaseStore(Protocol):
+    """Leases with their reservations and events."""
+
+    def find(self, lease_id: str) -> Lease | None:
+        """Return a lease, or None."""
+
+    def list(self, project_id: str | None = None) -> tuple[Lease, ...]:
+        """Return the leases of a project, or all, oldest first; the number of statements is fixed."""
+
+    def insert(self, lease: Lease) -> None:
+        """Add a lease."""
+
+    def replace(self, before: Lease, after: Lease, at: datetime) -> Lease:
+        """Write what differs and return the lease with its new revision.
+
+        Raises:
+            ConcurrentUpdate: The lease's revision is not *before*'s any more.
+        """
+
+    def delete(self, lease: Lease) -> None:
+        """Delete a lease, its reservations and events. Raises ConcurrentUpdate as ``replace``."""
+
+    def check(self, lease: Lease) -> None:
+        """Lock the lease until the transaction ends; raise ConcurrentUpdate if it is not as read."""
+
+    def deployed_reservations(self, reservation_ids: Collection[str]) -> frozenset[str]:
+        """Return those of the ids that are reservations of which something may exist outside."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BookedWindow:
+    """An allocation as ``/os-hosts/allocations`` shows it: with its lease's dates."""
+
+    resource_id: ResourceId
+    reservation_id: ReservationId
+    lease_id: LeaseId
+    start: datetime
+    end: datetime
+
+
+class AllocationStore(Protocol):
+    """Who holds which resource when. Every change moves on the generations of its resources."""
+
+    def of_reservations(self, reservation_ids: Collection[ReservationId]) -> tuple[Allocation, ...]:
+        """Return the unreleased allocations of these reservations."""
+
+    def claim(self, expected: Mapping[ResourceId, int]) -> None:
+        """Move these resources to their next generation.
+
+        Raises:
+            ConcurrentUpdate: One is not at the generation expected, or is gone.
+        """
+
+    def touch(self, resource_ids: Collection[ResourceId]) -> None:
+        """Move these resources to their next generation, whichever they are at."""
+
+    def insert(self, allocations: Sequence[Allocation]) -> None:
+        """Add allocations. Raises ConcurrentUpdate if the database sees one promised twice."""
+
+    def move(self, reservation_ids: Collection[ReservationId], window: Interval) -> None:
+        """Give the unreleased allocations of these reservations another window."""
+
+    def remove(
+        self, reservation_id: ReservationId, resource_ids: Collection[ResourceId] | None = None
+    ) -> None:
+        """Forget unreleased allocations of a reservation (None: all) that never took effect."""
+
+    def release(
+        self, reservation_id: ReservationId, resource_ids: Collection[ResourceId], at: datetime | None
+    ) -> None:
+        """Note that resources were seen free at *at*; None forgets the allocations at once."""
+
+    def purge_released(self, before: datetime) -> None:
+        """Forget allocations that were released before this instant."""
+
+    def held_before(
+        self, reservation_ids: Collection[ReservationId], start: datetime
+    ) -> Mapping[ResourceId, ReservationId]:
+        """Return resources of these reservations that others, who came before *start*, still hold."""
+
+    def waiting_leases(self, resource_ids: Collection[ResourceId], now: datetime) -> tuple[LeaseId, ...]:
+        """Return the leases that have begun and hold one of these resources."""
+
+    def list_booked(
+        self,
+        *,
+        now: datetime,
+        resource_id: ResourceId | None = None,
+        lease_id: str | None = None,
+        reservation_id: str | None = None,
+    ) -> tuple[BookedWindow, ...]:
+        """Return current and future allocations, or, with a filter, all of that lease or reservation."""
+
+    def count_on(self, resource_id: ResourceId) -> int:
+        """Return how many allocations a resource has, released ones that are being cleaned included."""
+
+
+class HostStore(Protocol):
+    """Registered hosts and the properties that their capabilities have."""
+
+    def find(self, host_id: str) -> Host | None:
+        """Return a host, or None."""
+
+    def find_by_hostname(self, hypervisor_hostname: str) -> Host | None:
+        """Return the host of this hypervisor host name, or None."""
+
+    def list(self) -> tuple[Host, ...]:
+        """Return all hosts, with capabilities; inventories and traits are left out."""
+
+    def get_names(self, host_ids: Collection[ResourceId]) -> Mapping[ResourceId, Mapping[str, str]]:
+        """Return ``hypervisor_hostname`` and ``service_name`` by host."""
+
+    def insert(self, host: Host) -> None:
+        """Add a host. Raises HostAlreadyRegistered."""
+
+    def set_capabilities(self, host_id: ResourceId, changes: Mapping[str, str | None], at: datetime) -> None:
+        """Set capabilities, creating public properties on first use; None removes one."""
+
+    def delete(self, host_id: ResourceId) -> None:
+        """Delete a host."""
+
+    def list_properties(self) -> tuple[tuple[ResourceProperty, tuple[str, ...]], ...]:
+        """Return each property that some host has, with its distinct values, by name."""
+
+    def find_property(self, name: str) -> ResourceProperty | None:
+        """Return a property, or None."""
+
+    def set_property_private(self, name: str, is_private: bool, at: datetime) -> None:
+        """Hide or show a property."""
+
+    def reservations_on(
+        self, host_id: ResourceId
+    ) -> tuple[tuple[ReservationId, str, Mapping[str, object]], ...]:
+        """Return (id, resource type, spec) of every reservation that holds the host."""
+
+
+class AvailabilityReader(Protocol):
+    """What an in-memory index of bookings is built from and kept up to date by."""
+
+    def last_change(self) -> int:
+        """Return the highest sequence number in the log, 0 for an empty one."""
+
+    def changes_after(self, sequence: int) -> tuple[tuple[int, ResourceId, bool], ...]:
+        """Return (sequence number, resource, whether facts changed), ascending."""
+
+    def read(self, collection: str, resource_ids: Collection[ResourceId] | None) -> tuple[Resource, ...]:
+        """Return these resources with their facts, or all of the collection."""
+
+    def generations(self, resource_ids: Collection[ResourceId]) -> Mapping[ResourceId, int]:
+        """Return the present generations; resources that are gone are missing."""
+
+    def bookings(self, resource_ids: Collection[ResourceId] | None) -> Iterable[Booking]:
+        """Return the bookings of these resources, or of all."""
+
+    def free(
+        self, collection: str, window: Interval, now: datetime, ignoring: ReservationId | None
+    ) -> Mapping[ResourceId, int]:
+        """Return the free resources with their generations, as the database sees it: the last word."""
+
+    def purge_changes(self, before: datetime) -> None:
+        """Forget old entries of the log."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """The right to work on one key until ``deadline``; void once its number is not the latest."""
+
+    key: str
+    number: int
+    attempts: int
+    due_at: datetime
+
+
+class WorkStore(Protocol):
+    """Which leases are to be looked at, when, and who is at it."""
+
+    def schedule(self, keys: Collection[str], due_at: datetime) -> None:
+        """Have these keys looked at by *due_at*, or sooner if that was planned."""
+
+    def list_due(self, now: datetime, limit: int) -> tuple[Claim, ...]:
+        """Return what is due and unclaimed, or whose claim ran out, most overdue first."""
+
+    def next_due(self, now: datetime) -> datetime | None:
+        """Return when something will next be due or a claim run out; None for never."""
+
+    def claim(self, candidate: Claim, owner: str, now: datetime, deadline: datetime) -> Claim | None:
+        """Return the claim, or None if somebody else has it."""
+
+    def renew(self, claims: Collection[Claim], deadline: datetime) -> frozenset[str]:
+        """Move deadlines; return the keys whose claims are still valid."""
+
+    def finish(self, claim: Claim, due_at: datetime | None, attempts: int) -> None:
+        """Give a claim back, to be looked at again at *due_at*; None forgets the key.
+
+        Raises:
+            ConcurrentUpdate: The claim is void.
+        """
+
+    def keep(self, claim: Claim) -> None:
+        """Check, and lock until the transaction ends, a claim. Raises ConcurrentUpdate if it is void."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JournalEntry:
+    """A transition and its reason. ``actor`` is a user's id or a manager's name."""
+
+    at: datetime
+    lease_id: LeaseId | None
+    event: str
+    reason: str = ""
+    reservation_id: ReservationId | None = None
+    actor: str = ""
+    request_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """A notification on its way out. ``payload`` is JSON."""
+
+    id: int = 0
+    event_type: str
+    lease_id: LeaseId
+    payload: Mapping[str, object]
+    attempts: int = 0
+
+
+class Journal(Protocol):
+    """Every transition, kept after its lease is gone."""
+
+    def append(self, entries: Sequence[JournalEntry]) -> None:
+        """Add entries."""
+
+    def list(self, lease_id: str) -> tuple[JournalEntry, ...]:
+        """Return a lease's entries, oldest first."""
+
+
+class Outbox(Protocol):
+    """Notifications that leave after the commit, at least once."""
+
+    def append(self, messages: Sequence[Message], at: datetime) -> None:
+        """Add messages."""
+
+    def take(self, now: datetime, until: datetime, limit: int) -> tuple[Message, ...]:
+        """Return messages that are due, oldest first; nobody else is given them before *until*."""
+
+    def remove(self, message_ids: Collection[int]) -> None:
+        """Forget messages that have been delivered."""
+
+    def postpone(self, message_id: int, until: datetime) -> None:
+        """Have a message that could not be delivered tried again."""
+
+
+class Findings(Protocol):
+    """What the sweep saw that belongs to nobody."""
+
+    def note(self, keys: Collection[str], at: datetime) -> Mapping[str, datetime]:
+        """Replace the findings by these; return when each was first seen."""
+
+
+class Transaction(Protocol):
+    """One transaction; leaving it without ``commit`` rolls back."""
+
+    @property
+    def leases(self) -> LeaseStore:
+        """Return the leases."""
+
+    @property
+    def allocations(self) -> AllocationStore:
+        """Return the allocations."""
+
+    @property
+    def hosts(self) -> HostStore:
+        """Return the hosts."""
+
+    @property
+    def availability(self) -> AvailabilityReader:
+        """Return the reader for searches."""
+
+    @property
+    def work(self) -> WorkStore:
+        """Return the claims."""
+
+    @property
+    def journal(self) -> Journal:
+        """Return the journal."""
+
+    @property
+    def outbox(self) -> Outbox:
+        """Return the outbox."""
+
+    @property
+    def findings(self) -> Findings:
+        """Return the sweep's findings."""
+
+    def commit(self) -> None:
+        """Make everything permanent."""
+
+
+class Store(Protocol):
+    """The database."""
+
+    def begin(self) -> AbstractContextManager[Transaction]:
+        """Begin a transaction that may write."""
+
+    def read(self) -> AbstractContextManager[Transaction]:
+        """Begin a transaction that only reads."""

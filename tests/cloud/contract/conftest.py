@@ -1,0 +1,30 @@
+"""The lab that the contract suite runs in; see ``lab.py`` for how to give it another."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Iterator
+
+import pytest
+from cloud.contract.lab import CloudLab, LabFactory, LabHost
+
+SIMULATED = "cloud.simulated_lab:simulated_lab"
+
+
+@pytest.fixture(scope="session")
+def lab_factory() -> LabFactory:
+    module, _, name = os.environ.get("BLAZAR_CLOUD_LAB", SIMULATED).partition(":")
+    factory: LabFactory = getattr(importlib.import_module(module), name)
+    return factory
+
+
+@pytest.fixture
+def lab(lab_factory: LabFactory) -> Iterator[CloudLab]:
+    with lab_factory() as lab:
+        yield lab
+
+
+@pytest.fixture
+def host(lab: CloudLab) -> LabHost:
+    return lab.hosts[0]

@@ -1,0 +1,168 @@
+"""Contract of ``Flavors``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from cloud.contract.lab import CloudLab
+
+from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused
+from blazar.ports.compute import Compute, Flavor
+
+
+@pytest.fixture
+def compute(lab: CloudLab) -> Compute:
+    return lab.cloud.compute
+
+
+@pytest.fixture
+def flavor(lab: CloudLab) -> Flavor:
+    return Flavor(
+        id=lab.name("id"),
+        name=lab.name("flavor"),
+        vcpus=2,
+        memory_mb=1024,
+        disk_gb=10,
+        ephemeral_gb=5,
+        extra_specs={"resources:CUSTOM_RESERVATION_1": "1", "trait:HW_CPU_X86_AVX": "required"},
+    )
+
+
+def test_a_new_flavor_is_found_as_it_was_given(compute: Compute, flavor: Flavor) -> None:
+    compute.create_flavor(flavor)
+
+    found = compute.find_flavor(flavor.id)
+
+    assert found == flavor
+
+
+def test_a_flavor_needs_no_extra_specs_and_may_be_public(compute: Compute, flavor: Flavor) -> None:
+    plain = replace(flavor, extra_specs={}, is_public=True, disk_gb=0, ephemeral_gb=0)
+
+    compute.create_flavor(plain)
+
+    assert compute.find_flavor(plain.id) == plain
+
+
+def test_an_id_nobody_has_finds_nothing(compute: Compute, flavor: Flavor) -> None:
+    compute.create_flavor(flavor)
+
+    assert compute.find_flavor(flavor.name) is None
+
+
+def test_an_id_is_given_once(compute: Compute, lab: CloudLab, flavor: Flavor) -> None:
+    compute.create_flavor(flavor)
+
+    with pytest.raises(CloudConflict):
+        compute.create_flavor(replace(flavor, name=lab.name("other"), vcpus=4))
+
+    assert compute.find_flavor(flavor.id) == flavor
+
+
+def test_a_name_is_given_once(compute: Compute, lab: CloudLab, flavor: Flavor) -> None:
+    compute.create_flavor(flavor)
+
+    with pytest.raises(CloudConflict):
+        compute.create_flavor(replace(flavor, id=lab.name("other")))
+
+    assert compute.find_flavor(lab.name("other")) is None
+
+
+@pytest.mark.parametrize(("vcpus", "memory_mb", "disk_gb"), [(0, 64, 0), (1, 0, 0), (1, 64, -1)])
+def test_a_flavor_of_no_size_is_refused(
+    compute: Compute, flavor: Flavor, vcpus: int, memory_mb: int, disk_gb: int
+) -> None:
+    with pytest.raises(CloudRefused):
+        compute.create_flavor(replace(flavor, vcpus=vcpus, memory_mb=memory_mb, disk_gb=disk_gb))
+
+    assert compute.find_flavor(flavor.id) is None
+
+
+def test_extra_specs_are_added_to_those_there_are(compute: Compute, flavor: Flavor) -> None:
+    compute.create_flavor(replace(flavor, extra_specs={"kept": "1", "changed": "1"}))
+
+    compute.set_flavor_extra_specs(flavor.id, {"changed": "2", "added": "2"})
+
+    found = compute.find_flavor(flavor.id)
+    assert found is not None
+    assert dict(found.extra_specs) == {"kept": "1", "changed": "2", "added": "2"}
+
+
+def test_a_deleted_flavor_is_gone_and_its_id_and_name_are_free(compute: Compute, flavor: Flavor) -> None:
+    compute.create_flavor(flavor)
+
+    compute.delete_flavor(flavor.id)
+
+    assert compute.find_flavor(flavor.id) is None
+    compute.create_flavor(flavor)
+
+
+def test_a_new_private_flavor_is_for_nobody(compute: Compute, flavor: Flavor) -> None:
+    compute.create_flavor(flavor)
+
+    assert compute.list_flavor_access(flavor.id) == frozenset()
+
+
+def test_access_is_given_and_taken_per_project(compute: Compute, lab: CloudLab, flavor: Flavor) -> None:
+    one, two = lab.project_ids
+    compute.create_flavor(flavor)
+
+    compute.add_flavor_access(flavor.id, one)
+    compute.add_flavor_access(flavor.id, two)
+    both = compute.list_flavor_access(flavor.id)
+    compute.remove_flavor_access(flavor.id, one)
+
+    assert both == {one, two}
+    assert compute.list_flavor_access(flavor.id) == {two}
+
+
+def test_access_is_not_given_twice(compute: Compute, lab: CloudLab, flavor: Flavor) -> None:
+    compute.create_flavor(flavor)
+    compute.add_flavor_access(flavor.id, lab.project_ids[0])
+
+    with pytest.raises(CloudConflict):
+        compute.add_flavor_access(flavor.id, lab.project_ids[0])
+
+
+def test_access_that_was_not_given_is_not_taken(compute: Compute, lab: CloudLab, flavor: Flavor) -> None:
+    compute.create_flavor(flavor)
+
+    with pytest.raises(CloudNotFound):
+        compute.remove_flavor_access(flavor.id, lab.project_ids[0])
+
+
+def test_access_ends_with_the_flavor(compute: Compute, lab: CloudLab, flavor: Flavor) -> None:
+    compute.create_flavor(flavor)
+    compute.add_flavor_access(flavor.id, lab.project_ids[0])
+
+    compute.delete_flavor(flavor.id)
+    compute.create_flavor(flavor)
+
+    assert compute.list_flavor_access(flavor.id) == frozenset()
+
+
+def test_access_to_a_public_flavor_cannot_be_changed(compute: Compute, lab: CloudLab, flavor: Flavor) -> None:
+    compute.create_flavor(replace(flavor, is_public=True))
+
+    with pytest.raises(CloudConflict):
+        compute.add_flavor_access(flavor.id, lab.project_ids[0])
+    with pytest.raises(CloudNotFound):
+        compute.remove_flavor_access(flavor.id, lab.project_ids[0])
+    with pytest.raises(CloudNotFound):
+        compute.list_flavor_access(flavor.id)
+
+
+def test_nothing_can_be_done_with_a_missing_flavor(compute: Compute, lab: CloudLab) -> None:
+    missing, project_id = lab.name("missing"), lab.project_ids[0]
+
+    with pytest.raises(CloudNotFound):
+        compute.delete_flavor(missing)
+    with pytest.raises(CloudNotFound):
+        compute.set_flavor_extra_specs(missing, {"key": "value"})
+    with pytest.raises(CloudNotFound):
+        compute.list_flavor_access(missing)
+    with pytest.raises(CloudNotFound):
+        compute.add_flavor_access(missing, project_id)
+    with pytest.raises(CloudNotFound):
+        compute.remove_flavor_access(missing, project_id)

@@ -1,0 +1,138 @@
+"""Contract of ``Servers`` and ``ServerGroups``."""
+
+from __future__ import annotations
+
+import uuid
+
+import pytest
+from cloud.contract.lab import CloudLab, LabHost
+
+from blazar.domain.errors import CloudNotFound, CloudRefused
+from blazar.ports.compute import Compute, Flavor
+
+NOBODY = str(uuid.UUID(int=1))
+
+
+@pytest.fixture
+def compute(lab: CloudLab) -> Compute:
+    return lab.cloud.compute
+
+
+def test_a_server_is_listed_with_its_host_and_project(compute: Compute, lab: CloudLab, host: LabHost) -> None:
+    server_id = lab.boot_server(lab.name("server"), service_host=host.service_host)
+
+    (server,) = compute.list_servers(service_host=host.service_host)
+
+    assert (server.id, server.name) == (server_id, lab.name("server"))
+    assert (server.project_id, server.service_host) == (lab.project_ids[0], host.service_host)
+    assert not server.is_deleting
+
+
+def test_a_host_lists_its_own_servers_only(compute: Compute, lab: CloudLab) -> None:
+    first, second = lab.hosts[:2]
+    lab.boot_server(lab.name("server"), service_host=first.service_host)
+
+    assert len(compute.list_servers(service_host=first.service_host)) == 1
+    assert compute.list_servers(service_host=second.service_host) == ()
+
+
+def test_servers_are_listed_by_flavor(compute: Compute, lab: CloudLab, host: LabHost) -> None:
+    flavor = Flavor(id=lab.name("f"), name=lab.name("f"), vcpus=1, memory_mb=64, disk_gb=0)
+    compute.create_flavor(flavor)
+    compute.add_flavor_access(flavor.id, lab.project_ids[0])
+    server_id = lab.boot_server(lab.name("one"), service_host=host.service_host, flavor_id=flavor.id)
+    lab.boot_server(lab.name("other"), service_host=host.service_host)
+
+    (server,) = compute.list_servers(flavor_id=flavor.id)
+
+    assert (server.id, server.flavor_id) == (server_id, flavor.id)
+    assert compute.list_servers(flavor_id=flavor.id, service_host=lab.hosts[1].service_host) == ()
+
+
+def test_a_server_that_is_deleted_goes(compute: Compute, lab: CloudLab, host: LabHost) -> None:
+    server_id = lab.boot_server(lab.name("server"), service_host=host.service_host)
+
+    compute.delete_server(server_id)
+    lab.wait_until_gone(server_id)
+
+    assert compute.list_servers(service_host=host.service_host) == ()
+    with pytest.raises(CloudNotFound):
+        compute.delete_server(server_id)
+
+
+def test_a_server_that_is_still_listed_after_its_deletion_says_so(
+    compute: Compute, lab: CloudLab, host: LabHost
+) -> None:
+    server_id = lab.boot_server(lab.name("server"), service_host=host.service_host)
+
+    compute.delete_server(server_id)
+
+    assert all(each.is_deleting for each in compute.list_servers(service_host=host.service_host))
+
+
+def test_a_missing_server_cannot_be_deleted(compute: Compute) -> None:
+    with pytest.raises(CloudNotFound):
+        compute.delete_server(NOBODY)
+
+
+def test_an_image_of_a_server_is_found_by_its_properties(
+    compute: Compute, lab: CloudLab, host: LabHost
+) -> None:
+    server_id = lab.boot_server(lab.name("server"), service_host=host.service_host)
+    properties = {"blazar_lease": lab.name("lease"), "blazar_server": server_id}
+
+    image_id = compute.create_image(server_id, lab.name("image"), lab.project_ids[1], properties)
+
+    (image,) = compute.list_images({"blazar_lease": lab.name("lease")})
+    assert (image.id, image.name) == (image_id, lab.name("image"))
+    assert image.owner_project_id == lab.project_ids[1]
+    assert properties.items() <= image.properties.items()
+
+
+def test_images_without_all_the_properties_are_not_listed(
+    compute: Compute, lab: CloudLab, host: LabHost
+) -> None:
+    server_id = lab.boot_server(lab.name("server"), service_host=host.service_host)
+    compute.create_image(
+        server_id, lab.name("image"), lab.project_ids[0], {"blazar_lease": lab.name("lease")}
+    )
+
+    assert compute.list_images({"blazar_lease": lab.name("other")}) == ()
+    assert compute.list_images({"blazar_lease": lab.name("lease"), "blazar_server": server_id}) == ()
+
+
+def test_there_is_no_image_of_a_missing_server(compute: Compute, lab: CloudLab) -> None:
+    with pytest.raises(CloudNotFound):
+        compute.create_image(NOBODY, lab.name("image"), lab.project_ids[0], {})
+
+
+@pytest.mark.parametrize("policy", ["affinity", "anti-affinity"])
+def test_a_server_group_is_listed_until_it_is_deleted(compute: Compute, lab: CloudLab, policy: str) -> None:
+    name = lab.name("group")
+
+    made = compute.create_server_group(name, policy, lab.project_ids[0])
+    listed = [each for each in compute.list_server_groups() if each.name == name]
+    compute.delete_server_group(made.id)
+
+    assert (made.name, made.policy, made.project_id) == (name, policy, lab.project_ids[0])
+    assert listed == [made]
+    assert made not in compute.list_server_groups()
+
+
+def test_two_server_groups_may_have_one_name(compute: Compute, lab: CloudLab) -> None:
+    first, second = (
+        compute.create_server_group(lab.name("group"), "affinity", lab.project_ids[0]) for _ in range(2)
+    )
+
+    assert first.id != second.id
+    assert {first, second} <= set(compute.list_server_groups())
+
+
+def test_a_server_group_needs_a_known_policy(compute: Compute, lab: CloudLab) -> None:
+    with pytest.raises(CloudRefused):
+        compute.create_server_group(lab.name("group"), "sympathy", lab.project_ids[0])
+
+
+def test_a_missing_server_group_cannot_be_deleted(compute: Compute) -> None:
+    with pytest.raises(CloudNotFound):
+        compute.delete_server_group(NOBODY)

@@ -1,0 +1,71 @@
+"""The simulated cloud as a lab for the contract suite."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from clocks import ManualClock
+from cloud.contract.lab import LabHost, LabNetwork
+
+from blazar.cloud.simulated import SimulatedCloud
+
+if TYPE_CHECKING:
+    from cloud.contract.lab import LabFactory
+
+DELETION_TIME = timedelta(seconds=10)
+
+
+class SimulatedLab:
+    """Two hosts and an external network; time goes on only while a deletion is waited for."""
+
+    def __init__(self) -> None:
+        self.clock = ManualClock()
+        self.cloud = SimulatedCloud(self.clock, server_deletion_time=DELETION_TIME)
+        self.project_ids = ("project-one", "project-two")
+        self.hosts = tuple(self._host(number) for number in (1, 2))
+        self.network = self._network()
+
+    def _host(self, number: int) -> LabHost:
+        made = self.cloud.add_hypervisor(f"node-{number}.example.org", service_host=f"node-{number}")
+        return LabHost(hypervisor_hostname=made.hypervisor_hostname, service_host=made.service_host)
+
+    def _network(self) -> LabNetwork:
+        network = self.cloud.add_network("public")
+        subnet = self.cloud.add_subnet(
+            network.id,
+            "203.0.113.0/24",
+            gateway_ip="203.0.113.1",
+            allocation_pools=(("203.0.113.10", "203.0.113.99"),),
+        )
+        return LabNetwork(
+            network_id=network.id,
+            subnet_id=subnet.id,
+            free_addresses=("203.0.113.200", "203.0.113.201", "203.0.113.202"),
+            outside_address="198.51.100.7",
+        )
+
+    def name(self, suffix: str) -> str:
+        return f"lab-{suffix}"
+
+    def boot_server(self, name: str, *, service_host: str | None = None, flavor_id: str | None = None) -> str:
+        return self.cloud.boot_server(
+            name, self.project_ids[0], flavor_id=flavor_id or "plain", service_host=service_host
+        ).id
+
+    def wait_until_gone(self, server_id: str) -> None:
+        self.clock.advance(DELETION_TIME)
+
+    def attach(self, floating_ip_id: str) -> None:
+        self.cloud.attach_floating_ip(floating_ip_id, "port-1")
+
+
+@contextmanager
+def simulated_lab() -> Iterator[SimulatedLab]:
+    yield SimulatedLab()
+
+
+if TYPE_CHECKING:
+    _: LabFactory = simulated_lab

@@ -1,0 +1,182 @@
+"""The state file: a process that was killed finds the cloud as it was."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from clocks import ManualClock
+
+from blazar.cloud.simulated import (
+    FaultKind,
+    FaultRule,
+    FaultScript,
+    HostShape,
+    SimulatedCloud,
+    SimulatedCrash,
+)
+from blazar.cloud.simulated.codec import decode, encode, load
+from blazar.cloud.simulated.state import CloudState
+from blazar.domain.errors import CloudConflict, CloudUnavailable
+from blazar.ports.compute import Flavor
+from blazar.ports.placement import Inventories, Inventory
+
+DELETION_TIME = timedelta(seconds=10)
+
+
+@pytest.fixture
+def state_file(tmp_path: Path) -> Path:
+    return tmp_path / "cloud.json"
+
+
+def open_cloud(clock: ManualClock, state_file: Path, faults: FaultScript | None = None) -> SimulatedCloud:
+    return SimulatedCloud(clock, server_deletion_time=DELETION_TIME, state_file=state_file, faults=faults)
+
+
+def fill(cloud: SimulatedCloud) -> None:
+    """Bring about at least one of everything."""
+    cloud.add_hypervisor("node-1", HostShape(vcpus=8), availability_zone="az1", traits=["HW_CPU_X86_AVX"])
+    freepool = cloud.add_aggregate("freepool")
+    compute, placement, networks = cloud.compute, cloud.placement, cloud.networks
+    compute.set_aggregate_metadata(freepool.id, {"key": "value"})
+    compute.add_host(freepool.id, "node-1")
+    compute.create_server_group("group", "affinity", "project")
+    root = placement.find_provider("node-1")
+    assert root is not None
+    child = placement.create_provider("blazar_node-1", root.uuid)
+    placement.create_resource_class("CUSTOM_A")
+    units = Inventory(total=2, max_unit=1)
+    placement.put_inventories(child.uuid, Inventories(generation=0, by_class={"CUSTOM_A": units}))
+    specs = {"resources:CUSTOM_A": "1", "aggregate_instance_extra_specs:reservation": "r"}
+    compute.create_flavor(Flavor(id="r", name="r", vcpus=1, memory_mb=1, disk_gb=0, extra_specs=specs))
+    compute.add_flavor_access("r", "project")
+    server = cloud.boot_server("kept", "project", flavor_id="r")
+    compute.create_image(server.id, "image", "project", {"key": "value"})
+    compute.delete_server(cloud.boot_server("going", "project", service_host="node-1").id)
+    network = cloud.add_network("public")
+    subnet = cloud.add_subnet(
+        network.id,
+        "2001:db8::/64",
+        gateway_ip="2001:db8::1",
+        allocation_pools=(("2001:db8::2", "2001:db8::9"),),
+    )
+    floating_ip = networks.create_floating_ip(network.id, subnet.id, "2001:db8::ff", "project")
+    networks.set_floating_ip_tags(floating_ip.id, frozenset({"b", "a"}))
+
+
+def test_everything_is_there_again(clock: ManualClock, state_file: Path) -> None:
+    first = open_cloud(clock, state_file)
+    fill(first)
+
+    second = open_cloud(clock, state_file)
+
+    assert second.compute.list_hypervisors() == first.compute.list_hypervisors()
+    assert second.compute.list_aggregates() == first.compute.list_aggregates()
+    assert second.compute.list_servers() == first.compute.list_servers()
+    assert second.compute.list_images({}) == first.compute.list_images({})
+    assert second.compute.find_flavor("r") == first.compute.find_flavor("r")
+    assert second.networks.list_floating_ips() == first.networks.list_floating_ips()
+    assert second.boot_server("second", "project", flavor_id="r").service_host == "node-1"
+    with pytest.raises(CloudConflict):
+        second.boot_server("third", "project", flavor_id="r")
+
+
+def test_no_table_is_left_out_of_the_file(clock: ManualClock, state_file: Path) -> None:
+    fill(open_cloud(clock, state_file))
+
+    kept = load(state_file)
+
+    assert [each.name for each in fields(CloudState) if not getattr(kept, each.name)] == []
+    assert decode(encode(kept)) == kept
+
+
+def test_rules_hold_across_a_restart(clock: ManualClock, state_file: Path) -> None:
+    open_cloud(clock, state_file).compute.create_aggregate("a", None, {})
+
+    cloud = open_cloud(clock, state_file)
+
+    with pytest.raises(CloudConflict):
+        cloud.compute.create_aggregate("a", None, {})
+    (first,) = cloud.compute.list_aggregates()
+    assert cloud.compute.create_aggregate("b", None, {}).id > first.id
+
+
+def test_a_deletion_goes_on_while_nobody_runs(clock: ManualClock, state_file: Path) -> None:
+    first = open_cloud(clock, state_file)
+    fill(first)
+
+    clock.advance(DELETION_TIME)
+    second = open_cloud(clock, state_file)
+
+    assert [each.name for each in second.compute.list_servers()] == ["kept"]
+
+
+def test_an_effect_is_kept_before_a_crash_and_a_lost_reply(clock: ManualClock, state_file: Path) -> None:
+    faults = FaultScript(
+        [FaultRule(kind=FaultKind.CRASH, nth=1), FaultRule(kind=FaultKind.LOSE_REPLY, nth=2)]
+    )
+    first = open_cloud(clock, state_file, faults)
+    with pytest.raises(SimulatedCrash):
+        first.compute.create_aggregate("a", None, {})
+    with pytest.raises(CloudUnavailable):
+        first.compute.create_aggregate("b", None, {})
+
+    second = open_cloud(clock, state_file)
+
+    assert [each.name for each in second.compute.list_aggregates()] == ["a", "b"]
+
+
+def test_a_half_written_file_is_ignored(clock: ManualClock, state_file: Path) -> None:
+    open_cloud(clock, state_file).add_aggregate("freepool")
+    half_written = state_file.with_name(state_file.name + ".new")
+    half_written.write_text('{"version": 1, "aggregates": [{"id"')
+
+    cloud = open_cloud(clock, state_file)
+    cloud.add_aggregate("other")
+
+    names = [each.name for each in open_cloud(clock, state_file).compute.list_aggregates()]
+    assert names == ["freepool", "other"]
+    assert not half_written.exists()
+
+
+def test_reading_does_not_write(clock: ManualClock, state_file: Path) -> None:
+    cloud = open_cloud(clock, state_file)
+
+    cloud.compute.list_aggregates()
+
+    assert cloud.is_empty
+    assert not state_file.exists()
+
+
+def test_a_refused_call_leaves_the_file_as_it_was(clock: ManualClock, state_file: Path) -> None:
+    cloud = open_cloud(clock, state_file)
+    cloud.add_hypervisor("node-1", availability_zone="az1")
+    before = state_file.read_text()
+
+    with pytest.raises(CloudConflict):
+        cloud.add_hypervisor("node-2", service_host="node-1", availability_zone="az2")
+
+    cloud.compute.list_aggregates()
+    assert state_file.read_text() == before
+    assert [each.hypervisor_hostname for each in cloud.compute.list_hypervisors()] == ["node-1"]
+
+
+def test_a_cloud_that_cannot_be_saved_is_unavailable(clock: ManualClock, tmp_path: Path) -> None:
+    cloud = open_cloud(clock, tmp_path / "missing" / "cloud.json")
+
+    with pytest.raises(CloudUnavailable):
+        cloud.compute.create_aggregate("a", None, {})
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "no JSON", "[]", "{}", '{"version": 2}', '{"version": 1}', json.dumps({"version": 1, "serial": 1})],
+)
+def test_a_file_of_another_kind_is_refused_by_name(clock: ManualClock, state_file: Path, text: str) -> None:
+    state_file.write_text(text)
+
+    with pytest.raises(ValueError, match=r"cloud\.json"):
+        open_cloud(clock, state_file)
