@@ -1,0 +1,172 @@
+"""The contract of resource plugins.
+
+A plugin knows one resource type: what a request may say, which resources fit, which items should
+exist outside for a reservation, and how to make or remove one such item. It decides nothing about
+*when*: the engine hands it a phase, takes the difference of wanted and seen items, and calls it one
+item at a time. A plugin touches no table, no global and no other plugin (ADR-0006).
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import ClassVar, Generic, Protocol, TypeVar
+
+from blazar.domain.availability import Availability
+from blazar.domain.interval import Interval
+from blazar.domain.lease import LeaseId, ReservationId, ResourceId
+from blazar.domain.lifecycle import Phase
+from blazar.domain.requirements import Fact
+from blazar.ports.cloud import Cloud
+
+JsonObject = Mapping[str, object]
+
+
+class Item(Protocol):
+    """One thing that exists outside for a reservation. Equal items are the same thing; hashable.
+
+    Items are made in ascending and removed in descending order of ``rank``. ``scope`` names the
+    resource that an item belongs to, or is empty: when a step fails, later steps of its scope and
+    of the empty scope are left out, those of other resources are not.
+    """
+
+    @property
+    def rank(self) -> int:
+        """Return the place in the order of making."""
+
+    @property
+    def scope(self) -> str:
+        """Return the id of the resource concerned; empty for the whole reservation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The step had its effect, or it was there already."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """The step cannot be finished yet; look again after *retry_after*."""
+
+    retry_after: timedelta
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """The step will never succeed as things are."""
+
+    reason: str
+
+
+Outcome = Done | Waiting | Refused
+
+ItemT = TypeVar("ItemT", bound=Item)
+ItemT_co = TypeVar("ItemT_co", bound=Item, covariant=True)
+SpecT = TypeVar("SpecT")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish(Generic[SpecT]):
+    """What resources are asked for, when, and what is held already."""
+
+    spec: SpecT
+    window: Interval
+    now: datetime
+    cleaning_time: timedelta = timedelta(0)
+    reservation_id: ReservationId | None = None
+    """The reservation that asks, if it exists: its own bookings do not stand in its way."""
+    held: frozenset[ResourceId] = frozenset()
+    is_active: bool = False
+    """Whether the lessee uses what is held, so that all of it must be kept."""
+    taken: frozenset[ResourceId] = frozenset()
+    """What other reservations of the same request have been given."""
+    shuffle: random.Random | None = None
+    """Choose among equally fitting resources at random, not in the stated order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AllocatedResource:
+    """A resource of a reservation, with what is known of it."""
+
+    id: ResourceId
+    facts: Mapping[str, Fact] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Assignment(Generic[SpecT]):
+    """A reservation as a plugin sees it when it works on the cloud."""
+
+    lease_id: LeaseId
+    reservation_id: ReservationId
+    project_id: str
+    spec: SpecT
+    resources: tuple[AllocatedResource, ...]
+
+
+class Seen(Protocol[ItemT_co]):
+    """What was observed outside for a reservation, and whatever the plugin needs for its next steps."""
+
+    @property
+    def items(self) -> frozenset[ItemT_co]:
+        """Return the items that exist."""
+
+
+SeenT = TypeVar("SeenT", bound=Seen[Item])
+
+
+class ResourcePlugin(Protocol[SpecT, ItemT, SeenT]):
+    """One kind of reservable thing."""
+
+    resource_type: ClassVar[str]
+    collection: ClassVar[str]
+    """The kind of resources that its reservations hold: ``host`` or ``floatingip``."""
+
+    # Pure.
+
+    def parse(self, body: JsonObject) -> SpecT:
+        """Return the spec that a new reservation's keys ask for. Raises BadRequest; ignores other keys."""
+
+    def revise(self, spec: SpecT, changes: JsonObject) -> SpecT:
+        """Return the spec with the changes of an update. Raises BadRequest or CannotChange."""
+
+    def encode(self, spec: SpecT) -> JsonObject:
+        """Return the spec as JSON for the store."""
+
+    def decode(self, stored: JsonObject) -> SpecT:
+        """Return the spec that :meth:`encode` wrote."""
+
+    def render(self, spec: SpecT) -> JsonObject:
+        """Return the keys that clients see beside the common ones of a reservation."""
+
+    def properties_used(self, spec: SpecT) -> frozenset[str]:
+        """Return the names of resource properties that the spec relies on."""
+
+    def choose(self, wish: Wish[SpecT], availability: Availability) -> tuple[ResourceId, ...]:
+        """Return the resources that the reservation is to hold from now on; kept ones first.
+
+        Raises:
+            Conflict: It cannot be had; the message says what is lacking.
+            BadRequest: The spec names something that no resource knows.
+        """
+
+    def wanted(self, assignment: Assignment[SpecT], phase: Phase) -> frozenset[ItemT]:
+        """Return the items that should exist in this phase."""
+
+    # Reads the cloud, changes nothing.
+
+    def observe(self, cloud: Cloud, assignment: Assignment[SpecT], phase: Phase) -> SeenT:
+        """Return which items exist. In ``Phase.OVER`` that is all that has to be taken back."""
+
+    # Change the cloud by one item; safe to repeat; never wait inside.
+
+    def make(self, cloud: Cloud, assignment: Assignment[SpecT], item: ItemT, seen: SeenT) -> Outcome:
+        """Bring one item about."""
+
+    def remove(self, cloud: Cloud, assignment: Assignment[SpecT], item: ItemT, seen: SeenT) -> Outcome:
+        """Do away with one item."""
+
+    def before_end(self, cloud: Cloud, assignment: Assignment[SpecT], due: datetime) -> Outcome:
+        """Take the before-end action that the spec asks for; *due* tells one occasion from another."""

@@ -1,0 +1,1 @@
+"""``physical:host``: whole hosts, handed over by moving them between Nova aggregates."""

@@ -1,0 +1,125 @@
+"""What a ``physical:host`` reservation asks for, and how requests and the store write it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from blazar.domain.errors import InvalidParameter, InvalidRange, MissingParameter
+from blazar.domain.requirements import Requirement, parse
+
+_LARGEST_COUNT = 2**31 - 1
+_BEFORE_END_ACTIONS = ("", "default", "snapshot")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostSpec:
+    """How many hosts, of what kind, and what happens before the end.
+
+    The two property texts are kept as they were sent; ``requirement`` is what they mean together.
+    """
+
+    minimum: int
+    maximum: int
+    hypervisor_properties: str | None
+    resource_properties: str | None
+    before_end: str = "default"
+
+    @property
+    def requirement(self) -> Requirement:
+        """Return what both property texts require."""
+        return parse(self.hypervisor_properties, field="hypervisor_properties") & parse(
+            self.resource_properties, field="resource_properties"
+        )
+
+
+def parse_spec(body: Mapping[str, object]) -> HostSpec:
+    """Return the spec of a new reservation.
+
+    Problems are reported in the reference's order (rest-api 6.1): counts, required keys,
+    ``before_end``, expressions. Counts may be numeric text, which the reference answers with 500.
+
+    Raises:
+        MissingParameter, InvalidParameter, InvalidRange, InvalidRequirement: Naming the key.
+    """
+    minimum, maximum = _count(body, "min"), _count(body, "max")
+    _check_range(minimum, maximum)
+    missing = [key for key in ("hypervisor_properties", "resource_properties") if key not in body]
+    if missing:
+        raise MissingParameter(*missing)
+    spec = HostSpec(
+        minimum=minimum,
+        maximum=maximum,
+        hypervisor_properties=None,
+        resource_properties=None,
+        before_end=_before_end(body.get("before_end", "default")),
+    )
+    return replace(
+        spec,
+        hypervisor_properties=_expression(body, "hypervisor_properties"),
+        resource_properties=_expression(body, "resource_properties"),
+    )
+
+
+def revise_spec(spec: HostSpec, changes: Mapping[str, object]) -> HostSpec:
+    """Return *spec* with the keys of an update; keys that are not sent keep their value.
+
+    ``before_end`` can be changed, which the reference promises but silently ignores (rest-api 10.3, 10).
+
+    Raises:
+        MissingParameter, InvalidParameter, InvalidRange, InvalidRequirement: Naming the key.
+    """
+    minimum = _count(changes, "min") if "min" in changes else spec.minimum
+    maximum = _count(changes, "max") if "max" in changes else spec.maximum
+    _check_range(minimum, maximum)
+    before_end = _before_end(changes["before_end"]) if "before_end" in changes else spec.before_end
+    expressions = {
+        key: _expression(changes, key)
+        for key in ("hypervisor_properties", "resource_properties")
+        if key in changes
+    }
+    return replace(spec, minimum=minimum, maximum=maximum, before_end=before_end, **expressions)
+
+
+def encode_spec(spec: HostSpec) -> Mapping[str, object]:
+    """Return the spec as the REST API and the store write it."""
+    return {
+        "min": spec.minimum,
+        "max": spec.maximum,
+        "hypervisor_properties": spec.hypervisor_properties,
+        "resource_properties": spec.resource_properties,
+        "before_end": spec.before_end,
+    }
+
+
+def _count(body: Mapping[str, object], key: str) -> int:
+    value = body.get(key)
+    if value is None:
+        raise MissingParameter(key)
+    if isinstance(value, str) and value.isascii() and value.removeprefix("-").isdecimal() and len(value) < 12:
+        value = int(value)
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise InvalidParameter(key, "must be a whole number")
+    if not 1 <= value <= _LARGEST_COUNT:
+        raise InvalidParameter(key, f"must be from 1 to {_LARGEST_COUNT}")
+    return value
+
+
+def _check_range(minimum: int, maximum: int) -> None:
+    if minimum > maximum:
+        raise InvalidRange(f"min: {minimum} is greater than max: {maximum}", min=minimum, max=maximum)
+
+
+def _before_end(value: object) -> str:
+    if not isinstance(value, str) or value not in _BEFORE_END_ACTIONS:
+        raise InvalidParameter("before_end", "must be one of '', 'default', 'snapshot'")
+    return value
+
+
+def _expression(body: Mapping[str, object], key: str) -> str | None:
+    value = body[key]
+    parse(value, field=key)
+    if value is None or isinstance(value, str):
+        return value
+    return json.dumps(value)
