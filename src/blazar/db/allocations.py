@@ -1,0 +1,216 @@
+"""Allocations, and the generations that guard them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from blazar.db.changes import note_changes
+from blazar.db.tables import allocations, leases, reservations, resources
+from blazar.domain.errors import ConcurrentUpdate
+from blazar.domain.interval import Interval
+from blazar.domain.lease import Allocation, LeaseId, ReservationId, ResourceId
+from blazar.ports.clock import Clock
+from blazar.ports.store import BookedWindow
+
+_UNRELEASED = allocations.c.released_at.is_(None)
+
+
+class SqlAllocations:
+    """Implements :class:`blazar.ports.store.AllocationStore`."""
+
+    def __init__(self, connection: sa.Connection, clock: Clock) -> None:
+        self._connection = connection
+        self._clock = clock
+
+    def of_reservations(self, reservation_ids: Collection[ReservationId]) -> tuple[Allocation, ...]:
+        """Return the unreleased allocations of these reservations."""
+        if not reservation_ids:
+            return ()
+        query = (
+            sa.select(allocations)
+            .where(allocations.c.reservation_id.in_(list(reservation_ids)), _UNRELEASED)
+            .order_by(allocations.c.id)
+        )
+        return tuple(
+            Allocation(
+                resource_id=row.resource_id,
+                reservation_id=row.reservation_id,
+                window=Interval(row.start_at, row.end_at),
+                is_exclusive=row.exclusive_resource_id is not None,
+            )
+            for row in self._connection.execute(query)
+        )
+
+    def claim(self, expected: Mapping[ResourceId, int]) -> None:
+        """Move these resources on from the generations expected, or raise ConcurrentUpdate."""
+        if not expected:
+            return
+        # Locked in one order, so that two claims wait for each other instead of deadlocking.
+        query = (
+            sa.select(resources.c.id, resources.c.generation)
+            .where(resources.c.id.in_(list(expected)))
+            .order_by(resources.c.id)
+            .with_for_update()
+        )
+        found = {row.id: row.generation for row in self._connection.execute(query)}
+        if found != dict(expected):
+            raise ConcurrentUpdate("A resource was claimed by somebody else meanwhile")
+        self.touch(expected)
+
+    def touch(self, resource_ids: Collection[ResourceId]) -> None:
+        """Move these resources to their next generation."""
+        if not resource_ids:
+            return
+        self._connection.execute(
+            sa.update(resources)
+            .where(resources.c.id.in_(sorted(resource_ids)))
+            .values(generation=resources.c.generation + 1)
+        )
+        note_changes(self._connection, resource_ids, self._clock.now(), facts_changed=False)
+
+    def insert(self, new: Sequence[Allocation]) -> None:
+        """Add allocations."""
+        if new:
+            self._connection.execute(
+                sa.insert(allocations),
+                [
+                    {
+                        "resource_id": each.resource_id,
+                        "reservation_id": each.reservation_id,
+                        "start_at": each.window.start,
+                        "end_at": each.window.end,
+                        "exclusive_resource_id": each.resource_id if each.is_exclusive else None,
+                        "released_at": each.released_at,
+                    }
+                    for each in new
+                ],
+            )
+
+    def move(self, reservation_ids: Collection[ReservationId], window: Interval) -> None:
+        """Give the unreleased allocations of these reservations another window."""
+        if reservation_ids:
+            self._connection.execute(
+                sa.update(allocations)
+                .where(allocations.c.reservation_id.in_(list(reservation_ids)), _UNRELEASED)
+                .values(start_at=window.start, end_at=window.end)
+            )
+
+    def remove(
+        self, reservation_id: ReservationId, resource_ids: Collection[ResourceId] | None = None
+    ) -> None:
+        """Forget unreleased allocations of a reservation; None: all of them."""
+        if resource_ids is not None and not resource_ids:
+            return
+        which = [allocations.c.reservation_id == reservation_id, _UNRELEASED]
+        if resource_ids is not None:
+            which.append(allocations.c.resource_id.in_(list(resource_ids)))
+        self._connection.execute(sa.delete(allocations).where(*which))
+
+    def release(
+        self, reservation_id: ReservationId, resource_ids: Collection[ResourceId], at: datetime | None
+    ) -> None:
+        """Note that resources were seen free, or, without an instant, forget their allocations."""
+        if not resource_ids:
+            return
+        if at is None:
+            self.remove(reservation_id, resource_ids)
+        else:
+            self._connection.execute(
+                sa.update(allocations)
+                .where(
+                    allocations.c.reservation_id == reservation_id,
+                    allocations.c.resource_id.in_(list(resource_ids)),
+                    _UNRELEASED,
+                )
+                .values(released_at=at)
+            )
+        self.touch(resource_ids)
+
+    def purge_released(self, before: datetime) -> None:
+        """Forget allocations that were released before this instant."""
+        purged = allocations.c.released_at < before
+        gone = list(self._connection.scalars(sa.select(allocations.c.resource_id).where(purged)))
+        if gone:
+            self._connection.execute(sa.delete(allocations).where(purged))
+            self.touch(set(gone))
+
+    def held_before(
+        self, reservation_ids: Collection[ReservationId], start: datetime
+    ) -> Mapping[ResourceId, ReservationId]:
+        """Return resources of these reservations that an earlier allocation still holds."""
+        if not reservation_ids:
+            return {}
+        own = sa.select(allocations.c.resource_id).where(
+            allocations.c.reservation_id.in_(list(reservation_ids)), _UNRELEASED
+        )
+        query = sa.select(allocations.c.resource_id, allocations.c.reservation_id).where(
+            allocations.c.resource_id.in_(own),
+            allocations.c.reservation_id.not_in(list(reservation_ids)),
+            allocations.c.start_at < start,
+            _UNRELEASED,
+        )
+        return {row.resource_id: row.reservation_id for row in self._connection.execute(query)}
+
+    def waiting_leases(self, resource_ids: Collection[ResourceId], now: datetime) -> tuple[LeaseId, ...]:
+        """Return the leases that have begun and hold one of these resources."""
+        query = (
+            sa.select(reservations.c.lease_id)
+            .join(allocations, allocations.c.reservation_id == reservations.c.id)
+            .where(
+                allocations.c.resource_id.in_(list(resource_ids)),
+                allocations.c.start_at <= now,
+                _UNRELEASED,
+            )
+            .distinct()
+        )
+        return tuple(LeaseId(each) for each in self._connection.scalars(query))
+
+    def list_booked(
+        self,
+        *,
+        now: datetime,
+        resource_id: ResourceId | None = None,
+        lease_id: str | None = None,
+        reservation_id: str | None = None,
+    ) -> tuple[BookedWindow, ...]:
+        """Return current and future allocations, or, with a filter, all of that lease or reservation."""
+        query = (
+            sa.select(
+                allocations.c.resource_id,
+                allocations.c.reservation_id,
+                reservations.c.lease_id,
+                leases.c.start_at,
+                leases.c.end_at,
+            )
+            .select_from(allocations)
+            .join(reservations, reservations.c.id == allocations.c.reservation_id)
+            .join(leases, leases.c.id == reservations.c.lease_id)
+            .where(_UNRELEASED)
+            .order_by(leases.c.start_at, allocations.c.id)
+        )
+        if resource_id is not None:
+            query = query.where(allocations.c.resource_id == resource_id)
+        if lease_id:
+            query = query.where(leases.c.id == lease_id)
+        if reservation_id:
+            query = query.where(reservations.c.id == reservation_id)
+        if not lease_id and not reservation_id:
+            query = query.where(leases.c.end_at >= now)
+        return tuple(
+            BookedWindow(
+                resource_id=row.resource_id,
+                reservation_id=row.reservation_id,
+                lease_id=row.lease_id,
+                start=row.start_at,
+                end=row.end_at,
+            )
+            for row in self._connection.execute(query)
+        )
+
+    def count_on(self, resource_id: ResourceId) -> int:
+        """Return how many allocations a resource has."""
+        query = sa.select(sa.func.count()).where(allocations.c.resource_id == resource_id)
+        return self._connection.scalar(query) or 0

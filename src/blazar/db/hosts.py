@@ -1,0 +1,233 @@
+"""Registered hosts and the properties that their capabilities have."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+from oslo_db.exception import DBDuplicateEntry
+
+from blazar.db.changes import note_changes
+from blazar.db.tables import (
+    allocations,
+    host_capabilities,
+    host_inventories,
+    host_traits,
+    hosts,
+    reservations,
+    resource_properties,
+    resources,
+)
+from blazar.domain.errors import HostAlreadyRegistered
+from blazar.domain.hosts import Host, ResourceProperty
+from blazar.domain.lease import ReservationId, ResourceId
+from blazar.ports.clock import Clock
+
+RESOURCE_TYPE = "physical:host"
+COLLECTION = "host"
+
+
+def select_hosts(
+    connection: sa.Connection, host_ids: Collection[ResourceId] | None = None
+) -> tuple[Host, ...]:
+    """Return these hosts, or all, with their capabilities: two statements, however many there are."""
+    query = sa.select(hosts, resources.c.generation, resources.c.is_reservable).join(
+        resources, resources.c.id == hosts.c.id
+    )
+    capabilities = sa.select(
+        host_capabilities.c.host_id, resource_properties.c.name, host_capabilities.c.value
+    ).join(resource_properties, resource_properties.c.id == host_capabilities.c.property_id)
+    if host_ids is not None:
+        query = query.where(hosts.c.id.in_(list(host_ids)))
+        capabilities = capabilities.where(host_capabilities.c.host_id.in_(list(host_ids)))
+    capabilities_of: dict[str, dict[str, str]] = defaultdict(dict)
+    for host_id, name, value in connection.execute(capabilities):
+        capabilities_of[host_id][name] = value
+    return tuple(
+        Host(capabilities=capabilities_of.get(row.id, {}), **row._mapping)
+        for row in connection.execute(query.order_by(hosts.c.created_at, hosts.c.id))
+    )
+
+
+class SqlHosts:
+    """Implements :class:`blazar.ports.store.HostStore`."""
+
+    def __init__(self, connection: sa.Connection, clock: Clock) -> None:
+        self._connection = connection
+        self._clock = clock
+
+    def find(self, host_id: str) -> Host | None:
+        """Return a host, or None."""
+        found = select_hosts(self._connection, [ResourceId(host_id)])
+        return found[0] if found else None
+
+    def find_by_hostname(self, hypervisor_hostname: str) -> Host | None:
+        """Return the host of this hypervisor host name, or None."""
+        query = sa.select(hosts.c.id).where(hosts.c.hypervisor_hostname == hypervisor_hostname)
+        host_id = self._connection.scalar(query)
+        return self.find(host_id) if host_id is not None else None
+
+    def list(self) -> tuple[Host, ...]:
+        """Return all hosts, oldest first; inventories and traits are left out."""
+        return select_hosts(self._connection)
+
+    def get_names(self, host_ids: Collection[ResourceId]) -> Mapping[ResourceId, Mapping[str, str]]:
+        """Return ``hypervisor_hostname`` and ``service_name`` by host."""
+        if not host_ids:
+            return {}
+        query = sa.select(hosts.c.id, hosts.c.hypervisor_hostname, hosts.c.service_name).where(
+            hosts.c.id.in_(list(host_ids))
+        )
+        return {
+            ResourceId(row.id): {
+                "hypervisor_hostname": row.hypervisor_hostname,
+                "service_name": row.service_name,
+            }
+            for row in self._connection.execute(query)
+        }
+
+    def insert(self, host: Host) -> None:
+        """Add a host. Raises HostAlreadyRegistered."""
+        try:
+            self._connection.execute(
+                sa.insert(resources).values(
+                    id=host.id, collection=COLLECTION, generation=0, is_reservable=host.is_reservable
+                )
+            )
+            self._connection.execute(sa.insert(hosts).values(_host_row(host)))
+        except DBDuplicateEntry as error:
+            raise HostAlreadyRegistered(f"Host {host.hypervisor_hostname} is registered already") from error
+        at = self._clock.now()
+        self.set_capabilities(host.id, dict(host.capabilities), at)
+        if host.inventories:
+            self._connection.execute(
+                sa.insert(host_inventories),
+                [
+                    {"host_id": host.id, "resource_class": name, **asdict(inventory)}
+                    for name, inventory in host.inventories.items()
+                ],
+            )
+        if host.traits:
+            self._connection.execute(
+                sa.insert(host_traits),
+                [{"host_id": host.id, "trait": trait} for trait in sorted(host.traits)],
+            )
+        note_changes(self._connection, [host.id], at, facts_changed=True)
+
+    def set_capabilities(self, host_id: ResourceId, changes: Mapping[str, str | None], at: datetime) -> None:
+        """Set capabilities, creating public properties on first use; None removes one."""
+        if not changes:
+            return
+        property_ids = self._ensure_properties(changes, at)
+        self._connection.execute(
+            sa.delete(host_capabilities).where(
+                host_capabilities.c.host_id == host_id,
+                host_capabilities.c.property_id.in_(list(property_ids.values())),
+            )
+        )
+        rows = [
+            {"host_id": host_id, "property_id": property_ids[name], "value": value}
+            for name, value in changes.items()
+            if value is not None
+        ]
+        if rows:
+            self._connection.execute(sa.insert(host_capabilities), rows)
+        self._connection.execute(sa.update(hosts).where(hosts.c.id == host_id).values(updated_at=at))
+        note_changes(self._connection, [host_id], at, facts_changed=True)
+
+    def delete(self, host_id: ResourceId) -> None:
+        """Delete a host with all that is known of it."""
+        for table in (host_capabilities, host_inventories, host_traits):
+            self._connection.execute(sa.delete(table).where(table.c.host_id == host_id))
+        self._connection.execute(sa.delete(hosts).where(hosts.c.id == host_id))
+        self._connection.execute(sa.delete(resources).where(resources.c.id == host_id))
+        note_changes(self._connection, [host_id], self._clock.now(), facts_changed=True)
+
+    def list_properties(self) -> tuple[tuple[ResourceProperty, tuple[str, ...]], ...]:
+        """Return each property that some host has, with its distinct values, by name."""
+        query = (
+            sa.select(resource_properties, host_capabilities.c.value)
+            .join(host_capabilities, host_capabilities.c.property_id == resource_properties.c.id)
+            .distinct()
+        )
+        values: dict[ResourceProperty, set[str]] = defaultdict(set)
+        for row in self._connection.execute(query):
+            values[_property(row)].add(row.value)
+        return tuple(
+            (each, tuple(sorted(values[each]))) for each in sorted(values, key=lambda each: each.name)
+        )
+
+    def find_property(self, name: str) -> ResourceProperty | None:
+        """Return a property of hosts, or None."""
+        query = sa.select(resource_properties).where(
+            resource_properties.c.resource_type == RESOURCE_TYPE, resource_properties.c.name == name
+        )
+        row = self._connection.execute(query).first()
+        return _property(row) if row else None
+
+    def set_property_private(self, name: str, is_private: bool, at: datetime) -> None:
+        """Hide or show a property."""
+        self._connection.execute(
+            sa.update(resource_properties)
+            .where(resource_properties.c.resource_type == RESOURCE_TYPE, resource_properties.c.name == name)
+            .values(is_private=is_private, updated_at=at)
+        )
+
+    def reservations_on(
+        self, host_id: ResourceId
+    ) -> tuple[tuple[ReservationId, str, Mapping[str, object]], ...]:
+        """Return (id, resource type, spec) of every reservation that holds the host."""
+        query = (
+            sa.select(reservations.c.id, reservations.c.resource_type, reservations.c.spec)
+            .join(allocations, allocations.c.reservation_id == reservations.c.id)
+            .where(allocations.c.resource_id == host_id, allocations.c.released_at.is_(None))
+            .distinct()
+        )
+        return tuple(
+            (ReservationId(row.id), row.resource_type, json.loads(row.spec))
+            for row in self._connection.execute(query)
+        )
+
+    def _ensure_properties(self, names: Collection[str], at: datetime) -> dict[str, str]:
+        query = sa.select(resource_properties.c.name, resource_properties.c.id).where(
+            resource_properties.c.resource_type == RESOURCE_TYPE,
+            resource_properties.c.name.in_(list(names)),
+        )
+        known = {row.name: row.id for row in self._connection.execute(query)}
+        new = {name: str(uuid.uuid4()) for name in names if name not in known}
+        if new:
+            self._connection.execute(
+                sa.insert(resource_properties),
+                [
+                    {
+                        "id": property_id,
+                        "resource_type": RESOURCE_TYPE,
+                        "name": name,
+                        "is_private": False,
+                        "created_at": at,
+                    }
+                    for name, property_id in new.items()
+                ],
+            )
+        return known | new
+
+
+def _host_row(host: Host) -> dict[str, Any]:
+    return {column.name: getattr(host, column.name) for column in hosts.columns}
+
+
+def _property(row: sa.Row[Any]) -> ResourceProperty:
+    return ResourceProperty(
+        id=row.id,
+        resource_type=row.resource_type,
+        name=row.name,
+        is_private=row.is_private,
+        created_at=row.created_at,
+        updated_at=row.updated_at,
+    )

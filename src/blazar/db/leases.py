@@ -1,0 +1,249 @@
+"""Leases with their reservations and events: one statement a table, however many there are."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from blazar.db.tables import events, leases, reservations
+from blazar.domain.errors import ConcurrentUpdate
+from blazar.domain.lease import (
+    Event,
+    EventStatus,
+    EventType,
+    Lease,
+    LeaseId,
+    LeaseStatus,
+    Reservation,
+    ReservationId,
+    ReservationStatus,
+)
+
+Row = Mapping[str, Any]
+Rows = list[Row]
+
+
+class SqlLeases:
+    """Implements :class:`blazar.ports.store.LeaseStore`."""
+
+    def __init__(self, connection: sa.Connection) -> None:
+        self._connection = connection
+
+    def find(self, lease_id: str) -> Lease | None:
+        """Return a lease, or None."""
+        found = self._load(leases.c.id == lease_id, lambda table: table.c.lease_id == lease_id)
+        return found[0] if found else None
+
+    def list(self, project_id: str | None = None) -> tuple[Lease, ...]:
+        """Return the leases of a project, or all, oldest first."""
+        if project_id is None:
+            return self._load(sa.true(), lambda table: sa.true())
+        own = sa.select(leases.c.id).where(leases.c.project_id == project_id)
+        return self._load(leases.c.project_id == project_id, lambda table: table.c.lease_id.in_(own))
+
+    def insert(self, lease: Lease) -> None:
+        """Add a lease with its children."""
+        self._connection.execute(sa.insert(leases), [_lease_row(lease)])
+        if lease.reservations:
+            rows = [_reservation_row(each, place) for place, each in enumerate(lease.reservations)]
+            self._connection.execute(sa.insert(reservations), rows)
+        if lease.events:
+            rows = [_event_row(each, lease.id) for each in lease.events]
+            self._connection.execute(sa.insert(events), rows)
+
+    def replace(self, before: Lease, after: Lease, at: datetime) -> Lease:
+        """Write what differs; raise ConcurrentUpdate if *before* is not what is stored any more."""
+        after = _stamped(before, after, at)
+        row = _lease_row(after)
+        changed = self._connection.execute(
+            sa.update(leases)
+            .where(leases.c.id == before.id, leases.c.revision == before.revision)
+            .values({key: value for key, value in row.items() if key not in ("id", "created_at")})
+        )
+        if changed.rowcount != 1:
+            raise ConcurrentUpdate(f"Lease {before.id} was changed by somebody else meanwhile")
+        self._replace_reservations(before, after)
+        self._replace_events(before, after)
+        return after
+
+    def delete(self, lease: Lease) -> None:
+        """Delete a lease with its children; raise ConcurrentUpdate if it was changed meanwhile."""
+        deleted = self._connection.execute(
+            sa.delete(leases).where(leases.c.id == lease.id, leases.c.revision == lease.revision)
+        )
+        if deleted.rowcount != 1:
+            raise ConcurrentUpdate(f"Lease {lease.id} was changed by somebody else meanwhile")
+
+    def check(self, lease: Lease) -> None:
+        """Lock the lease until the transaction ends; raise ConcurrentUpdate if it is not as read."""
+        query = sa.select(leases.c.revision).where(leases.c.id == lease.id).with_for_update()
+        if self._connection.scalar(query) != lease.revision:
+            raise ConcurrentUpdate(f"Lease {lease.id} was changed by somebody else meanwhile")
+
+    def deployed_reservations(self, reservation_ids: Collection[str]) -> frozenset[str]:
+        """Return those of the ids that are reservations of which something may exist outside."""
+        query = sa.select(reservations.c.id).where(
+            reservations.c.id.in_(list(reservation_ids)), reservations.c.is_deployed.is_(True)
+        )
+        return frozenset(self._connection.scalars(query))
+
+    def _load(self, which: sa.ColumnElement[bool], children_of: Any) -> tuple[Lease, ...]:
+        lease_rows = self._rows(sa.select(leases).where(which).order_by(leases.c.created_at, leases.c.id))
+        if not lease_rows:
+            return ()
+        reservations_of, events_of = defaultdict(list), defaultdict(list)
+        query = sa.select(reservations).where(children_of(reservations))
+        for row in self._rows(query.order_by(reservations.c.position)):
+            reservations_of[row["lease_id"]].append(_reservation(row))
+        query = sa.select(events).where(children_of(events))
+        # At one instant: start_lease, end_lease, before_end_lease.
+        for row in self._rows(query.order_by(events.c.time_at, events.c.event_type.desc())):
+            events_of[row["lease_id"]].append(_event(row))
+        return tuple(
+            _lease(row, tuple(reservations_of[row["id"]]), tuple(events_of[row["id"]])) for row in lease_rows
+        )
+
+    def _rows(self, query: sa.Select[Any]) -> Rows:
+        return [dict(row._mapping) for row in self._connection.execute(query)]
+
+    def _replace_reservations(self, before: Lease, after: Lease) -> None:
+        rows = [
+            {"row_id": each.id, **_without(_reservation_row(each, place), "id", "lease_id", "created_at")}
+            for place, each in enumerate(after.reservations)
+            if each not in before.reservations
+        ]
+        if rows:
+            self._connection.execute(
+                sa.update(reservations).where(reservations.c.id == sa.bindparam("row_id")), rows
+            )
+
+    def _replace_events(self, before: Lease, after: Lease) -> None:
+        known = {each.id for each in before.events}
+        new = [_event_row(each, after.id) for each in after.events if each.id not in known]
+        if new:
+            self._connection.execute(sa.insert(events), new)
+        rows = [
+            {"row_id": each.id, **_without(_event_row(each, after.id), "id", "lease_id", "created_at")}
+            for each in after.events
+            if each.id in known and each not in before.events
+        ]
+        if rows:
+            self._connection.execute(sa.update(events).where(events.c.id == sa.bindparam("row_id")), rows)
+
+
+def _stamped(before: Lease, after: Lease, at: datetime) -> Lease:
+    """Return *after* with its next revision and with times of update where something changed."""
+    old_reservations = {each.id: each for each in before.reservations}
+    old_events = {each.id: each for each in before.events}
+    return replace(
+        after,
+        revision=before.revision + 1,
+        updated_at=at,
+        reservations=tuple(
+            each if each == old_reservations.get(each.id) else replace(each, updated_at=at)
+            for each in after.reservations
+        ),
+        events=tuple(
+            each if each == old_events.get(each.id) else replace(each, updated_at=at) for each in after.events
+        ),
+    )
+
+
+def _without(row: dict[str, Any], *keys: str) -> dict[str, Any]:
+    return {key: value for key, value in row.items() if key not in keys}
+
+
+def _lease_row(lease: Lease) -> dict[str, Any]:
+    return {
+        "id": lease.id,
+        "name": lease.name,
+        "user_id": lease.user_id,
+        "project_id": lease.project_id,
+        "start_at": lease.start,
+        "end_at": lease.end,
+        "status": lease.status.value,
+        "is_deleting": lease.is_deleting,
+        "revision": lease.revision,
+        "created_at": lease.created_at,
+        "updated_at": lease.updated_at,
+    }
+
+
+def _reservation_row(reservation: Reservation, position: int) -> dict[str, Any]:
+    return {
+        "id": reservation.id,
+        "lease_id": reservation.lease_id,
+        "position": position,
+        "resource_type": reservation.resource_type,
+        "spec": json.dumps(dict(reservation.spec)),
+        "status": reservation.status.value,
+        "is_deployed": reservation.is_deployed,
+        "problem": reservation.problem,
+        "missing_resources": reservation.missing_resources,
+        "resources_changed": reservation.resources_changed,
+        "created_at": reservation.created_at,
+        "updated_at": reservation.updated_at,
+    }
+
+
+def _event_row(event: Event, lease_id: LeaseId) -> dict[str, Any]:
+    return {
+        "id": event.id,
+        "lease_id": lease_id,
+        "event_type": event.event_type.value,
+        "time_at": event.time,
+        "status": event.status.value,
+        "created_at": event.created_at,
+        "updated_at": event.updated_at,
+    }
+
+
+def _lease(row: Row, own_reservations: tuple[Reservation, ...], own_events: tuple[Event, ...]) -> Lease:
+    return Lease(
+        id=LeaseId(row["id"]),
+        name=row["name"],
+        user_id=row["user_id"],
+        project_id=row["project_id"],
+        start=row["start_at"],
+        end=row["end_at"],
+        status=LeaseStatus(row["status"]),
+        is_deleting=row["is_deleting"],
+        revision=row["revision"],
+        reservations=own_reservations,
+        events=own_events,
+        created_at=row["created_at"],
+        updated_at=row["updated_at"],
+    )
+
+
+def _reservation(row: Row) -> Reservation:
+    return Reservation(
+        id=ReservationId(row["id"]),
+        lease_id=LeaseId(row["lease_id"]),
+        resource_type=row["resource_type"],
+        spec=json.loads(row["spec"]),
+        status=ReservationStatus(row["status"]),
+        is_deployed=row["is_deployed"],
+        problem=row["problem"],
+        missing_resources=row["missing_resources"],
+        resources_changed=row["resources_changed"],
+        created_at=row["created_at"],
+        updated_at=row["updated_at"],
+    )
+
+
+def _event(row: Row) -> Event:
+    return Event(
+        id=row["id"],
+        event_type=EventType(row["event_type"]),
+        time=row["time_at"],
+        status=EventStatus(row["status"]),
+        created_at=row["created_at"],
+        updated_at=row["updated_at"],
+    )

@@ -1,0 +1,128 @@
+"""Transactions, and what the database's refusals mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import sqlalchemy as sa
+from oslo_db import exception as oslo_exception
+from sqlalchemy import exc
+
+from blazar.db.allocations import SqlAllocations
+from blazar.db.availability import SqlAvailability
+from blazar.db.engine import WRITES
+from blazar.db.hosts import SqlHosts
+from blazar.db.journal import SqlFindings, SqlJournal, SqlOutbox
+from blazar.db.leases import SqlLeases
+from blazar.db.tables import NO_DOUBLE_PROMISE
+from blazar.db.work import SqlWork
+from blazar.domain.errors import ConcurrentUpdate, Unavailable
+from blazar.ports.clock import Clock
+from blazar.ports.store import Store, Transaction
+
+
+class SqlTransaction:
+    """One transaction on one connection; collections are made when they are asked for."""
+
+    def __init__(self, connection: sa.Connection, clock: Clock) -> None:
+        self._connection = connection
+        self._clock = clock
+
+    @property
+    def leases(self) -> SqlLeases:
+        """Return the leases."""
+        return SqlLeases(self._connection)
+
+    @property
+    def allocations(self) -> SqlAllocations:
+        """Return the allocations."""
+        return SqlAllocations(self._connection, self._clock)
+
+    @property
+    def hosts(self) -> SqlHosts:
+        """Return the hosts."""
+        return SqlHosts(self._connection, self._clock)
+
+    @property
+    def availability(self) -> SqlAvailability:
+        """Return the reader for searches."""
+        return SqlAvailability(self._connection)
+
+    @property
+    def work(self) -> SqlWork:
+        """Return the claims."""
+        return SqlWork(self._connection)
+
+    @property
+    def journal(self) -> SqlJournal:
+        """Return the journal."""
+        return SqlJournal(self._connection)
+
+    @property
+    def outbox(self) -> SqlOutbox:
+        """Return the outbox."""
+        return SqlOutbox(self._connection)
+
+    @property
+    def findings(self) -> SqlFindings:
+        """Return the sweep's findings."""
+        return SqlFindings(self._connection)
+
+    def commit(self) -> None:
+        """Make everything permanent."""
+        self._connection.commit()
+
+
+class SqlStore:
+    """The store on a database whose schema is current."""
+
+    def __init__(self, engine: sa.Engine, clock: Clock) -> None:
+        self._engine = engine
+        self._clock = clock
+
+    @contextmanager
+    def begin(self) -> Iterator[SqlTransaction]:
+        """Begin a transaction that may write; without ``commit`` it is rolled back.
+
+        Raises:
+            ConcurrentUpdate: A deadlock, the database's refusal to promise a resource twice, or a row that
+                somebody else added or removed meanwhile.
+            Unavailable: The connection was lost or could not be had.
+        """
+        with _translated(), self._engine.connect() as connection:
+            yield SqlTransaction(connection.execution_options(**{WRITES: True}), self._clock)
+
+    @contextmanager
+    def read(self) -> Iterator[SqlTransaction]:
+        """Begin a transaction that only reads. Raises Unavailable."""
+        with _translated(), self._engine.connect() as connection:
+            yield SqlTransaction(connection, self._clock)
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    try:
+        yield
+    except oslo_exception.DBConnectionError as error:
+        raise Unavailable("The database cannot be reached") from error
+    except oslo_exception.DBDeadlock as error:
+        raise ConcurrentUpdate("The database resolved a deadlock") from error
+    except (oslo_exception.DBDuplicateEntry, oslo_exception.DBReferenceError) as error:
+        raise ConcurrentUpdate("Somebody else added or removed the same thing meanwhile") from error
+    except (oslo_exception.DBError, exc.DBAPIError) as error:
+        text = str(error)
+        if NO_DOUBLE_PROMISE in text:
+            raise ConcurrentUpdate("A resource was promised to somebody else meanwhile") from error
+        if "database is locked" in text:
+            raise ConcurrentUpdate("The database is busy") from error
+        raise
+    except exc.TimeoutError as error:
+        raise Unavailable("No database connection became free in time") from error
+
+
+if TYPE_CHECKING:
+
+    def _witness(store: SqlStore, transaction: SqlTransaction) -> tuple[Store, Transaction]:
+        return store, transaction

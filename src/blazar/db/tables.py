@@ -1,0 +1,212 @@
+"""The tables. Migrations make them; a test holds both together."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import mysql
+from sqlalchemy.engine import Dialect
+from sqlalchemy.types import TypeDecorator
+
+metadata = sa.MetaData(
+    naming_convention={
+        "pk": "pk_%(table_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s",
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    }
+)
+OPTIONS: dict[str, Any] = {
+    "mysql_engine": "InnoDB",
+    "mysql_charset": "utf8mb4",
+    # Names differ when their case does, on every database.
+    "mysql_collate": "utf8mb4_bin",
+    # Numbers in a log are never given out twice, even after old entries are purged.
+    "sqlite_autoincrement": True,
+}
+NO_DOUBLE_PROMISE = "no_double_promise"
+"""The name of the database's own refusal of overlapping exclusive allocations."""
+
+
+class Instant(TypeDecorator[datetime]):
+    """A timezone-aware instant, stored in UTC to the microsecond."""
+
+    impl = sa.DateTime
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> sa.types.TypeEngine[datetime]:
+        """Return the database's type; MySQL keeps fractions only if told to."""
+        if dialect.name == "mysql":
+            return dialect.type_descriptor(mysql.DATETIME(fsp=6))
+        return dialect.type_descriptor(sa.DateTime())
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Return the naive UTC time that is stored; an instant without a zone is refused."""
+        if value is None:
+            return None
+        if value.utcoffset() is None:
+            raise ValueError("an instant must be timezone-aware")
+        return value.astimezone(UTC).replace(tzinfo=None)
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Return the instant, aware."""
+        return None if value is None else value.replace(tzinfo=UTC)
+
+
+_Id = sa.String(36)
+_Counter = sa.BigInteger().with_variant(sa.Integer, "sqlite")
+_LongText = sa.Text().with_variant(mysql.MEDIUMTEXT(), "mysql")
+
+
+def _table(name: str, *columns: sa.schema.SchemaItem) -> sa.Table[Any]:
+    return sa.Table(name, metadata, *columns, **OPTIONS)
+
+
+def _times() -> tuple[sa.Column[datetime], sa.Column[datetime]]:
+    return sa.Column("created_at", Instant), sa.Column("updated_at", Instant)
+
+
+leases = _table(
+    "leases",
+    sa.Column("id", _Id, primary_key=True),
+    sa.Column("name", sa.String(80), nullable=False),
+    sa.Column("user_id", sa.String(255)),
+    sa.Column("project_id", sa.String(255), index=True),
+    sa.Column("start_at", Instant, nullable=False),
+    sa.Column("end_at", Instant, nullable=False),
+    sa.Column("status", sa.String(16), nullable=False),
+    sa.Column("is_deleting", sa.Boolean, nullable=False),
+    sa.Column("revision", sa.Integer, nullable=False),
+    *_times(),
+)
+reservations = _table(
+    "reservations",
+    sa.Column("id", _Id, primary_key=True),
+    sa.Column("lease_id", _Id, sa.ForeignKey("leases.id", ondelete="CASCADE"), nullable=False, index=True),
+    sa.Column("position", sa.Integer, nullable=False),
+    sa.Column("resource_type", sa.String(66), nullable=False),
+    sa.Column("spec", _LongText, nullable=False),
+    sa.Column("status", sa.String(13), nullable=False),
+    sa.Column("is_deployed", sa.Boolean, nullable=False),
+    sa.Column("problem", sa.Text),
+    sa.Column("missing_resources", sa.Boolean, nullable=False),
+    sa.Column("resources_changed", sa.Boolean, nullable=False),
+    *_times(),
+)
+events = _table(
+    "events",
+    sa.Column("id", _Id, primary_key=True),
+    sa.Column("lease_id", _Id, sa.ForeignKey("leases.id", ondelete="CASCADE"), nullable=False, index=True),
+    sa.Column("event_type", sa.String(66), nullable=False),
+    sa.Column("time_at", Instant, nullable=False),
+    sa.Column("status", sa.String(13), nullable=False),
+    *_times(),
+)
+resources = _table(
+    "resources",
+    sa.Column("id", _Id, primary_key=True),
+    sa.Column("collection", sa.String(32), nullable=False),
+    sa.Column("generation", sa.Integer, nullable=False),
+    sa.Column("is_reservable", sa.Boolean, nullable=False),
+)
+hosts = _table(
+    "hosts",
+    sa.Column("id", _Id, sa.ForeignKey("resources.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("hypervisor_hostname", sa.String(255), nullable=False, unique=True),
+    sa.Column("service_name", sa.String(255), nullable=False),
+    sa.Column("hypervisor_type", sa.String(255), nullable=False),
+    sa.Column("hypervisor_version", sa.Integer, nullable=False),
+    sa.Column("vcpus", sa.Integer, nullable=False),
+    sa.Column("memory_mb", sa.Integer, nullable=False),
+    sa.Column("local_gb", sa.Integer, nullable=False),
+    sa.Column("cpu_info", _LongText, nullable=False),
+    sa.Column("availability_zone", sa.String(255), nullable=False),
+    *_times(),
+)
+resource_properties = _table(
+    "resource_properties",
+    sa.Column("id", _Id, primary_key=True),
+    sa.Column("resource_type", sa.String(66), nullable=False),
+    sa.Column("name", sa.String(255), nullable=False),
+    sa.Column("is_private", sa.Boolean, nullable=False),
+    *_times(),
+    sa.UniqueConstraint("resource_type", "name"),
+)
+host_capabilities = _table(
+    "host_capabilities",
+    sa.Column("host_id", _Id, sa.ForeignKey("hosts.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("property_id", _Id, sa.ForeignKey("resource_properties.id"), primary_key=True, index=True),
+    sa.Column("value", _LongText, nullable=False),
+)
+host_inventories = _table(
+    "host_inventories",
+    sa.Column("host_id", _Id, sa.ForeignKey("hosts.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("resource_class", sa.String(255), primary_key=True),
+    sa.Column("total", sa.Integer, nullable=False),
+    sa.Column("reserved", sa.Integer, nullable=False),
+    sa.Column("min_unit", sa.Integer, nullable=False),
+    sa.Column("max_unit", sa.Integer, nullable=False),
+    sa.Column("step_size", sa.Integer, nullable=False),
+    sa.Column("allocation_ratio", sa.Float, nullable=False),
+)
+host_traits = _table(
+    "host_traits",
+    sa.Column("host_id", _Id, sa.ForeignKey("hosts.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("trait", sa.String(255), primary_key=True),
+)
+allocations = _table(
+    "allocations",
+    sa.Column("id", _Counter, primary_key=True),
+    sa.Column("resource_id", _Id, sa.ForeignKey("resources.id"), nullable=False),
+    # An allocation stays after its reservation while its resource is being cleaned.
+    sa.Column("reservation_id", _Id, sa.ForeignKey("reservations.id", ondelete="SET NULL"), index=True),
+    sa.Column("start_at", Instant, nullable=False),
+    sa.Column("end_at", Instant, nullable=False),
+    # The resource's id where nobody else may have it meanwhile; what NO_DOUBLE_PROMISE looks at.
+    sa.Column("exclusive_resource_id", _Id),
+    sa.Column("released_at", Instant, index=True),
+    sa.Index("ix_allocations_resource_id_end_at_start_at", "resource_id", "end_at", "start_at"),
+)
+resource_changes = _table(
+    "resource_changes",
+    sa.Column("sequence", _Counter, primary_key=True),
+    sa.Column("resource_id", _Id, nullable=False),
+    sa.Column("facts_changed", sa.Boolean, nullable=False),
+    sa.Column("changed_at", Instant, nullable=False, index=True),
+)
+work = _table(
+    "work",
+    sa.Column("key", sa.String(64), primary_key=True),
+    sa.Column("due_at", Instant, nullable=False, index=True),
+    sa.Column("owner", sa.String(255)),
+    sa.Column("claim_deadline", Instant),
+    sa.Column("claim_number", sa.Integer, nullable=False),
+    sa.Column("attempts", sa.Integer, nullable=False),
+)
+journal = _table(
+    "journal",
+    sa.Column("id", _Counter, primary_key=True),
+    sa.Column("at", Instant, nullable=False),
+    sa.Column("lease_id", _Id, index=True),
+    sa.Column("reservation_id", _Id),
+    sa.Column("event", sa.String(64), nullable=False),
+    sa.Column("reason", sa.Text, nullable=False),
+    sa.Column("actor", sa.String(255), nullable=False),
+    sa.Column("request_id", sa.String(64)),
+)
+outbox = _table(
+    "outbox",
+    sa.Column("id", _Counter, primary_key=True),
+    sa.Column("event_type", sa.String(64), nullable=False),
+    sa.Column("lease_id", _Id, nullable=False),
+    sa.Column("payload", _LongText, nullable=False),
+    sa.Column("due_at", Instant, nullable=False, index=True),
+    sa.Column("attempts", sa.Integer, nullable=False),
+)
+sweep_findings = _table(
+    "sweep_findings",
+    sa.Column("key", sa.String(255), primary_key=True),
+    sa.Column("first_seen_at", Instant, nullable=False),
+)

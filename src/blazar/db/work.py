@@ -1,0 +1,112 @@
+"""Which leases are to be looked at, when, and who is at it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+from oslo_db.exception import DBDuplicateEntry
+
+from blazar.db.tables import work
+from blazar.domain.errors import ConcurrentUpdate
+from blazar.ports.store import Claim
+
+
+class SqlWork:
+    """Implements :class:`blazar.ports.store.WorkStore`."""
+
+    def __init__(self, connection: sa.Connection) -> None:
+        self._connection = connection
+
+    def schedule(self, keys: Collection[str], due_at: datetime) -> None:
+        """Have these keys looked at by *due_at*, or sooner if that was planned."""
+        if not keys:
+            return
+        query = sa.select(work.c.key).where(work.c.key.in_(list(keys))).order_by(work.c.key)
+        known = list(self._connection.scalars(query.with_for_update()))
+        if known:
+            self._connection.execute(
+                sa.update(work).where(work.c.key.in_(known), work.c.due_at > due_at).values(due_at=due_at)
+            )
+        new = sorted(set(keys) - set(known))
+        if new:
+            rows = [{"key": key, "due_at": due_at, "claim_number": 0, "attempts": 0} for key in new]
+            try:
+                self._connection.execute(sa.insert(work), rows)
+            except DBDuplicateEntry as error:
+                raise ConcurrentUpdate("The same work was scheduled by somebody else") from error
+
+    def list_due(self, now: datetime, limit: int) -> tuple[Claim, ...]:
+        """Return what is due and unclaimed, or whose claim ran out, most overdue first."""
+        query = (
+            sa.select(work)
+            .where(work.c.due_at <= now, _claimable(now))
+            .order_by(work.c.due_at, work.c.key)
+            .limit(limit)
+        )
+        return tuple(
+            Claim(key=row.key, number=row.claim_number, attempts=row.attempts, due_at=row.due_at)
+            for row in self._connection.execute(query)
+        )
+
+    def next_due(self, now: datetime) -> datetime | None:
+        """Return when something will next be due or a claim run out; None for never."""
+        unclaimed = sa.select(sa.func.min(work.c.due_at)).where(work.c.claim_deadline.is_(None))
+        claimed = sa.select(sa.func.min(work.c.claim_deadline))
+        instants = [self._connection.scalar(unclaimed), self._connection.scalar(claimed)]
+        return min((each for each in instants if each is not None), default=None)
+
+    def claim(self, candidate: Claim, owner: str, now: datetime, deadline: datetime) -> Claim | None:
+        """Return the claim, or None if somebody else has it."""
+        claimed = self._connection.execute(
+            sa.update(work)
+            .where(work.c.key == candidate.key, work.c.claim_number == candidate.number, _claimable(now))
+            .values(owner=owner, claim_deadline=deadline, claim_number=candidate.number + 1)
+        )
+        if claimed.rowcount != 1:
+            return None
+        return Claim(
+            key=candidate.key,
+            number=candidate.number + 1,
+            attempts=candidate.attempts,
+            due_at=candidate.due_at,
+        )
+
+    def renew(self, claims: Collection[Claim], deadline: datetime) -> frozenset[str]:
+        """Move deadlines; return the keys whose claims are still valid."""
+        return frozenset(
+            claim.key
+            for claim in sorted(claims, key=lambda each: each.key)
+            if self._update(claim, {"claim_deadline": deadline})
+        )
+
+    def finish(self, claim: Claim, due_at: datetime | None, attempts: int) -> None:
+        """Give a claim back, or forget the key; raise ConcurrentUpdate if the claim is void."""
+        if due_at is None:
+            deleted = self._connection.execute(sa.delete(work).where(*_held(claim)))
+            valid = deleted.rowcount == 1
+        else:
+            valid = self._update(
+                claim, {"owner": None, "claim_deadline": None, "due_at": due_at, "attempts": attempts}
+            )
+        if not valid:
+            raise ConcurrentUpdate(f"The claim on {claim.key} was taken over")
+
+    def keep(self, claim: Claim) -> None:
+        """Check, and lock until the transaction ends, a claim; raise ConcurrentUpdate if it is void."""
+        if not self._update(claim, {"claim_number": claim.number}):
+            raise ConcurrentUpdate(f"The claim on {claim.key} was taken over")
+
+    def _update(self, claim: Claim, values: dict[str, Any]) -> bool:
+        updated = self._connection.execute(sa.update(work).where(*_held(claim)).values(values))
+        return updated.rowcount == 1
+
+
+def _claimable(now: datetime) -> sa.ColumnElement[bool]:
+    return sa.or_(work.c.claim_deadline.is_(None), work.c.claim_deadline <= now)
+
+
+def _held(claim: Claim) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:
+    return work.c.key == claim.key, work.c.claim_number == claim.number
