@@ -1,0 +1,1 @@
+"""The use cases, one module a noun; each is one transaction."""

@@ -1,0 +1,153 @@
+"""An index of all bookings in memory, kept up to date by the log of changes.
+
+The log's numbers are handed out before their transactions commit, so they become visible out of
+order: a number that is skipped is waited for before it is given up (ADR-0004).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+
+from blazar.domain.availability import Availability, Booking
+from blazar.domain.interval import Interval
+from blazar.domain.lease import ReservationId, ResourceId
+from blazar.ports.clock import Clock
+from blazar.ports.store import AvailabilityReader, Store
+
+_LONGEST_TRANSACTION = timedelta(seconds=60)
+"""A number that did not appear within this time was rolled back."""
+_REREAD = 1000
+"""How many numbers before a full load are looked at again, for transactions that were under way."""
+
+
+class _Watermark:
+    """Which numbers of the log have been dealt with: all up to ``floor``, and some above."""
+
+    def __init__(self, floor: int) -> None:
+        self.floor = floor
+        self._above: set[int] = set()
+        self._missing_since: dict[int, datetime] = {}
+
+    def is_new(self, number: int) -> bool:
+        return number > self.floor and number not in self._above
+
+    def advance(self, numbers: Collection[int], now: datetime) -> None:
+        self._above.update(numbers)
+        highest = max(self._above, default=self.floor)
+        while self.floor < highest:
+            following = self.floor + 1
+            if following in self._above:
+                self._above.remove(following)
+            elif now - self._missing_since.setdefault(following, now) < _LONGEST_TRANSACTION:
+                return
+            self._missing_since.pop(following, None)
+            self.floor = following
+
+
+class AvailabilityIndex:
+    """The index of one collection of resources; safe for use by several threads."""
+
+    def __init__(
+        self, store: Store, clock: Clock, collection: str, casefold_facts: Collection[str] = ()
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._collection = collection
+        self._casefold_facts = frozenset(casefold_facts)
+        self._lock = threading.Lock()
+        self._availability: Availability | None = None
+        self._watermark = _Watermark(0)
+
+    @contextmanager
+    def searching(self) -> Iterator[Availability]:
+        """Yield the bookings as of now; nobody else searches meanwhile, so be quick."""
+        with self._lock:
+            with self._store.read() as transaction:
+                self._refresh(transaction.availability)
+            assert self._availability is not None
+            yield self._availability
+
+    def amend(self, availability: Availability, window: Interval, ignoring: ReservationId | None) -> bool:
+        """Ask the database which resources are free, and read anew those that the index knows otherwise.
+
+        To be called inside of :meth:`searching`, before a request is refused.
+
+        Returns:
+            Whether anything was amended, so that another search may succeed.
+        """
+        with self._store.read() as transaction:
+            reader = transaction.availability
+            free = reader.free(self._collection, window, self._clock.now(), ignoring)
+            stale = [each for each, generation in free.items() if _is_stale(availability, each, generation)]
+            if stale:
+                self._reload(reader, availability, stale)
+        return bool(stale)
+
+    def _refresh(self, reader: AvailabilityReader) -> None:
+        if self._availability is None:
+            self._load(reader)
+            return
+        changes = reader.changes_after(self._watermark.floor)
+        new = [change for change in changes if self._watermark.is_new(change[0])]
+        if new:
+            with_facts = {resource_id for _, resource_id, facts_changed in new if facts_changed}
+            if with_facts:
+                self._reload(reader, self._availability, with_facts)
+            booked = {resource_id for _, resource_id, _ in new} - with_facts
+            if booked:
+                self._reload_bookings(reader, self._availability, booked)
+        self._watermark.advance([number for number, _, _ in new], self._clock.now())
+
+    def _load(self, reader: AvailabilityReader) -> None:
+        watermark = _Watermark(max(0, reader.last_change() - _REREAD))
+        availability = Availability(self._casefold_facts)
+        bookings = _by_resource(reader, None)
+        for resource in reader.read(self._collection, None):
+            availability.put(resource, bookings.get(resource.id, ()))
+        self._availability, self._watermark = availability, watermark
+
+    def _reload(
+        self, reader: AvailabilityReader, availability: Availability, resource_ids: Collection[ResourceId]
+    ) -> None:
+        # Resources before bookings: what is booked in between shows in a generation that is too old.
+        resources = {each.id: each for each in reader.read(self._collection, resource_ids)}
+        bookings = _by_resource(reader, resource_ids)
+        for resource_id in resource_ids:
+            if resource_id in resources:
+                availability.put(resources[resource_id], bookings.get(resource_id, ()))
+            else:
+                availability.drop(resource_id)
+
+    def _reload_bookings(
+        self, reader: AvailabilityReader, availability: Availability, resource_ids: Collection[ResourceId]
+    ) -> None:
+        generations = reader.generations(resource_ids)
+        bookings = _by_resource(reader, resource_ids)
+        unknown = set()
+        for resource_id in resource_ids:
+            if resource_id not in generations:
+                availability.drop(resource_id)
+            elif not availability.put_bookings(
+                resource_id, generations[resource_id], bookings.get(resource_id, ())
+            ):
+                unknown.add(resource_id)
+        if unknown:
+            self._reload(reader, availability, unknown)
+
+
+def _by_resource(
+    reader: AvailabilityReader, resource_ids: Collection[ResourceId] | None
+) -> Mapping[ResourceId, list[Booking]]:
+    grouped: dict[ResourceId, list[Booking]] = defaultdict(list)
+    for booking in reader.bookings(resource_ids):
+        grouped[booking.resource_id].append(booking)
+    return grouped
+
+
+def _is_stale(availability: Availability, resource_id: ResourceId, generation: int) -> bool:
+    known = availability.get(resource_id)
+    return known is None or known.generation != generation

@@ -1,0 +1,44 @@
+"""What use cases and the reconciler work with."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from blazar.app.availability import AvailabilityIndex
+from blazar.domain.errors import UnsupportedResourceType
+from blazar.plugins.contract import ResourcePlugin
+from blazar.ports.clock import Clock
+from blazar.ports.cloud import Cloud
+from blazar.ports.store import Store
+from blazar.ports.waker import Waker
+from blazar.settings import Settings
+
+Plugin = ResourcePlugin[Any, Any, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Context:
+    """Everything a use case needs; made once in the wiring."""
+
+    store: Store
+    clock: Clock
+    cloud: Cloud
+    plugins: Mapping[str, Plugin]
+    indexes: Mapping[str, AvailabilityIndex]
+    """By collection, for every collection that a plugin reserves from."""
+    settings: Settings
+    waker: Waker
+    random: random.Random = field(default_factory=random.Random)
+
+    def plugin_for(self, resource_type: str) -> Plugin:
+        """Return the plugin of a resource type. Raises UnsupportedResourceType."""
+        plugin = self.plugins.get(resource_type)
+        if plugin is None:
+            known = ", ".join(sorted(self.plugins))
+            raise UnsupportedResourceType(
+                f"resource_type: {resource_type[:66]} is not supported; known are: {known}"
+            )
+        return plugin

@@ -1,0 +1,253 @@
+"""Changing a lease: name, dates, reservations. Refused means that nothing has changed."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from blazar.app.choosing import Search, find_resources
+from blazar.app.context import Context
+from blazar.app.records import announce, record_request
+from blazar.app.requests import JsonObject, parse_changes, parse_name
+from blazar.domain.dates import before_end_for_changed, check_changed_dates, parse_date
+from blazar.domain.errors import InvalidLeaseStatus
+from blazar.domain.interval import Interval
+from blazar.domain.lease import (
+    Allocation,
+    Event,
+    EventStatus,
+    EventType,
+    Lease,
+    LeaseStatus,
+    Reservation,
+    ReservationId,
+    ReservationStatus,
+    ResourceId,
+)
+from blazar.domain.lifecycle import with_status
+from blazar.plugins.contract import Wish
+from blazar.ports.manager import Caller
+from blazar.ports.store import Transaction
+
+_KEYS = ("name", "start_date", "end_date", "before_end_date", "reservations")
+_INSTANT = timedelta(microseconds=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Booking:
+    """What a changed reservation is to hold."""
+
+    reservation: Reservation
+    kept: frozenset[ResourceId]
+    added: tuple[ResourceId, ...]
+    dropped: frozenset[ResourceId]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Plan:
+    """A change that can be had: the lease as it will be, and who holds what, when."""
+
+    lease: Lease
+    window: Interval
+    bookings: tuple[_Booking, ...]
+    generations: Mapping[ResourceId, int]
+
+
+def update_once(context: Context, caller: Caller, lease: Lease, body: JsonObject, attempt: int) -> Lease:
+    """Return the lease with the change that *body* asks for; see ``leases.update_lease``.
+
+    Raises:
+        ConcurrentUpdate: Somebody else was faster; read the lease again.
+    """
+    asked = {key: body[key] for key in _KEYS if body.get(key) is not None}
+    if not asked:
+        return lease
+    if not lease.status.is_stable:
+        raise InvalidLeaseStatus(lease.id, lease.status, "updated")
+    renamed = replace(lease, name=parse_name(asked["name"])) if "name" in asked else lease
+    if set(asked) == {"name"}:
+        return _rename(context, caller, lease, renamed)
+    plan = _plan(context, lease, renamed, asked, attempt)
+    now = context.clock.now()
+    with context.store.begin() as transaction:
+        changed = transaction.leases.replace(lease, plan.lease, now)
+        _book(transaction, plan)
+        transaction.work.schedule([lease.id], now)
+        record_request(context, transaction, changed, "update", caller, _summary(lease, changed))
+        announce(context, transaction, changed, "lease.update", now)
+        transaction.commit()
+    return changed
+
+
+def _rename(context: Context, caller: Caller, lease: Lease, renamed: Lease) -> Lease:
+    with context.store.begin() as transaction:
+        changed = transaction.leases.replace(lease, renamed, context.clock.now())
+        record_request(context, transaction, changed, "rename", caller)
+        transaction.commit()
+    return changed
+
+
+def _plan(context: Context, lease: Lease, renamed: Lease, asked: Mapping[str, object], attempt: int) -> _Plan:
+    now = context.clock.now()
+    start = parse_date("start_date", asked["start_date"], now) if "start_date" in asked else lease.start
+    end = parse_date("end_date", asked["end_date"], now) if "end_date" in asked else lease.end
+    changes = parse_changes(context, lease, asked.get("reservations"))
+    check_changed_dates(lease, start, end, now)
+    before_end = before_end_for_changed(asked.get("before_end_date"), lease, start, end)
+    # A lease that is ended "now" holds its resources up to this very instant.
+    window = Interval(start, end if end > now else max(now, start + _INSTANT))
+    reservations = tuple(_revised(context, each, changes.get(each.id)) for each in lease.reservations)
+    bookings, generations = _bookings(context, lease, reservations, window, attempt)
+    changed = replace(
+        renamed,
+        start=start,
+        end=end,
+        reservations=tuple(each.reservation for each in bookings),
+        events=_moved_events(lease, start, end, before_end, now),
+    )
+    return _Plan(lease=with_status(changed), window=window, bookings=bookings, generations=generations)
+
+
+def _revised(context: Context, reservation: Reservation, changes: JsonObject | None) -> Reservation:
+    """Return a reservation with its changes; one that was in error is tried again."""
+    if changes is not None:
+        plugin = context.plugin_for(reservation.resource_type)
+        spec = plugin.revise(plugin.decode(reservation.spec), changes)
+        reservation = replace(reservation, spec=plugin.encode(spec))
+    if reservation.status is ReservationStatus.ERROR:
+        reservation = replace(reservation, status=ReservationStatus.PENDING, problem=None)
+    return reservation
+
+
+def _bookings(
+    context: Context, lease: Lease, revised: Sequence[Reservation], window: Interval, attempt: int
+) -> tuple[tuple[_Booking, ...], Mapping[ResourceId, int]]:
+    """Return what each reservation is to hold, and the generations that this relies on."""
+    with context.store.read() as transaction:
+        allocations = transaction.allocations.of_reservations([each.id for each in lease.reservations])
+    held = _held(allocations)
+    searched = [
+        after
+        for before, after in zip(lease.reservations, revised, strict=True)
+        if after.spec != before.spec
+        or any(not each.window.covers(window) for each in allocations)
+        or not held.get(after.id)
+    ]
+    settled = frozenset(each.resource_id for each in allocations)
+    searches = [_search(context, lease, each, window, held.get(each.id, frozenset())) for each in searched]
+    searches = [replace(each, wish=replace(each.wish, taken=settled - each.wish.held)) for each in searches]
+    found = find_resources(context, searches, attempt)
+    chosen = {each.id: ids for each, ids in zip(searched, found.chosen, strict=True)}
+    bookings = []
+    for reservation in revised:
+        before = held.get(reservation.id, frozenset())
+        after = chosen.get(reservation.id, tuple(before))
+        bookings.append(
+            _Booking(
+                reservation=reservation,
+                kept=before & set(after),
+                added=tuple(each for each in after if each not in before),
+                dropped=before - set(after),
+            )
+        )
+    return tuple(bookings), found.generations
+
+
+def _search(
+    context: Context,
+    lease: Lease,
+    reservation: Reservation,
+    window: Interval,
+    held: frozenset[ResourceId],
+) -> Search:
+    plugin = context.plugin_for(reservation.resource_type)
+    return Search(
+        plugin=plugin,
+        wish=Wish(
+            spec=plugin.decode(reservation.spec),
+            window=window,
+            now=context.clock.now(),
+            cleaning_time=context.settings.leases.cleaning_time,
+            reservation_id=reservation.id,
+            held=held,
+            is_active=reservation.is_deployed and lease.start <= context.clock.now(),
+        ),
+    )
+
+
+def _held(allocations: Sequence[Allocation]) -> dict[ReservationId, frozenset[ResourceId]]:
+    held: dict[ReservationId, set[ResourceId]] = {}
+    for each in allocations:
+        held.setdefault(each.reservation_id, set()).add(each.resource_id)
+    return {key: frozenset(value) for key, value in held.items()}
+
+
+def _moved_events(
+    lease: Lease, start: datetime, end: datetime, before_end: datetime | None, now: datetime
+) -> tuple[Event, ...]:
+    """Return the events at their new times.
+
+    A start that failed is tried again. A ``before_end_lease`` event that has fired fires again only if
+    it was moved into the future; the reference fires it after every update (behaviour 12, 26).
+    """
+    times = {EventType.START: start, EventType.END: end, EventType.BEFORE_END: before_end}
+    moved = []
+    for event in lease.events:
+        time = times[event.event_type]
+        status = event.status
+        if event.event_type is EventType.START and status is EventStatus.ERROR:
+            status = EventStatus.UNDONE
+        if (
+            event.event_type is EventType.BEFORE_END
+            and time is not None
+            and time != event.time
+            and time > now
+        ):
+            status = EventStatus.UNDONE
+        moved.append(replace(event, time=time or event.time, status=status))
+    if before_end is not None and lease.find_event(EventType.BEFORE_END) is None:
+        moved.append(
+            Event(id=str(uuid.uuid4()), event_type=EventType.BEFORE_END, time=before_end, created_at=now)
+        )
+    return tuple(moved)
+
+
+def _book(transaction: Transaction, plan: _Plan) -> None:
+    reservation_ids = [each.reservation.id for each in plan.bookings]
+    transaction.allocations.claim(plan.generations)
+    untouched = {
+        resource_id
+        for each in plan.bookings
+        for resource_id in each.kept | each.dropped
+        if resource_id not in plan.generations
+    }
+    transaction.allocations.touch(untouched)
+    for each in plan.bookings:
+        transaction.allocations.remove(each.reservation.id, each.dropped)
+    transaction.allocations.move(reservation_ids, plan.window)
+    transaction.allocations.insert(
+        [
+            Allocation(resource_id=resource_id, reservation_id=each.reservation.id, window=plan.window)
+            for each in plan.bookings
+            for resource_id in each.added
+        ]
+    )
+
+
+def _summary(before: Lease, after: Lease) -> str:
+    """Return what was changed, for the journal."""
+    changed = [
+        f"{name}: {old:%Y-%m-%d %H:%M} -> {new:%Y-%m-%d %H:%M}"
+        for name, old, new in (("start", before.start, after.start), ("end", before.end, after.end))
+        if old != new
+    ]
+    changed += [
+        f"reservation {new.id}: {dict(new.spec)}"
+        for old, new in zip(before.reservations, after.reservations, strict=True)
+        if old.spec != new.spec
+    ]
+    if before.status is LeaseStatus.ERROR:
+        changed.append("what was in error is tried again")
+    return "; ".join(changed)

@@ -1,0 +1,125 @@
+"""Requests about leases, from JSON to types: parsed once, where they enter."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from blazar.app.context import Context, Plugin
+from blazar.domain.dates import check_new_dates, parse_date
+from blazar.domain.errors import CannotChange, InvalidParameter, MissingParameter
+from blazar.domain.lease import Lease, Reservation, ReservationId
+
+JsonObject = Mapping[str, object]
+
+MAX_NAME_LENGTH = 80
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewReservation:
+    """A part of a lease that is asked for."""
+
+    resource_type: str
+    plugin: Plugin
+    spec: object
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewLease:
+    """A lease that is asked for. ``before_end`` is as it was sent."""
+
+    name: str
+    start: datetime
+    end: datetime
+    before_end: object
+    reservations: tuple[NewReservation, ...]
+
+
+def parse_new_lease(context: Context, body: JsonObject) -> NewLease:
+    """Return the lease that a request asks for.
+
+    Raises:
+        BadRequest: In the order of rest-api 5.1.3: missing keys, dates, then each reservation.
+    """
+    missing = [key for key in ("name", "start_date", "end_date") if body.get(key) is None]
+    if missing:
+        raise MissingParameter(*missing)
+    items = _objects(body.get("reservations"))
+    for item in items:
+        if item.get("resource_type") is None:
+            raise MissingParameter("resource_type")
+    now = context.clock.now()
+    start = parse_date("start_date", body["start_date"], now)
+    end = parse_date("end_date", body["end_date"], now)
+    check_new_dates(start, end, now)
+    return NewLease(
+        name=parse_name(body["name"]),
+        start=start,
+        end=end,
+        before_end=body.get("before_end_date"),
+        reservations=tuple(_new_reservation(context, item) for item in items),
+    )
+
+
+def parse_name(value: object) -> str:
+    """Return a lease's name; a number is stored as its text. Raises InvalidParameter."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        value = str(value)
+    if not isinstance(value, str):
+        raise InvalidParameter("name", "must be text")
+    if len(value) > MAX_NAME_LENGTH:
+        raise InvalidParameter("name", f"must have at most {MAX_NAME_LENGTH} characters")
+    if "\x00" in value:
+        raise InvalidParameter("name", "must not contain NUL")
+    return value
+
+
+def parse_changes(context: Context, lease: Lease, value: object) -> Mapping[ReservationId, JsonObject]:
+    """Return what an update asks of which reservation.
+
+    Raises:
+        MissingParameter, InvalidParameter: An element without ``id``, or with one that the lease
+            does not have.
+        CannotChange: A ``resource_type`` that is not the reservation's.
+    """
+    known = {each.id: each for each in lease.reservations}
+    changes: dict[ReservationId, JsonObject] = {}
+    items = _objects(value)
+    for item in items:
+        if item.get("id") is None:
+            raise MissingParameter("id")
+    unknown = [str(item["id"])[:36] for item in items if item["id"] not in known]
+    if unknown:
+        raise InvalidParameter("reservations", f"not in this lease: {', '.join(unknown)}")
+    for item in items:
+        reservation = known[ReservationId(str(item["id"]))]
+        _check_type(reservation, item)
+        if reservation.id in changes:
+            raise InvalidParameter("reservations", f"names {reservation.id} twice")
+        changes[reservation.id] = item
+    return changes
+
+
+def _check_type(reservation: Reservation, item: JsonObject) -> None:
+    wanted = item.get("resource_type", reservation.resource_type)
+    if wanted != reservation.resource_type:
+        raise CannotChange(
+            f"resource_type: reservation {reservation.id} is {reservation.resource_type}; that is fixed"
+        )
+
+
+def _new_reservation(context: Context, item: JsonObject) -> NewReservation:
+    resource_type = item["resource_type"]
+    if not isinstance(resource_type, str):
+        raise InvalidParameter("resource_type", "must be text")
+    plugin = context.plugin_for(resource_type)
+    return NewReservation(resource_type=resource_type, plugin=plugin, spec=plugin.parse(item))
+
+
+def _objects(value: object) -> Sequence[JsonObject]:
+    if value is None or value == {}:
+        return ()
+    if not isinstance(value, list) or not all(isinstance(each, Mapping) for each in value):
+        raise InvalidParameter("reservations", "must be a list of objects")
+    return value

@@ -1,0 +1,1 @@
+"""Putting a manager together: use cases, reconciler, and what they work with."""

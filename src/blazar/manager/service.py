@@ -1,0 +1,83 @@
+"""The use cases as the one object that the API, or the RPC server, calls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from blazar.app import hosts, leases, properties
+from blazar.app.context import Context
+from blazar.ports.manager import Caller, JsonObject, Manager
+
+
+class ManagerService:
+    """Implements :class:`blazar.ports.manager.Manager`."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    def list_leases(self, caller: Caller, project_id: str | None) -> Sequence[JsonObject]:
+        """Return the leases of a project, or of all projects for None."""
+        return leases.list_leases(self._context, project_id)
+
+    def get_lease(self, caller: Caller, lease_id: str) -> JsonObject:
+        """Return a lease."""
+        return leases.get_lease(self._context, lease_id)
+
+    def create_lease(self, caller: Caller, body: JsonObject) -> JsonObject:
+        """Return the new lease."""
+        return leases.create_lease(self._context, caller, body)
+
+    def update_lease(self, caller: Caller, lease_id: str, body: JsonObject) -> JsonObject:
+        """Return the lease as it is after the change."""
+        return leases.update_lease(self._context, caller, lease_id, body)
+
+    def delete_lease(self, caller: Caller, lease_id: str) -> None:
+        """Have the lease deleted."""
+        leases.delete_lease(self._context, caller, lease_id)
+
+    def list_hosts(self, caller: Caller) -> Sequence[JsonObject]:
+        """Return the registered hosts."""
+        return hosts.list_hosts(self._context)
+
+    def get_host(self, caller: Caller, host_id: str) -> JsonObject:
+        """Return a host."""
+        return hosts.get_host(self._context, host_id)
+
+    def create_host(self, caller: Caller, body: JsonObject) -> JsonObject:
+        """Register a hypervisor."""
+        return hosts.create_host(self._context, body)
+
+    def update_host(self, caller: Caller, host_id: str, body: JsonObject) -> JsonObject:
+        """Set or remove extra capabilities."""
+        return hosts.update_host(self._context, host_id, body)
+
+    def delete_host(self, caller: Caller, host_id: str) -> None:
+        """Give a host back to ordinary use."""
+        hosts.delete_host(self._context, host_id)
+
+    def list_allocations(
+        self, caller: Caller, lease_id: str | None, reservation_id: str | None
+    ) -> Sequence[JsonObject]:
+        """Return for every host who holds it when."""
+        return hosts.list_allocations(self._context, lease_id, reservation_id)
+
+    def get_allocations(
+        self, caller: Caller, host_id: str, lease_id: str | None, reservation_id: str | None
+    ) -> JsonObject:
+        """Return who holds a host when."""
+        return hosts.get_allocations(self._context, host_id, lease_id, reservation_id)
+
+    def list_resource_properties(self, caller: Caller, include_private: bool) -> Sequence[JsonObject]:
+        """Return each property that some host has."""
+        return properties.list_resource_properties(self._context, include_private)
+
+    def update_resource_property(self, caller: Caller, name: str, private: bool | None) -> JsonObject:
+        """Hide or show a property."""
+        return properties.update_resource_property(self._context, name, private)
+
+
+if TYPE_CHECKING:
+
+    def _witness(service: ManagerService) -> Manager:
+        return service

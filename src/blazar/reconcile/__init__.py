@@ -1,0 +1,1 @@
+"""Making the world match what leases say: claim due work, observe, compare, take steps, record."""

@@ -1,0 +1,311 @@
+"""One pass over one lease: read everything anew, act on the cloud, record what came of it.
+
+Nothing is passed in but the claim on the lease's id. The lease is read at a revision; if somebody
+changes the lease meanwhile, recording fails, nothing of this pass is written, and the lease is looked
+at again at once. What was done to the cloud is seen by the next pass (ADR-0001).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+
+from blazar.app.context import Context
+from blazar.app.leases import erase_lease
+from blazar.app.records import announce
+from blazar.domain.errors import CloudError, CloudRefused
+from blazar.domain.lease import (
+    Allocation,
+    Event,
+    EventStatus,
+    EventType,
+    Lease,
+    Reservation,
+    ReservationId,
+    ReservationStatus,
+    ResourceId,
+)
+from blazar.domain.lifecycle import (
+    Phase,
+    Progress,
+    advanced,
+    begun,
+    is_before_end_due,
+    next_due,
+    phase_of,
+    reservation_phase,
+    with_before_end,
+)
+from blazar.plugins.contract import AllocatedResource, Assignment, Outcome, Refused, Waiting
+from blazar.ports.store import Claim, Transaction
+from blazar.reconcile.claims import Interrupted
+from blazar.reconcile.journaling import transitions
+from blazar.reconcile.steps import Report, take_steps
+
+_NOTIFIED = {
+    EventType.START: "lease.event.start_lease",
+    EventType.BEFORE_END: "lease.event.before_end_lease",
+    EventType.END: "lease.event.end_lease",
+}
+
+_logger = logging.getLogger(__name__)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Pass:
+    """A pass under way."""
+
+    lease: Lease
+    phase: Phase
+    allocations: Mapping[ReservationId, tuple[Allocation, ...]]
+    names: Mapping[ResourceId, Mapping[str, str]]
+    reports: dict[ReservationId, Report]
+    retry_after: timedelta | None = None
+    has_failed: bool = False
+
+
+def reconcile_lease(context: Context, claim: Claim, actor: str, before_each: Callable[[], None]) -> None:
+    """Bring a lease as far as it can be brought now, and say when it is to be looked at next.
+
+    Args:
+        context: The context.
+        claim: The right to work on the lease whose id is its key.
+        actor: Who works, for the journal.
+        before_each: Called before every step on the cloud; what it raises ends the pass.
+
+    Raises:
+        ConcurrentUpdate: The lease was changed meanwhile, or the claim was taken over.
+    """
+    with context.store.read() as transaction:
+        lease = transaction.leases.find(claim.key)
+    if lease is None:
+        with context.store.begin() as transaction:
+            transaction.work.finish(claim, None, 0)
+            transaction.commit()
+        return
+    phase = phase_of(lease, context.clock.now(), context.settings.leases.prepare_lead)
+    marked = _mark(context, claim, actor, lease, phase)
+    current = _observe_books(context, marked, phase)
+    for reservation in marked.reservations:
+        report = _work_on(context, current, reservation, before_each)
+        if report is not None:
+            current.reports[reservation.id] = report
+    after = advanced(marked, phase, [_progress(key, each) for key, each in current.reports.items()])
+    after = _act_before_end(context, current, after)
+    _record(context, claim, actor, current, after)
+
+
+def _mark(context: Context, claim: Claim, actor: str, lease: Lease, phase: Phase) -> Lease:
+    """Write what is about to be done before anything is done outside."""
+    marked = begun(lease, phase)
+    if phase in (Phase.PREPARING, Phase.RUNNING):
+        reservations = tuple(
+            replace(each, is_deployed=True)
+            if reservation_phase(each, phase) is phase and not each.is_deployed
+            else each
+            for each in marked.reservations
+        )
+        marked = replace(marked, reservations=reservations)
+    if marked == lease:
+        return lease
+    now = context.clock.now()
+    with context.store.begin() as transaction:
+        marked = transaction.leases.replace(lease, marked, now)
+        transaction.work.keep(claim)
+        transaction.journal.append(transitions(lease, marked, now, actor))
+        transaction.commit()
+    return marked
+
+
+def _observe_books(context: Context, lease: Lease, phase: Phase) -> _Pass:
+    with context.store.read() as transaction:
+        held = transaction.allocations.of_reservations([each.id for each in lease.reservations])
+        names = transaction.hosts.get_names({each.resource_id for each in held})
+    return _Pass(
+        lease=lease,
+        phase=phase,
+        allocations={
+            each.id: tuple(one for one in held if one.reservation_id == each.id)
+            for each in lease.reservations
+        },
+        names=names,
+        reports={},
+    )
+
+
+def _work_on(
+    context: Context, current: _Pass, reservation: Reservation, before_each: Callable[[], None]
+) -> Report | None:
+    """Return what came of a reservation, or None if there was nothing to look at."""
+    phase = reservation_phase(reservation, current.phase)
+    if reservation.status is ReservationStatus.DELETED:
+        return None
+    if phase is Phase.AHEAD and not reservation.is_deployed:
+        return None
+    if phase is Phase.OVER and not reservation.is_deployed:
+        return Report(is_complete=True, is_deployed=False, occupied=frozenset())
+    held = _held_by_others(context, current, reservation) if phase is Phase.RUNNING else {}
+    try:
+        plugin = context.plugin_for(reservation.resource_type)
+        assignment = _assignment(context, current, reservation)
+        report = take_steps(plugin, context.cloud, assignment, phase, held, before_each)
+    except Interrupted:
+        raise
+    except Exception as error:
+        # A faulty plugin, or one that is not loaded any more, must not stop the other reservations.
+        _logger.exception("reservation %s could not be worked on", reservation.id)
+        report = Report(failure=f"internal error: {type(error).__name__}")
+    _plan_retry(current, report)
+    return report
+
+
+def _assignment(context: Context, current: _Pass, reservation: Reservation) -> Assignment[Any]:
+    plugin = context.plugin_for(reservation.resource_type)
+    return Assignment(
+        lease_id=current.lease.id,
+        reservation_id=reservation.id,
+        project_id=current.lease.project_id or "",
+        spec=plugin.decode(reservation.spec),
+        resources=tuple(
+            AllocatedResource(id=each.resource_id, facts=current.names.get(each.resource_id, {}))
+            for each in current.allocations[reservation.id]
+        ),
+    )
+
+
+def _held_by_others(context: Context, current: _Pass, reservation: Reservation) -> Mapping[str, str]:
+    if reservation.status is ReservationStatus.ACTIVE or not current.allocations[reservation.id]:
+        return {}
+    start = min(each.window.start for each in current.allocations[reservation.id])
+    with context.store.read() as transaction:
+        held = transaction.allocations.held_before([reservation.id], start)
+    return {
+        resource_id: f"resource {resource_id} was not yet given back by reservation {holder}"
+        for resource_id, holder in held.items()
+    }
+
+
+def _plan_retry(current: _Pass, report: Report) -> None:
+    if report.failure is not None:
+        current.has_failed = True
+    if report.refused is not None and not report.is_complete:
+        current.has_failed = True
+    for each in report.waiting:
+        current.retry_after = min(current.retry_after or each.retry_after, each.retry_after)
+
+
+def _progress(reservation_id: ReservationId, report: Report) -> Progress:
+    return Progress(
+        reservation_id=reservation_id,
+        is_complete=report.is_complete,
+        is_deployed=report.is_deployed,
+        refused=report.refused,
+        waiting_for=report.reason,
+    )
+
+
+def _act_before_end(context: Context, current: _Pass, lease: Lease) -> Lease:
+    """Take the before-end actions if they are due; what goes wrong there harms no reservation."""
+    event = lease.find_event(EventType.BEFORE_END)
+    if event is None or not is_before_end_due(lease, current.phase, context.clock.now()):
+        return lease
+    status = EventStatus.DONE
+    for reservation in lease.reservations:
+        if reservation.status is not ReservationStatus.ACTIVE:
+            continue
+        outcome = _before_end_outcome(context, _assignment(context, current, reservation), event, reservation)
+        match outcome:
+            case Waiting(retry_after, reason):
+                _logger.info("before-end action of lease %s waits: %s", lease.id, reason)
+                current.retry_after = min(current.retry_after or retry_after, retry_after)
+                status = EventStatus.IN_PROGRESS
+            case Refused(reason) if status is EventStatus.DONE:
+                _logger.warning("before-end action of lease %s was refused: %s", lease.id, reason)
+                status = EventStatus.ERROR
+    return with_before_end(lease, status)
+
+
+def _before_end_outcome(
+    context: Context, assignment: Assignment[Any], event: Event, reservation: Reservation
+) -> Outcome:
+    plugin = context.plugin_for(reservation.resource_type)
+    try:
+        return plugin.before_end(context.cloud, assignment, event.time)
+    except CloudRefused as error:
+        return Refused(error.message)
+    except CloudError as error:
+        return Waiting(context.settings.reconciler.first_backoff, error.message)
+
+
+def _record(context: Context, claim: Claim, actor: str, current: _Pass, after: Lease) -> None:
+    before, now = current.lease, context.clock.now()
+    with context.store.begin() as transaction:
+        if after == before:
+            transaction.leases.check(before)
+        else:
+            after = transaction.leases.replace(before, after, now)
+            transaction.journal.append(transitions(before, after, now, actor))
+            for event in _finished_events(before, after):
+                announce(context, transaction, after, _NOTIFIED[event], now)
+        if current.phase is Phase.OVER:
+            _release(context, transaction, current, now)
+        if after.is_deleting and not any(each.is_deployed for each in after.reservations):
+            erase_lease(context, transaction, after, after)
+            transaction.work.finish(claim, None, 0)
+        else:
+            due_at, attempts = _next_look(context, claim, current, after, now)
+            transaction.work.finish(claim, due_at, attempts)
+        transaction.commit()
+
+
+def _finished_events(before: Lease, after: Lease) -> Sequence[EventType]:
+    finished = (EventStatus.DONE, EventStatus.ERROR)
+    return [
+        event_type
+        for event_type in _NOTIFIED
+        if after.get_event_status(event_type) in finished
+        and before.get_event_status(event_type) not in finished
+    ]
+
+
+def _release(context: Context, transaction: Transaction, current: _Pass, now: datetime) -> None:
+    """Give free what was seen free, each resource by itself, and wake up who waits for it."""
+    released: set[ResourceId] = set()
+    cleaned_from = now if context.settings.leases.cleaning_time else None
+    for reservation_id, report in current.reports.items():
+        held = {each.resource_id for each in current.allocations[reservation_id]}
+        if report.occupied is None:
+            continue
+        free = {each for each in held if each not in report.occupied}
+        transaction.allocations.release(reservation_id, free, cleaned_from)
+        released |= free
+    if released:
+        transaction.work.schedule(transaction.allocations.waiting_leases(released, now), now)
+
+
+def _next_look(
+    context: Context, claim: Claim, current: _Pass, after: Lease, now: datetime
+) -> tuple[datetime | None, int]:
+    """Return when the lease is to be looked at next, and how many attempts have failed in a row."""
+    settings = context.settings.reconciler
+    due = next_due(after, now, context.settings.leases.prepare_lead)
+    if phase_of(after, now, context.settings.leases.prepare_lead) is not current.phase:
+        return now, 0
+    if current.has_failed:
+        longest = min(settings.longest_backoff, settings.first_backoff * 2 ** min(claim.attempts, 16))
+        # Jitter, so that leases that failed together are not all tried again together.
+        retry = now + longest * context.random.uniform(0.5, 1)
+        return min(due or retry, retry), claim.attempts + 1
+    if current.retry_after is not None:
+        retry = now + current.retry_after
+        return min(due or retry, retry), 0
+    needs_another_look = any(
+        reservation_phase(each, current.phase) is Phase.OVER and each.is_deployed
+        for each in after.reservations
+    )
+    if needs_another_look:
+        return now, 0
+    return due, 0

@@ -1,0 +1,194 @@
+"""The reconciler of one manager: timers and wake-ups decide when it looks, claims decide at what."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+
+from blazar.app.context import Context
+from blazar.domain.errors import BlazarError, ConcurrentUpdate
+from blazar.ports.store import Claim
+from blazar.reconcile.claims import ClaimKeeper, Interrupted
+from blazar.reconcile.lease import reconcile_lease
+from blazar.reconcile.outbox import OutboxSender
+from blazar.reconcile.sweep import sweep
+
+SWEEP = "sweep"
+"""The key under which sweeps are claimed, so that of all managers one at a time sweeps."""
+_SHORTEST_WAIT = timedelta(milliseconds=1)
+
+_logger = logging.getLogger(__name__)
+
+
+class Reconciler:
+    """Works on whatever is due; any number of them, in any number of processes, share the work."""
+
+    def __init__(self, context: Context, name: str, sender: OutboxSender, wakeup: threading.Event) -> None:
+        """Make a reconciler that is not started yet.
+
+        Args:
+            context: The context.
+            name: What its claims and journal entries are signed with; unique over all managers.
+            sender: Sends the outbox.
+            wakeup: Set by whoever committed work in this process.
+        """
+        self._context = context
+        self._settings = context.settings.reconciler
+        self._sender = sender
+        self._wakeup = wakeup
+        self._keeper = ClaimKeeper(context.store, context.clock, name, self._settings.claim_duration)
+        self._name = name
+        self._stopping = threading.Event()
+        self._slots = threading.Semaphore(self._settings.workers)
+        self._executor: ThreadPoolExecutor | None = None
+        self._threads: list[threading.Thread] = []
+
+    def run_due(self, limit: int = 1000) -> int:
+        """Work on what is due now, in this thread, until nothing is; return how many passes were made.
+
+        For tests and tools; a manager calls :meth:`start`.
+        """
+        passes = 0
+        while passes < limit:
+            claims = self._keeper.take(1)
+            if not claims:
+                break
+            self._work(claims[0])
+            passes += 1
+        self._sender.send_due()
+        return passes
+
+    def start(self) -> None:
+        """Begin to work in threads of its own, and plan the sweep."""
+        self._executor = ThreadPoolExecutor(self._settings.workers, thread_name_prefix="reconcile")
+        for name, target in (
+            ("dispatch", self._dispatch),
+            ("renew-claims", self._renew),
+            ("send-outbox", self._send),
+        ):
+            thread = threading.Thread(target=target, name=name, daemon=True)
+            thread.start()
+            self._threads.append(thread)
+
+    def stop(self) -> None:
+        """Hand back what is being worked on, at its next step, and wait for that."""
+        self._stopping.set()
+        self._keeper.stop()
+        self._wakeup.set()
+        if self._executor is not None:
+            self._executor.shutdown(wait=True, cancel_futures=True)
+        for thread in self._threads:
+            thread.join()
+
+    def _dispatch(self) -> None:
+        self._repeat(self._plan_sweep, once=True)
+        self._repeat(self._dispatch_due)
+
+    def _repeat(self, act: Callable[[], timedelta], once: bool = False) -> None:
+        """Call *act* until the reconciler stops; it returns how long to wait before the next time."""
+        while not self._stopping.is_set():
+            try:
+                pause = act()
+            except BlazarError as error:
+                _logger.warning("%s", error)
+                pause = self._settings.poll_interval
+            except Exception:
+                _logger.exception("the reconciler met an unexpected error and goes on")
+                pause = self._settings.poll_interval
+            else:
+                if once:
+                    return
+            self._context.clock.wait(self._wakeup, pause)
+
+    def _plan_sweep(self) -> timedelta:
+        if self._settings.sweep_interval:
+            with self._context.store.begin() as transaction:
+                transaction.work.schedule([SWEEP], self._context.clock.now())
+                transaction.commit()
+        return timedelta(0)
+
+    def _dispatch_due(self) -> timedelta:
+        """Hand due work to the workers; return how long nothing will be due."""
+        assert self._executor is not None
+        self._wakeup.clear()
+        while not self._stopping.is_set() and self._slots.acquire(blocking=False):
+            claims = []
+            try:
+                claims = self._keeper.take(1)
+            finally:
+                if not claims:
+                    self._slots.release()
+            if not claims:
+                break
+            self._executor.submit(self._work_in_slot, claims[0])
+        else:
+            return self._settings.poll_interval  # a worker that becomes free wakes us up
+        now = self._context.clock.now()
+        with self._context.store.read() as transaction:
+            next_due = transaction.work.next_due(now)
+        if next_due is None:
+            return self._settings.poll_interval
+        return max(_SHORTEST_WAIT, min(self._settings.poll_interval, next_due - now))
+
+    def _work_in_slot(self, claim: Claim) -> None:
+        try:
+            self._work(claim)
+        finally:
+            self._slots.release()
+            self._wakeup.set()
+
+    def _work(self, claim: Claim) -> None:
+        """Work on one claim; whatever happens, it is given back or left to run out."""
+        try:
+            if claim.key == SWEEP:
+                self._sweep(claim)
+            else:
+                reconcile_lease(self._context, claim, self._name, lambda: self._keeper.check(claim))
+        except Interrupted:
+            self._hand_back(claim, claim.attempts)
+        except ConcurrentUpdate as error:
+            _logger.debug("%s is looked at again: %s", claim.key, error)
+            self._hand_back(claim, claim.attempts)
+        except Exception:
+            _logger.exception("work on %s failed and is tried again", claim.key)
+            self._hand_back(claim, claim.attempts + 1)
+        finally:
+            self._keeper.forget(claim)
+
+    def _sweep(self, claim: Claim) -> None:
+        sweep(self._context, self._name)
+        with self._context.store.begin() as transaction:
+            due_at = self._context.clock.now() + self._settings.sweep_interval
+            transaction.work.finish(claim, due_at, 0)
+            transaction.commit()
+
+    def _hand_back(self, claim: Claim, attempts: int) -> None:
+        """Make a claim free again, to be looked at soon; one that cannot be is taken over in seconds."""
+        pause = timedelta(0)
+        if attempts > claim.attempts:
+            pause = min(self._settings.longest_backoff, self._settings.first_backoff * 2 ** min(attempts, 16))
+        try:
+            with self._context.store.begin() as transaction:
+                transaction.work.finish(claim, self._context.clock.now() + pause, attempts)
+                transaction.commit()
+        except BlazarError as error:
+            _logger.info("the claim on %s is left to run out: %s", claim.key, error)
+
+    def _renew(self) -> None:
+        self._every(self._settings.claim_duration / 4, self._keeper.renew)
+
+    def _send(self) -> None:
+        self._every(min(timedelta(seconds=1), self._settings.poll_interval), self._sender.send_due)
+
+    def _every(self, interval: timedelta, act: Callable[[], object]) -> None:
+        while not self._stopping.is_set():
+            try:
+                act()
+            except BlazarError as error:
+                _logger.warning("%s", error)
+            except Exception:
+                _logger.exception("a helper of the reconciler met an unexpected error and goes on")
+            self._context.clock.wait(self._stopping, interval)

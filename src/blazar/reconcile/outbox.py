@@ -1,0 +1,56 @@
+"""Sending what lies in the outbox: at least once, and never in the way of anything else."""
+
+from __future__ import annotations
+
+import logging
+from datetime import timedelta
+
+from blazar.domain.errors import BlazarError
+from blazar.ports.clock import Clock
+from blazar.ports.notifier import Notifier
+from blazar.ports.store import Store
+
+_BATCH = 50
+_TAKEN_FOR = timedelta(seconds=60)
+_LONGEST_PAUSE = timedelta(minutes=5)
+
+_logger = logging.getLogger(__name__)
+
+
+class OutboxSender:
+    """Takes messages out of the outbox and gives them to a notifier."""
+
+    def __init__(self, store: Store, clock: Clock, notifier: Notifier) -> None:
+        self._store = store
+        self._clock = clock
+        self._notifier = notifier
+
+    def send_due(self) -> int:
+        """Send what is due; return how many messages were delivered.
+
+        A message that cannot be delivered is tried again later; those behind it are not held up.
+        """
+        now = self._clock.now()
+        with self._store.begin() as transaction:
+            messages = transaction.outbox.take(now, now + _TAKEN_FOR, _BATCH)
+            transaction.commit()
+        delivered: list[int] = []
+        for message in messages:
+            try:
+                self._notifier.notify(message.event_type, message.payload)
+            except BlazarError as error:
+                _logger.warning("notification %s was not delivered: %s", message.event_type, error)
+                self._postpone(message.id, message.attempts)
+            else:
+                delivered.append(message.id)
+        if delivered:
+            with self._store.begin() as transaction:
+                transaction.outbox.remove(delivered)
+                transaction.commit()
+        return len(delivered)
+
+    def _postpone(self, message_id: int, attempts: int) -> None:
+        pause = min(_LONGEST_PAUSE, timedelta(seconds=2 ** min(attempts, 16)))
+        with self._store.begin() as transaction:
+            transaction.outbox.postpone(message_id, self._clock.now() + pause)
+            transaction.commit()
