@@ -1,0 +1,62 @@
+"""The API as a WSGI application."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import falcon
+
+from blazar.api import faults, routes
+from blazar.api.policies import Policy
+from blazar.api.request_ids import with_request_ids
+from blazar.api.resource import Gate, Resource, Service
+from blazar.ports.manager import Manager
+from blazar.settings import ApiSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+    Wrapper = Callable[[WSGIApplication], WSGIApplication]
+
+HEALTHCHECK = "/healthcheck"
+
+
+def make_app(
+    manager: Manager, settings: ApiSettings, policy: Policy, *, guard: Wrapper, healthcheck: Wrapper
+) -> WSGIApplication:
+    """Return the API.
+
+    Version documents and ``/healthcheck`` are answered to everybody, all else to whom *guard* lets in.
+
+    Args:
+        manager: Who does the work.
+        settings: Which collections are served, and how long a body may be.
+        policy: From :func:`blazar.api.policies.make_policy`.
+        guard: From :func:`blazar.api.auth.make_guard`.
+        healthcheck: From :func:`blazar.api.health.make_healthcheck`; around the guarded application,
+            which answers health checks that it does not want to answer.
+    """
+    app = _falcon_app(manager, settings, policy)
+    guarded = guard(app)
+    healthy = healthcheck(guarded)
+    public = {"", *(route.path for route in routes.ROUTES if route.is_public)}
+
+    def front(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        path = environ.get("PATH_INFO", "")
+        if path in public:
+            return app(environ, start_response)
+        return (healthy if path == HEALTHCHECK else guarded)(environ, start_response)
+
+    return with_request_ids(front)
+
+
+def _falcon_app(manager: Manager, settings: ApiSettings, policy: Policy) -> falcon.App[Any, Any]:
+    app: falcon.App[Any, Any] = falcon.App(middleware=[Gate()])
+    app.req_options.keep_blank_qs_values = True
+    faults.install(app)
+    service = Service(manager=manager, policy=policy, max_body_bytes=settings.max_body_bytes)
+    for path, served in routes.by_path(settings.resource_types).items():
+        app.add_route(path, Resource(served, service))
+    return app

@@ -1,0 +1,76 @@
+"""Handlers for hosts, their allocations and their resource properties."""
+
+from __future__ import annotations
+
+from blazar.api import render
+from blazar.api.call import Call
+
+_NO_WORDS = frozenset({"", "false", "0", "no", "off"})
+
+
+def list_hosts(call: Call) -> object:
+    """Return all registered hosts."""
+    return {"hosts": [render.host(each) for each in call.manager.list_hosts(call.caller)]}
+
+
+def create_host(call: Call) -> object:
+    """Register a hypervisor as a host and return it; every key but two is an extra capability."""
+    return {"host": render.host(call.manager.create_host(call.caller, call.body))}
+
+
+def get_host(call: Call) -> object:
+    """Return a host; its name will not do for its id."""
+    return {"host": render.host(call.manager.get_host(call.caller, call.params["host_id"]))}
+
+
+def update_host(call: Call) -> object:
+    """Set or, with null, remove extra capabilities, and return the host."""
+    return {"host": render.host(call.manager.update_host(call.caller, call.params["host_id"], call.body))}
+
+
+def delete_host(call: Call) -> object:
+    """Give a host back to ordinary use."""
+    call.manager.delete_host(call.caller, call.params["host_id"])
+    return None
+
+
+def list_allocations(call: Call) -> object:
+    """Return the allocations of every host; a filter empties inner lists and drops no host."""
+    found = call.manager.list_allocations(
+        call.caller, call.query.get("lease_id") or None, call.query.get("reservation_id") or None
+    )
+    return {"allocations": [render.allocations(each) for each in found]}
+
+
+def get_allocations(call: Call) -> object:
+    """Return the allocations of one host."""
+    found = call.manager.get_allocations(
+        call.caller,
+        call.params["host_id"],
+        call.query.get("lease_id") or None,
+        call.query.get("reservation_id") or None,
+    )
+    return {"allocation": render.allocations(found)}
+
+
+def list_resource_properties(call: Call) -> object:
+    """Return the properties that some host has; private ones if an operator asks for all."""
+    include_private = _is_set(call, "all") and call.is_admin
+    found = call.manager.list_resource_properties(call.caller, include_private)
+    keys = ("property", "private", "values") if _is_set(call, "detail") else ("property",)
+    return {"resource_properties": [{key: each[key] for key in keys} for each in found]}
+
+
+def update_resource_property(call: Call) -> object:
+    """Make a resource property private or public and return it."""
+    private = bool(call.body["private"]) if "private" in call.body else None
+    changed = call.manager.update_resource_property(call.caller, call.params["property_name"], private)
+    return {"resource_property": render.resource_property(changed)}
+
+
+def _is_set(call: Call, flag: str) -> bool:
+    """Return whether a flag of the query is on: any word but an empty one or one that says no.
+
+    Source: rest-api 10.3 (15).
+    """
+    return call.query.get(flag, "").strip().lower() not in _NO_WORDS

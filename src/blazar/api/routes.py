@@ -1,0 +1,170 @@
+"""The route table: every path and method, what answers it, and who is asked for leave.
+
+To add an endpoint, add its schemas to ``schemas``, its rule to ``policies``, a handler of a few lines,
+and a line here; then run ``python -m blazar.api.openapi``. Tests fail for what is forgotten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+
+from blazar.api import hosts, leases, schemas, versions
+from blazar.api.call import Handler
+from blazar.api.validation import BodySchema, JsonSchema
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Route:
+    """One method on one path. HEAD comes with GET, and OPTIONS with every path."""
+
+    method: str
+    path: str
+    """Variable parts in braces."""
+    handler: Handler
+    rules: tuple[str, ...]
+    """The policy rules asked, in order; none for the version documents, which are for everybody."""
+    status: int = 200
+    body: BodySchema | None = None
+    answer: JsonSchema | None = None
+    query: tuple[str, ...] = ()
+    resource_type: str | None = None
+    """Served only where this resource type is; None for always."""
+    about_lease: bool = False
+    """Whether ``{lease_id}`` is loaded first, and the rules are asked about its owner."""
+
+    @property
+    def is_public(self) -> bool:
+        """Return whether it is answered without authentication, microversion and policy."""
+        return not self.rules
+
+
+def _document(path: str, handler: Handler, status: int, answer: JsonSchema) -> Route:
+    return Route(method="GET", path=path, handler=handler, rules=(), status=status, answer=answer)
+
+
+_LEASES = "/v1/leases"
+_LEASE = "/v1/leases/{lease_id}"
+_HOSTS = "/v1/os-hosts"
+_HOST = "/v1/os-hosts/{host_id}"
+
+_lease = partial(Route, path=_LEASE, about_lease=True)
+_host = partial(Route, resource_type="physical:host")
+
+_A_LEASE = schemas.wrapped("lease", "Lease")
+_A_HOST = schemas.wrapped("host", "Host")
+_VERSIONS = schemas.wrapped_list("versions", "Version")
+_A_VERSION = schemas.wrapped("version", "Version")
+_ALLOCATION_FILTERS = ("lease_id", "reservation_id")
+
+ROUTES: tuple[Route, ...] = (
+    _document("/", versions.list_versions, 300, _VERSIONS),
+    _document("/versions", versions.list_versions, 300, _VERSIONS),
+    _document("/v1", versions.get_version, 200, _A_VERSION),
+    _document("/v1/", versions.get_version, 200, _A_VERSION),
+    Route(
+        method="GET",
+        path=_LEASES,
+        handler=leases.list_leases,
+        rules=("blazar:leases:get",),
+        answer=schemas.wrapped_list("leases", "Lease"),
+    ),
+    Route(
+        method="POST",
+        path=_LEASES,
+        handler=leases.create_lease,
+        rules=("blazar:leases:post",),
+        status=201,
+        body=schemas.LEASE_CREATE,
+        answer=_A_LEASE,
+    ),
+    _lease(method="GET", handler=leases.get_lease, rules=("blazar:leases:get",), answer=_A_LEASE),
+    _lease(
+        method="PUT",
+        handler=leases.update_lease,
+        rules=("blazar:leases:get", "blazar:leases:put"),
+        body=schemas.LEASE_UPDATE,
+        answer=_A_LEASE,
+    ),
+    _lease(
+        method="DELETE",
+        handler=leases.delete_lease,
+        rules=("blazar:leases:get", "blazar:leases:delete"),
+        status=204,
+    ),
+    _host(
+        method="GET",
+        path=_HOSTS,
+        handler=hosts.list_hosts,
+        rules=("blazar:oshosts:get",),
+        answer=schemas.wrapped_list("hosts", "Host"),
+    ),
+    _host(
+        method="POST",
+        path=_HOSTS,
+        handler=hosts.create_host,
+        rules=("blazar:oshosts:post",),
+        status=201,
+        body=schemas.HOST_CREATE,
+        answer=_A_HOST,
+    ),
+    _host(method="GET", path=_HOST, handler=hosts.get_host, rules=("blazar:oshosts:get",), answer=_A_HOST),
+    _host(
+        method="PUT",
+        path=_HOST,
+        handler=hosts.update_host,
+        rules=("blazar:oshosts:get", "blazar:oshosts:put"),
+        body=schemas.HOST_UPDATE,
+        answer=_A_HOST,
+    ),
+    _host(
+        method="DELETE",
+        path=_HOST,
+        handler=hosts.delete_host,
+        rules=("blazar:oshosts:get", "blazar:oshosts:delete"),
+        status=204,
+    ),
+    _host(
+        method="GET",
+        path="/v1/os-hosts/allocations",
+        handler=hosts.list_allocations,
+        rules=("blazar:oshosts:get_allocations",),
+        query=_ALLOCATION_FILTERS,
+        answer=schemas.wrapped_list("allocations", "HostAllocations"),
+    ),
+    _host(
+        method="GET",
+        path="/v1/os-hosts/{host_id}/allocation",
+        handler=hosts.get_allocations,
+        rules=("blazar:oshosts:get", "blazar:oshosts:get_allocations"),
+        query=_ALLOCATION_FILTERS,
+        answer=schemas.wrapped("allocation", "HostAllocations"),
+    ),
+    _host(
+        method="GET",
+        path="/v1/os-hosts/properties",
+        handler=hosts.list_resource_properties,
+        rules=("blazar:oshosts:get_resource_properties",),
+        query=("detail", "all"),
+        answer=schemas.wrapped_list("resource_properties", "ResourcePropertyListed"),
+    ),
+    _host(
+        method="PATCH",
+        path="/v1/os-hosts/properties/{property_name}",
+        handler=hosts.update_resource_property,
+        rules=("blazar:oshosts:update_resource_properties",),
+        body=schemas.PROPERTY_UPDATE,
+        answer=schemas.wrapped("resource_property", "ResourceProperty"),
+    ),
+)
+
+
+def by_path(resource_types: Iterable[str]) -> dict[str, tuple[Route, ...]]:
+    """Return the routes served where these resource types are, grouped by path."""
+    types = {None, *resource_types}
+    grouped: dict[str, tuple[Route, ...]] = {}
+    for route in ROUTES:
+        if route.resource_type in types:
+            grouped[route.path] = (*grouped.get(route.path, ()), route)
+    return grouped

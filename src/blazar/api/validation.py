@@ -1,0 +1,80 @@
+"""Checking a body against a JSON Schema, and saying what is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import cast
+
+from jsonschema import Draft202012Validator
+from jsonschema.exceptions import ValidationError
+
+from blazar.domain.errors import InvalidParameter, MissingParameter
+from blazar.ports.manager import JsonObject
+
+JsonSchema = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BodySchema:
+    """The schema of a request's body; compiled when it is made, and usable by many threads.
+
+    Raises:
+        jsonschema.SchemaError: The definition is not a schema.
+    """
+
+    name: str
+    definition: JsonSchema
+    _validator: Draft202012Validator = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        Draft202012Validator.check_schema(self.definition)
+        object.__setattr__(self, "_validator", Draft202012Validator(self.definition))
+
+    def check(self, body: object) -> JsonObject:
+        """Return *body* as an object; an empty one for null where the schema allows null.
+
+        Raises:
+            MissingParameter: Required keys are absent.
+            InvalidParameter: A value is not what it must be; the first in the order of the schema.
+        """
+        error = next(self._validator.iter_errors(body), None)
+        if error is not None:
+            raise _refusal(error)
+        return {} if body is None else cast(JsonObject, body)
+
+
+def _refusal(error: ValidationError) -> MissingParameter | InvalidParameter:
+    path = _path(error)
+    if error.validator == "required":
+        required, present = cast(list[str], error.validator_value), cast(JsonObject, error.instance)
+        prefix = f"{path}." if path else ""
+        return MissingParameter(*(prefix + name for name in required if name not in present))
+    return InvalidParameter(path or "body", _problem(error))
+
+
+def _path(error: ValidationError) -> str:
+    """Return where it is, such as ``reservations[0].min``; empty for the body itself."""
+    text = ""
+    for part in error.absolute_path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part[:64]}"
+    return text.removeprefix(".")
+
+
+def _problem(error: ValidationError) -> str:
+    """Return what is wrong, without repeating the value, which may be long."""
+    limit = error.validator_value
+    match error.validator:
+        case "type":
+            kinds = limit if isinstance(limit, list) else [limit]
+            return f"must be of type {' or '.join(map(str, kinds))}"
+        case "maxLength":
+            return f"must be at most {limit} characters long"
+        case "maxProperties":
+            return "must be a list, or empty"
+        case "minProperties":
+            return "must not be empty"
+        case "enum":
+            return f"must be one of {', '.join(map(repr, cast(list[object], limit)))}"
+        case _:
+            return "is not valid"

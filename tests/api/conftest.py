@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import falcon.testing
+import pytest
+from oslo_config import cfg
+
+with warnings.catch_warnings():
+    # WebOb, below oslo.middleware and keystonemiddleware, imports the deprecated cgi module.
+    warnings.simplefilter("ignore", DeprecationWarning)
+    import webob  # type: ignore[import-untyped]  # noqa: F401
+
+from api.fake_manager import FakeManager
+
+from blazar.api.app import make_app
+from blazar.api.auth import make_guard
+from blazar.api.health import make_healthcheck
+from blazar.api.policies import make_policy
+from blazar.settings import ApiSettings
+
+LEASE = {"name": "night", "start_date": "2031-04-05 20:00", "end_date": "2031-04-06 06:00"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Api:
+    """The application with its manager, as a client who may pose as anybody."""
+
+    app: Any
+    manager: FakeManager
+
+    def request(
+        self, method: str, path: str, *, roles: str = "admin", project: str = "p1", **more: Any
+    ) -> falcon.testing.Result:
+        headers = {"X-Roles": roles, "X-Project-Id": project, "X-User-Id": "u1", **more.pop("headers", {})}
+        client = falcon.testing.TestClient(self.app)
+        return client.simulate_request(method, path, headers=headers, **more)
+
+    def get(self, path: str, **more: Any) -> falcon.testing.Result:
+        return self.request("GET", path, **more)
+
+    def post(self, path: str, **more: Any) -> falcon.testing.Result:
+        return self.request("POST", path, **more)
+
+    def put(self, path: str, **more: Any) -> falcon.testing.Result:
+        return self.request("PUT", path, **more)
+
+    def patch(self, path: str, **more: Any) -> falcon.testing.Result:
+        return self.request("PATCH", path, **more)
+
+    def delete(self, path: str, **more: Any) -> falcon.testing.Result:
+        return self.request("DELETE", path, **more)
+
+
+@pytest.fixture
+def conf() -> cfg.ConfigOpts:
+    """Return a configuration without any file."""
+    found = cfg.ConfigOpts()
+    found([], project="blazar", default_config_files=[], default_config_dirs=[])
+    return found
+
+
+@pytest.fixture
+def make_api(conf: cfg.ConfigOpts) -> Callable[..., Api]:
+    """Return a maker of applications; its keywords are a guard, and those of ``ApiSettings``."""
+
+    def make(*, guard: Any = None, **settings: Any) -> Api:
+        manager = FakeManager()
+        api_settings = ApiSettings(**{"auth_strategy": "noauth", **settings})
+        app = make_app(
+            manager,
+            api_settings,
+            make_policy(conf),
+            guard=guard or make_guard(api_settings, conf),
+            healthcheck=make_healthcheck(conf),
+        )
+        return Api(app=app, manager=manager)
+
+    return make
+
+
+@pytest.fixture
+def api(make_api: Callable[..., Api]) -> Api:
+    """Return an application that believes who its clients say they are."""
+    return make_api()

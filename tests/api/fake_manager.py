@@ -1,0 +1,191 @@
+"""A manager for the API's tests: its state is a few dicts, its rules are none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from blazar.domain.errors import HostNotFound, LeaseNotFound, PropertyNotFound
+from blazar.ports.manager import Caller, JsonObject, Manager
+
+MOMENT = "2031-04-01T09:15:42.123456+00:00"
+
+
+def lease(lease_id: str, project_id: str | None = "p1", **changes: object) -> dict[str, object]:
+    """Return a lease as a manager returns it."""
+    stamps = {"created_at": MOMENT, "updated_at": None}
+    return {
+        "id": lease_id,
+        "name": "render-farm-night",
+        "user_id": "u1",
+        "project_id": project_id,
+        "start_date": "2031-04-05T20:00:00+00:00",
+        "end_date": "2031-04-06T08:00:00+02:00",
+        "trust_id": None,
+        "status": "PENDING",
+        "degraded": False,
+        "reservations": [
+            {
+                "id": "r1",
+                "lease_id": lease_id,
+                "resource_id": None,
+                "resource_type": "physical:host",
+                "status": "pending",
+                "missing_resources": False,
+                "resources_changed": False,
+                "hypervisor_properties": "",
+                "resource_properties": "",
+                "before_end": "default",
+                "min": 1,
+                "max": 2,
+                **stamps,
+            }
+        ],
+        "events": [
+            {
+                "id": "e1",
+                "lease_id": lease_id,
+                "event_type": "start_lease",
+                "time": "2031-04-05T20:00:00+00:00",
+                "status": "UNDONE",
+                **stamps,
+            }
+        ],
+        **stamps,
+        **changes,
+    }
+
+
+def host(host_id: str, **capabilities: object) -> dict[str, object]:
+    """Return a host as a manager returns it."""
+    return {
+        "id": host_id,
+        "hypervisor_hostname": f"compute-{host_id}",
+        "service_name": f"compute-{host_id}",
+        "hypervisor_type": "QEMU",
+        "hypervisor_version": 8002000,
+        "vcpus": 64,
+        "memory_mb": 262144,
+        "local_gb": 2000,
+        "cpu_info": '{"arch": "x86_64"}',
+        "availability_zone": "",
+        "status": None,
+        "reservable": True,
+        "trust_id": None,
+        "created_at": MOMENT,
+        "updated_at": None,
+        **capabilities,
+    }
+
+
+class FakeManager:
+    """Keeps what it is given; ``calls`` says what it was asked, ``failure`` is raised by every method."""
+
+    def __init__(self) -> None:
+        self.leases = {"l1": lease("l1"), "l2": lease("l2", "p2")}
+        self.hosts = {"17": host("17", gpu="a100"), "18": host("18")}
+        self.properties = {"gpu": False, "rack": True}
+        self.calls: list[tuple[Any, ...]] = []
+        self.failure: Exception | None = None
+
+    def _asked(self, name: str, caller: Caller, *arguments: object) -> None:
+        self.calls.append((name, *arguments))
+        self.caller = caller
+        if self.failure is not None:
+            raise self.failure
+
+    def list_leases(self, caller: Caller, project_id: str | None) -> Sequence[JsonObject]:
+        self._asked("list_leases", caller, project_id)
+        return [each for each in self.leases.values() if project_id in (None, each["project_id"])]
+
+    def get_lease(self, caller: Caller, lease_id: str) -> JsonObject:
+        self._asked("get_lease", caller, lease_id)
+        if lease_id not in self.leases:
+            raise LeaseNotFound(lease_id)
+        return self.leases[lease_id]
+
+    def create_lease(self, caller: Caller, body: JsonObject) -> JsonObject:
+        self._asked("create_lease", caller, body)
+        self.leases["l3"] = lease("l3", caller.project_id, name=body["name"])
+        return self.leases["l3"]
+
+    def update_lease(self, caller: Caller, lease_id: str, body: JsonObject) -> JsonObject:
+        self._asked("update_lease", caller, lease_id, body)
+        self.leases[lease_id] |= {"name": body["name"]} if "name" in body else {}
+        return self.leases[lease_id]
+
+    def delete_lease(self, caller: Caller, lease_id: str) -> None:
+        self._asked("delete_lease", caller, lease_id)
+        del self.leases[lease_id]
+
+    def list_hosts(self, caller: Caller) -> Sequence[JsonObject]:
+        self._asked("list_hosts", caller)
+        return list(self.hosts.values())
+
+    def get_host(self, caller: Caller, host_id: str) -> JsonObject:
+        self._asked("get_host", caller, host_id)
+        if host_id not in self.hosts:
+            raise HostNotFound(host_id)
+        return self.hosts[host_id]
+
+    def create_host(self, caller: Caller, body: JsonObject) -> JsonObject:
+        self._asked("create_host", caller, body)
+        self.hosts["19"] = host("19")
+        return self.hosts["19"]
+
+    def update_host(self, caller: Caller, host_id: str, body: JsonObject) -> JsonObject:
+        self._asked("update_host", caller, host_id, body)
+        return self.get_host(caller, host_id)
+
+    def delete_host(self, caller: Caller, host_id: str) -> None:
+        self._asked("delete_host", caller, host_id)
+        self.get_host(caller, host_id)
+        del self.hosts[host_id]
+
+    def list_allocations(
+        self, caller: Caller, lease_id: str | None, reservation_id: str | None
+    ) -> Sequence[JsonObject]:
+        self._asked("list_allocations", caller, lease_id, reservation_id)
+        return [self._allocations(each) for each in self.hosts]
+
+    def get_allocations(
+        self, caller: Caller, host_id: str, lease_id: str | None, reservation_id: str | None
+    ) -> JsonObject:
+        self._asked("get_allocations", caller, host_id, lease_id, reservation_id)
+        self.get_host(caller, host_id)
+        return self._allocations(host_id)
+
+    def _allocations(self, host_id: str) -> JsonObject:
+        allocation = {
+            "id": "r1",
+            "lease_id": "l1",
+            "start_date": "2031-04-05T20:00:00+00:00",
+            "end_date": "2031-04-06T06:00:00+00:00",
+        }
+        return {"resource_id": host_id, "reservations": [allocation] if host_id == "17" else []}
+
+    def list_resource_properties(self, caller: Caller, include_private: bool) -> Sequence[JsonObject]:
+        self._asked("list_resource_properties", caller, include_private)
+        return [
+            {"property": name, "private": private, "values": ["x"]}
+            for name, private in self.properties.items()
+            if include_private or not private
+        ]
+
+    def update_resource_property(self, caller: Caller, name: str, private: bool | None) -> JsonObject:
+        self._asked("update_resource_property", caller, name, private)
+        if name not in self.properties:
+            raise PropertyNotFound(name)
+        if private is not None:
+            self.properties[name] = private
+        return {
+            "id": "c1",
+            "resource_type": "physical:host",
+            "property_name": name,
+            "private": self.properties[name],
+            "created_at": MOMENT,
+            "updated_at": None,
+        }
+
+
+_: Manager = FakeManager()

@@ -1,0 +1,150 @@
+"""The real token middleware against a Keystone that knows two tokens."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+from wsgiref.simple_server import WSGIRequestHandler, make_server
+
+import falcon.testing
+import pytest
+from api.conftest import Api
+from oslo_config import cfg
+
+from blazar.api.auth import make_guard
+from blazar.settings import ApiSettings
+
+SERVICE_TOKEN = "service"
+USER = {"id": "u7", "name": "alice", "domain": {"id": "default", "name": "Default"}}
+TOKENS: dict[str, dict[str, object]] = {
+    "of-alice": {
+        "project": {"id": "p2", "name": "two", "domain": {"id": "default", "name": "Default"}},
+        "roles": [{"id": "1", "name": "reader"}, {"id": "2", "name": "member"}],
+    },
+    "of-the-system": {"system": {"all": True}, "roles": [{"id": "3", "name": "admin"}]},
+    "of-a-domain": {"domain": {"id": "d1", "name": "D"}, "roles": [{"id": "3", "name": "admin"}]},
+}
+
+
+def keystone(environ: dict[str, Any], start_response: Any) -> list[bytes]:
+    """Answer as much of Keystone's API as checking a token needs."""
+    url = f"http://{environ['HTTP_HOST']}/v3/"
+    token = TOKENS.get(environ.get("HTTP_X_SUBJECT_TOKEN", ""))
+    body: object
+    if not environ["PATH_INFO"].startswith("/v3/auth/tokens"):
+        status = "200 OK"
+        version = {"id": "v3.14", "status": "stable", "links": [{"rel": "self", "href": url}]}
+        body = {"version": version} if environ["PATH_INFO"].startswith("/v3") else {"versions": [version]}
+    elif token is None or environ.get("HTTP_X_AUTH_TOKEN") != SERVICE_TOKEN:
+        status, body = "404 Not Found", {"error": {"code": 404}}
+    else:
+        dates = {"issued_at": "2020-01-01T00:00:00.000000Z", "expires_at": "2999-01-01T00:00:00.000000Z"}
+        status, body = "200 OK", {"token": {"methods": ["password"], "user": USER, **dates, **token}}
+    start_response(status, [("Content-Type", "application/json")])
+    return [json.dumps(body).encode()]
+
+
+class Quiet(WSGIRequestHandler):
+    def log_message(self, *args: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def keystone_url() -> Iterator[str]:
+    with make_server("127.0.0.1", 0, keystone, handler_class=Quiet) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+def configured(file: Path, url: str) -> cfg.ConfigOpts:
+    file.write_text(
+        "[keystone_authtoken]\n"
+        "auth_type = admin_token\n"
+        f"endpoint = {url}/v3\n"
+        f"token = {SERVICE_TOKEN}\n"
+        "www_authenticate_uri = http://keystone.example\n"
+        "service_token_roles_required = true\n"
+        "http_request_max_retries = 0\n"
+        "delay_auth_decision = true\n"
+    )
+    found = cfg.ConfigOpts()
+    found([], project="blazar", default_config_files=[str(file)], default_config_dirs=[])
+    return found
+
+
+def ask(api: Api, token: str | None, path: str = "/v1/leases", **headers: str) -> falcon.testing.Result:
+    sent = {"Accept": "application/json", **headers, **({"X-Auth-Token": token} if token else {})}
+    return falcon.testing.TestClient(api.app).simulate_get(path, headers=sent)
+
+
+@pytest.fixture
+def conf(tmp_path: Path, keystone_url: str) -> cfg.ConfigOpts:
+    """Return a configuration that names the test's Keystone."""
+    return configured(tmp_path / "blazar.conf", keystone_url)
+
+
+@pytest.fixture
+def keystone_api(make_api: Callable[..., Api]) -> Api:
+    return make_api(auth_strategy="keystone")
+
+
+def test_a_valid_token_tells_who_asks(keystone_api: Api) -> None:
+    answer = ask(keystone_api, "of-alice")
+
+    assert answer.status_code == 200
+    assert [lease["id"] for lease in answer.json["leases"]] == ["l2"]
+    caller = keystone_api.manager.caller
+    assert (caller.user_id, caller.project_id, caller.token) == ("u7", "p2", "of-alice")
+    assert set(caller.roles) == {"reader", "member"}
+
+
+def test_identity_headers_of_the_client_are_not_believed(keystone_api: Api) -> None:
+    posing = {"X-Roles": "admin", "X-Role": "admin", "X-Project-Id": "p1", "X-Tenant-Id": "p1"}
+
+    answer = ask(keystone_api, "of-alice", **posing)
+
+    assert [lease["id"] for lease in answer.json["leases"]] == ["l2"]
+
+
+@pytest.mark.parametrize("token", [None, "forged"])
+@pytest.mark.parametrize("path", ["/v1/leases", "/v1/nothing", "/v2", "//"])
+def test_without_a_valid_token_the_middleware_refuses_whatever_is_configured(
+    keystone_api: Api, token: str | None, path: str
+) -> None:
+    answer = ask(keystone_api, token, path, **{"X-Roles": "admin", "X-Project-Id": "p1"})
+
+    assert answer.status_code == 401
+    assert answer.headers["www-authenticate"] == 'Keystone uri="http://keystone.example"'
+    assert answer.headers["content-type"].startswith("application/json")
+    assert answer.json["error"]["code"] == 401
+    assert answer.headers["x-openstack-request-id"].startswith("req-")
+
+
+@pytest.mark.parametrize("token", ["of-the-system", "of-a-domain"])
+def test_a_token_for_no_project_is_refused_by_policy(keystone_api: Api, token: str) -> None:
+    answer = ask(keystone_api, token)
+
+    assert answer.status_code == 403
+    assert answer.json["error_code"] == 403
+
+
+@pytest.mark.parametrize("path", ["/", "/versions", "/v1", "/v1/", "/healthcheck"])
+def test_version_documents_and_health_need_no_token(keystone_api: Api, path: str) -> None:
+    assert ask(keystone_api, None, path).status_code in (200, 300)
+
+
+def test_an_unreachable_keystone_is_503(
+    conf: cfg.ConfigOpts, make_api: Callable[..., Api], tmp_path: Path
+) -> None:
+    guard = make_guard(ApiSettings(), configured(tmp_path / "other.conf", "http://127.0.0.1:1"))
+
+    answer = ask(make_api(guard=guard), "of-alice")
+
+    assert answer.status_code == 503
+    assert {"code", "title", "message"} <= set(answer.json)

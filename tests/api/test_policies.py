@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from api.conftest import LEASE, Api
+from oslo_config import cfg
+from oslo_policy import policy
+
+from blazar.api.policies import list_rules, make_policy
+from blazar.api.routes import ROUTES, Route
+
+GUARDED = [route for route in ROUTES if not route.is_public]
+
+
+def documented() -> set[tuple[str, str, str]]:
+    return {
+        (rule.name, operation["method"], operation["path"])
+        for rule in list_rules()
+        if isinstance(rule, policy.DocumentedRuleDefault)
+        for operation in rule.operations
+    }
+
+
+def test_only_version_documents_have_no_rule() -> None:
+    assert {route.path for route in ROUTES if route.is_public} == {"/", "/versions", "/v1", "/v1/"}
+
+
+def test_every_route_asks_the_rules_that_are_documented_for_it_and_no_others() -> None:
+    asked = {(rule, route.method, route.path) for route in GUARDED for rule in route.rules}
+
+    assert asked == documented()
+
+
+def test_rules_are_for_projects() -> None:
+    for rule in list_rules():
+        if isinstance(rule, policy.DocumentedRuleDefault):
+            assert rule.scope_types == ["project"]
+
+
+def call(api: Api, route: Route, **identity: object) -> int:
+    path = route.path.format(lease_id="l1", host_id="17", property_name="gpu")
+    json = {"GET": None, "DELETE": None, "POST": LEASE}.get(route.method, {"private": True})
+    return api.request(route.method, path, json=json, **identity).status_code  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("route", GUARDED, ids=lambda route: f"{route.method} {route.path}")
+class TestEveryRoute:
+    def test_lets_operators_in(self, api: Api, route: Route) -> None:
+        assert call(api, route, roles="admin", project="p9") < 300
+
+    def test_refuses_who_has_no_role(self, api: Api, route: Route) -> None:
+        assert call(api, route, roles="cook") == 403
+
+    def test_refuses_tokens_for_no_project(self, api: Api, route: Route) -> None:
+        system = {"OpenStack-System-Scope": "all"}
+        domain = {"X-Domain-Id": "d1"}
+
+        assert call(api, route, headers=system) == 403
+        assert call(api, route, headers=domain) == 403
+
+    def test_changes_nothing_when_it_refuses(self, api: Api, route: Route) -> None:
+        call(api, route, roles="cook")
+
+        assert {name for name, *_ in api.manager.calls} <= {"get_lease"}
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "roles", "status"),
+    [
+        ("GET", "/v1/leases/l1", "reader", 200),
+        ("PUT", "/v1/leases/l1", "reader", 403),
+        ("DELETE", "/v1/leases/l1", "reader", 403),
+        ("POST", "/v1/leases", "reader", 403),
+        ("PUT", "/v1/leases/l1", "member,reader", 200),
+        ("POST", "/v1/leases", "member", 201),
+        ("DELETE", "/v1/leases/l1", "member,reader", 204),
+        ("GET", "/v1/os-hosts", "member,reader", 403),
+        ("GET", "/v1/os-hosts/properties", "member,reader", 403),
+    ],
+)
+def test_roles_in_the_own_project(api: Api, method: str, path: str, roles: str, status: int) -> None:
+    json = LEASE if method == "POST" else None
+
+    assert api.request(method, path, roles=roles, json=json).status_code == status
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
+def test_a_lease_of_another_project_is_refused_by_the_rule_to_look(api: Api, method: str) -> None:
+    answer = api.request(method, "/v1/leases/l2", roles="member,reader")
+
+    assert answer.status_code == 403
+    assert answer.json["error_code"] == answer.json["error_name"] == 403
+    assert "blazar:leases:get" in answer.json["error_message"]
+
+
+@pytest.mark.parametrize(
+    ("method", "rule"), [("PUT", "blazar:leases:put"), ("DELETE", "blazar:leases:delete")]
+)
+def test_a_verbs_own_rule_is_asked_about_the_stored_lease(
+    conf: cfg.ConfigOpts, make_api: Callable[..., Api], tmp_path: Path, method: str, rule: str
+) -> None:
+    file = tmp_path / "policy.yaml"
+    file.write_text('"blazar:leases:get": "@"\n')
+    conf_with(conf, file)
+    api = make_api()
+
+    foreign = api.request(method, "/v1/leases/l2", roles="member", body="{}")
+    own = api.request(method, "/v1/leases/l1", roles="member", body="{}")
+
+    assert foreign.status_code == 403
+    assert rule in foreign.json["error_message"]
+    assert own.status_code in (200, 204)
+
+
+def test_an_operators_policy_file_opens_one_list_and_not_another(
+    conf: cfg.ConfigOpts, make_api: Callable[..., Api], tmp_path: Path
+) -> None:
+    file = tmp_path / "policy.yaml"
+    file.write_text('"blazar:oshosts:get_resource_properties": "role:reader"\n')
+    conf_with(conf, file)
+    api = make_api()
+
+    everything = api.get("/v1/os-hosts/properties", roles="reader", query_string="all=True")
+
+    assert everything.json == {"resource_properties": [{"property": "gpu"}]}
+    assert api.get("/v1/os-hosts", roles="reader").status_code == 403
+
+
+def test_the_old_defaults_can_be_had_back(conf: cfg.ConfigOpts, make_api: Callable[..., Api]) -> None:
+    make_policy(conf)  # Registers the options.
+    conf.set_override("enforce_new_defaults", False, group="oslo_policy")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        api = make_api()
+
+    assert api.put("/v1/leases/l1", roles="cook").status_code == 200
+    assert api.put("/v1/leases/l2", roles="cook").status_code == 403
+    assert api.get("/v1/os-hosts", roles="cook").status_code == 403
+
+
+def test_policy_goes_before_the_body(api: Api) -> None:
+    assert api.post("/v1/leases", roles="cook", body="{").status_code == 403
+    assert api.put("/v1/leases/l2", roles="member,reader", body="{").status_code == 403
+
+
+def conf_with(conf: cfg.ConfigOpts, policy_file: Path) -> None:
+    make_policy(conf)  # Registers the options.
+    conf.set_override("policy_file", str(policy_file), group="oslo_policy")
