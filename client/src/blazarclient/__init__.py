@@ -1,0 +1,1 @@
+"""Client of Blazar, OpenStack's reservation service; begin with :mod:`blazarclient.client`."""

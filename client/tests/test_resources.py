@@ -1,0 +1,154 @@
+"""Hosts, resource properties, floating IPs and allocations through the library."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from blazarclient import exception
+from blazarclient.v1.client import Client
+
+if TYPE_CHECKING:
+    from .conftest import Stub
+
+HOST = {"id": "17", "hypervisor_hostname": "compute-1", "rack": "r1"}
+ADDRESS = {"id": "F", "floating_ip_address": "203.0.113.9"}
+ALLOCATION = {"resource_id": "17", "reservations": []}
+RACK = {"property": "rack", "private": False, "values": ["r1", "r2"]}
+SECRET = {"property": "secret", "private": True, "values": ["x"]}
+
+
+def test_hosts_are_created_read_listed_and_deleted(stub: Stub, client: Client) -> None:
+    stub.will({"host": HOST}, status=201)
+    stub.will({"host": HOST})
+    stub.will({"hosts": [HOST, HOST | {"id": "16"}]})
+    stub.will(None, status=204)
+
+    assert client.host.create(name="compute-1", rack="r1") == HOST
+    assert client.host.get("17") == HOST
+    assert [each["id"] for each in client.host.list(sort_by="id")] == ["16", "17"]
+    client.host.delete("17")
+
+    assert stub.calls == [
+        ("POST", "/os-hosts", {"name": "compute-1", "rack": "r1"}),
+        ("GET", "/os-hosts/17", None),
+        ("GET", "/os-hosts", None),
+        ("DELETE", "/os-hosts/17", None),
+    ]
+
+
+def test_capabilities_of_a_host_are_set_and_removed(stub: Stub, client: Client) -> None:
+    stub.will({"host": HOST})
+
+    assert client.host.update("17", values={"rack": "r2", "gpu": None}) == HOST
+    assert stub.calls == [("PUT", "/os-hosts/17", {"rack": "r2", "gpu": None})]
+
+
+def test_an_update_of_a_host_without_values_sends_nothing_and_says_so(stub: Stub, client: Client) -> None:
+    assert isinstance(client.host.update("17", {}), str)
+    assert stub.sent == []
+
+
+def test_properties_are_listed_with_only_the_switches_that_are_on(stub: Stub, client: Client) -> None:
+    stub.will({"resource_properties": [{"property": "rack"}, {"property": "gpu"}]})
+    stub.will({"resource_properties": [SECRET, RACK]})
+    stub.will({"resource_properties": [{"property": "rack"}]})
+
+    assert client.host.list_properties(sort_by="property") == [{"property": "gpu"}, {"property": "rack"}]
+    assert client.host.list_properties(detail=True, all=True, sort_by="property") == [
+        {"property": "rack", "private": False, "property_values": ["r1", "r2"]},
+        {"property": "secret", "private": True, "property_values": ["x"]},
+    ]
+    client.host.list_properties(all=True)
+
+    assert [each.path for each in stub.sent] == [
+        "/os-hosts/properties",
+        "/os-hosts/properties?detail=True&all=True",
+        "/os-hosts/properties?all=True",
+    ]
+
+
+def test_a_property_is_found_by_its_name(stub: Stub, client: Client) -> None:
+    stub.will({"resource_properties": [RACK]})
+
+    assert client.host.get_property("rack")["property_values"] == ["r1", "r2"]
+    assert [each.path for each in stub.sent] == ["/os-hosts/properties?detail=True"]
+
+
+def test_a_private_property_is_found_by_those_who_may_see_it(stub: Stub, client: Client) -> None:
+    stub.will({"resource_properties": [RACK]})
+    stub.will({"resource_properties": [RACK, SECRET]})
+
+    assert client.host.get_property("secret")["private"] is True
+
+
+def test_a_property_that_is_not_there_or_not_to_be_seen_is_not_found(stub: Stub, client: Client) -> None:
+    stub.will({"resource_properties": [RACK]})
+    stub.will({"resource_properties": [RACK, SECRET]})
+    stub.will({"resource_properties": [RACK]})
+    stub.will({"error_message": "admin only"}, status=403)
+
+    for _ in range(2):
+        with pytest.raises(exception.ResourcePropertyNotFound) as caught:
+            client.host.get_property("nothing")
+        assert caught.value.kwargs["code"] == 404
+
+
+def test_who_may_not_list_properties_is_told_so(stub: Stub, client: Client) -> None:
+    stub.will({"error_message": "no"}, status=403)
+
+    with pytest.raises(exception.Forbidden):
+        client.host.get_property("rack")
+
+
+def test_a_property_is_made_private(stub: Stub, client: Client) -> None:
+    stub.will({"resource_property": {"property_name": "rack", "private": True}})
+
+    assert client.host.set_property("rack", private=True)["private"] is True
+    assert stub.calls == [("PATCH", "/os-hosts/properties/rack", {"private": True})]
+
+
+def test_floating_ips_are_created_read_listed_and_deleted(stub: Stub, client: Client) -> None:
+    stub.will({"floatingip": ADDRESS}, status=201)
+    stub.will({"floatingip": ADDRESS})
+    stub.will({"floatingips": [ADDRESS]})
+    stub.will(None, status=204)
+
+    assert client.floatingip.create("N", "203.0.113.9", note="x") == ADDRESS
+    assert client.floatingip.get("F") == ADDRESS
+    assert client.floatingip.list() == [ADDRESS]
+    client.floatingip.delete("F")
+
+    assert stub.calls == [
+        (
+            "POST",
+            "/floatingips",
+            {"floating_network_id": "N", "floating_ip_address": "203.0.113.9", "note": "x"},
+        ),
+        ("GET", "/floatingips/F", None),
+        ("GET", "/floatingips", None),
+        ("DELETE", "/floatingips/F", None),
+    ]
+
+
+def test_allocations_are_read_and_listed(stub: Stub, client: Client) -> None:
+    stub.will({"allocation": ALLOCATION})
+    stub.will({"allocations": [ALLOCATION, ALLOCATION | {"resource_id": "16"}]})
+    stub.will({"allocation": ALLOCATION})
+    stub.will({"allocations": []})
+
+    assert client.allocation.get("os-hosts", "17") == ALLOCATION
+    assert [each["resource_id"] for each in client.allocation.list("os-hosts", sort_by="resource_id")] == [
+        "16",
+        "17",
+    ]
+    client.allocation.get("os-hosts", "17", lease_id="L", reservation_id="R")
+    client.allocation.list("os-hosts", reservation_id="R&S")
+
+    assert [each.path for each in stub.sent] == [
+        "/os-hosts/17/allocation",
+        "/os-hosts/allocations",
+        "/os-hosts/17/allocation?lease_id=L&reservation_id=R",
+        "/os-hosts/allocations?reservation_id=R%26S",
+    ]

@@ -1,0 +1,1 @@
+"""What Blazar adds to Nova's scheduler."""
