@@ -26,6 +26,7 @@ changes. HTTP statuses live in one table, in ``blazar.api.faults``.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 
@@ -280,3 +281,18 @@ class CloudUnavailable(CloudError):
     """No usable answer: a timeout, a broken connection, 5xx, 429. The call may have had its effect."""
 
     code = "cloud-unavailable"
+
+
+def _by_code(root: type[BlazarError]) -> dict[str, type[BlazarError]]:
+    found = {root.code: root}
+    for child in root.__subclasses__():
+        found |= _by_code(child)
+    return found
+
+
+def rebuild(code: str, message: str, fields: Mapping[str, object]) -> BlazarError:
+    """Return the error that another process raised; an unknown code gives a plain ``BlazarError``."""
+    kind = _by_code(BlazarError).get(code, BlazarError)
+    error = kind.__new__(kind)
+    BlazarError.__init__(error, message, **fields)
+    return error

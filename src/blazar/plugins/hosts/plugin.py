@@ -33,7 +33,7 @@ from blazar.plugins.hosts.snapshots import take_snapshots
 from blazar.plugins.hosts.spec import HostSpec, encode_spec, parse_spec, revise_spec
 from blazar.ports.cloud import Cloud
 from blazar.ports.compute import Aggregate
-from blazar.settings import HostSettings
+from blazar.settings import HostSettings, Settings
 
 RETRY = timedelta(seconds=2)
 
@@ -250,6 +250,11 @@ class Hosts:
                 if server.is_deleting:
                     deleting.add(server.id)
         seen.deleting_servers = frozenset(deleting)
+
+
+def make_plugin(settings: Settings) -> Hosts:
+    """Return the plugin; the entry point ``physical.host.plugin``."""
+    return Hosts(settings.hosts)
 
 
 if TYPE_CHECKING:

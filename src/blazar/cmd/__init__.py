@@ -1,0 +1,1 @@
+"""The programs: each reads the configuration, puts its parts together, and runs."""

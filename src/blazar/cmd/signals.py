@@ -1,0 +1,14 @@
+"""Ending when asked to."""
+
+from __future__ import annotations
+
+import signal
+import threading
+
+
+def stop_event() -> threading.Event:
+    """Return an event that is set when the process is asked to end (SIGTERM, SIGINT)."""
+    event = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: event.set())
+    return event

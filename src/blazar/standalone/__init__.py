@@ -1,0 +1,1 @@
+"""The embedded service: API and manager in one process, on SQLite and a simulated cloud."""

@@ -1,0 +1,16 @@
+"""Notifications where there is no bus: one line in the log each."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+
+_logger = logging.getLogger(__name__)
+
+
+class LogNotifier:
+    """Implements :class:`blazar.ports.notifier.Notifier`."""
+
+    def notify(self, event_type: str, payload: Mapping[str, object]) -> None:
+        """Log the event, the lease and its status."""
+        _logger.info("%s lease=%s status=%s", event_type, payload.get("lease_id"), payload.get("status"))

@@ -1,0 +1,103 @@
+"""The embedded service's parts, and its life."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from oslo_config.cfg import ConfigOpts
+
+from blazar.api.app import make_app
+from blazar.api.auth import make_guard
+from blazar.api.health import make_healthcheck
+from blazar.api.policies import make_policy
+from blazar.cloud.simulated.cloud import SimulatedCloud
+from blazar.cloud.simulated.driver import make_cloud
+from blazar.config import read_server_settings, read_settings
+from blazar.db.engine import make_engine
+from blazar.db.schema import upgrade
+from blazar.manager.build import build_context, manager_name
+from blazar.manager.clocks import FastClock, SystemClock
+from blazar.manager.service import ManagerService
+from blazar.manager.waking import ProcessWaker
+from blazar.ports.clock import Clock
+from blazar.reconcile.loop import Reconciler
+from blazar.reconcile.outbox import OutboxSender
+from blazar.rpc.local import local_manager
+from blazar.settings import ReconcilerSettings, Settings
+from blazar.standalone.log_notifier import LogNotifier
+
+if TYPE_CHECKING:
+    from wsgiref.types import WSGIApplication
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Embedded:
+    """The service, ready to be served; its reconciler is not started yet."""
+
+    application: WSGIApplication
+    reconciler: Reconciler
+    cloud: SimulatedCloud
+    database_url: str
+
+
+def build(conf: ConfigOpts) -> Embedded:
+    """Return the embedded service that the configuration describes, with its database up to date.
+
+    Raises:
+        ValueError: An option of ``[standalone]`` cannot be used, or the state folder holds something else.
+        PluginError: A plugin cannot be loaded.
+    """
+    options, server = conf.standalone, read_server_settings(conf)
+    state_dir = Path(options.state_dir).expanduser()
+    state_dir.mkdir(parents=True, exist_ok=True)
+    clock = _clock(options.clock_speed, options.clock_epoch)
+    settings = _in_clock_time(read_settings(conf), options.clock_speed)
+    url = server.database_url or f"sqlite:///{state_dir / 'blazar.sqlite'}"
+    engine = make_engine(url, **server.database_options)
+    upgrade(engine)
+    conf.set_default("state_file", str(state_dir / "cloud.json"), group="simulated_cloud")
+    cloud = make_cloud(conf, clock, speed=options.clock_speed)
+    waker = ProcessWaker()
+    context = build_context(engine, clock, cloud, settings, server.plugins, waker)
+    sender = OutboxSender(context.store, clock, LogNotifier())
+    return Embedded(
+        application=make_app(
+            local_manager(ManagerService(context)),
+            settings.api,
+            make_policy(conf),
+            guard=make_guard(settings.api, conf),
+            healthcheck=make_healthcheck(conf),
+        ),
+        reconciler=Reconciler(context, manager_name(), sender, waker.event),
+        cloud=cloud,
+        database_url=url,
+    )
+
+
+def _clock(speed: float, epoch: str | None) -> Clock:
+    if speed == 1 and epoch is None:
+        return SystemClock()
+    since = SystemClock().now() if epoch is None else datetime.fromisoformat(epoch)
+    if since.utcoffset() is None:
+        raise ValueError("[standalone] clock_epoch: must have an offset, such as +00:00")
+    return FastClock(epoch=since, speed=speed)
+
+
+def _in_clock_time(settings: Settings, speed: float) -> Settings:
+    """Return the settings with what is meant in real time, such as claims, in the fast clock's."""
+    reconciler = settings.reconciler
+    return replace(
+        settings,
+        leases=replace(settings.leases, delete_wait=settings.leases.delete_wait * speed),
+        reconciler=ReconcilerSettings(
+            workers=reconciler.workers,
+            claim_duration=reconciler.claim_duration * speed,
+            poll_interval=reconciler.poll_interval * speed,
+            first_backoff=reconciler.first_backoff * speed,
+            longest_backoff=reconciler.longest_backoff * speed,
+            sweep_interval=reconciler.sweep_interval * speed,
+        ),
+    )

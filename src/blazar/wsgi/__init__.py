@@ -1,0 +1,1 @@
+"""WSGI objects for uWSGI and its like."""
