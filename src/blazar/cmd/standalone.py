@@ -9,6 +9,7 @@ from oslo_config import cfg
 from blazar import config
 from blazar.cmd.http import make_server, serve_until
 from blazar.cmd.signals import stop_event
+from blazar.manager.plugins import PluginError
 from blazar.standalone.service import build
 
 _CLI_OPTIONS = [
@@ -27,7 +28,11 @@ def main() -> int:
     if conf.state_dir:
         conf.set_override("state_dir", conf.state_dir, group="standalone")
     config.set_up_logging(conf)
-    embedded = build(conf)
+    try:
+        embedded = build(conf)
+    except (ValueError, PluginError) as error:
+        print(f"blazar-standalone: {error}", file=sys.stderr)
+        return 1
     server = make_server(embedded.application, conf, conf.listen_host, conf.listen_port, conf.api.workers)
     embedded.reconciler.start()
     print(f"blazar is at http://{conf.listen_host}:{server.effective_port}/v1", flush=True)

@@ -21,14 +21,25 @@ class SqlWork:
         self._connection = connection
 
     def schedule(self, keys: Collection[str], due_at: datetime) -> None:
-        """Have these keys looked at by *due_at*, or sooner if that was planned."""
+        """Have these keys looked at by *due_at*, or sooner if that was planned.
+
+        A key that somebody works on is looked at again after that: the work may have passed by what
+        it is scheduled for.
+        """
         if not keys:
             return
         query = sa.select(work.c.key).where(work.c.key.in_(list(keys))).order_by(work.c.key)
         known = list(self._connection.scalars(query.with_for_update()))
         if known:
+            is_woken_later = sa.or_(work.c.woken_at.is_(None), work.c.woken_at > due_at)
+            is_claimed = work.c.claim_deadline.is_not(None)
             self._connection.execute(
-                sa.update(work).where(work.c.key.in_(known), work.c.due_at > due_at).values(due_at=due_at)
+                sa.update(work)
+                .where(work.c.key.in_(known))
+                .values(
+                    due_at=sa.case((work.c.due_at > due_at, due_at), else_=work.c.due_at),
+                    woken_at=sa.case((is_claimed & is_woken_later, due_at), else_=work.c.woken_at),
+                )
             )
         new = sorted(set(keys) - set(known))
         if new:
@@ -83,16 +94,32 @@ class SqlWork:
         )
 
     def finish(self, claim: Claim, due_at: datetime | None, attempts: int) -> None:
-        """Give a claim back, or forget the key; raise ConcurrentUpdate if the claim is void."""
+        """Give a claim back, or forget the key; raise ConcurrentUpdate if the claim is void.
+
+        What was scheduled since the claim still counts.
+        """
         if due_at is None:
-            deleted = self._connection.execute(sa.delete(work).where(*_held(claim)))
-            valid = deleted.rowcount == 1
+            unwoken = sa.delete(work).where(*_held(claim), work.c.woken_at.is_(None))
+            if self._connection.execute(unwoken).rowcount == 1:
+                return
+            due: Any = sa.func.coalesce(work.c.woken_at, work.c.due_at)
         else:
-            valid = self._update(
-                claim, {"owner": None, "claim_deadline": None, "due_at": due_at, "attempts": attempts}
-            )
-        if not valid:
+            due = sa.case((work.c.woken_at < due_at, work.c.woken_at), else_=due_at)
+        # With the number goes whatever was done under it and comes late, such as a renewal.
+        given_back = {
+            "owner": None,
+            "claim_deadline": None,
+            "claim_number": claim.number + 1,
+            "woken_at": None,
+        }
+        if not self._update(claim, {**given_back, "due_at": due, "attempts": attempts}):
             raise ConcurrentUpdate(f"The claim on {claim.key} was taken over")
+
+    def free_all(self) -> None:
+        """Void all claims: for a manager that starts and knows that there is no other."""
+        self._connection.execute(
+            sa.update(work).values(owner=None, claim_deadline=None, claim_number=work.c.claim_number + 1)
+        )
 
     def keep(self, claim: Claim) -> None:
         """Check, and lock until the transaction ends, a claim; raise ConcurrentUpdate if it is void."""

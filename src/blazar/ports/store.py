@@ -59,7 +59,11 @@ class BookedWindow:
 
 
 class AllocationStore(Protocol):
-    """Who holds which resource when. Every change moves on the generations of its resources."""
+    """Who holds which resource when.
+
+    Every change moves on the generations of its resources: ``release`` and ``purge_released`` do so
+    themselves, before or after the others ``claim`` or ``touch`` is to be called.
+    """
 
     def of_reservations(self, reservation_ids: Collection[ReservationId]) -> tuple[Allocation, ...]:
         """Return the unreleased allocations of these reservations."""
@@ -195,7 +199,10 @@ class WorkStore(Protocol):
     """Which leases are to be looked at, when, and who is at it."""
 
     def schedule(self, keys: Collection[str], due_at: datetime) -> None:
-        """Have these keys looked at by *due_at*, or sooner if that was planned."""
+        """Have these keys looked at by *due_at*, or sooner if that was planned.
+
+        A key that is claimed is looked at again after its claim was given back.
+        """
 
     def list_due(self, now: datetime, limit: int) -> tuple[Claim, ...]:
         """Return what is due and unclaimed, or whose claim ran out, most overdue first."""
@@ -212,9 +219,14 @@ class WorkStore(Protocol):
     def finish(self, claim: Claim, due_at: datetime | None, attempts: int) -> None:
         """Give a claim back, to be looked at again at *due_at*; None forgets the key.
 
+        If the key was scheduled since the claim, it is looked at when that asks for it.
+
         Raises:
             ConcurrentUpdate: The claim is void.
         """
+
+    def free_all(self) -> None:
+        """Void all claims: for a manager that starts and knows that there is no other."""
 
     def keep(self, claim: Claim) -> None:
         """Check, and lock until the transaction ends, a claim. Raises ConcurrentUpdate if it is void."""
@@ -323,4 +335,4 @@ class Store(Protocol):
         """Begin a transaction that may write."""
 
     def read(self) -> AbstractContextManager[Transaction]:
-        """Begin a transaction that only reads."""
+        """Begin a transaction that only reads; it sees everything as of one instant."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import fcntl
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from oslo_config.cfg import ConfigOpts
 
@@ -41,18 +42,21 @@ class Embedded:
     reconciler: Reconciler
     cloud: SimulatedCloud
     database_url: str
+    lock: IO[str]
+    """Held on the state folder as long as it is open."""
 
 
 def build(conf: ConfigOpts) -> Embedded:
     """Return the embedded service that the configuration describes, with its database up to date.
 
     Raises:
-        ValueError: An option of ``[standalone]`` cannot be used, or the state folder holds something else.
+        ValueError: An option cannot be used, or the state folder is in use or holds something else.
         PluginError: A plugin cannot be loaded.
     """
     options, server = conf.standalone, read_server_settings(conf)
     state_dir = Path(options.state_dir).expanduser()
     state_dir.mkdir(parents=True, exist_ok=True)
+    lock = _lock(state_dir)
     clock = _clock(options.clock_speed, options.clock_epoch)
     settings = _in_clock_time(read_settings(conf), options.clock_speed)
     url = server.database_url or f"sqlite:///{state_dir / 'blazar.sqlite'}"
@@ -62,6 +66,10 @@ def build(conf: ConfigOpts) -> Embedded:
     cloud = make_cloud(conf, clock, speed=options.clock_speed)
     waker = ProcessWaker()
     context = build_context(engine, clock, cloud, settings, server.plugins, waker)
+    with context.store.begin() as transaction:
+        # What a killed predecessor was at need not be waited for: there is no other manager.
+        transaction.work.free_all()
+        transaction.commit()
     sender = OutboxSender(context.store, clock, LogNotifier())
     return Embedded(
         application=make_app(
@@ -74,7 +82,19 @@ def build(conf: ConfigOpts) -> Embedded:
         reconciler=Reconciler(context, manager_name(), sender, waker.event),
         cloud=cloud,
         database_url=url,
+        lock=lock,
     )
+
+
+def _lock(state_dir: Path) -> IO[str]:
+    """Return the lock of a state folder, which is held while the file is open."""
+    file = (state_dir / "lock").open("w")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        raise ValueError(f"[standalone] state_dir: {state_dir} is in use by another process") from None
+    return file
 
 
 def _clock(speed: float, epoch: str | None) -> Clock:

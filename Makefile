@@ -1,0 +1,74 @@
+# `make` alone lists what there is. Needed: make, Python 3.11 or newer with venv, and a package index.
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+DISTRIBUTIONS := -e '.[test]' -e client -e nova
+PYPROJECTS := pyproject.toml client/pyproject.toml nova/pyproject.toml
+PIP_FLAGS := -qq --no-input --disable-pip-version-check
+
+# The first Python that is new enough; name another by `make venv PYTHON=…`.
+PYTHON ?= $(shell for each in python3.13 python3.12 python3.11 python3; do \
+	$$each -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$each; break; }; done)
+
+# How many processes run tests side by side; 0 runs them all in one.
+WORKERS ?= 2
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help venv demo serve test lint static bench lock clean
+
+help: ## list these goals
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-7s %s\n", $$1, $$2}' Makefile
+
+demo: $(STAMP) ## see leases for hosts live and end on a simulated cloud, in under a minute
+	@$(BIN)/python examples/demo.py
+
+test: static ## check everything: types, style, imports, then all tests
+	@$(BIN)/python -m pytest --numprocesses=$(WORKERS)
+
+serve: $(STAMP) ## run the whole service on this machine, until Ctrl-C
+	@$(BIN)/blazar-standalone
+
+lint: static ## only the quick checks: types, style, imports, sizes
+	@$(BIN)/python -m pytest --quiet tests/test_house_style.py
+
+bench: $(STAMP) ## measure searches and creates at up to 10,000 hosts
+	@$(BIN)/python bench/search
+
+static: $(STAMP)
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/mypy src client nova tests
+	@$(BIN)/lint-imports --no-logo
+
+lock: require-python ## choose the versions of all dependencies anew, into constraints.txt
+	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
+	$(PYTHON) -m venv "$$folder" && \
+	"$$folder/bin/python" -m pip install $(PIP_FLAGS) 'setuptools>=77' && \
+	"$$folder/bin/python" -m pip install $(PIP_FLAGS) --no-build-isolation $(DISTRIBUTIONS) && \
+	"$$folder/bin/python" -m pip check && \
+	{ echo '# The versions that make installs, of everything. Written by `make lock` (ADR-0010).'; \
+	"$$folder/bin/python" -m pip freeze --all --exclude-editable --exclude pip; } > "$$folder/lock" && \
+	cp "$$folder/lock" constraints.txt && echo "constraints.txt: $$(grep -c == constraints.txt) versions"
+
+clean: ## remove what the other goals made, but not var/, the data of a service
+	@rm -rf $(VENV) build client/build nova/build
+	@rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
+	@find . -path ./.git -prune -o \( -name __pycache__ -o -name '*.egg-info' \) -prune -exec rm -rf {} +
+
+venv: $(STAMP)
+
+$(BIN)/python: | require-python
+	@$(PYTHON) -m venv --clear $(VENV)
+
+$(STAMP): constraints.txt $(PYPROJECTS) | $(BIN)/python
+	@echo 'Installing into $(VENV) (the first time this takes a minute or two) …'
+	@$(BIN)/python -m pip install $(PIP_FLAGS) -c constraints.txt setuptools
+	@$(BIN)/python -m pip install $(PIP_FLAGS) -c constraints.txt --no-build-isolation $(DISTRIBUTIONS)
+	@touch $@
+
+.PHONY: require-python
+require-python:
+	@test -n "$(PYTHON)" || { echo 'No Python 3.11 or newer was found: install one, or name it: make PYTHON=/path/to/python3' >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo '$(PYTHON) is not a Python 3.11 or newer' >&2; exit 1; }
