@@ -105,9 +105,7 @@ class AvailabilityIndex:
     def _load(self, reader: AvailabilityReader) -> None:
         watermark = _Watermark(max(0, reader.last_change() - _REREAD))
         availability = Availability(self._casefold_facts)
-        bookings = _by_resource(reader, None)
-        for resource in reader.read(self._collection, None):
-            availability.put(resource, bookings.get(resource.id, ()))
+        availability.load(reader.read(self._collection, None), reader.all_bookings())
         self._availability, self._watermark = availability, watermark
 
     def _reload(
@@ -140,7 +138,7 @@ class AvailabilityIndex:
 
 
 def _by_resource(
-    reader: AvailabilityReader, resource_ids: Collection[ResourceId] | None
+    reader: AvailabilityReader, resource_ids: Collection[ResourceId]
 ) -> Mapping[ResourceId, list[Booking]]:
     grouped: dict[ResourceId, list[Booking]] = defaultdict(list)
     for booking in reader.bookings(resource_ids):

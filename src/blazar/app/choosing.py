@@ -53,7 +53,9 @@ def find_resources(context: Context, searches: Sequence[Search], attempt: int) -
         for collection in sorted({each.plugin.collection for each in searches}):
             views[collection] = locks.enter_context(context.indexes[collection].searching())
         for search in searches:
-            wish = replace(search.wish, taken=taken, shuffle=context.random if shuffle else None)
+            wish = replace(
+                search.wish, taken=search.wish.taken | taken, shuffle=context.random if shuffle else None
+            )
             view = views[search.plugin.collection]
             found = _choose(context.indexes[search.plugin.collection], search.plugin, wish, view)
             chosen.append(found)

@@ -243,8 +243,11 @@ def _coerced(key: str, value: object) -> str:
     """Return a capability's value as the text that is stored, as the reference does (rest-api 5.2.3)."""
     if len(key) > MAX_CAPABILITY_KEY_LENGTH:
         raise CapabilityKeyTooLong(key)
-    if not key or "\x00" in key:
-        raise InvalidParameter("extra capability", "its name must not be empty or contain NUL")
+    if not key or "\x00" in key or key != key.strip():
+        # A database may not tell names apart that differ in blanks at their end.
+        raise InvalidParameter(
+            "extra capability", "its name must not be empty, contain NUL, or begin or end with blanks"
+        )
     if isinstance(value, bool):
         return "1" if value else "0"
     if isinstance(value, int | float):

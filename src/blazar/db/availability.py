@@ -5,13 +5,22 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 
+import numpy as np
 import sqlalchemy as sa
 
 from blazar.db.hosts import select_hosts
-from blazar.db.tables import allocations, resource_changes, resources
-from blazar.domain.availability import Booking, Resource
+from blazar.db.tables import Instant, allocations, resource_changes, resources
+from blazar.domain.availability import Booking, BookingColumns, Resource
 from blazar.domain.interval import Interval
 from blazar.domain.lease import ReservationId, ResourceId
+
+_BOOKING = (
+    allocations.c.resource_id,
+    allocations.c.reservation_id,
+    allocations.c.start_at,
+    allocations.c.end_at,
+    allocations.c.released_at,
+)
 
 
 class SqlAvailability:
@@ -48,17 +57,9 @@ class SqlAvailability:
         )
         return {ResourceId(row.id): row.generation for row in self._connection.execute(query)}
 
-    def bookings(self, resource_ids: Collection[ResourceId] | None) -> Iterable[Booking]:
-        """Return the bookings of these resources, or of all."""
-        query = sa.select(
-            allocations.c.resource_id,
-            allocations.c.reservation_id,
-            allocations.c.start_at,
-            allocations.c.end_at,
-            allocations.c.released_at,
-        )
-        if resource_ids is not None:
-            query = query.where(allocations.c.resource_id.in_(list(resource_ids)))
+    def bookings(self, resource_ids: Collection[ResourceId]) -> Iterable[Booking]:
+        """Return the bookings of these resources."""
+        query = sa.select(*_BOOKING).where(allocations.c.resource_id.in_(list(resource_ids)))
         for resource_id, reservation_id, start, end, released_at in self._connection.execute(query):
             yield Booking(
                 resource_id=resource_id,
@@ -66,6 +67,28 @@ class SqlAvailability:
                 window=Interval(start, end),
                 released_at=released_at,
             )
+
+    def all_bookings(self) -> BookingColumns:
+        """Return all bookings there are."""
+        # Naive UTC, as it is stored: numpy makes numbers of it much faster than aware instants.
+        columns = [
+            sa.type_coerce(column, sa.DateTime) if isinstance(column.type, Instant) else column
+            for column in _BOOKING
+        ]
+        rows = self._connection.execute(sa.select(*columns)).all()
+        resource_ids, reservation_ids, starts, ends, released = (
+            zip(*rows, strict=True) if rows else ((), (), (), (), ())
+        )
+        released_at = np.array(released, "datetime64[us]")
+        held = np.isnat(released_at)
+        ends_at = np.array(ends, "datetime64[us]").astype(np.int64)
+        return BookingColumns(
+            resource_ids=resource_ids,
+            reservation_ids=reservation_ids,
+            starts=np.array(starts, "datetime64[us]").astype(np.int64),
+            ends=np.where(held, ends_at, np.maximum(ends_at, released_at.astype(np.int64))),
+            held=held,
+        )
 
     def free(
         self, collection: str, window: Interval, now: datetime, ignoring: ReservationId | None

@@ -26,9 +26,15 @@ def make_engine(url: str, **options: Any) -> sa.Engine:
         **options: As for ``oslo_db.sqlalchemy.engines.create_engine`` (group ``[database]``); SQLite
             needs none.
     """
-    if sa.make_url(url).get_backend_name() == "sqlite":
+    parsed = sa.make_url(url)
+    if parsed.get_backend_name() == "sqlite":
         return _sqlite_engine(url)
-    engine: sa.Engine = engines.create_engine(url, **{"mysql_sql_mode": "TRADITIONAL", **options})
+    if parsed.get_backend_name() == "mysql" and "charset" not in parsed.query:
+        # By default oslo.db speaks utf8mb3, which has no emoji.
+        parsed = parsed.update_query_dict({"charset": "utf8mb4"})
+    engine: sa.Engine = engines.create_engine(
+        parsed.render_as_string(hide_password=False), **{"mysql_sql_mode": "TRADITIONAL", **options}
+    )
 
     # Once a connection. As an option of the engine it would cost MariaDB four statements a transaction.
     @sa.event.listens_for(engine, "connect")

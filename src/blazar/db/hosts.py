@@ -104,7 +104,7 @@ class SqlHosts:
         except DBDuplicateEntry as error:
             raise HostAlreadyRegistered(f"Host {host.hypervisor_hostname} is registered already") from error
         at = self._clock.now()
-        self.set_capabilities(host.id, dict(host.capabilities), at)
+        self._write_capabilities(host.id, host.capabilities, at)
         if host.inventories:
             self._connection.execute(
                 sa.insert(host_inventories),
@@ -124,20 +124,7 @@ class SqlHosts:
         """Set capabilities, creating public properties on first use; None removes one."""
         if not changes:
             return
-        property_ids = self._ensure_properties(changes, at)
-        self._connection.execute(
-            sa.delete(host_capabilities).where(
-                host_capabilities.c.host_id == host_id,
-                host_capabilities.c.property_id.in_(list(property_ids.values())),
-            )
-        )
-        rows = [
-            {"host_id": host_id, "property_id": property_ids[name], "value": value}
-            for name, value in changes.items()
-            if value is not None
-        ]
-        if rows:
-            self._connection.execute(sa.insert(host_capabilities), rows)
+        self._write_capabilities(host_id, changes, at)
         self._connection.execute(sa.update(hosts).where(hosts.c.id == host_id).values(updated_at=at))
         note_changes(self._connection, [host_id], at, facts_changed=True)
 
@@ -193,6 +180,26 @@ class SqlHosts:
             (ReservationId(row.id), row.resource_type, json.loads(row.spec))
             for row in self._connection.execute(query)
         )
+
+    def _write_capabilities(
+        self, host_id: ResourceId, changes: Mapping[str, str | None], at: datetime
+    ) -> None:
+        if not changes:
+            return
+        property_ids = self._ensure_properties(changes, at)
+        self._connection.execute(
+            sa.delete(host_capabilities).where(
+                host_capabilities.c.host_id == host_id,
+                host_capabilities.c.property_id.in_(list(property_ids.values())),
+            )
+        )
+        rows = [
+            {"host_id": host_id, "property_id": property_ids[name], "value": value}
+            for name, value in changes.items()
+            if value is not None
+        ]
+        if rows:
+            self._connection.execute(sa.insert(host_capabilities), rows)
 
     def _ensure_properties(self, names: Collection[str], at: datetime) -> dict[str, str]:
         query = sa.select(resource_properties.c.name, resource_properties.c.id).where(

@@ -90,7 +90,7 @@ reservations = _table(
     sa.Column("spec", _LongText, nullable=False),
     sa.Column("status", sa.String(13), nullable=False),
     sa.Column("is_deployed", sa.Boolean, nullable=False),
-    sa.Column("problem", sa.Text),
+    sa.Column("problem", _LongText),
     sa.Column("missing_resources", sa.Boolean, nullable=False),
     sa.Column("resources_changed", sa.Boolean, nullable=False),
     *_times(),
@@ -184,6 +184,8 @@ work = _table(
     sa.Column("claim_deadline", Instant),
     sa.Column("claim_number", sa.Integer, nullable=False),
     sa.Column("attempts", sa.Integer, nullable=False),
+    # What was scheduled while somebody was at it; without it that somebody would overwrite it.
+    sa.Column("woken_at", Instant),
 )
 journal = _table(
     "journal",
@@ -192,7 +194,7 @@ journal = _table(
     sa.Column("lease_id", _Id, index=True),
     sa.Column("reservation_id", _Id),
     sa.Column("event", sa.String(64), nullable=False),
-    sa.Column("reason", sa.Text, nullable=False),
+    sa.Column("reason", _LongText, nullable=False),
     sa.Column("actor", sa.String(255), nullable=False),
     sa.Column("request_id", sa.String(64)),
 )

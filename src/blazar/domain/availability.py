@@ -51,6 +51,21 @@ class Booking:
     released_at: datetime | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BookingColumns:
+    """Many bookings as parallel columns, so that a million of them are loaded in seconds.
+
+    ``starts`` and ``ends`` are microseconds since 1970, ``ends`` at the earliest when the resource was
+    released; ``held`` says that it was not.
+    """
+
+    resource_ids: Sequence[ResourceId]
+    reservation_ids: Sequence[ReservationId | None]
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    held: Mask
+
+
 @dataclass(slots=True)
 class _Rows:
     """Bookings as parallel arrays; a row whose position is -1 is dead."""
@@ -64,7 +79,7 @@ class _Rows:
 
     def append(self, start: int, end: int, position: int, owner: int, held: bool) -> int:
         if self.used == len(self.starts):
-            self._resize(2 * self.used)
+            self._resize(max(64, 2 * self.used))
         row = self.used
         self.starts[row], self.ends[row] = start, end
         self.positions[row], self.owners[row], self.held[row] = position, owner, held
@@ -100,6 +115,24 @@ class Availability:
     def __len__(self) -> int:
         """Return the number of resources."""
         return len(self._position_of)
+
+    def load(self, resources: Iterable[Resource], bookings: BookingColumns) -> None:
+        """Fill an empty object; bookings of other resources are left out."""
+        for resource in resources:
+            self.put(resource, ())
+        find = self._position_of.get
+        positions = np.fromiter((find(each, -1) for each in bookings.resource_ids), np.int32)
+        owners = np.fromiter((self._owner_code(each) for each in bookings.reservation_ids), np.int32)
+        known = positions >= 0
+        self._rows = _Rows(
+            starts=bookings.starts[known],
+            ends=bookings.ends[known],
+            positions=positions[known],
+            owners=owners[known],
+            held=bookings.held[known],
+            used=int(known.sum()),
+        )
+        self._index_rows()
 
     def put(self, resource: Resource, bookings: Iterable[Booking]) -> None:
         """Replace all that is known of a resource."""
@@ -271,14 +304,26 @@ class Availability:
         end = booking.window.end
         if booking.released_at is not None:
             end = max(end, booking.released_at)
-        owner = -1
-        if booking.reservation_id is not None:
-            owner = self._owner_code(booking.reservation_id)
         return self._rows.append(
-            _micros(booking.window.start), _micros(end), position, owner, booking.released_at is None
+            _micros(booking.window.start),
+            _micros(end),
+            position,
+            self._owner_code(booking.reservation_id),
+            booking.released_at is None,
         )
 
-    def _owner_code(self, reservation_id: ReservationId) -> int:
+    def _index_rows(self) -> None:
+        """Find out which rows each position has."""
+        positions = self._rows.positions[: self._rows.used]
+        order = np.argsort(positions, kind="stable")
+        firsts = np.flatnonzero(np.diff(positions[order], prepend=-1))
+        self._rows_of = {
+            int(positions[rows[0]]): rows.tolist() for rows in np.split(order, firsts[1:]) if len(rows)
+        }
+
+    def _owner_code(self, reservation_id: ReservationId | None) -> int:
+        if reservation_id is None:
+            return -1
         # Never given out twice: compaction forgets codes in between.
         code = self._owner_codes.get(reservation_id)
         if code is None:
@@ -301,9 +346,7 @@ class Availability:
             array = getattr(rows, name)
             array[: len(alive)] = array[alive]
         rows.used, self._dead_rows = len(alive), 0
-        self._rows_of = {}
-        for row, position in enumerate(rows.positions[: rows.used].tolist()):
-            self._rows_of.setdefault(position, []).append(row)
+        self._index_rows()
         living = set(rows.owners[: rows.used].tolist())
         self._owner_codes = {key: code for key, code in self._owner_codes.items() if code in living}
 

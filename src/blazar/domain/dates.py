@@ -31,7 +31,7 @@ def parse_date(name: str, text: object, now: datetime | None = None) -> datetime
         InvalidDate: It is neither.
     """
     if not isinstance(text, str):
-        raise InvalidDate(name, text)
+        raise InvalidDate(name, str(text)[:64])
     if text == _NOW and now is not None:
         return minute_of(now)
     try:

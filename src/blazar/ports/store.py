@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from blazar.domain.availability import Booking, Resource
+from blazar.domain.availability import Booking, BookingColumns, Resource
 from blazar.domain.hosts import Host, ResourceProperty
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Allocation, Lease, LeaseId, ReservationId, ResourceId
@@ -173,8 +173,11 @@ class AvailabilityReader(Protocol):
     def generations(self, resource_ids: Collection[ResourceId]) -> Mapping[ResourceId, int]:
         """Return the present generations; resources that are gone are missing."""
 
-    def bookings(self, resource_ids: Collection[ResourceId] | None) -> Iterable[Booking]:
-        """Return the bookings of these resources, or of all."""
+    def bookings(self, resource_ids: Collection[ResourceId]) -> Iterable[Booking]:
+        """Return the bookings of these resources."""
+
+    def all_bookings(self) -> BookingColumns:
+        """Return all bookings there are."""
 
     def free(
         self, collection: str, window: Interval, now: datetime, ignoring: ReservationId | None

@@ -1,0 +1,206 @@
+"""What the in-memory index reads, and the database's own answer to what is free."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import sqlalchemy as sa
+from clocks import EPOCH, ManualClock
+from databases import empty_tables
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from samples import HOUR, at, make_allocation, make_host, make_lease, window
+from statements import counted
+
+from blazar.db.store import SqlStore
+from blazar.domain.availability import Availability, Booking
+from blazar.domain.interval import Interval
+from blazar.domain.lease import Allocation, ReservationId, ResourceId
+
+MICROSECOND = timedelta(microseconds=1)
+ONE, TWO = ResourceId("1"), ResourceId("2")
+OWNERS = [ReservationId(f"lease-r{number}") for number in range(3)]
+
+
+def micros(instant: datetime) -> int:
+    return (instant - datetime(1970, 1, 1, tzinfo=UTC)) // MICROSECOND
+
+
+def insert_hosts(store: SqlStore, *host_ids: str) -> None:
+    with store.begin() as transaction:
+        for host_id in host_ids:
+            transaction.hosts.insert(make_host(host_id, capabilities={"rack": f"r{host_id}"}))
+        transaction.leases.insert(make_lease(reservations=len(OWNERS)))
+        transaction.commit()
+
+
+def insert(store: SqlStore, *new: Allocation) -> None:
+    with store.begin() as transaction:
+        transaction.allocations.insert(new)
+        transaction.commit()
+
+
+class TestReading:
+    def test_resources_come_with_the_facts_that_requirements_ask_for(self, store: SqlStore) -> None:
+        insert_hosts(store, "1", "2")
+
+        with store.read() as transaction:
+            everything = transaction.availability.read("host", None)
+            [one] = transaction.availability.read("host", [ONE, ResourceId("gone")])
+            nothing = transaction.availability.read("floatingip", None)
+
+        assert one == make_host("1", capabilities={"rack": "r1"}).as_resource()
+        assert {each.id for each in everything} == {"1", "2"}
+        assert nothing == ()
+
+    def test_generations_of_what_is_gone_are_missing(self, store: SqlStore) -> None:
+        insert_hosts(store, "1")
+
+        with store.read() as transaction:
+            assert transaction.availability.generations([ONE, TWO]) == {ONE: 0}
+            assert transaction.availability.generations([]) == {}
+
+    def test_bookings_of_some_come_with_their_owners(self, store: SqlStore) -> None:
+        insert_hosts(store, "1", "2")
+        insert(store, make_allocation("1", OWNERS[0], 1, 2), make_allocation("2", OWNERS[1], 3, 4))
+
+        with store.read() as transaction:
+            some = list(transaction.availability.bookings([TWO]))
+            nothing = list(transaction.availability.bookings([]))
+
+        assert some == [Booking(resource_id=TWO, reservation_id=OWNERS[1], window=window(3, 4))]
+        assert nothing == []
+
+    def test_all_bookings_come_as_columns(self, store: SqlStore) -> None:
+        insert_hosts(store, "1", "2")
+        with store.read() as transaction:
+            assert len(transaction.availability.all_bookings().resource_ids) == 0
+        insert(store, make_allocation("1", OWNERS[0], 1, 2), make_allocation("2", OWNERS[1], 3, 4))
+        with store.begin() as transaction:
+            transaction.allocations.release(OWNERS[1], [TWO], at(5) + MICROSECOND)
+            transaction.commit()
+
+        with store.read() as transaction:
+            columns = transaction.availability.all_bookings()
+
+        rows = zip(columns.resource_ids, columns.reservation_ids, columns.held.tolist(), strict=True)
+        ends = dict(zip(columns.resource_ids, columns.ends.tolist(), strict=True))
+        assert sorted(rows) == [(ONE, OWNERS[0], True), (TWO, OWNERS[1], False)]
+        assert ends == {ONE: micros(at(2)), TWO: micros(at(5)) + 1}
+        assert sorted(columns.starts.tolist()) == [micros(at(1)), micros(at(3))]
+
+
+class TestLog:
+    def test_changes_are_numbered_upwards_and_never_twice(self, store: SqlStore, clock: ManualClock) -> None:
+        insert_hosts(store, "1", "2")
+        with store.read() as transaction:
+            first = transaction.availability.last_change()
+        clock.advance(HOUR)
+        with store.begin() as transaction:
+            transaction.allocations.touch([ONE, TWO])
+            transaction.commit()
+
+        with store.read() as transaction:
+            new = transaction.availability.changes_after(first)
+            last = transaction.availability.last_change()
+        assert [each[1:] for each in new] == [(ONE, False), (TWO, False)]
+        assert first < new[0][0] < new[1][0] == last
+
+        with store.begin() as transaction:
+            transaction.availability.purge_changes(EPOCH + 2 * HOUR)
+            transaction.allocations.touch([ONE])
+            transaction.commit()
+
+        with store.read() as transaction:
+            [(number, resource_id, facts_changed)] = transaction.availability.changes_after(0)
+        assert number > last
+        assert (resource_id, facts_changed) == (ONE, False)
+
+    def test_purging_keeps_what_is_not_older(self, store: SqlStore, clock: ManualClock) -> None:
+        insert_hosts(store, "1")
+        clock.advance(HOUR)
+        with store.begin() as transaction:
+            transaction.allocations.touch([ONE])
+            transaction.availability.purge_changes(EPOCH + HOUR)
+            transaction.commit()
+
+        with store.read() as transaction:
+            assert len(transaction.availability.changes_after(0)) == 1
+
+    def test_an_empty_log_ends_at_zero(self, store: SqlStore) -> None:
+        with store.read() as transaction:
+            assert transaction.availability.last_change() == 0
+            assert transaction.availability.changes_after(0) == ()
+
+
+HOST_IDS = [ResourceId(str(number)) for number in range(4)]
+WINDOWS = st.tuples(st.integers(0, 12), st.integers(1, 5)).map(lambda each: window(each[0], sum(each)))
+BOOKINGS = st.tuples(
+    st.sampled_from(HOST_IDS),
+    st.sampled_from([*OWNERS, None]),
+    WINDOWS,
+    st.none() | st.integers(0, 16).map(at),
+)
+SEARCHES = st.tuples(WINDOWS, st.integers(0, 14).map(at), st.sampled_from([*OWNERS, None]))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(BOOKINGS, max_size=12), st.lists(SEARCHES, min_size=1, max_size=8))
+def test_the_database_finds_free_what_the_index_does(
+    database: sa.Engine,
+    bookings: list[tuple[ResourceId, ReservationId | None, Interval, datetime | None]],
+    searches: list[tuple[Interval, datetime, ReservationId | None]],
+) -> None:
+    store = SqlStore(database, ManualClock())
+    insert_hosts(store, *HOST_IDS)
+    # Shared, so that they may overlap.
+    insert(
+        store,
+        *(
+            Allocation(
+                resource_id=host_id,
+                reservation_id=owner,  # type: ignore[arg-type]
+                window=each,
+                is_exclusive=False,
+                released_at=released_at,
+            )
+            for host_id, owner, each, released_at in bookings
+        ),
+    )
+
+    try:
+        with store.read() as transaction:
+            reader = transaction.availability
+            loaded, put = Availability(), Availability()
+            loaded.load(reader.read("host", None), reader.all_bookings())
+            for resource in reader.read("host", None):
+                put.put(resource, reader.bookings([resource.id]))
+            for search in searches:
+                expected = free_in(put, *search)
+                assert free_in(loaded, *search) == expected
+                assert set(reader.free("host", *search)) == expected
+    finally:
+        empty_tables(database)
+
+
+def free_in(
+    index: Availability, wanted: Interval, now: datetime, ignoring: ReservationId | None
+) -> set[ResourceId]:
+    free = index.free(wanted, now=now, cleaning_time=timedelta(0), ignoring=ignoring)
+    return {index.resource_at(int(each)).id for each in free.nonzero()[0]}
+
+
+def test_what_is_free_takes_one_statement_and_tells_generations(store: SqlStore, engine: sa.Engine) -> None:
+    insert_hosts(store, "1", "2", "3")
+    with store.begin() as transaction:
+        transaction.allocations.claim({ONE: 0, TWO: 0})
+        transaction.allocations.insert([make_allocation("1", OWNERS[0], 1, 5)])
+        transaction.commit()
+
+    with counted(engine) as statements, store.read() as transaction:
+        free = transaction.availability.free("host", window(2, 3), at(0), None)
+
+    assert free == {TWO: 1, ResourceId("3"): 0}
+    assert statements.count("SELECT") == 1
+    with store.read() as transaction:
+        assert transaction.availability.free("floatingip", window(2, 3), at(0), None) == {}

@@ -1,0 +1,105 @@
+"""Transactions: explicit, isolated, and clear about what went wrong."""
+
+from __future__ import annotations
+
+import pytest
+import sqlalchemy as sa
+from samples import make_host, make_lease
+
+from blazar.db.store import SqlStore
+from blazar.domain.errors import LeaseNotFound, Unavailable
+from blazar.domain.lease import ResourceId
+
+ONE = ResourceId("1")
+
+
+def lease_ids(store: SqlStore) -> list[str]:
+    with store.read() as transaction:
+        return [each.id for each in transaction.leases.list()]
+
+
+def test_nothing_is_kept_without_a_commit(store: SqlStore) -> None:
+    with store.begin() as transaction:
+        transaction.leases.insert(make_lease())
+
+    assert lease_ids(store) == []
+
+
+def test_a_failure_rolls_back_and_comes_out_as_it_is(store: SqlStore) -> None:
+    def fail() -> None:
+        with store.begin() as transaction:
+            transaction.leases.insert(make_lease())
+            raise LeaseNotFound("x")
+
+    with pytest.raises(LeaseNotFound):
+        fail()
+
+    assert lease_ids(store) == []
+
+
+def test_what_follows_a_commit_is_another_transaction(store: SqlStore) -> None:
+    with store.begin() as transaction:
+        transaction.leases.insert(make_lease("one"))
+        transaction.commit()
+        transaction.leases.insert(make_lease("two"))
+
+    assert lease_ids(store) == ["one"]
+
+
+def test_nobody_sees_what_was_not_committed(store: SqlStore) -> None:
+    with store.begin() as transaction:
+        transaction.leases.insert(make_lease())
+        assert lease_ids(store) == []
+        transaction.commit()
+
+    assert lease_ids(store) == ["lease"]
+
+
+def test_a_reading_transaction_sees_one_instant(store: SqlStore) -> None:
+    with store.begin() as transaction:
+        transaction.hosts.insert(make_host())
+        transaction.commit()
+
+    with store.read() as reading:
+        before = reading.availability.generations([ONE])
+        with store.begin() as transaction:
+            transaction.allocations.claim({ONE: 0})
+            transaction.commit()
+        after = reading.availability.generations([ONE])
+
+    assert before == after == {ONE: 0}
+    with store.read() as reading:
+        assert reading.availability.generations([ONE]) == {ONE: 1}
+
+
+def test_a_lost_connection_is_told_from_a_mistake_and_the_next_one_is_good(
+    store: SqlStore, engine: sa.Engine
+) -> None:
+    if engine.dialect.name == "sqlite":
+        return  # a file has no connection to lose
+
+    def lose_the_connection() -> None:
+        with store.begin() as transaction:
+            transaction.allocations.count_on(ONE)
+            end_other_connections(engine)
+            transaction.allocations.count_on(ONE)
+
+    with pytest.raises(Unavailable):
+        lose_the_connection()
+
+    assert lease_ids(store) == []
+
+
+def end_other_connections(engine: sa.Engine) -> None:
+    with engine.connect() as connection:
+        if engine.dialect.name == "postgresql":
+            connection.exec_driver_sql(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+            return
+        others = connection.exec_driver_sql(
+            "SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()"
+        )
+        for (number,) in others.fetchall():
+            connection.exec_driver_sql(f"KILL {number}")

@@ -1,0 +1,93 @@
+"""Values for tests that care about one or two of their fields only."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from clocks import EPOCH
+
+from blazar.domain.hosts import Host
+from blazar.domain.interval import Interval
+from blazar.domain.lease import (
+    Allocation,
+    Event,
+    EventType,
+    Lease,
+    LeaseId,
+    LeaseStatus,
+    Reservation,
+    ReservationId,
+    ResourceId,
+)
+
+HOUR = timedelta(hours=1)
+MINUTE = timedelta(minutes=1)
+
+
+def at(hours: float) -> datetime:
+    """Return the instant so many hours after the clocks' epoch."""
+    return EPOCH + timedelta(hours=hours)
+
+
+def window(start: float, end: float) -> Interval:
+    """Return a window in hours after the clocks' epoch."""
+    return Interval(at(start), at(end))
+
+
+def make_lease(
+    lease_id: str = "lease", *, start: float = 1, end: float = 5, reservations: int = 1, **fields: Any
+) -> Lease:
+    """Return a pending lease whose children are named after it: ``lease-r0``, ``lease-start_lease``."""
+    times = {EventType.START: at(start), EventType.BEFORE_END: at(end - 0.5), EventType.END: at(end)}
+    defaults: dict[str, Any] = {
+        "name": f"name of {lease_id}",
+        "user_id": "user",
+        "project_id": "project",
+        "status": LeaseStatus.PENDING,
+        "created_at": EPOCH,
+        "reservations": tuple(
+            Reservation(
+                id=ReservationId(f"{lease_id}-r{number}"),
+                lease_id=LeaseId(lease_id),
+                resource_type="physical:host",
+                spec={"min": 1, "max": 1},
+                created_at=EPOCH,
+            )
+            for number in range(reservations)
+        ),
+        "events": tuple(
+            Event(id=f"{lease_id}-{kind}", event_type=kind, time=time, created_at=EPOCH)
+            for kind, time in times.items()
+        ),
+    }
+    return Lease(id=LeaseId(lease_id), start=at(start), end=at(end), **{**defaults, **fields})
+
+
+def make_host(host_id: str = "1", **fields: Any) -> Host:
+    """Return a host of 8 vcpus named after its id."""
+    defaults: dict[str, Any] = {
+        "hypervisor_hostname": f"node-{host_id}.example.org",
+        "service_name": f"node-{host_id}",
+        "hypervisor_type": "QEMU",
+        "hypervisor_version": 8_000_000,
+        "vcpus": 8,
+        "memory_mb": 16_384,
+        "local_gb": 100,
+        "cpu_info": "{}",
+        "availability_zone": "nova",
+        "created_at": EPOCH,
+    }
+    return Host(id=ResourceId(host_id), **{**defaults, **fields})
+
+
+def make_allocation(
+    host_id: str, reservation_id: str, start: float, end: float, *, exclusive: bool = True
+) -> Allocation:
+    """Return an unreleased allocation; the window is in hours after the clocks' epoch."""
+    return Allocation(
+        resource_id=ResourceId(host_id),
+        reservation_id=ReservationId(reservation_id),
+        window=window(start, end),
+        is_exclusive=exclusive,
+    )
