@@ -28,7 +28,7 @@ test: static ## check everything: types, style, imports, then all tests
 	@$(BIN)/python -m pytest --numprocesses=$(WORKERS)
 
 serve: $(STAMP) ## run the whole service on this machine, until Ctrl-C
-	@$(BIN)/blazar-standalone
+	@$(BIN)/blazar-standalone --state-dir var
 
 lint: static ## only the quick checks: types, style, imports, sizes
 	@$(BIN)/python -m pytest --quiet tests/test_house_style.py

@@ -10,7 +10,7 @@ from blazar import config
 from blazar.cmd.signals import stop_event
 from blazar.db.engine import make_engine
 from blazar.db.schema import current_revision, head_revision
-from blazar.manager.build import build_context, manager_name
+from blazar.manager.build import build_context, manager_name, warm_up
 from blazar.manager.clocks import SystemClock
 from blazar.manager.plugins import PluginError, load_cloud
 from blazar.manager.service import ManagerService
@@ -43,6 +43,7 @@ def main() -> int:
     sender = OutboxSender(context.store, clock, BusNotifier(conf, server.publisher_id))
     reconciler = Reconciler(context, name, sender, waker.event)
     rpc_server = make_server(transport, server.rpc_topic, name, ManagerService(context), waker.event.set)
+    warm_up(context)
     rpc_server.start()
     reconciler.start()
     stop.wait()

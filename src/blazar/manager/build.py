@@ -49,3 +49,10 @@ def build_context(
         settings=settings,
         waker=waker,
     )
+
+
+def warm_up(context: Context) -> None:
+    """Load the indexes of bookings, so that no request has to wait for that."""
+    for index in context.indexes.values():
+        with index.searching():
+            pass

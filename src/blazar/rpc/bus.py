@@ -66,7 +66,6 @@ def make_server(
         transport,
         oslo_messaging.Target(topic=topic, server=name),
         [_Endpoint(manager, on_wake)],
-        executor="threading",
     )
 
 

@@ -19,7 +19,7 @@ from blazar.cloud.simulated.driver import make_cloud
 from blazar.config import read_server_settings, read_settings
 from blazar.db.engine import make_engine
 from blazar.db.schema import upgrade
-from blazar.manager.build import build_context, manager_name
+from blazar.manager.build import build_context, manager_name, warm_up
 from blazar.manager.clocks import FastClock, SystemClock
 from blazar.manager.service import ManagerService
 from blazar.manager.waking import ProcessWaker
@@ -70,6 +70,7 @@ def build(conf: ConfigOpts) -> Embedded:
         # What a killed predecessor was at need not be waited for: there is no other manager.
         transaction.work.free_all()
         transaction.commit()
+    warm_up(context)
     sender = OutboxSender(context.store, clock, LogNotifier())
     return Embedded(
         application=make_app(

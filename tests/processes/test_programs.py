@@ -1,0 +1,183 @@
+"""Each program from its command line."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from programs import request, run, start_standalone, wait_until
+
+LEASE = {
+    "name": "l",
+    "start_date": "now",
+    "end_date": "9000-01-01 00:00",
+    "reservations": [
+        {
+            "resource_type": "physical:host",
+            "min": 1,
+            "max": 1,
+            "hypervisor_properties": "",
+            "resource_properties": "",
+        }
+    ],
+}
+
+
+def _configuration(tmp_path: Path, text: str) -> str:
+    path = tmp_path / "blazar.conf"
+    path.write_text(text)
+    return str(path)
+
+
+def test_a_lease_is_started_and_deleted_by_the_embedded_service(
+    tmp_path: Path, ended_afterwards: Callable[[Any], Any]
+) -> None:
+    program, url = start_standalone(tmp_path)
+    ended_afterwards(program)
+
+    assert request(f"{url}/os-hosts", "POST", {"name": "host-1"})[0] == 201
+    status, body = request(f"{url}/leases", "POST", LEASE)
+    lease_url = f"{url}/leases/{body['lease']['id']}"
+
+    assert status == 201
+    assert wait_until(lambda: request(lease_url)[1]["lease"]["status"] == "ACTIVE")
+    assert request(lease_url, "DELETE") == (204, None)
+    assert request(lease_url)[0] == 404
+    assert program.stop() == 0
+
+
+def test_a_killed_service_finds_its_leases_again(
+    tmp_path: Path, ended_afterwards: Callable[[Any], Any]
+) -> None:
+    program, url = start_standalone(tmp_path)
+    ended_afterwards(program)
+    request(f"{url}/os-hosts", "POST", {"name": "host-1"})
+    lease_id = request(f"{url}/leases", "POST", LEASE)[1]["lease"]["id"]
+
+    program.kill()
+    program, url = start_standalone(tmp_path)
+    ended_afterwards(program)
+
+    assert wait_until(lambda: request(f"{url}/leases/{lease_id}")[1]["lease"]["status"] == "ACTIVE")
+    assert request(f"{url}/leases/{lease_id}", "DELETE")[0] == 204
+
+
+def test_two_services_do_not_share_a_state_folder(
+    tmp_path: Path, ended_afterwards: Callable[[Any], Any]
+) -> None:
+    ended_afterwards(start_standalone(tmp_path)[0])
+
+    second = run("blazar.cmd.standalone", "--state-dir", str(tmp_path), "--listen-port", "0")
+
+    assert second.returncode == 1
+    assert "is in use by another process" in second.stderr
+
+
+def test_an_interrupt_ends_the_service_in_order(
+    tmp_path: Path, ended_afterwards: Callable[[Any], Any]
+) -> None:
+    program, _ = start_standalone(tmp_path)
+    ended_afterwards(program)
+
+    program.process.send_signal(signal.SIGINT)
+
+    assert program.process.wait(timeout=20) == 0
+
+
+def test_the_schema_goes_up_and_down(tmp_path: Path) -> None:
+    options = [
+        "--config-file",
+        _configuration(tmp_path, f"[database]\nconnection = sqlite:///{tmp_path}/b\n"),
+    ]
+
+    def manage(*arguments: str) -> str:
+        done = run("blazar.cmd.db_manage", *options, *arguments)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    manage("upgrade", "head")
+    assert manage("current").startswith("0001")
+    assert "0001" in manage("history")
+    manage("check_migration")
+    manage("branches")
+    manage("downgrade", "--delta", "1")
+    assert manage("current") == ""
+    manage("stamp", "head")
+    assert manage("current").startswith("0001")
+
+
+def test_the_schema_can_be_printed_instead(tmp_path: Path) -> None:
+    text = "[database]\nconnection = postgresql+psycopg2://nobody@127.0.0.1/none\n"
+
+    done = run(
+        "blazar.cmd.db_manage", "--config-file", _configuration(tmp_path, text), "upgrade", "head", "--sql"
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert "CREATE TABLE leases" in done.stdout
+    assert "EXCLUDE USING gist" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text", "problem"),
+    [
+        (["upgrade", "head"], "", "[database] connection is not set"),
+        (["upgrade"], "[database]\nconnection = sqlite://\n", "needs a revision or --delta"),
+    ],
+)
+def test_what_the_schema_tool_lacks_is_said(
+    tmp_path: Path, arguments: list[str], text: str, problem: str
+) -> None:
+    done = run("blazar.cmd.db_manage", "--config-file", _configuration(tmp_path, text), *arguments)
+
+    assert done.returncode == 1
+    assert problem in done.stderr
+
+
+def test_the_upgrade_check_notices_a_schema_that_is_not_current(tmp_path: Path) -> None:
+    options = [
+        "--config-file",
+        _configuration(tmp_path, f"[database]\nconnection = sqlite:///{tmp_path}/b\n"),
+    ]
+
+    before = run("blazar.cmd.status", *options, "upgrade", "check")
+    run("blazar.cmd.db_manage", *options, "upgrade", "head")
+    after = run("blazar.cmd.status", *options, "upgrade", "check")
+
+    assert (before.returncode, after.returncode) == (2, 0), before.stderr + after.stderr
+    assert "not at 0001" in before.stdout
+
+
+@pytest.mark.parametrize(
+    ("manager", "problem"),
+    [
+        ("cloud =", "[manager] cloud: must name a cloud driver"),
+        ("cloud = cumulus", "[manager] cloud: there is nothing named cumulus"),
+        ("cloud = simulated\nplugins = no.plugin", "[manager] plugins: there is nothing named no.plugin"),
+        (
+            "cloud = simulated\nplugins = physical.host.plugin,physical.host.plugin",
+            "physical:host is served twice",
+        ),
+    ],
+)
+def test_a_bad_option_stops_a_manager_at_its_start(tmp_path: Path, manager: str, problem: str) -> None:
+    text = f"[database]\nconnection = sqlite:///{tmp_path}/b\n[manager]\n{manager}\n"
+    options = ["--config-file", _configuration(tmp_path, text)]
+    run("blazar.cmd.db_manage", *options, "upgrade", "head")
+
+    done = run("blazar.cmd.manager", *options)
+
+    assert done.returncode == 1
+    assert problem in done.stderr
+
+
+def test_a_manager_refuses_a_schema_that_is_not_current(tmp_path: Path) -> None:
+    text = f"[database]\nconnection = sqlite:///{tmp_path}/b\n[manager]\ncloud = simulated\n"
+
+    done = run("blazar.cmd.manager", "--config-file", _configuration(tmp_path, text))
+
+    assert done.returncode == 1
+    assert "run blazar-db-manage upgrade head" in done.stderr

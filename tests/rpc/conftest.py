@@ -1,0 +1,32 @@
+"""A transport on the broker."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from broker import broker_url
+from oslo_config import cfg
+
+from blazar import config
+from blazar.rpc.bus import get_transport
+
+
+@pytest.fixture
+def topic() -> str:
+    return f"blazar.test.{uuid.uuid4().hex}"
+
+
+@pytest.fixture
+def transport(tmp_path: Path) -> Iterator[Any]:
+    path = tmp_path / "blazar.conf"
+    path.write_text(f"[DEFAULT]\ntransport_url = {broker_url()}\nrpc_response_timeout = 5\n")
+    cfg.CONF.reset()
+    conf = config.make_conf([], "test", config_files=[str(path)], conf=cfg.CONF)
+    transport = get_transport(conf)
+    yield transport
+    transport.cleanup()
+    conf.reset()

@@ -1,0 +1,69 @@
+"""Managers behind a real broker."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from typing import Any, cast
+
+import pytest
+
+from blazar.domain.errors import LeaseNotFound, Unavailable
+from blazar.ports.manager import Caller, Manager
+from blazar.rpc.bus import bus_manager, make_server, make_wake_others
+
+CALLER = Caller(user_id="u", project_id="p", roles=("member",))
+
+
+class Named:
+    """A manager that says who it is."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.woken = threading.Event()
+
+    def list_leases(self, caller: Caller, project_id: str | None) -> list[dict[str, object]]:
+        return [{"manager": self.name, "asked_by": caller.user_id, "roles": list(caller.roles)}]
+
+    def get_lease(self, caller: Caller, lease_id: str) -> dict[str, object]:
+        raise LeaseNotFound(lease_id)
+
+
+@pytest.fixture
+def managers(transport: Any, topic: str) -> Any:
+    managers = [Named("one"), Named("two")]
+    servers = [
+        make_server(transport, topic, each.name, cast("Manager", each), each.woken.set) for each in managers
+    ]
+    for server in servers:
+        server.start()
+    yield managers
+    for server in servers:
+        server.stop()
+        server.wait()
+
+
+def test_managers_share_requests(transport: Any, topic: str, managers: list[Named]) -> None:
+    client = bus_manager(transport, topic)
+
+    answers = [client.list_leases(CALLER, None)[0] for _ in range(20)]
+
+    assert Counter(each["manager"] for each in answers) == {"one": 10, "two": 10}
+    assert answers[0]["asked_by"] == "u"
+    assert answers[0]["roles"] == ["member"]
+
+
+def test_errors_cross_the_bus(transport: Any, topic: str, managers: list[Named]) -> None:
+    with pytest.raises(LeaseNotFound, match="lease_id abc"):
+        bus_manager(transport, topic).get_lease(CALLER, "abc")
+
+
+def test_a_wake_up_reaches_every_manager(transport: Any, topic: str, managers: list[Named]) -> None:
+    make_wake_others(transport, topic)()
+
+    assert all(each.woken.wait(timeout=10) for each in managers)
+
+
+def test_without_a_manager_the_service_is_unavailable(transport: Any, topic: str) -> None:
+    with pytest.raises(Unavailable, match="No manager answered"):
+        bus_manager(transport, topic).list_leases(CALLER, None)

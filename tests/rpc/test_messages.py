@@ -1,0 +1,100 @@
+"""Requests and answers as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, cast
+
+import pytest
+
+from blazar.domain import errors
+from blazar.ports.manager import Caller, Manager
+from blazar.rpc.local import local_manager
+from blazar.rpc.messages import METHODS, RemoteManager, answer
+
+CALLER = Caller(user_id="u", project_id="p", roles=("member", "reader"), request_id="req-1", token="secret")
+
+
+class Recorder:
+    """A manager that notes what it was asked, and answers or raises what it was told to."""
+
+    def __init__(self, result: object = None, error: Exception | None = None) -> None:
+        self.asked: list[tuple[str, Caller, tuple[object, ...]]] = []
+        self._result = result
+        self._error = error
+
+    def __getattr__(self, name: str) -> Any:
+        def method(caller: Caller, *arguments: object) -> object:
+            self.asked.append((name, caller, arguments))
+            if self._error is not None:
+                raise self._error
+            return self._result
+
+        return method
+
+
+def _all_errors(root: type[errors.BlazarError]) -> Iterator[type[errors.BlazarError]]:
+    yield root
+    for child in root.__subclasses__():
+        yield from _all_errors(child)
+
+
+def test_every_use_case_can_be_asked_for_from_afar() -> None:
+    assert {name for name in vars(RemoteManager) if not name.startswith("_")} == METHODS
+    assert "create_lease" in METHODS
+
+
+def test_a_request_arrives_as_it_was_made() -> None:
+    recorder = Recorder(result={"id": "1"})
+
+    result = local_manager(cast("Manager", recorder)).update_lease(CALLER, "1", {"name": "ü"})
+
+    assert result == {"id": "1"}
+    assert recorder.asked == [("update_lease", CALLER, ("1", {"name": "ü"}))]
+
+
+@pytest.mark.parametrize("kind", sorted(_all_errors(errors.BlazarError), key=lambda each: each.code))
+def test_an_error_comes_out_as_the_class_it_went_in_as(kind: type[errors.BlazarError]) -> None:
+    raised = kind.__new__(kind)
+    errors.BlazarError.__init__(raised, "what went wrong", name="min", limits=[1, 2])
+
+    with pytest.raises(errors.BlazarError) as caught:
+        local_manager(cast("Manager", Recorder(error=raised))).list_hosts(CALLER)
+
+    assert type(caught.value) is kind
+    assert caught.value.message == "what went wrong"
+    assert caught.value.fields == {"name": "min", "limits": [1, 2]}
+
+
+def test_codes_of_errors_are_unique() -> None:
+    codes = [each.code for each in _all_errors(errors.BlazarError)]
+
+    assert len(codes) == len(set(codes))
+
+
+def test_an_unexpected_error_tells_nothing_of_the_inside() -> None:
+    reply = answer(
+        cast("Manager", Recorder(error=RuntimeError("password=x"))),
+        {"method": "list_hosts", "caller": {"user_id": "u", "project_id": "p", "roles": []}, "arguments": []},
+    )
+
+    assert reply["error"]["code"] == "internal"
+    assert "password" not in json.dumps(reply)
+
+
+@pytest.mark.parametrize("method", ["_context", "__class__", "__init__", "no_such_method"])
+def test_only_use_cases_can_be_called(method: str) -> None:
+    recorder = Recorder()
+
+    reply = answer(
+        cast("Manager", recorder),
+        {"method": method, "caller": {"user_id": "u", "project_id": "p", "roles": []}, "arguments": []},
+    )
+
+    assert "error" in reply
+    assert recorder.asked == []
+
+
+def test_a_caller_does_not_show_their_token() -> None:
+    assert "secret" not in repr(CALLER)

@@ -1,0 +1,167 @@
+"""Rules that hold for every file, and that no linter checks."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+
+LONGEST_FUNCTION = 50
+LONGEST_MODULE = 400
+
+LONGER_FUNCTIONS: Mapping[str, str] = {}
+"""``path:name`` of functions that may be longer, each with its reason; tables of data only."""
+LONGER_MODULES: Mapping[str, str] = {}
+"""Paths of modules that may be longer, each with its reason; tables of data only."""
+
+POSTPONED = re.compile(r"\b(TODO|FIXME|XXX)\b")
+# Written so that this file does not match.
+MACHINE_PATH = re.compile(r"(?:file://|(?<![\w.~*/-]))/(?:home|root|tmp|work|opt|Users)/[\w.]")
+PACKAGE_INDEX = re.compile(
+    r"pypi[.]org|pythonhosted[.]org|debian[.]org|ubuntu[.]com|npmjs[.]org|anaconda[.]org|index-[u]rl"
+)
+
+IMPORT_EVERYTHING = """
+import importlib, pkgutil, sys
+import blazar
+names = [each.name for each in pkgutil.walk_packages(blazar.__path__, "blazar.")]
+# Alembic runs env.py; it cannot be imported.
+for name in sorted(set(names) - {"blazar.db.migrations.env"}):
+    importlib.import_module(name)
+print(len(names), [name for name in sys.modules if name.partition(".")[0] == "eventlet"])
+"""
+
+
+@cache
+def tracked_files() -> tuple[str, ...]:
+    """Return the paths of all files that are, or are about to be, under version control."""
+    listing = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    return tuple(sorted(path for path in set(listing.split("\0")) if path and (ROOT / path).is_file()))
+
+
+@cache
+def texts() -> Mapping[str, str]:
+    """Return the contents of all tracked text files."""
+    contents = {path: (ROOT / path).read_bytes() for path in tracked_files()}
+    return {path: content.decode() for path, content in contents.items() if b"\0" not in content}
+
+
+@cache
+def modules() -> Mapping[str, ast.Module]:
+    """Return the syntax trees of all Python files, also of those that are known by their first line."""
+    return {
+        path: ast.parse(text, path)
+        for path, text in texts().items()
+        if path.endswith(".py") or re.match(r"#!.*\bpython", text)
+    }
+
+
+def lines_matching(pattern: re.Pattern[str], folder: str = "") -> list[str]:
+    """Return ``path:line: text`` of every match below a folder."""
+    return [
+        f"{path}:{number}: {line.strip()}"
+        for path, text in texts().items()
+        if path.startswith(folder)
+        for number, line in enumerate(text.splitlines(), 1)
+        if pattern.search(line)
+    ]
+
+
+def functions(tree: ast.AST) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+
+
+def lines_of(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Return the length of a function without its decorators and its docstring."""
+    length = (node.end_lineno or node.lineno) - node.lineno + 1
+    if ast.get_docstring(node) is None:
+        return length
+    docstring = node.body[0]
+    return length - ((docstring.end_lineno or docstring.lineno) - docstring.lineno + 1)
+
+
+def test_no_function_is_longer_than_a_screen() -> None:
+    lengths = {
+        f"{path}:{node.name}": lines_of(node) for path, tree in modules().items() for node in functions(tree)
+    }
+
+    too_long = {name for name, length in lengths.items() if length > LONGEST_FUNCTION}
+
+    assert too_long == set(LONGER_FUNCTIONS)
+
+
+def test_no_module_becomes_the_place_where_everything_happens() -> None:
+    too_long = {path for path in modules() if len(texts()[path].splitlines()) > LONGEST_MODULE}
+
+    assert too_long == set(LONGER_MODULES)
+
+
+def test_the_product_has_no_notes_to_do_something_later() -> None:
+    assert lines_matching(POSTPONED, "src/") == []
+    assert lines_matching(POSTPONED, "client/src/") == []
+    assert lines_matching(POSTPONED, "nova/src/") == []
+
+
+def test_no_file_names_a_path_that_only_one_machine_has() -> None:
+    assert lines_matching(MACHINE_PATH) == []
+
+
+def test_no_file_names_a_package_index() -> None:
+    assert lines_matching(PACKAGE_INDEX) == []
+
+
+def test_every_dependency_is_locked_at_one_exact_version() -> None:
+    locked = [line for line in texts()["constraints.txt"].splitlines() if not line.startswith("#")]
+    names = {normal(line.partition("==")[0]) for line in locked}
+
+    declared = {
+        normal(requirement)
+        for path in ("pyproject.toml", "client/pyproject.toml", "nova/pyproject.toml")
+        for requirement in requirements(tomllib.loads(texts()[path]))
+    }
+
+    assert [line for line in locked if not re.fullmatch(r"[\w.-]+==[\w.!+]+", line)] == []
+    assert declared - names == set()
+    assert len(names) == len(locked)
+
+
+def requirements(pyproject: Mapping[str, object]) -> Iterator[str]:
+    """Yield everything that a distribution asks for: to build, to run, and to test."""
+    build, project = pyproject["build-system"], pyproject["project"]
+    assert isinstance(build, dict)
+    assert isinstance(project, dict)
+    yield from build["requires"]
+    yield from project["dependencies"]
+    for extra in project.get("optional-dependencies", {}).values():
+        yield from extra
+
+
+def normal(requirement: str) -> str:
+    """Return the name in a requirement, as package indexes compare names."""
+    name = re.match(r"[\w.-]+", requirement)
+    assert name is not None
+    return re.sub(r"[-_.]+", "-", name[0]).lower()
+
+
+def test_no_module_of_the_service_imports_eventlet() -> None:
+    run = subprocess.run([sys.executable, "-c", IMPORT_EVERYTHING], capture_output=True, text=True)
+
+    assert run.returncode == 0, run.stderr
+    count, _, imported = run.stdout.strip().partition(" ")
+    assert int(count) > 50
+    assert imported == "[]"
