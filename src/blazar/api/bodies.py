@@ -1,7 +1,8 @@
 """Reading a request's body as JSON.
 
-Everything refused here is refused in shape B. What is let through can be stored and sent on: numbers
-are finite and fit 64 bits, text is encodable and free of NUL, nesting is shallow.
+What is not JSON is refused in shape B, and JSON that nobody could store in shape A, which names the
+key. What is let through can be stored and sent on: numbers are finite and fit 64 bits, text is
+encodable and free of NUL, nesting is shallow.
 
 Source: rest-api 4.1.
 """
@@ -14,16 +15,21 @@ from collections.abc import Iterable
 
 import falcon
 
+from blazar.domain.errors import InvalidParameter
+
 MAX_DEPTH = 32
 _MAX_INTEGER = 2**63
+_SHOWN_DEPTH = 3
+"""How much is said of where something lies that is nested too deep."""
 
 
 def read_json(req: falcon.Request, max_bytes: int) -> object:
     """Return the body; an empty object where there is none.
 
     Raises:
-        falcon.HTTPBadRequest: It is not declared as JSON, or is not JSON that can be used.
+        falcon.HTTPBadRequest: It is not declared as JSON, or is not JSON.
         falcon.HTTPContentTooLarge: It is longer than *max_bytes*.
+        InvalidParameter: It holds something that cannot be stored; the message says where.
     """
     kind = (req.content_type or "").partition(";")[0].strip().lower()
     if kind not in {"", falcon.MEDIA_JSON}:
@@ -32,13 +38,19 @@ def read_json(req: falcon.Request, max_bytes: int) -> object:
     if not raw.strip():
         return {}
     try:
-        value: object = json.loads(raw.decode("utf-8"))
+        value: object = json.loads(raw.decode("utf-8"), parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
         raise falcon.HTTPBadRequest(description="The body is not valid JSON in UTF-8") from error
-    problem = _problem(value)
-    if problem:
-        raise falcon.HTTPBadRequest(description=f"The body cannot be used: {problem}")
+    _check_storable(value)
     return value
+
+
+def place_of(steps: Iterable[str | int]) -> str:
+    """Return where something is in a body, such as ``reservations[0].min``; empty for the body itself."""
+    text = ""
+    for step in steps:
+        text += f"[{step}]" if isinstance(step, int) else f".{_printable(step[:64])}"
+    return text.removeprefix(".")
 
 
 def _read(req: falcon.Request, max_bytes: int) -> bytes:
@@ -68,35 +80,40 @@ def _too_large(max_bytes: int) -> falcon.HTTPContentTooLarge:
     return falcon.HTTPContentTooLarge(description=f"The body is longer than {max_bytes} bytes")
 
 
-def _problem(value: object) -> str | None:
-    """Return what is wrong with a JSON value, or None. Walks without recursion."""
-    level: list[object] = [value]
+def _no_constant(name: str) -> object:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _check_storable(value: object) -> None:
+    """Raise InvalidParameter for what cannot be stored. Walks without recursion."""
+    level: list[tuple[tuple[str | int, ...], object]] = [((), value)]
     for _ in range(MAX_DEPTH):
-        below: list[object] = []
-        for item in level:
+        below: list[tuple[tuple[str | int, ...], object]] = []
+        for steps, item in level:
             problem = _scalar_problem(item)
             if problem:
-                return problem
-            below.extend(_parts(item))
+                raise InvalidParameter(place_of(steps) or "body", problem)
+            below.extend(((*steps, step), part) for step, part in _parts(item))
         if not below:
-            return None
+            return
         level = below
-    return f"it is nested more than {MAX_DEPTH} deep"
+    raise InvalidParameter(place_of(level[0][0][:_SHOWN_DEPTH]), f"is nested more than {MAX_DEPTH} deep")
 
 
-def _parts(value: object) -> Iterable[object]:
+def _parts(value: object) -> Iterable[tuple[str | int, object]]:
+    """Return what is in an object or a list; a key of an object stands for itself, too."""
     if isinstance(value, dict):
-        return (*value.keys(), *value.values())
-    return value if isinstance(value, list) else ()
+        return (pair for key, part in value.items() for pair in ((key, key), (key, part)))
+    return enumerate(value) if isinstance(value, list) else ()
 
 
 def _scalar_problem(value: object) -> str | None:
     if isinstance(value, str) and not _is_storable(value):
-        return "text may not contain NUL or half a surrogate pair"
+        return "may not contain NUL or half a surrogate pair"
     if isinstance(value, float) and not math.isfinite(value):
-        return "a number is not finite"
+        return "is not a finite number"
     if isinstance(value, int) and not -_MAX_INTEGER <= value < _MAX_INTEGER:
-        return "a number does not fit 64 bits"
+        return "does not fit 64 bits"
     return None
 
 
@@ -108,3 +125,7 @@ def _is_storable(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return "\0" not in text
+
+
+def _printable(text: str) -> str:
+    return text.encode("unicode_escape", "replace").decode() if not _is_storable(text) else text

@@ -9,6 +9,7 @@ from typing import cast
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import ValidationError
 
+from blazar.api.bodies import place_of
 from blazar.domain.errors import InvalidParameter, MissingParameter
 from blazar.ports.manager import JsonObject
 
@@ -45,20 +46,12 @@ class BodySchema:
 
 
 def _refusal(error: ValidationError) -> MissingParameter | InvalidParameter:
-    path = _path(error)
+    path = place_of(error.absolute_path)
     if error.validator == "required":
         required, present = cast(list[str], error.validator_value), cast(JsonObject, error.instance)
         prefix = f"{path}." if path else ""
         return MissingParameter(*(prefix + name for name in required if name not in present))
     return InvalidParameter(path or "body", _problem(error))
-
-
-def _path(error: ValidationError) -> str:
-    """Return where it is, such as ``reservations[0].min``; empty for the body itself."""
-    text = ""
-    for part in error.absolute_path:
-        text += f"[{part}]" if isinstance(part, int) else f".{part[:64]}"
-    return text.removeprefix(".")
 
 
 def _problem(error: ValidationError) -> str:
