@@ -16,7 +16,7 @@ WORKERS ?= 2
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo serve test lint static bench lock clean
+.PHONY: help venv demo serve test lint static bench race lock clean
 
 help: ## list these goals
 	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-7s %s\n", $$1, $$2}' Makefile
@@ -35,6 +35,9 @@ lint: static ## only the quick checks: types, style, imports, sizes
 
 bench: $(STAMP) ## measure searches and creates at up to 10,000 hosts
 	@$(BIN)/python bench/search
+
+race: $(STAMP) ## have 8 processes fight over a small pool, 20,000 attempts a database
+	@$(BIN)/python bench/race
 
 static: $(STAMP)
 	@$(BIN)/ruff check --quiet .

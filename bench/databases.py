@@ -18,7 +18,9 @@ SERVERS = ("mysql+pymysql://root@127.0.0.1:3306/", "postgresql+psycopg2://postgr
 @contextmanager
 def temporary_databases(url: str | None) -> Iterator[tuple[str, Callable[[], sa.Engine]]]:
     """Yield the database's name and what makes empty databases there; drop them afterwards."""
-    server = next((each for each in ([url] if url else SERVERS) if reachable(each)), None)
+    if url and not reachable(url):
+        raise SystemExit(f"cannot connect to {sa.make_url(url)!r}")
+    server = url or next((each for each in SERVERS if reachable(each)), None)
     if server is None or server.startswith("sqlite"):
         with tempfile.TemporaryDirectory() as folder:
             yield "sqlite", lambda: make_engine(f"sqlite:///{folder}/{uuid.uuid4().hex}.sqlite")
@@ -27,7 +29,7 @@ def temporary_databases(url: str | None) -> Iterator[tuple[str, Callable[[], sa.
     admin = sa.create_engine(server, isolation_level="AUTOCOMMIT")
 
     def make() -> sa.Engine:
-        made.append(f"blazar_bench_{uuid.uuid4().hex[:12]}")
+        made.append(f"blazar_test_bench_{uuid.uuid4().hex[:12]}")
         with admin.connect() as connection:
             connection.exec_driver_sql(f"CREATE DATABASE {made[-1]}")
         return make_engine(sa.make_url(server).set(database=made[-1]).render_as_string(hide_password=False))
