@@ -42,7 +42,8 @@ race: $(STAMP) ## have 8 processes fight over a small pool, 20,000 attempts a da
 static: $(STAMP)
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --check --quiet .
-	@$(BIN)/mypy src client nova tests
+	@$(BIN)/mypy src client nova tests bench examples
+	@MYPYPATH=bench $(BIN)/mypy --scripts-are-modules bench/search bench/race
 	@$(BIN)/lint-imports --no-logo
 
 lock: require-python ## choose the versions of all dependencies anew, into constraints.txt
