@@ -20,32 +20,44 @@ from blazar.ports.store import AvailabilityReader, Store
 
 _LONGEST_TRANSACTION = timedelta(seconds=60)
 """A number that did not appear within this time was rolled back."""
+CHANGES_KEPT_FOR = timedelta(hours=1)
+"""How long the log goes back."""
+_LONGEST_IDLE = CHANGES_KEPT_FOR / 2
+"""After so long without a search the log may have forgotten what the index does not know yet."""
 _REREAD = 1000
 """How many numbers before a full load are looked at again, for transactions that were under way."""
 
 
-class _Watermark:
+class Watermark:
     """Which numbers of the log have been dealt with: all up to ``floor``, and some above."""
 
     def __init__(self, floor: int) -> None:
         self.floor = floor
+        self._highest = floor
         self._above: set[int] = set()
         self._missing_since: dict[int, datetime] = {}
 
     def is_new(self, number: int) -> bool:
+        """Return whether a number has not been dealt with."""
         return number > self.floor and number not in self._above
 
     def advance(self, numbers: Collection[int], now: datetime) -> None:
-        self._above.update(numbers)
-        highest = max(self._above, default=self.floor)
-        while self.floor < highest:
-            following = self.floor + 1
-            if following in self._above:
-                self._above.remove(following)
-            elif now - self._missing_since.setdefault(following, now) < _LONGEST_TRANSACTION:
-                return
-            self._missing_since.pop(following, None)
-            self.floor = following
+        """Note numbers that have been dealt with; those that they skip are waited for from now on.
+
+        Of a long gap, as a purge leaves it, only the end can belong to transactions that are under way.
+        """
+        for number in sorted(numbers):
+            for skipped in range(max(self._highest + 1, number - _REREAD), number):
+                self._missing_since[skipped] = now
+            self._highest = max(self._highest, number)
+            self._missing_since.pop(number, None)
+        self._missing_since = {
+            number: since
+            for number, since in self._missing_since.items()
+            if now - since < _LONGEST_TRANSACTION
+        }
+        self.floor = min(self._missing_since, default=self._highest + 1) - 1
+        self._above = {number for number in self._above.union(numbers) if number > self.floor}
 
 
 class AvailabilityIndex:
@@ -60,7 +72,8 @@ class AvailabilityIndex:
         self._casefold_facts = frozenset(casefold_facts)
         self._lock = threading.Lock()
         self._availability: Availability | None = None
-        self._watermark = _Watermark(0)
+        self._watermark = Watermark(0)
+        self._refreshed_at: datetime | None = None
 
     @contextmanager
     def searching(self) -> Iterator[Availability]:
@@ -88,9 +101,12 @@ class AvailabilityIndex:
         return bool(stale)
 
     def _refresh(self, reader: AvailabilityReader) -> None:
-        if self._availability is None:
+        now, last = self._clock.now(), self._refreshed_at
+        if self._availability is None or last is None or now - last > _LONGEST_IDLE:
             self._load(reader)
+            self._refreshed_at = now
             return
+        self._refreshed_at = now
         changes = reader.changes_after(self._watermark.floor)
         new = [change for change in changes if self._watermark.is_new(change[0])]
         if new:
@@ -100,10 +116,10 @@ class AvailabilityIndex:
             booked = {resource_id for _, resource_id, _ in new} - with_facts
             if booked:
                 self._reload_bookings(reader, self._availability, booked)
-        self._watermark.advance([number for number, _, _ in new], self._clock.now())
+        self._watermark.advance([number for number, _, _ in new], now)
 
     def _load(self, reader: AvailabilityReader) -> None:
-        watermark = _Watermark(max(0, reader.last_change() - _REREAD))
+        watermark = Watermark(max(0, reader.last_change() - _REREAD))
         availability = Availability(self._casefold_facts)
         availability.load(reader.read(self._collection, None), reader.all_bookings())
         self._availability, self._watermark = availability, watermark

@@ -67,6 +67,14 @@ def leave_pool(context: Context, host: Host) -> None:
                 f"Servers still use reservations on host {host.hypervisor_hostname}: {error.message}"
             ) from error
     try:
-        context.cloud.compute.remove_host(get_freepool(context).id, host.service_name)
-    except (CloudNotFound, FreepoolNotFound):
+        _leave_freepool(context, host)
+    except FreepoolNotFound:
         return
+
+
+def _leave_freepool(context: Context, host: Host) -> None:
+    try:
+        context.cloud.compute.remove_host(get_freepool(context).id, host.service_name)
+    except CloudNotFound:
+        if host.service_name in get_freepool(context).hosts:
+            raise

@@ -102,9 +102,12 @@ def delete_host(context: Context, host_id: str) -> None:
         HostReserved: Somebody holds it, now or later.
         HostHasServers: Servers run on it.
     """
-    with context.store.read() as transaction:
+    with context.store.begin() as transaction:
+        # What is clean again holds nobody up, also before a sweep has forgotten it.
+        transaction.allocations.purge_released(context.clock.now() - context.settings.leases.cleaning_time)
         host = _get(transaction, host_id)
         _refuse_allocations(transaction, host)
+        transaction.commit()
     hypervisor = context.cloud.compute.find_hypervisor(host.hypervisor_hostname)
     if hypervisor is not None:
         _refuse_servers(context, hypervisor)

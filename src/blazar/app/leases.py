@@ -165,7 +165,7 @@ def _new_lease(context: Context, caller: Caller, request: NewLease, now: datetim
         ),
         events=tuple(
             Event(id=str(uuid.uuid4()), event_type=event_type, time=time, created_at=now)
-            for event_type, time in times.items()
+            for event_type, time in sorted(times.items(), key=lambda each: each[1])
         ),
         created_at=now,
         updated_at=now,

@@ -35,6 +35,8 @@ def parse_date(name: str, text: object, now: datetime | None = None) -> datetime
     if text == _NOW and now is not None:
         return minute_of(now)
     try:
+        # strptime takes the digits of every script for some of the parts.
+        text.encode("ascii")
         return datetime.strptime(text, _FORMAT).replace(tzinfo=UTC)
     except ValueError:
         raise InvalidDate(name, text[:64]) from None

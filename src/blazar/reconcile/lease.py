@@ -40,7 +40,7 @@ from blazar.domain.lifecycle import (
     with_before_end,
 )
 from blazar.plugins.contract import AllocatedResource, Assignment, Outcome, Refused, Waiting
-from blazar.ports.store import Claim, Transaction
+from blazar.ports.store import Claim, JournalEntry, Transaction
 from blazar.reconcile.claims import Interrupted
 from blazar.reconcile.journaling import transitions
 from blazar.reconcile.steps import Report, take_steps
@@ -115,7 +115,7 @@ def _mark(context: Context, claim: Claim, actor: str, lease: Lease, phase: Phase
     with context.store.begin() as transaction:
         marked = transaction.leases.replace(lease, marked, now)
         transaction.work.keep(claim)
-        transaction.journal.append(transitions(lease, marked, now, actor))
+        _tell(context, transaction, lease, marked, actor, now)
         transaction.commit()
     return marked
 
@@ -216,7 +216,7 @@ def _act_before_end(context: Context, current: _Pass, lease: Lease) -> Lease:
     for reservation in lease.reservations:
         if reservation.status is not ReservationStatus.ACTIVE:
             continue
-        outcome = _before_end_outcome(context, _assignment(context, current, reservation), event, reservation)
+        outcome = _before_end_outcome(context, current, event, reservation)
         match outcome:
             case Waiting(retry_after, reason):
                 _logger.info("before-end action of lease %s waits: %s", lease.id, reason)
@@ -228,16 +228,18 @@ def _act_before_end(context: Context, current: _Pass, lease: Lease) -> Lease:
     return with_before_end(lease, status)
 
 
-def _before_end_outcome(
-    context: Context, assignment: Assignment[Any], event: Event, reservation: Reservation
-) -> Outcome:
-    plugin = context.plugin_for(reservation.resource_type)
+def _before_end_outcome(context: Context, current: _Pass, event: Event, reservation: Reservation) -> Outcome:
     try:
+        plugin = context.plugin_for(reservation.resource_type)
+        assignment = _assignment(context, current, reservation)
         return plugin.before_end(context.cloud, assignment, event.time)
     except CloudRefused as error:
         return Refused(error.message)
     except CloudError as error:
         return Waiting(context.settings.reconciler.first_backoff, error.message)
+    except Exception as error:
+        _logger.exception("the before-end action of reservation %s failed", reservation.id)
+        return Refused(f"internal error: {type(error).__name__}")
 
 
 def _record(context: Context, claim: Claim, actor: str, current: _Pass, after: Lease) -> None:
@@ -247,18 +249,32 @@ def _record(context: Context, claim: Claim, actor: str, current: _Pass, after: L
             transaction.leases.check(before)
         else:
             after = transaction.leases.replace(before, after, now)
-            transaction.journal.append(transitions(before, after, now, actor))
-            for event in _finished_events(before, after):
-                announce(context, transaction, after, _NOTIFIED[event], now)
+            _tell(context, transaction, before, after, actor, now)
         if current.phase is Phase.OVER:
             _release(context, transaction, current, now)
         if after.is_deleting and not any(each.is_deployed for each in after.reservations):
             erase_lease(context, transaction, after, after)
+            transaction.journal.append([_gone(after, now, actor)])
             transaction.work.finish(claim, None, 0)
         else:
             due_at, attempts = _next_look(context, claim, current, after, now)
             transaction.work.finish(claim, due_at, attempts)
         transaction.commit()
+
+
+def _tell(
+    context: Context, transaction: Transaction, before: Lease, after: Lease, actor: str, now: datetime
+) -> None:
+    """Write into the journal and the outbox what has changed."""
+    transaction.journal.append(transitions(before, after, now, actor))
+    for event in _finished_events(before, after):
+        announce(context, transaction, after, _NOTIFIED[event], now)
+
+
+def _gone(lease: Lease, now: datetime, actor: str) -> JournalEntry:
+    return JournalEntry(
+        at=now, lease_id=lease.id, event="lease.status", reason=f"{lease.status} -> gone", actor=actor
+    )
 
 
 def _finished_events(before: Lease, after: Lease) -> Sequence[EventType]:
@@ -274,13 +290,16 @@ def _finished_events(before: Lease, after: Lease) -> Sequence[EventType]:
 def _release(context: Context, transaction: Transaction, current: _Pass, now: datetime) -> None:
     """Give free what was seen free, each resource by itself, and wake up who waits for it."""
     released: set[ResourceId] = set()
-    cleaned_from = now if context.settings.leases.cleaning_time else None
     for reservation_id, report in current.reports.items():
-        held = {each.resource_id for each in current.allocations[reservation_id]}
         if report.occupied is None:
             continue
-        free = {each for each in held if each not in report.occupied}
-        transaction.allocations.release(reservation_id, free, cleaned_from)
+        held = current.allocations[reservation_id]
+        free = {each.resource_id for each in held if each.resource_id not in report.occupied}
+        # What never came into use needs no cleaning, and must not block the window that was given up.
+        used = {each.resource_id for each in held if each.window.start < now}
+        cleaned = free & used if context.settings.leases.cleaning_time else set()
+        transaction.allocations.release(reservation_id, cleaned, now)
+        transaction.allocations.release(reservation_id, free - cleaned, None)
         released |= free
     if released:
         transaction.work.schedule(transaction.allocations.waiting_leases(released, now), now)

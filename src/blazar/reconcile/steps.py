@@ -22,6 +22,8 @@ from blazar.ports.cloud import Cloud
 
 _ROUNDS = 4
 """How often a reservation is looked at again in one pass, as long as that brings it on."""
+_GIVEN_BACK_BY_THEN = timedelta(seconds=30)
+"""A safety net: who gives a resource back wakes up who waits for it."""
 
 _logger = logging.getLogger(__name__)
 
@@ -67,49 +69,95 @@ def take_steps(
         held_by_others: Why resources (by id) cannot be handed over yet.
         before_each: Called before every step; what it raises ends the work.
     """
-    report = Report()
+    work = _Work(
+        plugin=plugin,
+        cloud=cloud,
+        assignment=assignment,
+        phase=phase,
+        held_by_others=held_by_others,
+        before_each=before_each,
+    )
     try:
-        _take_rounds(plugin, cloud, assignment, phase, held_by_others, before_each, report)
+        work.take_rounds()
     except CloudUnavailable as error:
-        report.failure = f"the cloud does not answer: {error.message}"
+        work.report.failure = f"the cloud does not answer: {error.message}"
     except CloudRefused as error:
-        report.refused = error.message
+        work.report.refused = error.message
     except CloudError as error:
-        report.failure = error.message
-    return report
+        work.report.failure = error.message
+    return work.report
 
 
-def _take_rounds(  # noqa: PLR0913 - the arguments of take_steps and what it fills in
-    plugin: Plugin,
-    cloud: Cloud,
-    assignment: Assignment[Any],
-    phase: Phase,
-    held_by_others: Mapping[str, str],
-    before_each: Callable[[], None],
-    report: Report,
-) -> None:
-    wanted: frozenset[Item] = plugin.wanted(assignment, phase)
-    seen = plugin.observe(cloud, assignment, phase)
-    for _ in range(_ROUNDS):
-        _note(report, seen.items, wanted)
-        if report.is_complete:
-            return
-        report.waiting, report.failure = [], None
+@dataclass(slots=True, kw_only=True)
+class _Work:
+    """The arguments of :func:`take_steps`, and what has come of them so far."""
+
+    plugin: Plugin
+    cloud: Cloud
+    assignment: Assignment[Any]
+    phase: Phase
+    held_by_others: Mapping[str, str]
+    before_each: Callable[[], None]
+    report: Report = field(default_factory=Report)
+
+    def take_rounds(self) -> None:
+        """Observe and take steps, as long as that brings the reservation on."""
+        wanted: frozenset[Item] = self.plugin.wanted(self.assignment, self.phase)
+        seen = self._observe()
+        for _ in range(_ROUNDS):
+            self._note(seen.items, wanted)
+            if self.report.is_complete:
+                return
+            self._take_round(seen, wanted)
+            before = seen.items
+            seen = self._observe()
+            if self.report.refused is not None or seen.items == before:
+                break
+        self._note(seen.items, wanted)
+        if not self.report.is_complete and self.report.reason is None and self.report.refused is None:
+            # All steps were taken, and yet the cloud does not show it: look again, but not at once.
+            self.report.failure = "the cloud does not show yet what was done"
+
+    def _observe(self) -> Any:
+        return self.plugin.observe(self.cloud, self.assignment, self.phase)
+
+    def _take_round(self, seen: Any, wanted: frozenset[Item]) -> None:
+        """Take every step that is not held up by one before it."""
+        self.report.waiting, self.report.failure = [], None
+        # From here on something may be outside, whatever the answer to the step that makes it.
+        self.report.is_deployed = True
         blocked: set[str] = set()
         for item, is_wanted in _ordered(seen.items, wanted):
             if item.scope in blocked or (not item.scope and blocked):
                 continue
-            before_each()
-            outcome = _outcome(plugin, cloud, assignment, item, is_wanted, seen, held_by_others, report)
-            if report.refused is not None:
-                break
-            if not isinstance(outcome, Done):
+            self.before_each()
+            if not self._take_step(item, is_wanted, seen):
                 blocked.add(item.scope)
-        before = seen.items
-        seen = plugin.observe(cloud, assignment, phase)
-        if report.refused is not None or seen.items == before:
-            break
-    _note(report, seen.items, wanted)
+            if self.report.refused is not None:
+                return
+
+    def _take_step(self, item: Item, is_wanted: bool, seen: Any) -> bool:
+        """Take one step; return whether it is done, and put into the report why it is not."""
+        if is_wanted and item.scope in self.held_by_others:
+            outcome: Outcome = Waiting(_GIVEN_BACK_BY_THEN, self.held_by_others[item.scope])
+        else:
+            act = self.plugin.make if is_wanted else self.plugin.remove
+            try:
+                outcome = act(self.cloud, self.assignment, item, seen)
+            except (CloudConflict, CloudNotFound) as error:
+                self.report.failure = error.message
+                return False
+        match outcome:
+            case Waiting():
+                self.report.waiting.append(outcome)
+            case Refused(reason):
+                self.report.refused = reason
+        return isinstance(outcome, Done)
+
+    def _note(self, seen: frozenset[Item], wanted: frozenset[Item]) -> None:
+        self.report.is_complete = seen == wanted
+        self.report.is_deployed = bool(seen)
+        self.report.occupied = frozenset(item.scope for item in seen)
 
 
 def _ordered(seen: frozenset[Item], wanted: frozenset[Item]) -> list[tuple[Item, bool]]:
@@ -117,37 +165,3 @@ def _ordered(seen: frozenset[Item], wanted: frozenset[Item]) -> list[tuple[Item,
     removals = sorted(seen - wanted, key=lambda item: (-item.rank, item.scope, repr(item)))
     additions = sorted(wanted - seen, key=lambda item: (item.rank, item.scope, repr(item)))
     return [(item, False) for item in removals] + [(item, True) for item in additions]
-
-
-def _outcome(  # noqa: PLR0913 - one step in full
-    plugin: Plugin,
-    cloud: Cloud,
-    assignment: Assignment[Any],
-    item: Item,
-    is_wanted: bool,
-    seen: Any,
-    held_by_others: Mapping[str, str],
-    report: Report,
-) -> Outcome:
-    """Take one step, and put into the report why it was not done."""
-    if is_wanted and item.scope in held_by_others:
-        outcome: Outcome = Waiting(timedelta(seconds=30), held_by_others[item.scope])
-    else:
-        try:
-            act = plugin.make if is_wanted else plugin.remove
-            outcome = act(cloud, assignment, item, seen)
-        except (CloudConflict, CloudNotFound) as error:
-            report.failure = error.message
-            return Waiting(timedelta(0), error.message)
-    match outcome:
-        case Waiting():
-            report.waiting.append(outcome)
-        case Refused(reason):
-            report.refused = reason
-    return outcome
-
-
-def _note(report: Report, seen: frozenset[Item], wanted: frozenset[Item]) -> None:
-    report.is_complete = seen == wanted
-    report.is_deployed = bool(seen)
-    report.occupied = frozenset(item.scope for item in seen)

@@ -11,14 +11,12 @@ import logging
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
 
+from blazar.app.availability import CHANGES_KEPT_FOR
 from blazar.app.context import Context
 from blazar.domain.errors import CloudConflict, CloudNotFound
 from blazar.ports.compute import Aggregate
 from blazar.ports.store import AllocationStore, AvailabilityReader, JournalEntry
-
-_CHANGES_KEPT_FOR = timedelta(hours=1)
 
 _logger = logging.getLogger(__name__)
 
@@ -128,7 +126,7 @@ def _return_host(context: Context, service_host: str, freepool: Aggregate | None
 def _forget_old_entries(context: Context, allocations: AllocationStore, log: AvailabilityReader) -> None:
     now = context.clock.now()
     allocations.purge_released(now - context.settings.leases.cleaning_time)
-    log.purge_changes(now - _CHANGES_KEPT_FOR)
+    log.purge_changes(now - CHANGES_KEPT_FOR)
 
 
 def _report(context: Context, actor: str, found: list[str], removed: list[str]) -> None:

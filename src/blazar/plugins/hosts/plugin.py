@@ -217,7 +217,9 @@ class Hosts:
         try:
             cloud.compute.add_host(aggregate_id, service_host)
         except CloudNotFound:
-            return Refused(f"Nova does not know the host {service_host} any more")
+            if cloud.compute.find_availability_zone(service_host) is None:
+                return Refused(f"Nova does not know the host {service_host} any more")
+            return Waiting(RETRY, "the aggregate has just been deleted by another")
         except CloudConflict as error:
             return Waiting(RETRY, f"host {service_host} cannot be handed over yet: {error.message}")
         return Done()
@@ -235,9 +237,11 @@ class Hosts:
             name = self._settings.freepool_name
             return Waiting(RETRY, f"Nova has no aggregate named {name} (the freepool)")
         try:
+            # A conflict may mean that it is in there already; only what is seen next tells.
             cloud.compute.add_host(freepool_id, service_host)
-        except CloudConflict:
-            return Done()
+        except CloudNotFound:
+            if cloud.compute.find_availability_zone(service_host) is not None:
+                return Waiting(RETRY, "the freepool has just been deleted by another")
         return Done()
 
     def _add_servers(

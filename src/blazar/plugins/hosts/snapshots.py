@@ -44,9 +44,8 @@ def take_snapshots(
                     assignment.project_id,
                     {**occasion, _SERVER: server.id},
                 )
-            except CloudNotFound:
-                continue
-            except CloudConflict:
+            except (CloudConflict, CloudNotFound):
+                # One that has gone meanwhile is not listed the next time.
                 busy.append(server.id)
     if busy:
         return Waiting(_RETRY, f"cannot be snapshotted yet: {', '.join(sorted(busy))}")
