@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import functools
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+import pytest
+import sqlalchemy as sa
+from databases import make_database
+from engine.lab import Lab, LabOn
+
+from blazar.domain.errors import BlazarError
+
+EngineOf = Callable[[str], sa.Engine]
+
+
+@pytest.fixture(scope="session")
+def engine_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EngineOf]:
+    """Return the database of a kind; each is made when it is first asked for."""
+    with ExitStack() as stack:
+
+        @functools.cache
+        def make(kind: str) -> sa.Engine:
+            return stack.enter_context(make_database(kind, tmp_path_factory.mktemp("engine")))
+
+        yield make
+
+
+class UnexpectedErrors(logging.Handler):
+    """Collects what was logged with an error that is none of the project's own."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.found: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        error = record.exc_info[1] if record.exc_info else None
+        if error is not None and not isinstance(error, BlazarError):
+            self.found.append(self.format(record))
+
+
+@pytest.fixture
+def unexpected_errors() -> Iterator[list[str]]:
+    """Return what was logged so far; whatever a test does not take away fails it."""
+    handler = UnexpectedErrors()
+    logger = logging.getLogger("blazar")
+    logger.addHandler(handler)
+    yield handler.found
+    logger.removeHandler(handler)
+    assert handler.found == []
+
+
+@pytest.fixture
+def lab_on(engine_of: EngineOf, unexpected_errors: list[str]) -> LabOn:
+    """Return a new lab on a kind of database."""
+    return lambda kind: Lab(engine_of(kind))
+
+
+@pytest.fixture
+def lab(lab_on: LabOn) -> Lab:
+    return lab_on("sqlite")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how much was tried by machine; run the tests of this folder alone to see it."""
+    figures: Counter[str] = Counter()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            for name, value in getattr(report, "user_properties", ()):
+                if getattr(report, "when", "") == "call" and name.startswith("engine: "):
+                    figures[name] += value
+    for name, value in sorted(figures.items()):
+        terminalreporter.write_line(f"{name} {value:,}")

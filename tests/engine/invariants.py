@@ -1,0 +1,232 @@
+"""What always holds, and what holds once everything has settled."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+
+from blazar.domain.lease import EventStatus, Lease, LeaseStatus, Reservation, ReservationStatus
+from blazar.reconcile.loop import SWEEP
+
+if TYPE_CHECKING:
+    from engine.lab import Lab
+
+FREEPOOL = "freepool"
+Rows = list[sa.Row[Any]]
+_FINISHED = (EventStatus.DONE, EventStatus.ERROR)
+
+
+def check_hosts_are_somewhere(lab: Lab) -> None:
+    """Note if a registered host is in no pool at all, where any server could land on it."""
+    placed: set[str] = set()
+    for each in lab.cloud.compute.list_aggregates():
+        placed |= each.hosts
+    lost = [name for name in lab.host_names if name not in placed]
+    if lost:
+        lab.violations.append(f"{lab.clock.now()}: {', '.join(lost)} in no pool")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """Everything there is at an instant; rows are in the order in which they were written."""
+
+    leases: tuple[Lease, ...]
+    allocations: Rows
+    hosts: Rows
+    work: Rows
+    journal: Rows
+    outbox: Rows
+
+
+def check_always(lab: Lab, world: World | None = None) -> None:
+    """What holds at every instant, whatever has gone wrong."""
+    assert not lab.violations, lab.violations
+    _check_nothing_twice(lab, world or lab.world())
+    homes = Counter(host for name, hosts in lab.aggregates().items() if name != FREEPOOL for host in hosts)
+    twice = [host for host, count in homes.items() if count > 1]
+    assert not twice, twice
+
+
+def check_settled(lab: Lab, *, may_fail: bool = False) -> None:
+    """What holds when nothing has gone wrong lately: everything is as its window has it.
+
+    Args:
+        lab: The lab.
+        may_fail: A reservation may be in error, because the cloud refused something for good.
+    """
+    world = lab.world()
+    check_always(lab, world)
+    for lease in world.leases:
+        _check_status(lab, world, lease, may_fail)
+        _check_books(world, lease)
+    _check_cloud(lab, world)
+    _check_work(lab, world)
+    _check_journal(world)
+    _check_messages(lab, world)
+
+
+def check_said_once(lab: Lab) -> None:
+    """Where nothing went wrong, no notification is sent twice."""
+    world = lab.world()
+    changed = {row.lease_id for row in world.journal if row.event == "update"}
+    # What was moved into the future happens again.
+    twice = {key for key, count in lab.sent.counts.items() if count > 1 and key[0] not in changed}
+    assert not twice, twice
+
+
+def _check_nothing_twice(lab: Lab, world: World) -> None:
+    cleaning = lab.conditions.cleaning_time
+    by_host: dict[str, list[sa.Row[Any]]] = defaultdict(list)
+    for row in world.allocations:
+        by_host[row.resource_id].append(row)
+    for rows in by_host.values():
+        rows.sort(key=lambda row: row.start_at)
+        for one, other in itertools.pairwise(rows):
+            assert one.reservation_id is None or one.reservation_id != other.reservation_id
+            assert one.end_at + cleaning <= other.start_at, "a host is promised twice"
+
+
+def _check_status(lab: Lab, world: World, lease: Lease, may_fail: bool) -> None:
+    now = lab.clock.now()
+    assert not lease.is_deleting, "a lease is stuck in DELETING"
+    if now >= lease.end:
+        wanted = LeaseStatus.TERMINATED, ReservationStatus.DELETED
+    elif now >= lease.start:
+        wanted = LeaseStatus.ACTIVE, ReservationStatus.ACTIVE
+    else:
+        wanted = LeaseStatus.PENDING, ReservationStatus.PENDING
+    reservations = {each.status for each in lease.reservations}
+    if may_fail and lease.status is LeaseStatus.ERROR and wanted[0] is LeaseStatus.ACTIVE:
+        assert ReservationStatus.ERROR in reservations
+        assert all(each.problem for each in lease.reservations if each.status is ReservationStatus.ERROR)
+        return
+    assert (lease.status, reservations - {wanted[1]}) == (wanted[0], set()), _story(lab, world, lease)
+    assert [each.problem for each in lease.reservations if each.problem] == []
+    assert [each.event_type for each in lease.events if each.status is EventStatus.IN_PROGRESS] == []
+
+
+def _check_books(world: World, lease: Lease) -> None:
+    for reservation in lease.reservations:
+        own = [
+            row
+            for row in world.allocations
+            if row.reservation_id == reservation.id and row.released_at is None
+        ]
+        if lease.status is LeaseStatus.TERMINATED:
+            assert own == [], "a lease that is over still holds hosts"
+            continue
+        assert _count(reservation, "min") <= len(own) <= _count(reservation, "max")
+        assert {(row.start_at, row.end_at) for row in own} == {(lease.start, lease.end)}
+
+
+def _count(reservation: Reservation, key: str) -> int:
+    count = reservation.spec[key]
+    assert isinstance(count, int)
+    return count
+
+
+def _check_cloud(lab: Lab, world: World) -> None:
+    wanted = dict(_wanted_aggregates(lab, world))
+    away = frozenset().union(*wanted.values())
+    wanted[FREEPOOL] = frozenset(lab.host_names) - away
+    assert lab.aggregates() == wanted, (lab.aggregates(), wanted)
+    with lab.faults.exempt():
+        for aggregate in lab.cloud.compute.list_aggregates():
+            owner = aggregate.metadata.get("blazar:owner")
+            assert owner == (None if aggregate.name == FREEPOOL else "project")
+    deployed = {each.id for lease in world.leases for each in lease.reservations if each.is_deployed}
+    assert deployed == wanted.keys() - {FREEPOOL}, deployed
+
+
+def _wanted_aggregates(lab: Lab, world: World) -> Iterator[tuple[str, frozenset[str]]]:
+    now, lead = lab.clock.now(), lab.conditions.settings.leases.prepare_lead
+    names = {row.id: row.service_name for row in world.hosts}
+    allocated: dict[str, set[str]] = defaultdict(set)
+    for row in world.allocations:
+        if row.released_at is None:
+            allocated[row.reservation_id].add(names[row.resource_id])
+    for lease in world.leases:
+        if not lease.start - lead <= now < lease.end:
+            continue
+        for reservation in lease.reservations:
+            if reservation.status is not ReservationStatus.ERROR:
+                hosts = allocated[reservation.id] if now >= lease.start else set()
+                yield reservation.id, frozenset(hosts)
+
+
+def _check_work(lab: Lab, world: World) -> None:
+    now = lab.clock.now()
+    rows = {row.key: row for row in world.work}
+    assert [row.key for row in rows.values() if row.owner is not None] == [], "a claim is held"
+    assert [row.key for row in rows.values() if row.due_at <= now] == [], "work is overdue"
+    unfinished = {each.id for each in world.leases if each.status is not LeaseStatus.TERMINATED}
+    assert unfinished <= rows.keys(), "nobody will look at a lease"
+    assert rows.keys() - {SWEEP} <= {each.id for each in world.leases}
+    assert not world.outbox, "a message does not leave"
+
+
+def _check_messages(lab: Lab, world: World) -> None:
+    expected = Counter(
+        (row.lease_id, "lease." + row.event)
+        for row in world.journal
+        if row.event in ("create", "update", "delete")
+    )
+    for lease in world.leases:
+        for event in lease.events:
+            if event.status in _FINISHED:
+                expected[lease.id, f"lease.event.{event.event_type}"] += 1
+    missing = {key for key, count in expected.items() if lab.sent.counts[key] < min(count, 1)}
+    assert not missing, missing
+
+
+def _check_journal(world: World) -> None:
+    """Each entry begins where the one before it ended, and the last ends where things are."""
+    known: dict[tuple[str, str], str | None] = {}
+    for row in world.journal:
+        if row.lease_id is None:
+            continue
+        if row.event == "delete":
+            known[row.lease_id, "lease.status"] = LeaseStatus.DELETING.value
+        if row.event == "update":
+            # What was in error is tried again, and an event that was moved happens again.
+            known = {key: value for key, value in known.items() if key[0] != row.lease_id}
+        if row.event in ("lease.status", "reservation.status", "event.status"):
+            subject, before, after = _transition(row)
+            assert known.get((row.lease_id, subject)) in (None, before), _lines(world, row.lease_id)
+            known[row.lease_id, subject] = after
+    for lease in world.leases:
+        for subject, status in _statuses(lease).items():
+            assert known.get((lease.id, subject), status) == status, _lines(world, lease.id)
+
+
+def _transition(row: sa.Row[Any]) -> tuple[str, str, str]:
+    reason = row.reason
+    subject = row.reservation_id or row.event
+    if row.event == "event.status":
+        subject, _, reason = reason.partition(": ")
+    before, _, after = reason.partition(" -> ")
+    return subject, before, after.partition(":")[0]
+
+
+def _statuses(lease: Lease) -> Mapping[str, str]:
+    return {
+        "lease.status": lease.status.value,
+        **{each.id: each.status.value for each in lease.reservations},
+        **{each.event_type.value: each.status.value for each in lease.events},
+    }
+
+
+def _lines(world: World, lease_id: str) -> str:
+    rows = (row for row in world.journal if row.lease_id == lease_id)
+    return "\n".join(f"{row.at:%H:%M:%S} {row.actor} {row.event} {row.reason}" for row in rows)
+
+
+def _story(lab: Lab, world: World, lease: Lease) -> str:
+    due = [f"{row.key} due {row.due_at} claimed by {row.owner}" for row in world.work]
+    problems = [each.problem for each in lease.reservations]
+    return f"at {lab.clock.now()}: {problems} {due}\n{_lines(world, lease.id)}"

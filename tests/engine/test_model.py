@@ -1,0 +1,241 @@
+"""Leases under anything that may happen to them, in any order: nothing twice, leaked, or stuck."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+from engine.faults import COMMIT_FAULTS
+from engine.invariants import World, check_always, check_settled
+from engine.lab import Lab
+from engine.parts import Conditions, LabManager
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from blazar.cloud.simulated.faults import FaultKind, FaultRule
+from blazar.domain.errors import BadRequest, CloudConflict, Conflict, NotEnoughHosts, NotFound
+from blazar.domain.interval import Interval
+from blazar.domain.lease import Lease, LeaseStatus
+
+HOSTS = 3
+MINUTE = timedelta(minutes=1)
+EXPRESSIONS = st.sampled_from(
+    ["", '["==", "$hypervisor_hostname", "host-1"]', '["<=", "$hypervisor_hostname", "host-2"]']
+)
+COUNTS = st.integers(1, HOSTS).flatmap(lambda low: st.tuples(st.just(low), st.integers(low, HOSTS)))
+TROUBLES = st.sampled_from(
+    [
+        FaultRule(kind=FaultKind.STATUS, every=3, times=9),
+        FaultRule(kind=FaultKind.LOSE_REPLY, every=2, times=9),
+        FaultRule(kind=FaultKind.CRASH, every=4, times=3),
+        FaultRule(kind=FaultKind.STATUS, operation="compute.remove_host"),
+        FaultRule(kind=FaultKind.STATUS, operation="compute.list_aggregates"),
+    ]
+)
+
+
+class Leases(RuleBasedStateMachine):
+    """Minutes are counted from the present one, so that much happens close together."""
+
+    lab: Lab
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names = 0
+        self.other: LabManager | None = None
+
+    @initialize(cleaning=st.sampled_from([0, 15]), lead=st.sampled_from([0, 20]))
+    def begin(self, cleaning: int, lead: int) -> None:
+        self.lab.reset(
+            Conditions(
+                hosts=HOSTS,
+                cleaning_time=cleaning * MINUTE,
+                before_end_lead=lead * MINUTE,
+                server_deletion_time=timedelta(seconds=5),
+            )
+        )
+        self.lab.plan_sweep()
+        self.lab.run_due()
+
+    # Lessees.
+
+    @rule(
+        start=st.integers(0, 90),
+        length=st.integers(1, 90),
+        counts=st.lists(COUNTS, min_size=1, max_size=2),
+        expression=EXPRESSIONS,
+        before_end=st.sampled_from(["", "snapshot"]),
+    )
+    def create(
+        self,
+        start: int,
+        length: int,
+        counts: list[tuple[int, int]],
+        expression: str,
+        before_end: str,
+    ) -> None:
+        self.names += 1
+        first = "now" if start == 0 else self._hours(start)
+        keys = {"hypervisor_properties": expression, "before_end": before_end}
+        try:
+            self.lab.create(f"lease {self.names}", first, self._hours(start + length), *counts, **keys)
+        except NotEnoughHosts:
+            window = Interval(self._minute(start), self._minute(start + length))
+            assert expression or not _is_enough(self._free_hosts(window), counts)
+
+    @rule(pick=st.integers(0, 99), start=st.integers(0, 90), length=st.integers(1, 90))
+    def move(self, pick: int, start: int, length: int) -> None:
+        self._change(pick, lambda lease: {"start": self._hours(start), "end": self._hours(start + length)})
+
+    @rule(pick=st.integers(0, 99), end=st.integers(1, 120))
+    def extend_or_shorten(self, pick: int, end: int) -> None:
+        self._change(pick, lambda lease: {"end": self._hours(end)})
+
+    @rule(pick=st.integers(0, 99))
+    def end_now(self, pick: int) -> None:
+        self._change(pick, lambda lease: {"end": "now"})
+
+    @rule(pick=st.integers(0, 99), counts=COUNTS, expression=st.none() | EXPRESSIONS)
+    def resize(self, pick: int, counts: tuple[int, int], expression: str | None) -> None:
+        def changes(lease: Lease) -> dict[str, Any]:
+            keys: dict[str, Any] = {"id": lease.reservations[0].id, "min": counts[0], "max": counts[1]}
+            if expression is not None:
+                keys["hypervisor_properties"] = expression
+            return {"reservations": [keys]}
+
+        self._change(pick, changes)
+
+    @rule(pick=st.integers(0, 99))
+    def rename(self, pick: int) -> None:
+        self._change(pick, lambda lease: {"name": f"{lease.name}, again"[:80]})
+
+    @rule(pick=st.integers(0, 99))
+    def cancel(self, pick: int) -> None:
+        lease = self._pick(pick)
+        if lease is not None:
+            self.lab.delete(lease.id)
+
+    @rule(pick=st.integers(0, 99))
+    def boot_on_a_reserved_host(self, pick: int) -> None:
+        lease = self._pick(pick)
+        if lease is None or lease.status is not LeaseStatus.ACTIVE:
+            return
+        try:
+            self.lab.boot("reserved", reservation_id=lease.reservations[0].id)
+        except CloudConflict:
+            assert self.lab.clock.now() >= lease.end
+
+    # Time and trouble.
+
+    @rule(minutes=st.integers(1, 60))
+    def work(self, minutes: int) -> None:
+        self.lab.run_until(self._hours(minutes))
+
+    @rule()
+    def work_a_little(self) -> None:
+        self.lab.run_due()
+
+    @rule(minutes=st.sampled_from([1, 10, 70, 60 * 24, 60 * 24 * 3]))
+    def sleep(self, minutes: int) -> None:
+        self.lab.jump(self._hours(minutes))
+
+    @rule(trouble=TROUBLES)
+    def trouble_begins(self, trouble: FaultRule) -> None:
+        self.lab.faults.add(trouble)
+
+    @precondition(lambda self: self.lab.faults.rules)
+    @rule()
+    def trouble_ends(self) -> None:
+        self.lab.faults.clear()
+
+    @rule(fault=st.sampled_from(sorted(COMMIT_FAULTS)), nth=st.integers(1, 6))
+    def a_commit_will_go_wrong(self, fault: str, nth: int) -> None:
+        self.lab.store.arm(COMMIT_FAULTS[fault], nth)
+
+    @rule()
+    def kill_the_manager(self) -> None:
+        self.lab.kill()
+
+    @rule()
+    def go_on_with_another_manager(self) -> None:
+        other = self.other or self.lab.new_manager()
+        self.other, self.lab.manager = self.lab.manager, other
+
+    @invariant()
+    def nothing_is_promised_twice(self) -> None:
+        check_always(self.lab)
+
+    def teardown(self) -> None:
+        if not hasattr(self.lab, "clock"):
+            return
+        self.lab.faults.clear()
+        self.lab.store.disarm()
+        self.lab.run_until(self._hours(5.5))
+        check_settled(self.lab)
+
+    # What the rules have in common.
+
+    def _minute(self, minutes: float) -> datetime:
+        return self.lab.clock.now().replace(second=0, microsecond=0) + minutes * MINUTE
+
+    def _hours(self, minutes: float) -> float:
+        beginning = self.lab.instant(0)
+        return (self._minute(minutes) - beginning) / timedelta(hours=1)
+
+    def _pick(self, number: int) -> Lease | None:
+        leases = self.lab.leases()
+        return leases[number % len(leases)] if leases else None
+
+    def _change(self, pick: int, changes: Callable[[Lease], dict[str, Any]]) -> None:
+        lease = self._pick(pick)
+        if lease is None:
+            return
+        before = self.lab.world()
+        try:
+            self.lab.update(lease.id, **changes(lease))
+        except (BadRequest, Conflict, NotFound):
+            assert _intent(self.lab.world()) == _intent(before), "a refused request changed something"
+
+    def _free_hosts(self, window: Interval) -> int:
+        now, world = self.lab.clock.now(), self.lab.world()
+        wide = window.widened(self.lab.conditions.cleaning_time)
+        busy = set()
+        for row in world.allocations:
+            end = max(row.end_at, row.released_at or row.end_at)
+            is_overdue = window.start <= now and row.released_at is None and row.end_at <= now
+            if is_overdue or (row.start_at < wide.end and end > wide.start):
+                busy.add(row.resource_id)
+        return HOSTS - len(busy)
+
+
+def _is_enough(free: int, counts: list[tuple[int, int]]) -> bool:
+    """Return whether so many hosts will do; an earlier reservation takes what it can get."""
+    for low, high in counts:
+        if free < low:
+            return False
+        free -= min(free, high)
+    return True
+
+
+def _intent(world: World) -> tuple[object, ...]:
+    return world.leases, world.allocations, world.journal
+
+
+def test_leases_under_anything_that_may_happen(lab: Lab) -> None:
+    Leases.lab = lab
+
+    run_state_machine_as_test(
+        Leases,
+        settings=settings(
+            max_examples=120, stateful_step_count=25, deadline=None, derandomize=True, print_blob=True
+        ),
+    )
