@@ -197,21 +197,25 @@ def test_a_host_that_is_given_back_during_the_pass_of_its_next_holder_is_handed_
     check_settled(lab)
 
 
-def test_a_worker_that_was_paused_until_its_claim_was_taken_over_writes_nothing(lab: Lab) -> None:
+def test_a_worker_that_was_paused_until_its_claim_was_taken_over_does_no_more(lab: Lab) -> None:
     lease = lab.create("a", 1, 2, (2, 2))
     lab.at(0.99)
     other = lab.new_manager()
+    calls = []
 
     def pause() -> None:
         lab.clock.advance(timedelta(seconds=11))
         other.reconciler.run_due()
         assert lab.lease(lease).status is LeaseStatus.ACTIVE
+        calls.append(lab.counted)
 
     lab.faults.before("compute.add_host", pause)
     lab.run_until(1)
 
     after = [row for row in lab.world().journal if row.at > lab.instant(1)]
     assert {row.actor for row in after} == {other.name}
+    # What it was about to do is refused by the cloud; it does not go on from there.
+    assert calls == [lab.counted]
     lab.at(1.1)
 
 

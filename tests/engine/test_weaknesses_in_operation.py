@@ -225,6 +225,21 @@ def test_weakness_40_a_server_that_takes_an_hour_to_go_is_waited_for(lab: Lab) -
     lab.at(2.1)
 
 
+def test_weakness_45_a_start_says_whose_end_it_waits_for(lab: Lab) -> None:
+    lab.reset(Conditions(hosts=1, server_deletion_time=timedelta(minutes=1)))
+    first = lab.create("a", "now", 1)
+    second = lab.create("b", 1, 2)
+    lab.at(0.9)
+    lab.boot("host-1")
+    holder = lab.lease(first).reservations[0].id
+
+    lab.run_until(1.01)
+
+    problem = str(lab.lease(second).reservations[0].problem)
+    assert problem.endswith(f"was not yet given back by reservation {holder}")
+    lab.at(1.1)
+
+
 def test_weakness_46_what_fails_for_an_hour_is_tried_again(lab: Lab) -> None:
     lease = lab.create("a", 1, 3)
     lab.faults.add(fails("compute.*"))
