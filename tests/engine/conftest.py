@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import functools
 import logging
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
@@ -61,15 +60,3 @@ def lab_on(engine_of: EngineOf, unexpected_errors: list[str]) -> LabOn:
 @pytest.fixture
 def lab(lab_on: LabOn) -> Lab:
     return lab_on("sqlite")
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say how much was tried by machine; run the tests of this folder alone to see it."""
-    figures: Counter[str] = Counter()
-    for reports in terminalreporter.stats.values():
-        for report in reports:
-            for name, value in getattr(report, "user_properties", ()):
-                if getattr(report, "when", "") == "call" and name.startswith("engine: "):
-                    figures[name] += value
-    for name, value in sorted(figures.items()):
-        terminalreporter.write_line(f"{name} {value:,}")

@@ -1,0 +1,19 @@
+"""What is said at the end of a run."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how much was tried by machine in `tests/engine`."""
+    figures: Counter[str] = Counter()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            for name, value in getattr(report, "user_properties", ()):
+                if getattr(report, "when", "") == "call" and name.startswith("engine: "):
+                    figures[name] += value
+    for name, value in sorted(figures.items()):
+        terminalreporter.write_line(f"{name} {value:,}")
