@@ -54,6 +54,10 @@ class ReconcilerSettings:
     sweep_interval: timedelta = timedelta(minutes=10)
     """Between two sweeps for what belongs to no living reservation; zero for no sweeps."""
 
+    def backoff(self, attempts: int) -> timedelta:
+        """Return how long to wait after so many failures in a row: twice as long each time, within bounds."""
+        return min(self.longest_backoff, self.first_backoff * (1 << min(attempts, 16)))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiSettings:

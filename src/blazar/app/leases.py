@@ -66,12 +66,12 @@ def create_lease(context: Context, caller: Caller, body: JsonObject) -> JsonObje
         Conflict: The resources cannot be had; nothing is stored.
     """
     request = parse_new_lease(context, body)
-    before_end_for_new(
+    before_end = before_end_for_new(
         request.before_end, request.start, request.end, context.settings.leases.before_end_lead
     )
     lease = retrying(
         context.settings.leases.claim_attempts,
-        lambda attempt: _create_once(context, caller, request, attempt),
+        lambda attempt: _create_once(context, caller, request, before_end, attempt),
     )
     context.waker.wake()
     return lease_view(lease, context.plugins)
@@ -108,7 +108,9 @@ def delete_lease(context: Context, caller: Caller, lease_id: str) -> None:
         _wait_until_gone(context, lease_id)
 
 
-def _create_once(context: Context, caller: Caller, request: NewLease, attempt: int) -> Lease:
+def _create_once(
+    context: Context, caller: Caller, request: NewLease, before_end: datetime | None, attempt: int
+) -> Lease:
     now = context.clock.now()
     window = Interval(request.start, request.end)
     searches = [
@@ -124,7 +126,7 @@ def _create_once(context: Context, caller: Caller, request: NewLease, attempt: i
         for each in request.reservations
     ]
     found = find_resources(context, searches, attempt)
-    lease = _new_lease(context, caller, request, now)
+    lease = _new_lease(caller, request, before_end, now)
     with context.store.begin() as transaction:
         transaction.allocations.claim(found.generations)
         transaction.leases.insert(lease)
@@ -136,11 +138,8 @@ def _create_once(context: Context, caller: Caller, request: NewLease, attempt: i
     return lease
 
 
-def _new_lease(context: Context, caller: Caller, request: NewLease, now: datetime) -> Lease:
+def _new_lease(caller: Caller, request: NewLease, before_end: datetime | None, now: datetime) -> Lease:
     lease_id = LeaseId(str(uuid.uuid4()))
-    before_end = before_end_for_new(
-        request.before_end, request.start, request.end, context.settings.leases.before_end_lead
-    )
     times = {EventType.START: request.start, EventType.END: request.end}
     if before_end is not None:
         times[EventType.BEFORE_END] = before_end

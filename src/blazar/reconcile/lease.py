@@ -66,6 +66,10 @@ class _Pass:
     retry_after: timedelta | None = None
     has_failed: bool = False
 
+    def look_again(self, retry_after: timedelta) -> None:
+        """Have the lease looked at again after this time, or sooner if that was planned."""
+        self.retry_after = min(self.retry_after or retry_after, retry_after)
+
 
 def reconcile_lease(context: Context, claim: Claim, actor: str, before_each: Callable[[], None]) -> None:
     """Bring a lease as far as it can be brought now, and say when it is to be looked at next.
@@ -194,7 +198,7 @@ def _plan_retry(current: _Pass, report: Report) -> None:
     if report.refused is not None and not report.is_complete:
         current.has_failed = True
     for each in report.waiting:
-        current.retry_after = min(current.retry_after or each.retry_after, each.retry_after)
+        current.look_again(each.retry_after)
 
 
 def _progress(reservation_id: ReservationId, report: Report) -> Progress:
@@ -220,7 +224,7 @@ def _act_before_end(context: Context, current: _Pass, lease: Lease) -> Lease:
         match outcome:
             case Waiting(retry_after, reason):
                 _logger.info("before-end action of lease %s waits: %s", lease.id, reason)
-                current.retry_after = min(current.retry_after or retry_after, retry_after)
+                current.look_again(retry_after)
                 status = EventStatus.IN_PROGRESS
             case Refused(reason) if status is EventStatus.DONE:
                 _logger.warning("before-end action of lease %s was refused: %s", lease.id, reason)
@@ -314,9 +318,8 @@ def _next_look(
     if phase_of(after, now, context.settings.leases.prepare_lead) is not current.phase:
         return now, 0
     if current.has_failed:
-        longest = min(settings.longest_backoff, settings.first_backoff * 2 ** min(claim.attempts, 16))
         # Jitter, so that leases that failed together are not all tried again together.
-        retry = now + longest * context.random.uniform(0.5, 1)
+        retry = now + settings.backoff(claim.attempts) * context.random.uniform(0.5, 1)
         return min(due or retry, retry), claim.attempts + 1
     if current.retry_after is not None:
         retry = now + current.retry_after

@@ -169,7 +169,7 @@ class Reconciler:
         """Make a claim free again, to be looked at soon; one that cannot be is taken over in seconds."""
         pause = timedelta(0)
         if attempts > claim.attempts:
-            pause = min(self._settings.longest_backoff, self._settings.first_backoff * 2 ** min(attempts, 16))
+            pause = self._settings.backoff(attempts)
         try:
             with self._context.store.begin() as transaction:
                 transaction.work.finish(claim, self._context.clock.now() + pause, attempts)
