@@ -1,10 +1,15 @@
-"""What is said at the end of a run."""
+"""What holds for every test, and what is said at the end of a run."""
 
 from __future__ import annotations
 
 from collections import Counter
 
 import pytest
+from hypothesis import settings
+
+# A machine that is busy is no failure: nothing in tests depends on time.
+settings.register_profile("unhurried", deadline=None)
+settings.load_profile("unhurried")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
