@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from oslo_config import cfg
 
 from blazarnova import options
@@ -43,6 +44,27 @@ def test_options_are_read_from_their_group_and_may_be_read_again(tmp_path: Path)
         preemptible_aggregate="spot",
         allow_preemptibles_on_ordinary_hosts=True,
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("aggregate_freepool_name", ""),
+        ("blazar_owner", ""),
+        ("blazar_az_prefix", ""),
+        ("allow_preemptibles", "maybe"),
+    ],
+)
+def test_a_value_that_cannot_be_used_is_refused_by_the_name_of_its_option(
+    tmp_path: Path, name: str, value: str
+) -> None:
+    file = tmp_path / "nova.conf"
+    file.write_text(f"[blazar:physical:host]\n{name} = {value}\n", encoding="utf-8")
+    conf = cfg.ConfigOpts()
+    conf(["--config-file", str(file)])
+
+    with pytest.raises(cfg.ConfigFileValueError, match=f"option {name} .*nova.conf"):
+        options.read(conf)
 
 
 def test_all_options_are_listed_for_the_sample_file() -> None:

@@ -9,23 +9,27 @@ from oslo_config import cfg
 from blazarnova.scheduler.filters.decision import FilterSettings
 
 GROUP = "blazar:physical:host"
+_NOT_EMPTY = r"\S"
 
 OPTIONS: tuple[cfg.Opt, ...] = (
     cfg.StrOpt(
         "aggregate_freepool_name",
         default="freepool",
+        regex=_NOT_EMPTY,
         help="Name of the aggregate of the hosts that Blazar may reserve and that are not reserved now. "
-        "Must equal [nova] aggregate_freepool_name of blazar.conf.",
+        "Must not be empty, and must equal [nova] aggregate_freepool_name of blazar.conf.",
     ),
     cfg.StrOpt(
         "blazar_owner",
         default="blazar:owner",
+        regex=_NOT_EMPTY,
         help="Metadata key under which the aggregate of a reservation names the project that owns it. "
-        "Must equal [nova] blazar_owner of blazar.conf.",
+        "Must not be empty, and must equal [nova] blazar_owner of blazar.conf.",
     ),
     cfg.StrOpt(
         "blazar_az_prefix",
         default="blazar_",
+        regex=_NOT_EMPTY,
         help="What the availability zones of reservations begin with. Must not be empty, and must equal "
         "[physical:host] blazar_az_prefix of blazar.conf.",
     ),
@@ -38,7 +42,8 @@ OPTIONS: tuple[cfg.Opt, ...] = (
     cfg.StrOpt(
         "preemptible_aggregate",
         default="freepool",
-        help="Name of the aggregate whose hosts preemptible servers may use. Only with allow_preemptibles.",
+        help="Name of the aggregate whose hosts take preemptible servers, if allow_preemptibles is on, and "
+        "no ordinary ones. Empty: there is none.",
     ),
     cfg.BoolOpt(
         "allow_preemptibles_on_ordinary_hosts",
@@ -63,7 +68,11 @@ def list_opts() -> list[tuple[str, Sequence[cfg.Opt]]]:
 
 
 def read(conf: cfg.ConfigOpts) -> FilterSettings:
-    """Return what *conf* says, as frozen values; registers the options if they are not yet known."""
+    """Return what *conf* says, as frozen values; registers the options if they are not yet known.
+
+    Raises:
+        oslo_config.cfg.ConfigFileValueError: A value cannot be used; names the option and the file.
+    """
     conf.register_opts(OPTIONS, group=GROUP)
     group = conf[GROUP]
     return FilterSettings(

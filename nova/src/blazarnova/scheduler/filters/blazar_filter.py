@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Any
 
-from nova.scheduler import filters
+from nova.scheduler import filters, utils
 from oslo_config import cfg
 from oslo_log import log as logging
 
 from blazarnova import options
-from blazarnova.scheduler.filters.decision import HINT, Aggregate, Request, decide
+from blazarnova.scheduler.filters.decision import (
+    HINT,
+    Aggregate,
+    Request,
+    Verdict,
+    closed_hosts,
+    decide,
+)
 
 LOG = logging.getLogger(__name__)
 
@@ -35,16 +44,18 @@ class BlazarFilter(filters.BaseHostFilter):  # type: ignore[misc]
     4   given   none, or other any         in a named pool                                       reject
     5   given   none, or other any         in no named pool                                      reject
     6   none    any value      any         any (Placement's inventory does the restricting)      pass
-    7   none    none           yes         in one pool only, which is ``preemptible_aggregate``  pass
-    8   none    none           yes         in no pool, and
+    7   none    none           yes         closed, because a reservation of it begins            reject
+    8   none    none           yes         in one pool only, which is ``preemptible_aggregate``  pass
+    9   none    none           yes         in no pool, and
                                            ``allow_preemptibles_on_ordinary_hosts`` is on        pass
-    9   none    none           yes         any other                                             reject
-    10  none    none           no          in a pool                                             reject
-    11  none    none           no          in no pool                                            pass
+    10  none    none           yes         any other                                             reject
+    11  none    none           no          in a pool                                             reject
+    12  none    none           no          in no pool                                            pass
     === ======= ============== =========== ===================================================== ======
 
-    An empty hint is none. A hint that is neither text nor a list of text is given but names nothing.
-    In rows 1 and 2 any one of the named pools is enough.
+    A host is *closed* if one of its aggregates has a metadata key ``blazar:closed:`` and the host's name;
+    blazar-manager sets and removes it. An empty hint is none. A hint that is neither text nor a list of
+    text is given but names nothing. In rows 1 and 2 any one of the named pools is enough.
     """
 
     # Neither aggregates nor the request change between the instances of one request.
@@ -57,24 +68,54 @@ class BlazarFilter(filters.BaseHostFilter):  # type: ignore[misc]
         super().__init__()
         self._settings = options.read(cfg.CONF)
 
+    def filter_all(self, filter_obj_list: Iterable[Any], spec_obj: Any) -> Iterable[Any]:
+        """Return the hosts that may take the server, in their order; all of them for a rebuild.
+
+        The request is read once, and not once a host as Nova's loop over ``host_passes`` would do.
+        """
+        if utils.request_is_rebuild(spec_obj):
+            return super().filter_all(filter_obj_list, spec_obj)  # type: ignore[no-any-return]
+        passes = self._judge(spec_obj)
+        return [host_state for host_state in filter_obj_list if passes(host_state)]
+
     def host_passes(self, host_state: Any, spec_obj: Any) -> bool:
         """Return whether the host may take the server."""
+        return self._judge(spec_obj)(host_state)
+
+    def _judge(self, spec_obj: Any) -> Callable[[Any], bool]:
+        """Return what tells whether a host passes the request."""
         flavor = spec_obj.flavor
         # Extra specs that were not sent along must not be fetched: a scheduler has no database at hand.
-        extra_specs = flavor.extra_specs if flavor.obj_attr_is_set("extra_specs") else None
+        extra_specs = flavor.extra_specs if flavor.obj_attr_is_set("extra_specs") else {}
         request = Request(
-            project_id=spec_obj.project_id,
-            hint=spec_obj.get_scheduler_hint(HINT),
-            extra_specs=extra_specs or {},
+            project_id=spec_obj.project_id, hint=spec_obj.get_scheduler_hint(HINT), extra_specs=extra_specs
         )
-        aggregates = [
-            Aggregate(name=each.name, availability_zone=each.availability_zone, metadata=each.metadata)
-            for each in host_state.aggregates
-        ]
-        verdict = decide(request, aggregates, self._settings)
-        if not verdict.passes:
-            LOG.debug(
-                "BlazarFilter rejects %(host)s by row %(row)d: %(verdict)s",
-                {"host": host_state, "row": verdict.row, "verdict": verdict.name},
-            )
-        return verdict.passes
+
+        # Nova holds one object per aggregate, which all of its hosts share, and reading one is what costs.
+        @cache
+        def closed_by(*aggregates: Any) -> frozenset[str]:
+            return closed_hosts([_read(each) for each in aggregates])
+
+        @cache
+        def verdict_on(is_closed: bool, *aggregates: Any) -> Verdict:
+            return decide(request, [_read(each) for each in aggregates], self._settings, is_closed=is_closed)
+
+        def passes(host_state: Any) -> bool:
+            is_closed = host_state.host in closed_by(*host_state.aggregates)
+            verdict = verdict_on(is_closed, *host_state.aggregates)
+            if not verdict.passes:
+                LOG.debug(
+                    "BlazarFilter rejects %(host)s by row %(row)d: %(verdict)s",
+                    {"host": host_state, "row": verdict.row, "verdict": verdict.name},
+                )
+            return verdict.passes
+
+        return passes
+
+
+def _read(aggregate: Any) -> Aggregate:
+    return Aggregate(
+        name=aggregate.name,
+        availability_zone=aggregate.availability_zone,
+        metadata=aggregate.metadata,
+    )

@@ -12,6 +12,8 @@ RESERVATION_EXTRA_SPEC = "aggregate_instance_extra_specs:reservation"
 """Extra spec of the flavor of an instance reservation; its value is the reservation's id."""
 PREEMPTIBLE_EXTRA_SPEC = "blazar:preemptible"
 LEGACY_AVAILABILITY_ZONE_PREFIX = "blazar:"
+CLOSED_KEY = "blazar:closed:"
+"""Metadata of an aggregate: this, and the name of a host that preemptible servers may use no more."""
 
 _TRUE_WORDS = frozenset({"1", "t", "true", "on", "y", "yes"})
 
@@ -55,32 +57,48 @@ class Verdict(enum.Enum):
     SOMEBODY_ELSES_POOL = (4, False)
     NOT_IN_A_POOL_OF_THE_HINT = (5, False)
     RESERVATION_FLAVOR = (6, True)
-    PREEMPTIBLE_ON_PREEMPTIBLE_HOST = (7, True)
-    PREEMPTIBLE_ON_ORDINARY_HOST = (8, True)
-    NO_HOST_FOR_PREEMPTIBLES = (9, False)
-    IN_A_POOL = (10, False)
-    ORDINARY_HOST = (11, True)
+    CLOSED_TO_PREEMPTIBLES = (7, False)
+    PREEMPTIBLE_ON_PREEMPTIBLE_HOST = (8, True)
+    PREEMPTIBLE_ON_ORDINARY_HOST = (9, True)
+    NO_HOST_FOR_PREEMPTIBLES = (10, False)
+    IN_A_POOL = (11, False)
+    ORDINARY_HOST = (12, True)
 
-    @property
-    def row(self) -> int:
-        """Return the number of the row in the docstring of ``BlazarFilter``."""
-        return self.value[0]
-
-    @property
-    def passes(self) -> bool:
-        """Return whether the host may take the server."""
-        return self.value[1]
+    def __init__(self, row: int, passes: bool) -> None:
+        self.row = row
+        """The number of the row in the docstring of ``BlazarFilter``."""
+        self.passes = passes
+        """Whether the host may take the server."""
 
 
-def decide(request: Request, aggregates: Sequence[Aggregate], settings: FilterSettings) -> Verdict:
-    """Return whether a host that is in exactly these *aggregates* may take the requested server."""
+def closed_hosts(aggregates: Sequence[Aggregate]) -> frozenset[str]:
+    """Return the names of the hosts that these aggregates close to preemptible servers."""
+    return frozenset(
+        key.removeprefix(CLOSED_KEY)
+        for each in aggregates
+        for key in each.metadata
+        if key.startswith(CLOSED_KEY)
+    )
+
+
+def decide(
+    request: Request, aggregates: Sequence[Aggregate], settings: FilterSettings, *, is_closed: bool = False
+) -> Verdict:
+    """Return whether a host that is in exactly these *aggregates* may take the requested server.
+
+    Args:
+        request: The server.
+        aggregates: Those that the host is in.
+        settings: The configuration.
+        is_closed: Whether the host is among :func:`closed_hosts` of its aggregates.
+    """
     pools = [aggregate for aggregate in aggregates if _is_pool(aggregate, settings)]
     if request.hint:
         return _with_hint(request, pools, settings.owner_key)
     if RESERVATION_EXTRA_SPEC in request.extra_specs:
         return Verdict.RESERVATION_FLAVOR
     if settings.allow_preemptibles and _is_preemptible(request):
-        return _preemptible(pools, settings)
+        return Verdict.CLOSED_TO_PREEMPTIBLES if is_closed else _preemptible(pools, settings)
     return Verdict.IN_A_POOL if pools else Verdict.ORDINARY_HOST
 
 
