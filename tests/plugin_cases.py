@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
-from clocks import ManualClock
+from clocks import EPOCH, ManualClock
 
 from blazar.app.context import Plugin
 from blazar.cloud.simulated.cloud import SimulatedCloud
 from blazar.domain.availability import Resource
+from blazar.domain.interval import Interval
 from blazar.domain.lease import LeaseId, ReservationId, ResourceId
 from blazar.domain.requirements import Fact
 from blazar.plugins.contract import AllocatedResource, Assignment
@@ -36,6 +38,8 @@ def assignment_of(plugin: Plugin, case: PluginCase, resources: tuple[Resource, .
         lease_id=LeaseId("lease"),
         reservation_id=RESERVATION,
         project_id="project",
+        window=Interval(EPOCH, EPOCH + timedelta(hours=1)),
+        now=EPOCH,
         spec=plugin.parse(case.body),
         resources=tuple(AllocatedResource(id=each.id, facts=each.facts) for each in resources[:2]),
     )

@@ -52,6 +52,15 @@ def test_a_configuration_of_the_existing_service_is_understood(tmp_path: Path) -
     assert settings.api.resource_types == {"physical:host"}
 
 
+def test_options_are_understood_in_the_groups_where_they_once_were(tmp_path: Path) -> None:
+    host_options = "[physical:host]\naggregate_freepool_name = pool\nblazar_owner = owner\n"
+    old = f"[DEFAULT]\nimage_prefix = kept_\n{host_options}"
+
+    hosts = config.read_settings(_conf(tmp_path, old)).hosts
+
+    assert (hosts.image_prefix, hosts.freepool_name, hosts.owner_key) == ("kept_", "pool", "owner")
+
+
 def test_the_defaults_of_options_and_of_settings_are_the_same(tmp_path: Path) -> None:
     assert config.read_settings(_conf(tmp_path, "")) == Settings()
 

@@ -16,6 +16,7 @@ from oslo_db import options as db_options
 from oslo_log import log
 
 from blazar import __version__
+from blazar.cloud.openstack import options as openstack
 from blazar.settings import ApiSettings, HostSettings, LeaseSettings, ReconcilerSettings, Settings
 
 PROJECT = "blazar"
@@ -122,6 +123,20 @@ HOST_OPTIONS: list[cfg.Opt] = [
         choices=["", "snapshot"],
         help="What before_end: default means: nothing, or a snapshot of every server.",
     ),
+    cfg.IntOpt(
+        "preemption_notice_seconds",
+        default=0,
+        min=0,
+        help="Seconds that preemptible servers on a host are told in advance, by their metadata "
+        "blazar:preempted_at, that a reservation begins and they will be deleted; 0 for not at all.",
+    ),
+    cfg.IntOpt(
+        "refresh_interval_minutes",
+        default=60,
+        min=0,
+        help="Minutes between two times that sizes, zones, inventories and traits of registered hosts are "
+        "read from Nova and Placement again; 0 for never. blazar-manage host refresh does it at once.",
+    ),
     cfg.BoolOpt(
         "randomize_host_selection",
         default=False,
@@ -130,9 +145,24 @@ HOST_OPTIONS: list[cfg.Opt] = [
 ]
 
 NOVA_OPTIONS: list[cfg.Opt] = [
-    cfg.StrOpt("aggregate_freepool_name", default="freepool", help="Name of the freepool aggregate."),
-    cfg.StrOpt("blazar_owner", default="blazar:owner", help="Metadata key for the owning project."),
-    cfg.StrOpt("image_prefix", default="reserved_", help="Prefix of the names of snapshots."),
+    cfg.StrOpt(
+        "aggregate_freepool_name",
+        default="freepool",
+        deprecated_group="physical:host",
+        help="Name of the freepool aggregate.",
+    ),
+    cfg.StrOpt(
+        "blazar_owner",
+        default="blazar:owner",
+        deprecated_group="physical:host",
+        help="Metadata key for the owning project.",
+    ),
+    cfg.StrOpt(
+        "image_prefix",
+        default="reserved_",
+        deprecated_group="DEFAULT",
+        help="Prefix of the names of snapshots.",
+    ),
     cfg.BoolOpt("az_aware", default=True, help="Record in which availability zone a host is."),
 ]
 
@@ -196,8 +226,9 @@ class ServerSettings:
 
 
 def list_opts() -> list[tuple[str | None, list[cfg.Opt]]]:
-    """Return the options by group, for ``oslo-config-generator``."""
-    return list(_GROUPS.items())
+    """Return the options by group, for ``oslo-config-generator``; those of the OpenStack driver too."""
+    own, driver = _GROUPS, dict(openstack.list_opts())
+    return [(group, [*own.get(group, []), *driver.get(group, [])]) for group in {**own, **driver}]
 
 
 def make_conf(
@@ -254,7 +285,8 @@ def read_settings(conf: cfg.ConfigOpts) -> Settings:
         leases=LeaseSettings(
             cleaning_time=timedelta(minutes=conf.cleaning_time),
             before_end_lead=timedelta(minutes=manager.minutes_before_end_lease),
-            prepare_lead=timedelta(seconds=manager.seconds_to_prepare),
+            # Notice is given when the start is prepared.
+            prepare_lead=timedelta(seconds=max(manager.seconds_to_prepare, host.preemption_notice_seconds)),
             delete_wait=timedelta(seconds=manager.delete_wait_seconds),
         ),
         hosts=HostSettings(
@@ -265,6 +297,7 @@ def read_settings(conf: cfg.ConfigOpts) -> Settings:
             owner_key=nova.blazar_owner,
             image_prefix=nova.image_prefix,
             az_aware=nova.az_aware,
+            preemption_notice=timedelta(seconds=host.preemption_notice_seconds),
         ),
         reconciler=ReconcilerSettings(
             workers=manager.workers,
@@ -272,6 +305,7 @@ def read_settings(conf: cfg.ConfigOpts) -> Settings:
             poll_interval=timedelta(seconds=manager.poll_interval_seconds),
             longest_backoff=timedelta(seconds=manager.longest_retry_seconds),
             sweep_interval=timedelta(minutes=manager.sweep_interval_minutes),
+            refresh_interval=timedelta(minutes=host.refresh_interval_minutes),
         ),
         api=ApiSettings(
             auth_strategy=conf.auth_strategy,

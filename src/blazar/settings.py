@@ -37,6 +37,8 @@ class HostSettings:
     owner_key: str = "blazar:owner"
     image_prefix: str = "reserved_"
     az_aware: bool = True
+    preemption_notice: timedelta = timedelta(0)
+    """How long preemptible servers are told in advance that they have to go; zero for not at all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +55,8 @@ class ReconcilerSettings:
     longest_backoff: timedelta = timedelta(seconds=60)
     sweep_interval: timedelta = timedelta(minutes=10)
     """Between two sweeps for what belongs to no living reservation; zero for no sweeps."""
+    refresh_interval: timedelta = timedelta(minutes=60)
+    """Between two times that hosts are read from Nova and Placement again; zero for never."""
 
     def backoff(self, attempts: int) -> timedelta:
         """Return how long to wait after so many failures in a row: twice as long each time, within bounds."""

@@ -11,6 +11,7 @@ from clocks import ManualClock
 from cloud.contract.lab import LabHost, LabNetwork
 
 from blazar.cloud.simulated import SimulatedCloud
+from blazar.ports.compute import Lessee
 
 if TYPE_CHECKING:
     from cloud.contract.lab import LabFactory
@@ -25,11 +26,13 @@ class SimulatedLab:
         self.clock = ManualClock()
         self.cloud = SimulatedCloud(self.clock, server_deletion_time=DELETION_TIME)
         self.project_ids = ("project-one", "project-two")
-        self.hosts = tuple(self._host(number) for number in (1, 2))
+        self.lessee = Lessee(project_id=self.project_ids[0])
+        self.hosts = tuple(self._host(number) for number in (1, 10))
+        self.similar_names = (self.hosts[0].hypervisor_hostname, self.hosts[1].hypervisor_hostname)
         self.network = self._network()
 
     def _host(self, number: int) -> LabHost:
-        made = self.cloud.add_hypervisor(f"node-{number}.example.org", service_host=f"node-{number}")
+        made = self.cloud.add_hypervisor(f"hypervisor-{number}", service_host=f"node-{number}")
         return LabHost(hypervisor_hostname=made.hypervisor_hostname, service_host=made.service_host)
 
     def _network(self) -> LabNetwork:
@@ -57,6 +60,10 @@ class SimulatedLab:
 
     def wait_until_gone(self, server_id: str) -> None:
         self.clock.advance(DELETION_TIME)
+
+    def disable(self, service_host: str) -> None:
+        (name,) = (each.hypervisor_hostname for each in self.hosts if each.service_host == service_host)
+        self.cloud.set_host_state(name, is_enabled=False)
 
     def attach(self, floating_ip_id: str) -> None:
         self.cloud.attach_floating_ip(floating_ip_id, "port-1")

@@ -21,7 +21,7 @@ from blazar.cloud.simulated import (
 from blazar.cloud.simulated.codec import decode, encode, load
 from blazar.cloud.simulated.state import CloudState
 from blazar.domain.errors import CloudConflict, CloudUnavailable
-from blazar.ports.compute import Flavor
+from blazar.ports.compute import Flavor, Lessee
 from blazar.ports.placement import Inventories, Inventory
 
 DELETION_TIME = timedelta(seconds=10)
@@ -43,7 +43,7 @@ def fill(cloud: SimulatedCloud) -> None:
     compute, placement, networks = cloud.compute, cloud.placement, cloud.networks
     compute.set_aggregate_metadata(freepool.id, {"key": "value"})
     compute.add_host(freepool.id, "node-1")
-    compute.create_server_group("group", "affinity", "project")
+    cloud.compute_for(Lessee(project_id="project")).create_server_group("group", "affinity")
     root = placement.find_provider("node-1")
     assert root is not None
     child = placement.create_provider("blazar_node-1", root.uuid)
@@ -54,7 +54,7 @@ def fill(cloud: SimulatedCloud) -> None:
     compute.create_flavor(Flavor(id="r", name="r", vcpus=1, memory_mb=1, disk_gb=0, extra_specs=specs))
     compute.add_flavor_access("r", "project")
     server = cloud.boot_server("kept", "project", flavor_id="r")
-    compute.create_image(server.id, "image", "project", {"key": "value"})
+    compute.create_image(server.id, "image", {"key": "value"})
     compute.delete_server(cloud.boot_server("going", "project", service_host="node-1").id)
     network = cloud.add_network("public")
     subnet = cloud.add_subnet(

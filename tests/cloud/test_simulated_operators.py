@@ -76,8 +76,8 @@ def test_hosts_of_one_zone_share_an_aggregate(clock: ManualClock) -> None:
     (aggregate,) = cloud.compute.list_aggregates()
     assert aggregate.availability_zone == "az1"
     assert aggregate.hosts == {"one", "two"}
-    assert cloud.compute.find_availability_zone("two") == "az1"
-    assert cloud.compute.find_availability_zone("three") == "nova"
+    assert cloud.compute.list_availability_zones()["two"] == "az1"
+    assert cloud.compute.list_availability_zones()["three"] == "nova"
 
 
 def test_several_hypervisors_may_have_one_service(clock: ManualClock) -> None:
@@ -123,7 +123,7 @@ def test_a_removed_hypervisor_leaves_nothing(simulated: SimulatedCloud) -> None:
     assert simulated.placement.find_provider("node-1") is None
     assert simulated.placement.find_provider("blazar_node-1") is None
     assert simulated.compute.list_aggregates()[0].hosts == frozenset()
-    assert simulated.compute.find_availability_zone("node-1") is None
+    assert simulated.compute.list_availability_zones().get("node-1") is None
 
 
 def test_a_hypervisor_with_servers_is_not_removed(simulated: SimulatedCloud) -> None:

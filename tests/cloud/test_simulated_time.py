@@ -53,12 +53,12 @@ def test_a_going_server_holds_its_host_and_has_no_image(slow: SimulatedCloud, cl
     with pytest.raises(CloudConflict):
         slow.compute.add_host(zoned.id, "node-1")
     with pytest.raises(CloudConflict):
-        slow.compute.create_image(server.id, "image", "project", {})
+        slow.compute.create_image(server.id, "image", {})
 
     clock.advance(10 * SECOND)
     slow.compute.add_host(zoned.id, "node-1")
     with pytest.raises(CloudNotFound):
-        slow.compute.create_image(server.id, "image", "project", {})
+        slow.compute.create_image(server.id, "image", {})
 
 
 def test_without_a_deletion_time_a_server_goes_at_once(simulated: SimulatedCloud) -> None:

@@ -13,12 +13,25 @@ from samples import HOUR, at, make_allocation, make_host, make_lease
 from statements import counted
 
 from blazar.db.store import SqlStore
-from blazar.db.tables import host_inventories, host_traits
 from blazar.domain.errors import ConcurrentUpdate, HostAlreadyRegistered
-from blazar.domain.hosts import Host, HostInventory
+from blazar.domain.hosts import Host, HostInventory, HostProvider
 from blazar.domain.lease import ResourceId
 
 ONE = ResourceId("1")
+ROOT = HostProvider(
+    uuid="11111111-1111-4111-8111-111111111111",
+    name="node-1.example.org",
+    inventories={
+        "VCPU": HostInventory(total=8, reserved=1, min_unit=1, max_unit=8, step_size=1, allocation_ratio=1.1)
+    },
+    traits=frozenset({"HW_A", "HW_B"}),
+)
+CHILD = HostProvider(
+    uuid="00000000-0000-4000-8000-000000000000",
+    name="node-1.example.org_NUMA0",
+    parent_uuid=ROOT.uuid,
+    traits=frozenset({"HW_A"}),
+)
 
 
 def insert(store: SqlStore, *hosts: Host) -> None:
@@ -77,18 +90,35 @@ class TestRegistration:
             assert transaction.hosts.find_by_hostname("node") is None
             assert transaction.hosts.find_by_hostname("NODE-1.example.org") is None
 
-    def test_inventories_and_traits_are_kept(self, store: SqlStore, engine: sa.Engine) -> None:
-        inventory = HostInventory(
-            total=8, reserved=1, min_unit=1, max_unit=8, step_size=1, allocation_ratio=1.5
-        )
+    def test_providers_are_kept_in_their_order_with_what_they_have(self, store: SqlStore) -> None:
+        insert(store, make_host(providers=(ROOT, CHILD)), make_host("2"))
 
-        insert(store, make_host(inventories={"VCPU": inventory}, traits=frozenset({"HW_A", "HW_B"})))
+        with store.read() as transaction:
+            assert transaction.hosts.list_providers() == {"1": (ROOT, CHILD)}
 
-        with engine.connect() as connection:
-            [row] = connection.execute(sa.select(host_inventories))
-            traits = connection.scalars(sa.select(host_traits.c.trait)).all()
-        assert tuple(row) == ("1", "VCPU", 8, 1, 1, 8, 1, 1.5)
-        assert set(traits) == {"HW_A", "HW_B"}
+    def test_what_nova_and_placement_say_is_replaced_and_the_rest_stays(self, store: SqlStore) -> None:
+        host = make_host(providers=(ROOT, CHILD), capabilities={"gpu": "yes"})
+        insert(store, host)
+        changed = replace(host, vcpus=99, availability_zone="az2", capabilities={}, providers=(CHILD,))
+
+        with store.begin() as transaction:
+            transaction.hosts.update(changed, at(1))
+            transaction.commit()
+
+        with store.read() as transaction:
+            assert transaction.hosts.list_providers() == {"1": (CHILD,)}
+            (found,) = transaction.hosts.list()
+            assert transaction.availability.changes_after(0)[-1][1:] == ("1", True)
+        assert (found.vcpus, found.availability_zone, found.updated_at) == (99, "az2", at(1))
+        assert found.capabilities == {"gpu": "yes"}
+
+    def test_a_host_that_goes_takes_its_providers_with_it(self, store: SqlStore) -> None:
+        insert(store, make_host(providers=(ROOT, CHILD)))
+
+        delete(store, "1")
+
+        with store.read() as transaction:
+            assert transaction.hosts.list_providers() == {}
 
     @pytest.mark.parametrize(
         "again",
@@ -132,7 +162,7 @@ class TestRegistration:
         assert set(counts) == {2}
 
     def test_a_deleted_host_can_be_registered_again(self, store: SqlStore) -> None:
-        host = make_host(capabilities={"rack": "a"}, traits=frozenset({"HW_A"}))
+        host = make_host(capabilities={"rack": "a"}, providers=(ROOT,))
         insert(store, host, make_host("2", capabilities={"rack": "b"}))
 
         delete(store, "1")

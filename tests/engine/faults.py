@@ -12,7 +12,8 @@ from blazar.cloud.simulated.faults import FaultKind, FaultRule, FaultScript, Mom
 from blazar.db.store import SqlStore
 from blazar.domain.errors import ConcurrentUpdate, Unavailable
 from blazar.plugins.contract import Assignment, Outcome
-from blazar.plugins.hosts.plugin import HostItem, Hosts, HostsSeen
+from blazar.plugins.hosts.items import HostItem, HostsSeen
+from blazar.plugins.hosts.plugin import Hosts
 from blazar.plugins.hosts.spec import HostSpec
 from blazar.ports.cloud import Cloud
 from blazar.ports.store import Store, Transaction

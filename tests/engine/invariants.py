@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
+from blazar.db import tables
+from blazar.db.leases import SqlLeases
 from blazar.domain.lease import EventStatus, Lease, LeaseStatus, Reservation, ReservationStatus
-from blazar.reconcile.loop import SWEEP
+from blazar.plugins.hosts.preemption import closings
+from blazar.reconcile.chores import SWEEP
 
 if TYPE_CHECKING:
     from engine.lab import Lab
@@ -25,7 +28,8 @@ def check_hosts_are_somewhere(lab: Lab) -> None:
     """Note if a registered host is in no pool at all, where any server could land on it."""
     placed: set[str] = set()
     for each in lab.cloud.compute.list_aggregates():
-        placed |= each.hosts
+        if each.name == FREEPOOL or (each.availability_zone or "").startswith("blazar_"):
+            placed |= each.hosts
     lost = [name for name in lab.host_names if name not in placed]
     if lost:
         lab.violations.append(f"{lab.clock.now()}: {', '.join(lost)} in no pool")
@@ -43,11 +47,29 @@ class World:
     outbox: Rows
 
 
+def read_world(engine: sa.Engine) -> World:
+    """Return everything that a database holds."""
+    with engine.connect() as connection:
+
+        def rows(table: sa.Table[Any]) -> Rows:
+            return list(connection.execute(sa.select(table).order_by(*table.primary_key.columns)))
+
+        return World(
+            leases=SqlLeases(connection).list(),
+            allocations=rows(tables.allocations),
+            hosts=rows(tables.hosts),
+            work=rows(tables.work),
+            journal=rows(tables.journal),
+            outbox=rows(tables.outbox),
+        )
+
+
 def check_always(lab: Lab, world: World | None = None) -> None:
     """What holds at every instant, whatever has gone wrong."""
     assert not lab.violations, lab.violations
     _check_nothing_twice(lab, world or lab.world())
-    homes = Counter(host for name, hosts in lab.aggregates().items() if name != FREEPOOL for host in hosts)
+    shared = (FREEPOOL, lab.conditions.zone)
+    homes = Counter(host for name, hosts in lab.aggregates().items() if name not in shared for host in hosts)
     twice = [host for host, count in homes.items() if count > 1]
     assert not twice, twice
 
@@ -134,13 +156,25 @@ def _check_cloud(lab: Lab, world: World) -> None:
     wanted = dict(_wanted_aggregates(lab, world))
     away = frozenset().union(*wanted.values())
     wanted[FREEPOOL] = frozenset(lab.host_names) - away
+    if lab.conditions.zone:
+        wanted[lab.conditions.zone] = wanted[FREEPOOL]
     assert lab.aggregates() == wanted, (lab.aggregates(), wanted)
     with lab.faults.exempt():
         for aggregate in lab.cloud.compute.list_aggregates():
             owner = aggregate.metadata.get("blazar:owner")
-            assert owner == (None if aggregate.name == FREEPOOL else "project")
+            is_reserved = aggregate.name not in (FREEPOOL, lab.conditions.zone)
+            assert owner == ("project" if is_reserved else None)
+            closed = {each.reservation_id for each in closings(aggregate).values()}
+            assert closed <= set(_being_prepared(lab, world)), "a host stays closed"
     deployed = {each.id for lease in world.leases for each in lease.reservations if each.is_deployed}
-    assert deployed == wanted.keys() - {FREEPOOL}, deployed
+    assert deployed == wanted.keys() - {FREEPOOL, lab.conditions.zone}, deployed
+
+
+def _being_prepared(lab: Lab, world: World) -> Iterator[str]:
+    now, lead = lab.clock.now(), lab.conditions.settings.leases.prepare_lead
+    for lease in world.leases:
+        if lease.start - lead <= now < lease.start:
+            yield from (each.id for each in lease.reservations)
 
 
 def _wanted_aggregates(lab: Lab, world: World) -> Iterator[tuple[str, frozenset[str]]]:

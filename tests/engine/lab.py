@@ -15,7 +15,7 @@ from clocks import EPOCH, ManualClock
 from databases import empty_tables
 from engine import invariants
 from engine.faults import ScriptedStore, WatchedFaults
-from engine.parts import Conditions, LabManager, Sent, Silent, lease_body, make_plugin
+from engine.parts import PREEMPTIBLE, Conditions, LabManager, Sent, Silent, lease_body, make_plugin
 
 from blazar.app.availability import AvailabilityIndex
 from blazar.app.context import Context
@@ -23,14 +23,12 @@ from blazar.app.host_pool import provider_name
 from blazar.cloud.simulated import SimulatedCloud
 from blazar.cloud.simulated.faults import SimulatedCrash
 from blazar.db import tables
-from blazar.db.leases import SqlLeases
 from blazar.db.store import SqlStore
 from blazar.domain.errors import (
     BlazarError,
     CloudError,
     ConcurrentUpdate,
-    HostHasServers,
-    HostReserved,
+    Conflict,
     LeaseNotFound,
     Unavailable,
 )
@@ -39,7 +37,8 @@ from blazar.domain.lease import Lease, LeaseId
 from blazar.manager.service import ManagerService
 from blazar.ports.compute import Server
 from blazar.ports.manager import Caller
-from blazar.reconcile.loop import SWEEP, Reconciler
+from blazar.reconcile.chores import SWEEP
+from blazar.reconcile.loop import Reconciler
 from blazar.reconcile.outbox import OutboxSender
 
 FREEPOOL = "freepool"
@@ -56,7 +55,7 @@ _LEASE_TABLES = (
 LESSEE = Caller(user_id="user", project_id="project")
 _BUSY = 60
 """More passes than this at one instant are a loop without end."""
-_RETRIED = (Unavailable, ConcurrentUpdate, CloudError, HostReserved, HostHasServers)
+_RETRIED = (Unavailable, Conflict, CloudError)
 
 ResultT = TypeVar("ResultT")
 
@@ -107,7 +106,7 @@ class Lab:
         self.manager = self.new_manager()
         self.cloud.add_aggregate(FREEPOOL)
         for number in range(1, conditions.hosts + 1):
-            self.cloud.add_hypervisor(f"host-{number}")
+            self.cloud.add_hypervisor(f"host-{number}", availability_zone=conditions.zone or None)
             self.host_names.append(f"host-{number}")
         if not self._restore_hosts():
             empty_tables(self.engine)
@@ -240,6 +239,13 @@ class Lab:
                 return
         raise AssertionError("the request fails again and again")
 
+    def boot_preemptible(self, host_name: str) -> Server:
+        """Boot somebody's preemptible server on a host."""
+        with self.faults.exempt():
+            if self.cloud.compute.find_flavor(PREEMPTIBLE.id) is None:
+                self.cloud.compute.create_flavor(PREEMPTIBLE)
+        return self.cloud.boot_server("spot", "stranger", flavor_id=PREEMPTIBLE.id, service_host=host_name)
+
     def boot(
         self, host_name: str, *, project_id: str = "project", reservation_id: str | None = None
     ) -> Server:
@@ -248,6 +254,11 @@ class Lab:
         return self.cloud.boot_server(
             f"server-on-{host_name}", project_id, service_host=forced, reservation_id=reservation_id
         )
+
+    def servers(self) -> Mapping[str, Server]:
+        """Return all servers by their ids."""
+        with self.faults.exempt():
+            return {each.id: each for each in self.cloud.compute.list_servers()}
 
     def remove_server(self, server: Server) -> None:
         """Delete a server as its owner does."""
@@ -337,24 +348,16 @@ class Lab:
 
     def world(self) -> invariants.World:
         """Return everything that the database holds."""
-        with self.engine.connect() as connection:
-
-            def rows(table: sa.Table[Any]) -> list[sa.Row[Any]]:
-                return list(connection.execute(sa.select(table).order_by(*table.primary_key.columns)))
-
-            return invariants.World(
-                leases=SqlLeases(connection).list(),
-                allocations=rows(tables.allocations),
-                hosts=rows(tables.hosts),
-                work=rows(tables.work),
-                journal=rows(tables.journal),
-                outbox=rows(tables.outbox),
-            )
+        return invariants.read_world(self.engine)
 
     @property
     def counted(self) -> int:
         """Return how many calls of the cloud the managers have made."""
         return self.faults.seen
+
+    def host_name(self, resource_id: str) -> str:
+        """Return the name of a registered host."""
+        return next(str(row.service_name) for row in self.world().hosts if row.id == resource_id)
 
     def aggregates(self) -> Mapping[str, frozenset[str]]:
         """Return the hosts of every aggregate by its name."""
@@ -369,11 +372,9 @@ class Lab:
 
     def provider_names(self) -> frozenset[str]:
         """Return which hosts have a reservation provider."""
+        find = self.cloud.placement.find_provider
         with self.faults.exempt():
-            names = {
-                each: self.cloud.placement.find_provider(provider_name(each)) for each in self.host_names
-            }
-        return frozenset(name for name, provider in names.items() if provider is not None)
+            return frozenset(each for each in self.host_names if find(provider_name(each)) is not None)
 
     def _count_updates(self, lease_id: str) -> int:
         return sum(1 for each in self.world().journal if each.lease_id == lease_id and each.event in _CHANGES)
@@ -384,7 +385,7 @@ class Lab:
                 act()
             except SimulatedCrash:
                 self.kill()
-            except _RETRIED:
+            except (Unavailable, ConcurrentUpdate, CloudError):
                 pass
             else:
                 return

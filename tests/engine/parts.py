@@ -14,12 +14,24 @@ from blazar.app.context import Context
 from blazar.domain.errors import Unavailable
 from blazar.manager.service import ManagerService
 from blazar.plugins.hosts.plugin import Hosts
+from blazar.ports.compute import Flavor
 from blazar.reconcile.loop import Reconciler
-from blazar.settings import LeaseSettings, Settings
+from blazar.settings import HostSettings, LeaseSettings, Settings
 
 if TYPE_CHECKING:
     from blazar.ports.notifier import Notifier
     from blazar.ports.waker import Waker
+
+
+PREEMPTIBLE = Flavor(
+    id="preemptible",
+    name="preemptible",
+    vcpus=1,
+    memory_mb=1,
+    disk_gb=0,
+    is_public=True,
+    extra_specs={"blazar:preemptible": "true"},
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +42,9 @@ class Conditions:
     cleaning_time: timedelta = timedelta(0)
     server_deletion_time: timedelta = timedelta(0)
     before_end_lead: timedelta = timedelta(0)
+    preemption_notice: timedelta = timedelta(0)
+    zone: str = ""
+    """The availability zone that all hosts belong to while they are not reserved; empty for none."""
     faulty_step: str = ""
     """``make`` or ``before_end``: the plugin has a bug there, which shows at *faulty_host* or always."""
     faulty_host: str = ""
@@ -44,7 +59,8 @@ class Conditions:
                 cleaning_time=self.cleaning_time,
                 before_end_lead=self.before_end_lead,
                 delete_wait=timedelta(0),
-            )
+            ),
+            hosts=HostSettings(preemption_notice=self.preemption_notice),
         )
 
 

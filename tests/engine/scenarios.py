@@ -184,6 +184,7 @@ def snapshots_before_the_end(lab: Lab) -> None:
             images = lab.cloud.compute.list_images({})
         taken = sorted(each.properties["blazar_server"] for each in images)
         assert lab.may_fail or taken == sorted(servers)
+        assert lab.may_fail or {each.owner_project_id for each in images} == {"project"}
 
 
 def servers_take_their_time(lab: Lab) -> None:
@@ -256,14 +257,75 @@ def foreign_server_all_the_time(lab: Lab) -> None:
             assert [each.id for each in lab.cloud.compute.list_servers()] == [server.id]
 
 
+def foreign_server_makes_room_elsewhere(lab: Lab) -> None:
+    lease = lab.create("a", 1, 2)
+    (allocation,) = lab.world().allocations
+    first = lab.host_name(allocation.resource_id)
+    server = lab.boot(first, project_id="stranger")
+    lab.run_until(0.99)
+    with lab.trial():
+        lab.at(1.1)
+        assert lab.may_fail or lab.hosts_of(lease).isdisjoint({first})
+        lab.at(2.1)
+        assert lab.servers().keys() == {server.id}
+
+
+def fewer_hosts_are_enough(lab: Lab) -> None:
+    lease = lab.create("a", 1, 2, (2, 3))
+    server = lab.boot("host-2", project_id="stranger")
+    lab.run_until(0.99)
+    with lab.trial():
+        lab.at(1.1)
+        assert lab.may_fail or lab.hosts_of(lease) == {"host-1", "host-3"}
+        lab.at(2.1)
+        assert lab.servers().keys() == {server.id}
+
+
+def preemptible_servers_go(lab: Lab) -> None:
+    lab.create("a", 1, 2, (3, 3))
+    server = lab.boot_preemptible("host-1")
+    lab.run_until(0.99)
+    assert server.id in lab.servers()
+    with lab.trial():
+        lab.at(1.1)
+        assert lab.may_fail or not lab.servers()
+
+
+def preemptible_servers_get_notice(lab: Lab) -> None:
+    lab.create("a", 1, 2, (3, 3))
+    server = lab.boot_preemptible("host-1")
+    lab.run_until(0.96)
+    with lab.trial():
+        lab.run_until(0.99)
+        assert server.id in lab.servers()
+        lab.at(1.1)
+        assert lab.may_fail or not lab.servers()
+
+
+def hosts_have_a_zone(lab: Lab) -> None:
+    lab.create("a", 0, 1, (2, 2))
+    lab.create("b", 1, 2, (3, 3))
+    with lab.trial():
+        lab.at(0.1)
+        lab.at(1.1)
+        lab.at(2.1)
+
+
 def swept(lab: Lab) -> None:
+    compute = lab.cloud.compute
     with lab.faults.exempt():
         lost = "11111111-2222-4333-8444-555555555555"
-        aggregate = lab.cloud.compute.create_aggregate(lost, f"blazar_{lost}", {"blazar:owner": "project"})
-        lab.cloud.compute.add_host(aggregate.id, "host-1")
-        freepool = next(each for each in lab.cloud.compute.list_aggregates() if each.name == FREEPOOL)
-        lab.cloud.compute.remove_host(freepool.id, "host-1")
-        lab.cloud.compute.remove_host(freepool.id, "host-2")
+        aggregates = {each.name: each.id for each in compute.list_aggregates()}
+        freepool, zone = aggregates[FREEPOOL], aggregates["az1"]
+        compute.remove_host(zone, "host-1")
+        marks = {"blazar:owner": "project", "blazar:came_from:host-1": str(zone)}
+        aggregate = compute.create_aggregate(lost, f"blazar_{lost}", marks)
+        compute.add_host(aggregate.id, "host-1")
+        compute.remove_host(freepool, "host-1")
+        compute.remove_host(freepool, "host-2")
+        compute.set_aggregate_metadata(
+            freepool, {"blazar:closed:host-3": f"{lost} {lab.instant(0).isoformat()}"}
+        )
     lab.host_names = ["host-3"]
     lab.plan_sweep()
     with lab.trial():
@@ -324,7 +386,12 @@ SCENARIOS = (
     further(predecessor_is_late, server_deletion_time=timedelta(seconds=3)),
     further(foreign_server_in_the_way),
     further(foreign_server_all_the_time),
-    representative(swept),
+    further(foreign_server_makes_room_elsewhere),
+    further(fewer_hosts_are_enough),
+    further(preemptible_servers_go),
+    representative(preemptible_servers_get_notice, preemption_notice=timedelta(seconds=90)),
+    representative(hosts_have_a_zone, zone="az1"),
+    representative(swept, zone="az1"),
     representative(host_comes),
     representative(host_goes),
 )

@@ -207,15 +207,15 @@ def test_a_worker_that_was_paused_until_its_claim_was_taken_over_does_no_more(la
         lab.clock.advance(timedelta(seconds=11))
         other.reconciler.run_due()
         assert lab.lease(lease).status is LeaseStatus.ACTIVE
-        calls.append(lab.counted)
+        calls.append(lab.cloud.calls)
 
     lab.faults.before("compute.add_host", pause)
     lab.run_until(1)
 
     after = [row for row in lab.world().journal if row.at > lab.instant(1)]
     assert {row.actor for row in after} == {other.name}
-    # What it was about to do is refused by the cloud; it does not go on from there.
-    assert calls == [lab.counted]
+    # What it was about to do is refused by the cloud; it looks why, and does not go on from there.
+    assert set(lab.cloud.calls - calls[0]) == {"compute.list_aggregates"}
     lab.at(1.1)
 
 

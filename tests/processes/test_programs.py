@@ -99,14 +99,16 @@ def test_the_schema_goes_up_and_down(tmp_path: Path) -> None:
         return done.stdout
 
     manage("upgrade", "head")
-    assert manage("current").startswith("0001")
-    assert "0001" in manage("history")
+    assert manage("current").startswith("0002")
+    assert "0001 -> 0002" in manage("history")
     manage("check_migration")
     manage("branches")
     manage("downgrade", "--delta", "1")
+    assert manage("current").startswith("0001")
+    manage("downgrade", "base")
     assert manage("current") == ""
     manage("stamp", "head")
-    assert manage("current").startswith("0001")
+    assert manage("current").startswith("0002")
 
 
 def test_the_schema_can_be_printed_instead(tmp_path: Path) -> None:
@@ -148,7 +150,27 @@ def test_the_upgrade_check_notices_a_schema_that_is_not_current(tmp_path: Path) 
     after = run("blazar.cmd.status", *options, "upgrade", "check")
 
     assert (before.returncode, after.returncode) == (2, 0), before.stderr + after.stderr
-    assert "not at 0001" in before.stdout
+    assert "not at 0002" in before.stdout
+
+
+def test_an_operator_has_hosts_read_again(tmp_path: Path) -> None:
+    options = [
+        "--config-file",
+        _configuration(
+            tmp_path,
+            f"[database]\nconnection = sqlite:///{tmp_path}/b\n[manager]\ncloud = simulated\n",
+        ),
+    ]
+    before = run("blazar.cmd.manage", *options, "host", "refresh")
+    run("blazar.cmd.db_manage", *options, "upgrade", "head")
+
+    everything = run("blazar.cmd.manage", *options, "host", "refresh")
+    unknown = run("blazar.cmd.manage", *options, "host", "refresh", "nobody")
+
+    assert (before.returncode, everything.returncode, unknown.returncode) == (1, 0, 1)
+    assert "the schema is not current" in before.stderr
+    assert everything.stdout == "0 hosts were read again, 0 have changed\n"
+    assert unknown.stderr.endswith("nobody: is not registered\n")
 
 
 @pytest.mark.parametrize(
@@ -160,6 +182,10 @@ def test_the_upgrade_check_notices_a_schema_that_is_not_current(tmp_path: Path) 
         (
             "cloud = simulated\nplugins = physical.host.plugin,physical.host.plugin",
             "physical:host is served twice",
+        ),
+        (
+            "cloud = openstack\n[nova]\nnova_client_version = many",
+            "[nova] nova_client_version: many is neither",
         ),
     ],
 )

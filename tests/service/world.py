@@ -108,6 +108,7 @@ class World:
     clock: ManualClock = field(init=False)
     cloud: SimulatedCloud = field(init=False)
     app: WSGIApplication = field(init=False)
+    context: Context = field(init=False)
     reconciler: Reconciler = field(init=False)
     sent: Sent = field(init=False)
 
@@ -120,7 +121,7 @@ class World:
         self.cloud.add_aggregate(FREEPOOL)
         self.sent = Sent()
         store = SqlStore(self.engine, self.clock)
-        context = Context(
+        self.context = context = Context(
             store=store,
             clock=self.clock,
             cloud=self.cloud,

@@ -48,6 +48,7 @@ STATUSES: Mapping[type[errors.BlazarError], int] = {
     errors.HostHasServers: 409,
     errors.HostAlreadyRegistered: 409,
     errors.HostReserved: 409,
+    errors.CloudDisagrees: 409,
     errors.CapabilityInUse: 409,
     errors.ConcurrentUpdate: 409,
     errors.Unavailable: 503,

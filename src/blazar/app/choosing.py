@@ -11,7 +11,8 @@ from blazar.app.availability import AvailabilityIndex
 from blazar.app.context import Context, Plugin
 from blazar.domain.availability import Availability
 from blazar.domain.errors import Conflict
-from blazar.domain.lease import ResourceId
+from blazar.domain.interval import Interval
+from blazar.domain.lease import Reservation, ResourceId
 from blazar.plugins.contract import Wish
 
 
@@ -21,6 +22,41 @@ class Search:
 
     plugin: Plugin
     wish: Wish[Any]
+
+
+def search_for(
+    context: Context,
+    reservation: Reservation,
+    window: Interval,
+    held: frozenset[ResourceId],
+    *,
+    is_active: bool,
+    taken: frozenset[ResourceId] = frozenset(),
+) -> Search:
+    """Return the search for what an existing reservation is to hold in a window.
+
+    Args:
+        context: The context.
+        reservation: The reservation, with its spec as it is to be.
+        window: When.
+        held: What it holds and may keep.
+        is_active: Whether it must keep all of that.
+        taken: What it must not be given.
+    """
+    plugin = context.plugin_for(reservation.resource_type)
+    return Search(
+        plugin=plugin,
+        wish=Wish(
+            spec=plugin.decode(reservation.spec),
+            window=window,
+            now=context.clock.now(),
+            cleaning_time=context.settings.leases.cleaning_time,
+            reservation_id=reservation.id,
+            held=held,
+            is_active=is_active,
+            taken=taken,
+        ),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

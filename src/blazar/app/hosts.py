@@ -6,9 +6,11 @@ Whatever fails in between, the same request can be made again (behaviour 12, 15 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from blazar.app.context import Context
+from blazar.app.host_description import describe, read_providers
 from blazar.app.host_pool import enter_pool, leave_pool
 from blazar.app.retrying import retrying
 from blazar.app.views import JsonObject, allocation_view, host_view
@@ -16,6 +18,10 @@ from blazar.domain.errors import (
     BadRequest,
     CapabilityInUse,
     CapabilityKeyTooLong,
+    CloudConflict,
+    CloudDisagrees,
+    CloudNotFound,
+    CloudRefused,
     ConcurrentUpdate,
     HostAlreadyRegistered,
     HostHasServers,
@@ -25,14 +31,22 @@ from blazar.domain.errors import (
     InvalidParameter,
     ProviderNotFound,
 )
-from blazar.domain.hosts import HOST_DETAILS, MAX_CAPABILITY_KEY_LENGTH, Host, HostInventory
+from blazar.domain.hosts import HOST_DETAILS, MAX_CAPABILITY_KEY_LENGTH, Host
 from blazar.domain.lease import ResourceId
 from blazar.ports.compute import Hypervisor
-from blazar.ports.placement import Provider
 from blazar.ports.store import BookedWindow, Transaction
 
 _NOT_CAPABILITIES = HOST_DETAILS | {"name", "id", "trust_id"}
 _MAX_VALUE_LENGTH = 65_535
+
+
+@contextmanager
+def _telling_what_the_cloud_says() -> Iterator[None]:
+    """Answer with what Nova or Placement has against it: who registers hosts can do something about it."""
+    try:
+        yield
+    except (CloudConflict, CloudNotFound, CloudRefused) as error:
+        raise CloudDisagrees(f"It cannot be done now: {error.message}") from error
 
 
 def list_hosts(context: Context) -> Sequence[JsonObject]:
@@ -47,6 +61,7 @@ def get_host(context: Context, host_id: str) -> JsonObject:
         return host_view(_get(transaction, host_id))
 
 
+@_telling_what_the_cloud_says()
 def create_host(context: Context, body: JsonObject) -> JsonObject:
     """Register a hypervisor, found by its id or exact name, and return it.
 
@@ -54,6 +69,7 @@ def create_host(context: Context, body: JsonObject) -> JsonObject:
         BadRequest: No reference, or capabilities that cannot be stored.
         NotFound: Nova, Placement or the freepool does not know it.
         Conflict: It is registered, or servers run on it.
+        CloudDisagrees: Nova or Placement refuses a step; the same request may be made again.
     """
     reference = body.get("id") or body.get("name")
     if not reference:
@@ -69,7 +85,8 @@ def create_host(context: Context, body: JsonObject) -> JsonObject:
     root = context.cloud.placement.find_provider(hypervisor.hypervisor_hostname)
     if root is None:
         raise ProviderNotFound(f"Placement has no resource provider named {hypervisor.hypervisor_hostname}")
-    host = _described(context, hypervisor, root, capabilities)
+    providers = read_providers(context.cloud.placement, hypervisor.hypervisor_hostname, root.uuid)
+    host = describe(context, hypervisor, providers, capabilities)
     enter_pool(context, host, root.uuid)
     try:
         # Again: until it was in the freepool, the scheduler could choose it.
@@ -94,6 +111,7 @@ def update_host(context: Context, host_id: str, body: JsonObject) -> JsonObject:
     return retrying(context.settings.leases.claim_attempts, lambda _: _update_once(context, host_id, changes))
 
 
+@_telling_what_the_cloud_says()
 def delete_host(context: Context, host_id: str) -> None:
     """Give a host back to ordinary use.
 
@@ -101,6 +119,7 @@ def delete_host(context: Context, host_id: str) -> None:
         HostNotFound: There is none.
         HostReserved: Somebody holds it, now or later.
         HostHasServers: Servers run on it.
+        CloudDisagrees: Nova or Placement refuses a step; the same request may be made again.
     """
     with context.store.begin() as transaction:
         # What is clean again holds nobody up, also before a sweep has forgotten it.
@@ -121,6 +140,7 @@ def delete_host(context: Context, host_id: str) -> None:
     except (ConcurrentUpdate, HostReserved) as error:
         root = context.cloud.placement.find_provider(host.hypervisor_hostname)
         enter_pool(context, host, root.uuid if root else None)
+        _have_holders_look(context, host)
         raise HostReserved(f"Host {host.id} was reserved or changed meanwhile; it stays") from error
 
 
@@ -194,47 +214,21 @@ def _store(context: Context, host: Host) -> JsonObject:
     return host_view(host)
 
 
-def _described(
-    context: Context, hypervisor: Hypervisor, root: Provider, capabilities: Mapping[str, str]
-) -> Host:
-    placement = context.cloud.placement
-    zone = ""
-    if context.settings.hosts.az_aware:
-        zone = context.cloud.compute.find_availability_zone(hypervisor.service_host) or ""
-    return Host(
-        id=ResourceId(hypervisor.id),
-        hypervisor_hostname=hypervisor.hypervisor_hostname,
-        service_name=hypervisor.service_host,
-        hypervisor_type=hypervisor.hypervisor_type,
-        hypervisor_version=hypervisor.hypervisor_version,
-        vcpus=hypervisor.vcpus,
-        memory_mb=hypervisor.memory_mb,
-        local_gb=hypervisor.local_gb,
-        cpu_info=hypervisor.cpu_info,
-        availability_zone=zone,
-        capabilities=capabilities,
-        inventories={
-            name: HostInventory(
-                total=each.total,
-                reserved=each.reserved,
-                min_unit=each.min_unit,
-                max_unit=each.max_unit,
-                step_size=each.step_size,
-                allocation_ratio=each.allocation_ratio,
-            )
-            for name, each in placement.get_inventories(root.uuid).by_class.items()
-        },
-        traits=placement.list_traits(root.uuid),
-        created_at=context.clock.now(),
-    )
-
-
 def _refuse_servers(context: Context, hypervisor: Hypervisor) -> None:
     servers = context.cloud.compute.list_servers(service_host=hypervisor.service_host)
     if servers:
         raise HostHasServers(
             f"{len(servers)} servers run on host {hypervisor.hypervisor_hostname}", servers=len(servers)
         )
+
+
+def _have_holders_look(context: Context, host: Host) -> None:
+    """Have leases that have begun meanwhile take the host out of the freepool again."""
+    now = context.clock.now()
+    with context.store.begin() as transaction:
+        transaction.work.schedule(transaction.allocations.waiting_leases([host.id], now), now)
+        transaction.commit()
+    context.waker.wake()
 
 
 def _refuse_allocations(transaction: Transaction, host: Host) -> None:

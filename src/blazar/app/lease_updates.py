@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from blazar.app.choosing import Search, find_resources
+from blazar.app.choosing import find_resources, search_for
 from blazar.app.context import Context
 from blazar.app.records import announce, record_request
 from blazar.app.requests import JsonObject, parse_changes, parse_name
@@ -27,7 +27,6 @@ from blazar.domain.lease import (
     ResourceId,
 )
 from blazar.domain.lifecycle import with_status
-from blazar.plugins.contract import Wish
 from blazar.ports.manager import Caller
 from blazar.ports.store import Transaction
 
@@ -136,8 +135,17 @@ def _bookings(
         or not held.get(after.id)
     ]
     settled = frozenset(each.resource_id for each in allocations)
-    searches = [_search(context, lease, each, window, held.get(each.id, frozenset())) for each in searched]
-    searches = [replace(each, wish=replace(each.wish, taken=settled - each.wish.held)) for each in searches]
+    searches = [
+        search_for(
+            context,
+            each,
+            window,
+            held.get(each.id, frozenset()),
+            is_active=each.is_deployed and lease.start <= context.clock.now(),
+            taken=settled - held.get(each.id, frozenset()),
+        )
+        for each in searched
+    ]
     found = find_resources(context, searches, attempt)
     chosen = {each.id: ids for each, ids in zip(searched, found.chosen, strict=True)}
     bookings = []
@@ -153,28 +161,6 @@ def _bookings(
             )
         )
     return tuple(bookings), found.generations
-
-
-def _search(
-    context: Context,
-    lease: Lease,
-    reservation: Reservation,
-    window: Interval,
-    held: frozenset[ResourceId],
-) -> Search:
-    plugin = context.plugin_for(reservation.resource_type)
-    return Search(
-        plugin=plugin,
-        wish=Wish(
-            spec=plugin.decode(reservation.spec),
-            window=window,
-            now=context.clock.now(),
-            cleaning_time=context.settings.leases.cleaning_time,
-            reservation_id=reservation.id,
-            held=held,
-            is_active=reservation.is_deployed and lease.start <= context.clock.now(),
-        ),
-    )
 
 
 def _held(allocations: Sequence[Allocation]) -> dict[ReservationId, frozenset[ResourceId]]:

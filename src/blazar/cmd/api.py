@@ -9,7 +9,7 @@ from oslo_config import cfg
 from blazar import config
 from blazar.cmd.http import make_server, serve_until
 from blazar.cmd.signals import stop_event
-from blazar.wsgi.api import make_application
+from blazar.wsgi.application import make_application
 
 
 def main() -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 
 from oslo_config import cfg
@@ -19,6 +20,8 @@ from blazar.reconcile.loop import Reconciler
 from blazar.reconcile.outbox import OutboxSender
 from blazar.rpc.bus import get_transport, make_server, make_wake_others
 from blazar.rpc.notifications import BusNotifier
+
+_logger = logging.getLogger(__name__)
 
 
 def main() -> int:
@@ -46,6 +49,7 @@ def main() -> int:
     warm_up(context)
     rpc_server.start()
     reconciler.start()
+    _logger.info("manager %s has started, with %s", name, ", ".join(server.plugins))
     stop.wait()
     rpc_server.stop()
     rpc_server.wait()

@@ -6,7 +6,6 @@ import json
 import uuid
 from collections import defaultdict
 from collections.abc import Collection, Mapping
-from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
@@ -14,18 +13,17 @@ import sqlalchemy as sa
 from oslo_db.exception import DBDuplicateEntry
 
 from blazar.db.changes import note_changes
+from blazar.db.host_providers import delete_providers, insert_providers, select_providers
 from blazar.db.tables import (
     allocations,
     host_capabilities,
-    host_inventories,
-    host_traits,
     hosts,
     reservations,
     resource_properties,
     resources,
 )
 from blazar.domain.errors import HostAlreadyRegistered
-from blazar.domain.hosts import Host, ResourceProperty
+from blazar.domain.hosts import HOST_DETAILS, Host, HostProvider, ResourceProperty
 from blazar.domain.lease import ReservationId, ResourceId
 from blazar.ports.clock import Clock
 
@@ -74,8 +72,12 @@ class SqlHosts:
         return self.find(host_id) if host_id is not None else None
 
     def list(self) -> tuple[Host, ...]:
-        """Return all hosts, oldest first; inventories and traits are left out."""
+        """Return all hosts, oldest first; providers are left out."""
         return select_hosts(self._connection)
+
+    def list_providers(self) -> Mapping[ResourceId, tuple[HostProvider, ...]]:
+        """Return the providers of all hosts, roots first; hosts without any are missing."""
+        return select_providers(self._connection)
 
     def get_names(self, host_ids: Collection[ResourceId]) -> Mapping[ResourceId, Mapping[str, str]]:
         """Return ``hypervisor_hostname`` and ``service_name`` by host."""
@@ -105,19 +107,17 @@ class SqlHosts:
             raise HostAlreadyRegistered(f"Host {host.hypervisor_hostname} is registered already") from error
         at = self._clock.now()
         self._write_capabilities(host.id, host.capabilities, at)
-        if host.inventories:
-            self._connection.execute(
-                sa.insert(host_inventories),
-                [
-                    {"host_id": host.id, "resource_class": name, **asdict(inventory)}
-                    for name, inventory in host.inventories.items()
-                ],
-            )
-        if host.traits:
-            self._connection.execute(
-                sa.insert(host_traits),
-                [{"host_id": host.id, "trait": trait} for trait in sorted(host.traits)],
-            )
+        insert_providers(self._connection, host)
+        note_changes(self._connection, [host.id], at, facts_changed=True)
+
+    def update(self, host: Host, at: datetime) -> None:
+        """Replace the details and the providers of a host; capabilities stay."""
+        details = {key: value for key, value in _host_row(host).items() if key in HOST_DETAILS}
+        self._connection.execute(
+            sa.update(hosts).where(hosts.c.id == host.id).values(**details, updated_at=at)
+        )
+        delete_providers(self._connection, host.id)
+        insert_providers(self._connection, host)
         note_changes(self._connection, [host.id], at, facts_changed=True)
 
     def set_capabilities(self, host_id: ResourceId, changes: Mapping[str, str | None], at: datetime) -> None:
@@ -130,8 +130,8 @@ class SqlHosts:
 
     def delete(self, host_id: ResourceId) -> None:
         """Delete a host with all that is known of it."""
-        for table in (host_capabilities, host_inventories, host_traits):
-            self._connection.execute(sa.delete(table).where(table.c.host_id == host_id))
+        delete_providers(self._connection, host_id)
+        self._connection.execute(sa.delete(host_capabilities).where(host_capabilities.c.host_id == host_id))
         self._connection.execute(sa.delete(hosts).where(hosts.c.id == host_id))
         self._connection.execute(sa.delete(resources).where(resources.c.id == host_id))
         note_changes(self._connection, [host_id], self._clock.now(), facts_changed=True)

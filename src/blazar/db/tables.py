@@ -140,20 +140,31 @@ host_capabilities = _table(
     sa.Column("property_id", _Id, sa.ForeignKey("resource_properties.id"), primary_key=True, index=True),
     sa.Column("value", _LongText, nullable=False),
 )
+host_providers = _table(
+    "host_providers",
+    sa.Column("host_id", _Id, sa.ForeignKey("hosts.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("uuid", _Id, primary_key=True),
+    sa.Column("name", sa.String(200), nullable=False),
+    sa.Column("parent_uuid", _Id),
+    # The root has 0.
+    sa.Column("position", sa.Integer, nullable=False),
+)
 host_inventories = _table(
     "host_inventories",
     sa.Column("host_id", _Id, sa.ForeignKey("hosts.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("provider_uuid", _Id, primary_key=True),
     sa.Column("resource_class", sa.String(255), primary_key=True),
     sa.Column("total", sa.Integer, nullable=False),
     sa.Column("reserved", sa.Integer, nullable=False),
     sa.Column("min_unit", sa.Integer, nullable=False),
     sa.Column("max_unit", sa.Integer, nullable=False),
     sa.Column("step_size", sa.Integer, nullable=False),
-    sa.Column("allocation_ratio", sa.Float, nullable=False),
+    sa.Column("allocation_ratio", sa.Double, nullable=False),
 )
 host_traits = _table(
     "host_traits",
     sa.Column("host_id", _Id, sa.ForeignKey("hosts.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("provider_uuid", _Id, primary_key=True),
     sa.Column("trait", sa.String(255), primary_key=True),
 )
 allocations = _table(

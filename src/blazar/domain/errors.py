@@ -229,6 +229,12 @@ class HostAlreadyRegistered(Conflict):
     code = "host-already-registered"
 
 
+class CloudDisagrees(Conflict):
+    """Nova or Placement refuses what would have to be done; nothing that matters has changed."""
+
+    code = "cloud-disagrees"
+
+
 class HostReserved(Conflict):
     """Allocations exist on a host that was to be removed."""
 

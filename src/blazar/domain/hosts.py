@@ -39,7 +39,7 @@ HOST_FACTS = HOST_DETAILS | {"id", "reservable", "status", "created_at", "update
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostInventory:
-    """How much of one resource class a host's providers have, as Placement said."""
+    """How much of one resource class a provider of a host has, as Placement said."""
 
     total: int
     reserved: int
@@ -47,6 +47,17 @@ class HostInventory:
     max_unit: int
     step_size: int
     allocation_ratio: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostProvider:
+    """One resource provider of a host, as Placement had it: its root, a NUMA node, a device."""
+
+    uuid: str
+    name: str
+    parent_uuid: str | None = None
+    inventories: Mapping[str, HostInventory] = field(default_factory=dict)
+    traits: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,8 +77,8 @@ class Host:
     is_reservable: bool = True
     generation: int = 0
     capabilities: Mapping[str, str] = field(default_factory=dict)
-    inventories: Mapping[str, HostInventory] = field(default_factory=dict)
-    traits: frozenset[str] = frozenset()
+    providers: tuple[HostProvider, ...] = ()
+    """The whole tree, the root first; the one that carries reservations is not among them."""
     created_at: datetime | None = None
     updated_at: datetime | None = None
 

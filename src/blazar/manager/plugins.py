@@ -48,15 +48,19 @@ def load_plugins(names: Sequence[str], settings: Settings) -> Mapping[str, Plugi
 def load_cloud(name: str | None, conf: ConfigOpts, clock: Clock) -> Cloud:
     """Return the cloud that a driver makes of the configuration.
 
-    An entry point of the group ``blazar.cloud.drivers`` is a function of (configuration, clock).
+    An entry point of the group ``blazar.cloud.drivers`` is a function of (configuration, clock); it
+    raises ValueError, naming group and option, for a configuration that it cannot use.
 
     Raises:
-        PluginError: No driver is named, or it is unknown.
+        PluginError: No driver is named, it is unknown, or it cannot use the configuration.
     """
     if not name:
         raise PluginError("[manager] cloud: must name a cloud driver")
     make: Callable[[ConfigOpts, Clock], Cloud] = _load(CLOUDS, name, "[manager] cloud")
-    return make(conf, clock)
+    try:
+        return make(conf, clock)
+    except ValueError as error:
+        raise PluginError(str(error)) from error
 
 
 def _load(group: str, name: str, option: str) -> Any:

@@ -61,7 +61,18 @@ class Refused:
     reason: str
 
 
-Outcome = Done | Waiting | Refused
+@dataclass(frozen=True, slots=True)
+class Unusable:
+    """The item's resource cannot be handed over: another one may take its place.
+
+    If ``is_final``, it never can be; otherwise whatever is in its way may go.
+    """
+
+    reason: str
+    is_final: bool = False
+
+
+Outcome = Done | Waiting | Refused | Unusable
 
 ItemT = TypeVar("ItemT", bound=Item)
 ItemT_co = TypeVar("ItemT_co", bound=Item, covariant=True)
@@ -102,6 +113,8 @@ class Assignment(Generic[SpecT]):
     lease_id: LeaseId
     reservation_id: ReservationId
     project_id: str
+    window: Interval
+    now: datetime
     spec: SpecT
     resources: tuple[AllocatedResource, ...]
 

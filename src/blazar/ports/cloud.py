@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from blazar.ports.compute import Compute
+from blazar.ports.compute import Compute, Lessee, LesseeCompute
 from blazar.ports.network import Networks
 from blazar.ports.placement import Placement
 
@@ -23,3 +23,6 @@ class Cloud(Protocol):
     @property
     def networks(self) -> Networks:
         """Return Neutron."""
+
+    def compute_for(self, lessee: Lessee) -> LesseeCompute:
+        """Return the part of Nova that is used with a lessee's rights. Makes no call."""

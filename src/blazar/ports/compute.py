@@ -50,7 +50,10 @@ class Server:
     name: str
     project_id: str
     service_host: str
-    flavor_id: str
+    flavor_extra_specs: Mapping[str, str] = field(default_factory=dict)
+    """Those of its flavor when it was booted; the flavor itself may be gone."""
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    """What its owner sees too, also from inside the server."""
     is_deleting: bool = False
 
 
@@ -88,6 +91,15 @@ class Image:
     properties: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lessee:
+    """Whose rights a call inside a request uses. ``token`` is never stored, and not shown by ``repr``."""
+
+    project_id: str
+    token: str | None = field(default=None, repr=False)
+    """None where callers are known otherwise than by Keystone's tokens."""
+
+
 class Hypervisors(Protocol):
     """The compute nodes and where they stand."""
 
@@ -97,8 +109,8 @@ class Hypervisors(Protocol):
     def list_hypervisors(self) -> tuple[Hypervisor, ...]:
         """Return all hypervisors, by id."""
 
-    def find_availability_zone(self, service_host: str) -> str | None:
-        """Return the zone in which this compute service is shown, or None if it is in none."""
+    def list_availability_zones(self) -> Mapping[str, str]:
+        """Return for every compute service host the zone in which Nova shows it."""
 
 
 class Aggregates(Protocol):
@@ -116,8 +128,8 @@ class Aggregates(Protocol):
             CloudConflict: An aggregate of this name exists.
         """
 
-    def set_aggregate_metadata(self, aggregate_id: int, metadata: Mapping[str, str]) -> None:
-        """Set these keys and leave other keys alone. Raises CloudNotFound."""
+    def set_aggregate_metadata(self, aggregate_id: int, metadata: Mapping[str, str | None]) -> None:
+        """Set these keys, remove those whose value is None, leave others alone. Raises CloudNotFound."""
 
     def delete_aggregate(self, aggregate_id: int) -> None:
         """Delete an empty aggregate.
@@ -156,15 +168,24 @@ class Servers(Protocol):
     def delete_server(self, server_id: str) -> None:
         """Ask for a server's deletion, which takes its time. Raises CloudNotFound."""
 
-    def create_image(
-        self, server_id: str, name: str, owner_project_id: str, properties: Mapping[str, str]
-    ) -> str:
-        """Return the id of a snapshot that is being made of the server, for that project.
+    def set_server_metadata(self, server_id: str, metadata: Mapping[str, str]) -> None:
+        """Set these keys and leave others alone.
+
+        Raises:
+            CloudNotFound: The server does not exist.
+            CloudConflict: The server is in a state in which it cannot be changed.
+        """
+
+    def create_image(self, server_id: str, name: str, properties: Mapping[str, str]) -> str:
+        """Return the id of a snapshot that is being made of the server; it belongs to the service.
 
         Raises:
             CloudNotFound: The server does not exist.
             CloudConflict: The server is in a state in which it cannot be snapshotted now.
         """
+
+    def set_image_owner(self, image_id: str, project_id: str) -> None:
+        """Give an image to a project. Raises CloudNotFound."""
 
     def list_images(self, properties: Mapping[str, str]) -> tuple[Image, ...]:
         """Return the images that bear all of these properties."""
@@ -196,16 +217,23 @@ class Flavors(Protocol):
 
 
 class ServerGroups(Protocol):
-    """Server groups."""
-
-    def create_server_group(self, name: str, policy: str, project_id: str) -> ServerGroup:
-        """Return a new server group in that project; names need not be unique."""
+    """Server groups. They are created with their project's rights: see :class:`LesseeCompute`."""
 
     def list_server_groups(self) -> tuple[ServerGroup, ...]:
         """Return the server groups of all projects."""
 
     def delete_server_group(self, group_id: str) -> None:
         """Delete the group. Raises CloudNotFound."""
+
+
+class LesseeCompute(Protocol):
+    """What needs a lessee's own rights in Nova; used inside requests only."""
+
+    def find_flavor(self, flavor_id: str) -> Flavor | None:
+        """Return the flavor with its extra specs, or None, also if the lessee may not see it."""
+
+    def create_server_group(self, name: str, policy: str) -> ServerGroup:
+        """Return a new server group in the lessee's project; names need not be unique."""
 
 
 class Compute(Hypervisors, Aggregates, Servers, Flavors, ServerGroups, Protocol):

@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Protocol
 
 from blazar.domain.availability import Booking, BookingColumns, Resource
-from blazar.domain.hosts import Host, ResourceProperty
+from blazar.domain.hosts import Host, HostProvider, ResourceProperty
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Allocation, Lease, LeaseId, ReservationId, ResourceId
 
@@ -129,13 +129,19 @@ class HostStore(Protocol):
         """Return the host of this hypervisor host name, or None."""
 
     def list(self) -> tuple[Host, ...]:
-        """Return all hosts, with capabilities; inventories and traits are left out."""
+        """Return all hosts, oldest first, with capabilities; providers are left out."""
+
+    def list_providers(self) -> Mapping[ResourceId, tuple[HostProvider, ...]]:
+        """Return the providers of all hosts, roots first; hosts without any are missing."""
 
     def get_names(self, host_ids: Collection[ResourceId]) -> Mapping[ResourceId, Mapping[str, str]]:
         """Return ``hypervisor_hostname`` and ``service_name`` by host."""
 
     def insert(self, host: Host) -> None:
         """Add a host. Raises HostAlreadyRegistered."""
+
+    def update(self, host: Host, at: datetime) -> None:
+        """Replace what Nova and Placement say of a host: its details and its providers."""
 
     def set_capabilities(self, host_id: ResourceId, changes: Mapping[str, str | None], at: datetime) -> None:
         """Set capabilities, creating public properties on first use; None removes one."""

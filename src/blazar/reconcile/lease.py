@@ -17,6 +17,7 @@ from blazar.app.context import Context
 from blazar.app.leases import erase_lease
 from blazar.app.records import announce
 from blazar.domain.errors import CloudError, CloudRefused
+from blazar.domain.interval import Interval
 from blazar.domain.lease import (
     Allocation,
     Event,
@@ -43,6 +44,7 @@ from blazar.plugins.contract import AllocatedResource, Assignment, Outcome, Refu
 from blazar.ports.store import Claim, JournalEntry, Transaction
 from blazar.reconcile.claims import Interrupted
 from blazar.reconcile.journaling import transitions
+from blazar.reconcile.replacing import replace_resources
 from blazar.reconcile.steps import Report, take_steps
 
 _NOTIFIED = {
@@ -65,10 +67,13 @@ class _Pass:
     reports: dict[ReservationId, Report]
     retry_after: timedelta | None = None
     has_failed: bool = False
+    has_replaced: bool = False
+    """A reservation was given other resources, which nobody has tried to hand over yet."""
 
     def look_again(self, retry_after: timedelta) -> None:
         """Have the lease looked at again after this time, or sooner if that was planned."""
-        self.retry_after = min(self.retry_after or retry_after, retry_after)
+        known = self.retry_after
+        self.retry_after = retry_after if known is None else min(known, retry_after)
 
 
 def reconcile_lease(context: Context, claim: Claim, actor: str, before_each: Callable[[], None]) -> None:
@@ -96,8 +101,11 @@ def reconcile_lease(context: Context, claim: Claim, actor: str, before_each: Cal
     for reservation in marked.reservations:
         report = _work_on(context, current, reservation, before_each)
         if report is not None:
+            if report.unusable:
+                _replace_unusable(context, claim, actor, current, reservation, report)
+            _plan_retry(current, report)
             current.reports[reservation.id] = report
-    after = advanced(marked, phase, [_progress(key, each) for key, each in current.reports.items()])
+    after = advanced(current.lease, phase, [_progress(key, each) for key, each in current.reports.items()])
     after = _act_before_end(context, current, after)
     _record(context, claim, actor, current, after)
 
@@ -162,8 +170,27 @@ def _work_on(
         # A faulty plugin, or one that is not loaded any more, must not stop the other reservations.
         _logger.exception("reservation %s could not be worked on", reservation.id)
         report = Report(failure=f"internal error: {type(error).__name__}")
-    _plan_retry(current, report)
     return report
+
+
+def _replace_unusable(
+    context: Context, claim: Claim, actor: str, current: _Pass, reservation: Reservation, report: Report
+) -> None:
+    """Have other resources take the place of those that cannot be handed over, if there are any."""
+    held = current.allocations[reservation.id]
+    reasons = {
+        each.resource_id: report.unusable[each.resource_id]
+        for each in held
+        if each.resource_id in report.unusable
+    }
+    replaced = replace_resources(context, claim, actor, current.lease, held, reasons)
+    if replaced is not None:
+        current.lease = replaced
+        current.has_replaced = True
+    elif any(each.is_final for each in reasons.values()):
+        report.refused = report.reason
+    else:
+        report.failure = report.reason
 
 
 def _assignment(context: Context, current: _Pass, reservation: Reservation) -> Assignment[Any]:
@@ -172,6 +199,10 @@ def _assignment(context: Context, current: _Pass, reservation: Reservation) -> A
         lease_id=current.lease.id,
         reservation_id=reservation.id,
         project_id=current.lease.project_id or "",
+        window=Interval(
+            current.lease.start, max(current.lease.end, current.lease.start + timedelta.resolution)
+        ),
+        now=context.clock.now(),
         spec=plugin.decode(reservation.spec),
         resources=tuple(
             AllocatedResource(id=each.resource_id, facts=current.names.get(each.resource_id, {}))
@@ -317,7 +348,10 @@ def _next_look(
     due = next_due(after, now, context.settings.leases.prepare_lead)
     if phase_of(after, now, context.settings.leases.prepare_lead) is not current.phase:
         return now, 0
-    if current.has_failed:
+    if current.has_replaced and not claim.attempts:
+        return now, 1
+    if current.has_failed or current.has_replaced:
+        # What takes the place of an unusable resource may be unusable, too, and so on without end.
         # Jitter, so that leases that failed together are not all tried again together.
         retry = now + settings.backoff(claim.attempts) * context.random.uniform(0.5, 1)
         return min(due or retry, retry), claim.attempts + 1

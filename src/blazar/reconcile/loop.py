@@ -9,15 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 from blazar.app.context import Context
-from blazar.domain.errors import BlazarError, ConcurrentUpdate
+from blazar.domain.errors import BlazarError, CloudUnavailable, ConcurrentUpdate, Unavailable
 from blazar.ports.store import Claim
+from blazar.reconcile.chores import Chore, chores
 from blazar.reconcile.claims import ClaimKeeper, Interrupted
 from blazar.reconcile.lease import reconcile_lease
 from blazar.reconcile.outbox import OutboxSender
-from blazar.reconcile.sweep import sweep
 
-SWEEP = "sweep"
-"""The key under which sweeps are claimed, so that of all managers one at a time sweeps."""
 _SHORTEST_WAIT = timedelta(milliseconds=1)
 
 _logger = logging.getLogger(__name__)
@@ -41,6 +39,7 @@ class Reconciler:
         self._wakeup = wakeup
         self._keeper = ClaimKeeper(context.store, context.clock, name, self._settings.claim_duration)
         self._name = name
+        self._chores = chores(self._settings)
         self._stopping = threading.Event()
         self._slots = threading.Semaphore(self._settings.workers)
         self._executor: ThreadPoolExecutor | None = None
@@ -62,7 +61,7 @@ class Reconciler:
         return passes
 
     def start(self) -> None:
-        """Begin to work in threads of its own, and plan the sweep."""
+        """Begin to work in threads of its own, and plan the chores."""
         self._executor = ThreadPoolExecutor(self._settings.workers, thread_name_prefix="reconcile")
         for name, target in (
             ("dispatch", self._dispatch),
@@ -84,7 +83,7 @@ class Reconciler:
             thread.join()
 
     def _dispatch(self) -> None:
-        self._repeat(self._plan_sweep, once=True)
+        self._repeat(self._plan_chores, once=True)
         self._repeat(self._dispatch_due)
 
     def _repeat(self, act: Callable[[], timedelta], once: bool = False) -> None:
@@ -103,11 +102,11 @@ class Reconciler:
                     return
             self._context.clock.wait(self._wakeup, pause)
 
-    def _plan_sweep(self) -> timedelta:
-        if self._settings.sweep_interval:
-            with self._context.store.begin() as transaction:
-                transaction.work.schedule([SWEEP], self._context.clock.now())
-                transaction.commit()
+    def _plan_chores(self) -> timedelta:
+        keys = [key for key, chore in self._chores.items() if chore.interval]
+        with self._context.store.begin() as transaction:
+            transaction.work.schedule(keys, self._context.clock.now())
+            transaction.commit()
         return timedelta(0)
 
     def _dispatch_due(self) -> timedelta:
@@ -143,8 +142,8 @@ class Reconciler:
     def _work(self, claim: Claim) -> None:
         """Work on one claim; whatever happens, it is given back or left to run out."""
         try:
-            if claim.key == SWEEP:
-                self._sweep(claim)
+            if claim.key in self._chores:
+                self._do_chore(claim, self._chores[claim.key])
             else:
                 reconcile_lease(self._context, claim, self._name, lambda: self._keeper.check(claim))
         except Interrupted:
@@ -152,16 +151,21 @@ class Reconciler:
         except ConcurrentUpdate as error:
             _logger.debug("%s is looked at again: %s", claim.key, error)
             self._hand_back(claim, claim.attempts)
+        except (CloudUnavailable, Unavailable) as error:
+            _logger.warning("work on %s is tried again: %s", claim.key, error)
+            self._hand_back(claim, claim.attempts + 1)
         except Exception:
             _logger.exception("work on %s failed and is tried again", claim.key)
             self._hand_back(claim, claim.attempts + 1)
         finally:
             self._keeper.forget(claim)
 
-    def _sweep(self, claim: Claim) -> None:
-        sweep(self._context, self._name)
+    def _do_chore(self, claim: Claim, chore: Chore) -> None:
+        """Do a chore and plan it anew; one that only another manager wanted is dropped."""
+        if chore.interval:
+            chore.run(self._context, self._name, lambda: self._keeper.check(claim))
+        due_at = self._context.clock.now() + chore.interval if chore.interval else None
         with self._context.store.begin() as transaction:
-            due_at = self._context.clock.now() + self._settings.sweep_interval
             transaction.work.finish(claim, due_at, 0)
             transaction.commit()
 

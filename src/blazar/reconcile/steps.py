@@ -17,7 +17,7 @@ from blazar.domain.errors import (
     CloudUnavailable,
 )
 from blazar.domain.lifecycle import Phase
-from blazar.plugins.contract import Assignment, Done, Item, Outcome, Refused, Waiting
+from blazar.plugins.contract import Assignment, Done, Item, Outcome, Refused, Unusable, Waiting
 from blazar.ports.cloud import Cloud
 
 _ROUNDS = 4
@@ -42,13 +42,16 @@ class Report:
     waiting: list[Waiting] = field(default_factory=list)
     failure: str | None = None
     """What went wrong that may go right the next time."""
+    unusable: dict[str, Unusable] = field(default_factory=dict)
+    """Resources (by id) in whose place others are needed."""
 
     @property
     def reason(self) -> str | None:
         """Return what the next step waits for, or None."""
         if self.failure is not None:
             return self.failure
-        return self.waiting[0].reason if self.waiting else None
+        reasons = [each.reason for each in self.unusable.values()] + [each.reason for each in self.waiting]
+        return reasons[0] if reasons else None
 
 
 def take_steps(
@@ -111,7 +114,7 @@ class _Work:
             self._take_round(seen, wanted)
             before = seen.items
             seen = self._observe()
-            if self.report.refused is not None or seen.items == before:
+            if self.report.refused is not None or self.report.unusable or seen.items == before:
                 break
         self._note(seen.items, wanted)
         if not self.report.is_complete and self.report.reason is None and self.report.refused is None:
@@ -123,7 +126,7 @@ class _Work:
 
     def _take_round(self, seen: Any, wanted: frozenset[Item]) -> None:
         """Take every step that is not held up by one before it."""
-        self.report.waiting, self.report.failure = [], None
+        self.report.waiting, self.report.failure, self.report.unusable = [], None, {}
         # From here on something may be outside, whatever the answer to the step that makes it.
         self.report.is_deployed = True
         blocked: set[str] = set()
@@ -152,6 +155,8 @@ class _Work:
                 self.report.waiting.append(outcome)
             case Refused(reason):
                 self.report.refused = reason
+            case Unusable():
+                self.report.unusable[item.scope] = outcome
         return isinstance(outcome, Done)
 
     def _note(self, seen: frozenset[Item], wanted: frozenset[Item]) -> None:

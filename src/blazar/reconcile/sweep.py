@@ -1,8 +1,9 @@
 """The sweep: what bears our mark and belongs to no living reservation is removed, seen twice.
 
-It also brings registered hosts back into the freepool that are nowhere, and forgets old entries of
-the books. Nothing that does not bear our mark is touched, and no server is ever deleted here: an
-aggregate whose hosts still run servers is reported and left alone.
+It also brings registered hosts back into the freepool that are nowhere, opens those that are closed to
+preemptible servers for nobody, and forgets old entries of the books. Nothing that does not bear our
+mark is touched, and no server is ever deleted here: an aggregate whose hosts still run servers is
+reported and left alone.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from dataclasses import dataclass
 from blazar.app.availability import CHANGES_KEPT_FOR
 from blazar.app.context import Context
 from blazar.domain.errors import CloudConflict, CloudNotFound
+from blazar.plugins.hosts.preemption import closings, open_host
+from blazar.plugins.hosts.zones import displaced_hosts, return_to_zone
 from blazar.ports.compute import Aggregate
 from blazar.ports.store import AllocationStore, AvailabilityReader, JournalEntry
 
@@ -23,7 +26,10 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sweepings:
-    """What a sweep found and what it removed: keys such as ``aggregate:<name>``, ``host:<service>``."""
+    """What a sweep found and what it mended.
+
+    The keys are ``aggregate:<name>``, ``host:<service host>`` and ``closed:<service host>``.
+    """
 
     found: tuple[str, ...]
     removed: tuple[str, ...]
@@ -38,20 +44,21 @@ def sweep(context: Context, actor: str) -> Sweepings:
     aggregates = context.cloud.compute.list_aggregates()
     orphans = {f"aggregate:{each.name}": each for each in _orphans(context, aggregates)}
     strays = _stray_hosts(context, aggregates)
+    freepool = next((each for each in aggregates if each.name == context.settings.hosts.freepool_name), None)
+    closed = _closed_for_nobody(context, freepool)
     now = context.clock.now()
     with context.store.begin() as transaction:
-        first_seen = transaction.findings.note(orphans.keys() | strays.keys(), now)
+        first_seen = transaction.findings.note(orphans.keys() | strays.keys() | closed.keys(), now)
         _forget_old_entries(context, transaction.allocations, transaction.availability)
         transaction.commit()
-    old = sorted(key for key, since in first_seen.items() if since < now)
-    freepool = next((each for each in aggregates if each.name == context.settings.hosts.freepool_name), None)
     removed = []
-    for key in old:
-        done = (
-            _remove_aggregate(context, orphans[key], freepool)
-            if key in orphans
-            else _return_host(context, strays[key], freepool)
-        )
+    for key in sorted(key for key, since in first_seen.items() if since < now):
+        if key in orphans:
+            done = _remove_aggregate(context, orphans[key], freepool)
+        elif key in strays:
+            done = _return_host(context, strays[key], freepool)
+        else:
+            done = _open(context, closed[key], freepool)
         if done:
             removed.append(key)
     _report(context, actor, sorted(first_seen), removed)
@@ -86,6 +93,22 @@ def _stray_hosts(context: Context, aggregates: tuple[Aggregate, ...]) -> Mapping
     return {f"host:{each}": each for each in registered if each not in placed}
 
 
+def _closed_for_nobody(context: Context, freepool: Aggregate | None) -> Mapping[str, str]:
+    """Return the hosts that are closed for reservations of which nothing should be outside."""
+    closed = closings(freepool)
+    if not closed:
+        return {}
+    with context.store.read() as transaction:
+        deployed = transaction.leases.deployed_reservations([each.reservation_id for each in closed.values()])
+    return {f"closed:{host}": host for host, each in closed.items() if each.reservation_id not in deployed}
+
+
+def _open(context: Context, service_host: str, freepool: Aggregate | None) -> bool:
+    if freepool is not None:
+        open_host(context.cloud.compute, freepool, service_host)
+    return freepool is not None
+
+
 def _remove_aggregate(context: Context, aggregate: Aggregate, freepool: Aggregate | None) -> bool:
     compute = context.cloud.compute
     with context.store.read() as transaction:
@@ -99,6 +122,8 @@ def _remove_aggregate(context: Context, aggregate: Aggregate, freepool: Aggregat
             if service_host in registered and not _return_host(context, service_host, freepool):
                 return False
             compute.remove_host(aggregate.id, service_host)
+        for service_host in displaced_hosts(aggregate):
+            return_to_zone(compute, aggregate, service_host)
         compute.delete_aggregate(aggregate.id)
     except CloudNotFound:
         return True

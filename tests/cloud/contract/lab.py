@@ -3,8 +3,9 @@
 The suite runs against the simulated cloud. To run it against another adapter, name a factory in the
 environment::
 
-    BLAZAR_CLOUD_LAB=package.module:factory pytest tests/cloud/contract
+    BLAZAR_CLOUD_LAB=package.module:factory python -m pytest tests/cloud/contract
 
+For the OpenStack adapter that is ``cloud.openstack_lab:openstack_lab``, with a cloudlab that is up.
 The factory is called once per test, and returns a context manager that gives a :class:`CloudLab` and,
 on leaving, removes whatever the test left behind: all that bears a name from :meth:`CloudLab.name`,
 and the servers and floating IPs of the lab's projects.
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from blazar.ports.cloud import Cloud
+from blazar.ports.compute import Lessee
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,12 +53,20 @@ class CloudLab(Protocol):
         """Return at least two hosts, at most one hypervisor to a compute service."""
 
     @property
+    def similar_names(self) -> tuple[str, str]:
+        """Return the names of two hypervisors, the first of which is a part of the second."""
+
+    @property
     def network(self) -> LabNetwork:
         """Return the external network."""
 
     @property
     def project_ids(self) -> tuple[str, str]:
         """Return two projects."""
+
+    @property
+    def lessee(self) -> Lessee:
+        """Return a member of the first project."""
 
     def name(self, suffix: str) -> str:
         """Return a name with this end that nothing else in the cloud has."""
@@ -69,6 +79,9 @@ class CloudLab(Protocol):
 
     def wait_until_gone(self, server_id: str) -> None:
         """Return when the deletion of the server, which was asked for, is over."""
+
+    def disable(self, service_host: str) -> None:
+        """Keep new servers off a host until the end of the test, as an operator does."""
 
     def attach(self, floating_ip_id: str) -> None:
         """Put a floating IP on a port."""

@@ -137,7 +137,7 @@ def test_a_host_may_be_in_several_aggregates_without_zone(
     for aggregate in (plain[0], zoned, plain[1]):
         compute.add_host(aggregate.id, host.service_host)
 
-    assert compute.find_availability_zone(host.service_host) == lab.name("zone")
+    assert compute.list_availability_zones()[host.service_host] == lab.name("zone")
 
 
 def test_a_host_may_be_in_two_aggregates_of_one_zone(compute: Compute, lab: CloudLab, host: LabHost) -> None:
@@ -149,7 +149,7 @@ def test_a_host_may_be_in_two_aggregates_of_one_zone(compute: Compute, lab: Clou
     compute.add_host(second.id, host.service_host)
     compute.remove_host(first.id, host.service_host)
 
-    assert compute.find_availability_zone(host.service_host) == lab.name("zone")
+    assert compute.list_availability_zones()[host.service_host] == lab.name("zone")
 
 
 def test_a_host_is_not_in_two_zones(compute: Compute, lab: CloudLab, host: LabHost) -> None:
@@ -161,7 +161,7 @@ def test_a_host_is_not_in_two_zones(compute: Compute, lab: CloudLab, host: LabHo
     with pytest.raises(CloudConflict):
         compute.add_host(second.id, host.service_host)
 
-    assert compute.find_availability_zone(host.service_host) == lab.name("zone-a")
+    assert compute.list_availability_zones()[host.service_host] == lab.name("zone-a")
 
 
 def test_a_host_with_servers_does_not_enter_another_zone(
@@ -173,7 +173,7 @@ def test_a_host_with_servers_does_not_enter_another_zone(
     with pytest.raises(CloudConflict):
         compute.add_host(zoned.id, host.service_host)
 
-    assert compute.find_availability_zone(host.service_host) == "nova"
+    assert compute.list_availability_zones()[host.service_host] == "nova"
 
 
 def test_a_host_with_servers_does_not_leave_its_zone(compute: Compute, lab: CloudLab, host: LabHost) -> None:
@@ -187,7 +187,20 @@ def test_a_host_with_servers_does_not_leave_its_zone(compute: Compute, lab: Clou
     compute.delete_server(server_id)
     lab.wait_until_gone(server_id)
     compute.remove_host(zoned.id, host.service_host)
-    assert compute.find_availability_zone(host.service_host) == "nova"
+    assert compute.list_availability_zones()[host.service_host] == "nova"
+
+
+def test_servers_are_what_forbids_to_take_out_a_host_that_is_not_inside(
+    compute: Compute, lab: CloudLab, host: LabHost
+) -> None:
+    zoned = compute.create_aggregate(lab.name("zoned"), lab.name("zone"), {})
+    plain = compute.create_aggregate(lab.name("plain"), None, {})
+    lab.boot_server(lab.name("server"), service_host=host.service_host)
+
+    with pytest.raises(CloudConflict):
+        compute.remove_host(zoned.id, host.service_host)
+    with pytest.raises(CloudNotFound):
+        compute.remove_host(plain.id, host.service_host)
 
 
 def test_a_host_with_servers_moves_freely_where_its_zone_stays(
@@ -199,4 +212,21 @@ def test_a_host_with_servers_moves_freely_where_its_zone_stays(
     compute.add_host(plain.id, host.service_host)
     compute.remove_host(plain.id, host.service_host)
 
-    assert compute.find_availability_zone(host.service_host) == "nova"
+    assert compute.list_availability_zones()[host.service_host] == "nova"
+
+
+def test_metadata_that_are_not_there_may_be_removed(compute: Compute, lab: CloudLab) -> None:
+    made = compute.create_aggregate(lab.name("a"), None, {"kept": "1"})
+
+    compute.set_aggregate_metadata(made.id, {"absent": None})
+
+    assert seen(compute, made) == made
+
+
+def test_metadata_are_removed_by_none(compute: Compute, lab: CloudLab) -> None:
+    aggregate = compute.create_aggregate(lab.name("aggregate"), None, {"kept": "1", "removed": "2"})
+
+    compute.set_aggregate_metadata(aggregate.id, {"removed": None, "never-there": None, "new": "3"})
+
+    (found,) = [each for each in compute.list_aggregates() if each.id == aggregate.id]
+    assert found.metadata == {"kept": "1", "new": "3"}

@@ -51,6 +51,11 @@ def test_an_id_nobody_has_finds_nothing(compute: Compute, flavor: Flavor) -> Non
     assert compute.find_flavor(flavor.name) is None
 
 
+@pytest.mark.parametrize("flavor_id", ["", ".", "..", "a/b", "?", "detail", "ü"])
+def test_what_is_no_id_finds_nothing(compute: Compute, flavor_id: str) -> None:
+    assert compute.find_flavor(flavor_id) is None
+
+
 def test_an_id_is_given_once(compute: Compute, lab: CloudLab, flavor: Flavor) -> None:
     compute.create_flavor(flavor)
 
@@ -166,3 +171,18 @@ def test_nothing_can_be_done_with_a_missing_flavor(compute: Compute, lab: CloudL
         compute.add_flavor_access(missing, project_id)
     with pytest.raises(CloudNotFound):
         compute.remove_flavor_access(missing, project_id)
+
+
+def test_a_lessee_finds_a_flavor_only_if_the_project_may_use_it(compute: Compute, lab: CloudLab) -> None:
+    flavor = Flavor(
+        id=lab.name("f"), name=lab.name("f"), vcpus=1, memory_mb=64, disk_gb=0, extra_specs={"key": "value"}
+    )
+    compute.create_flavor(flavor)
+    as_lessee = lab.cloud.compute_for(lab.lessee)
+
+    before = as_lessee.find_flavor(flavor.id)
+    compute.add_flavor_access(flavor.id, lab.lessee.project_id)
+
+    assert before is None
+    assert as_lessee.find_flavor(flavor.id) == flavor
+    assert as_lessee.find_flavor(lab.name("nothing")) is None

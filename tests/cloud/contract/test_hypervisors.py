@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import uuid
 
 import pytest
 from cloud.contract.lab import CloudLab, LabHost
@@ -32,7 +33,21 @@ def test_a_hypervisor_is_found_by_its_id(compute: Compute, host: LabHost) -> Non
 
 def test_a_part_of_a_name_finds_nothing(compute: Compute, host: LabHost) -> None:
     assert compute.find_hypervisor(host.hypervisor_hostname[:-1]) is None
-    assert compute.find_hypervisor(host.hypervisor_hostname + "0") is None
+    assert compute.find_hypervisor(host.hypervisor_hostname + "-too") is None
+
+
+def test_a_name_that_is_a_part_of_another_finds_its_own_host(compute: Compute, lab: CloudLab) -> None:
+    names = lab.similar_names
+    assert names[0] in names[1]
+
+    found = tuple(compute.find_hypervisor(name) for name in names)
+
+    assert tuple(each and each.hypervisor_hostname for each in found) == names
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "%", "_", "a/b", "0", str(uuid.UUID(int=1))])
+def test_what_is_no_name_or_id_finds_nothing(compute: Compute, name: str) -> None:
+    assert compute.find_hypervisor(name) is None
 
 
 def test_a_name_nobody_has_finds_nothing(compute: Compute, lab: CloudLab) -> None:
@@ -65,11 +80,22 @@ def test_listing_and_finding_tell_the_same(compute: Compute, host: LabHost) -> N
 
 
 def test_a_host_in_no_aggregate_is_in_the_default_zone(compute: Compute, host: LabHost) -> None:
-    assert compute.find_availability_zone(host.service_host) == "nova"
+    assert compute.list_availability_zones()[host.service_host] == "nova"
 
 
 def test_an_unknown_host_is_in_no_zone(compute: Compute, lab: CloudLab) -> None:
-    assert compute.find_availability_zone(lab.name("nobody")) is None
+    assert lab.name("nobody") not in compute.list_availability_zones()
+
+
+def test_a_disabled_host_says_so_and_is_still_in_its_zone(
+    compute: Compute, lab: CloudLab, host: LabHost
+) -> None:
+    lab.disable(host.service_host)
+
+    found = compute.find_hypervisor(host.hypervisor_hostname)
+    assert found is not None
+    assert (found.is_up, found.is_enabled) == (True, False)
+    assert compute.list_availability_zones()[host.service_host] == "nova"
 
 
 def test_a_host_is_in_the_zone_of_its_aggregate(compute: Compute, lab: CloudLab, host: LabHost) -> None:
@@ -77,8 +103,8 @@ def test_a_host_is_in_the_zone_of_its_aggregate(compute: Compute, lab: CloudLab,
     aggregate = compute.create_aggregate(lab.name("aggregate"), zone, {})
 
     compute.add_host(aggregate.id, host.service_host)
-    inside = compute.find_availability_zone(host.service_host)
+    inside = compute.list_availability_zones()[host.service_host]
     compute.remove_host(aggregate.id, host.service_host)
-    outside = compute.find_availability_zone(host.service_host)
+    outside = compute.list_availability_zones()[host.service_host]
 
     assert (inside, outside) == (zone, "nova")

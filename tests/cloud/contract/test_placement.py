@@ -69,6 +69,13 @@ def test_a_provider_is_found_by_its_exact_name(placement: Placement, provider: P
     assert placement.find_provider(provider.name[:-1]) is None
 
 
+def test_a_name_may_hold_anything(placement: Placement, lab: CloudLab) -> None:
+    made = placement.create_provider(lab.name("a b+c&d=e/f%20ü#?"), None)
+
+    assert placement.find_provider(made.name) == made
+    assert placement.find_provider(made.name.replace("+", " ")) is None
+
+
 def test_a_child_belongs_to_the_tree_of_its_parent(placement: Placement, lab: CloudLab) -> None:
     root = placement.create_provider(lab.name("root"), None)
     child = placement.create_provider(lab.name("child"), root.uuid)

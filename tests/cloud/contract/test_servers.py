@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from contextlib import suppress
 
 import pytest
 from cloud.contract.lab import CloudLab, LabHost
@@ -37,7 +38,10 @@ def test_a_host_lists_its_own_servers_only(compute: Compute, lab: CloudLab) -> N
 
 
 def test_servers_are_listed_by_flavor(compute: Compute, lab: CloudLab, host: LabHost) -> None:
-    flavor = Flavor(id=lab.name("f"), name=lab.name("f"), vcpus=1, memory_mb=64, disk_gb=0)
+    extra_specs = {"blazar:preemptible": "true"}
+    flavor = Flavor(
+        id=lab.name("f"), name=lab.name("f"), vcpus=1, memory_mb=64, disk_gb=0, extra_specs=extra_specs
+    )
     compute.create_flavor(flavor)
     compute.add_flavor_access(flavor.id, lab.project_ids[0])
     server_id = lab.boot_server(lab.name("one"), service_host=host.service_host, flavor_id=flavor.id)
@@ -45,8 +49,39 @@ def test_servers_are_listed_by_flavor(compute: Compute, lab: CloudLab, host: Lab
 
     (server,) = compute.list_servers(flavor_id=flavor.id)
 
-    assert (server.id, server.flavor_id) == (server_id, flavor.id)
+    assert (server.id, server.flavor_extra_specs) == (server_id, extra_specs)
     assert compute.list_servers(flavor_id=flavor.id, service_host=lab.hosts[1].service_host) == ()
+
+
+def test_a_server_outlives_its_flavor_and_is_not_found_by_it_any_more(
+    compute: Compute, lab: CloudLab, host: LabHost
+) -> None:
+    name, extra_specs = lab.name("f"), {"blazar:preemptible": "true"}
+    flavor = Flavor(
+        id=name, name=name, vcpus=1, memory_mb=64, disk_gb=0, is_public=True, extra_specs=extra_specs
+    )
+    compute.create_flavor(flavor)
+    server_id = lab.boot_server(lab.name("server"), service_host=host.service_host, flavor_id=name)
+
+    compute.delete_flavor(name)
+    without = compute.list_servers(flavor_id=name)
+    compute.create_flavor(flavor)
+
+    (server,) = compute.list_servers(service_host=host.service_host)
+    assert (server.id, server.flavor_extra_specs) == (server_id, extra_specs)
+    assert without == ()
+    assert compute.list_servers(flavor_id=name) == ()
+
+
+def test_a_deletion_may_be_asked_for_again(compute: Compute, lab: CloudLab, host: LabHost) -> None:
+    server_id = lab.boot_server(lab.name("server"), service_host=host.service_host)
+
+    compute.delete_server(server_id)
+    with suppress(CloudNotFound):
+        compute.delete_server(server_id)
+
+    lab.wait_until_gone(server_id)
+    assert compute.list_servers(service_host=host.service_host) == ()
 
 
 def test_a_server_that_is_deleted_goes(compute: Compute, lab: CloudLab, host: LabHost) -> None:
@@ -75,15 +110,36 @@ def test_a_missing_server_cannot_be_deleted(compute: Compute) -> None:
         compute.delete_server(NOBODY)
 
 
+def test_metadata_of_a_server_are_added_to(compute: Compute, lab: CloudLab, host: LabHost) -> None:
+    server_id = lab.boot_server(lab.name("server"), service_host=host.service_host)
+
+    compute.set_server_metadata(server_id, {"first": "1", "second": "2"})
+    compute.set_server_metadata(server_id, {"second": "3"})
+
+    (server,) = compute.list_servers(service_host=host.service_host)
+    assert server.metadata == {"first": "1", "second": "3"}
+
+
+def test_a_missing_server_gets_no_metadata(compute: Compute) -> None:
+    with pytest.raises(CloudNotFound):
+        compute.set_server_metadata(NOBODY, {"key": "value"})
+
+
 def test_an_image_of_a_server_is_found_by_its_properties(
     compute: Compute, lab: CloudLab, host: LabHost
 ) -> None:
     server_id = lab.boot_server(lab.name("server"), service_host=host.service_host)
-    properties = {"blazar_lease": lab.name("lease"), "blazar_server": server_id}
+    properties = {
+        "blazar_lease": lab.name("lease"),
+        "blazar_server": server_id,
+        "blazar_before_end": "2031-01-01T00:00:00+00:00",
+    }
 
-    image_id = compute.create_image(server_id, lab.name("image"), lab.project_ids[1], properties)
+    image_id = compute.create_image(server_id, lab.name("image"), properties)
+    compute.set_image_owner(image_id, lab.project_ids[1])
 
-    (image,) = compute.list_images({"blazar_lease": lab.name("lease")})
+    (image,) = compute.list_images(properties)
+    assert compute.list_images({"blazar_lease": lab.name("lease")}) == (image,)
     assert (image.id, image.name) == (image_id, lab.name("image"))
     assert image.owner_project_id == lab.project_ids[1]
     assert properties.items() <= image.properties.items()
@@ -93,9 +149,7 @@ def test_images_without_all_the_properties_are_not_listed(
     compute: Compute, lab: CloudLab, host: LabHost
 ) -> None:
     server_id = lab.boot_server(lab.name("server"), service_host=host.service_host)
-    compute.create_image(
-        server_id, lab.name("image"), lab.project_ids[0], {"blazar_lease": lab.name("lease")}
-    )
+    compute.create_image(server_id, lab.name("image"), {"blazar_lease": lab.name("lease")})
 
     assert compute.list_images({"blazar_lease": lab.name("other")}) == ()
     assert compute.list_images({"blazar_lease": lab.name("lease"), "blazar_server": server_id}) == ()
@@ -103,14 +157,19 @@ def test_images_without_all_the_properties_are_not_listed(
 
 def test_there_is_no_image_of_a_missing_server(compute: Compute, lab: CloudLab) -> None:
     with pytest.raises(CloudNotFound):
-        compute.create_image(NOBODY, lab.name("image"), lab.project_ids[0], {})
+        compute.create_image(NOBODY, lab.name("image"), {})
+
+
+def test_a_missing_image_cannot_be_given_away(compute: Compute, lab: CloudLab) -> None:
+    with pytest.raises(CloudNotFound):
+        compute.set_image_owner(NOBODY, lab.project_ids[0])
 
 
 @pytest.mark.parametrize("policy", ["affinity", "anti-affinity"])
 def test_a_server_group_is_listed_until_it_is_deleted(compute: Compute, lab: CloudLab, policy: str) -> None:
     name = lab.name("group")
 
-    made = compute.create_server_group(name, policy, lab.project_ids[0])
+    made = lab.cloud.compute_for(lab.lessee).create_server_group(name, policy)
     listed = [each for each in compute.list_server_groups() if each.name == name]
     compute.delete_server_group(made.id)
 
@@ -121,16 +180,16 @@ def test_a_server_group_is_listed_until_it_is_deleted(compute: Compute, lab: Clo
 
 def test_two_server_groups_may_have_one_name(compute: Compute, lab: CloudLab) -> None:
     first, second = (
-        compute.create_server_group(lab.name("group"), "affinity", lab.project_ids[0]) for _ in range(2)
+        lab.cloud.compute_for(lab.lessee).create_server_group(lab.name("group"), "affinity") for _ in range(2)
     )
 
     assert first.id != second.id
     assert {first, second} <= set(compute.list_server_groups())
 
 
-def test_a_server_group_needs_a_known_policy(compute: Compute, lab: CloudLab) -> None:
+def test_a_server_group_needs_a_known_policy(lab: CloudLab) -> None:
     with pytest.raises(CloudRefused):
-        compute.create_server_group(lab.name("group"), "sympathy", lab.project_ids[0])
+        lab.cloud.compute_for(lab.lessee).create_server_group(lab.name("group"), "sympathy")
 
 
 def test_a_missing_server_group_cannot_be_deleted(compute: Compute) -> None:

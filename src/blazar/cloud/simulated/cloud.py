@@ -16,6 +16,7 @@ from blazar.cloud.simulated.compute import SimulatedCompute
 from blazar.cloud.simulated.faults import FaultScript
 from blazar.cloud.simulated.flavors import insert_flavor
 from blazar.cloud.simulated.hosts import insert_aggregate, insert_member
+from blazar.cloud.simulated.lessee import SimulatedLesseeCompute
 from blazar.cloud.simulated.networks import SimulatedNetworks
 from blazar.cloud.simulated.placement import (
     SimulatedPlacement,
@@ -27,7 +28,7 @@ from blazar.cloud.simulated.shape import DEFAULT_SHAPE, HostShape
 from blazar.cloud.simulated.state import CloudState, known
 from blazar.domain.errors import CloudConflict, CloudNotFound
 from blazar.ports.clock import Clock
-from blazar.ports.compute import Aggregate, Flavor, Hypervisor, Server
+from blazar.ports.compute import Aggregate, Flavor, Hypervisor, Lessee, Server
 from blazar.ports.network import Network, Subnet
 
 if TYPE_CHECKING:
@@ -74,6 +75,10 @@ class SimulatedCloud:
         self.compute = SimulatedCompute(self._calls, deletion_time=server_deletion_time)
         self.placement = SimulatedPlacement(self._calls)
         self.networks = SimulatedNetworks(self._calls)
+
+    def compute_for(self, lessee: Lessee) -> SimulatedLesseeCompute:
+        """Return the part of Nova that is used with a lessee's rights."""
+        return SimulatedLesseeCompute(self._calls, lessee)
 
     @property
     def calls(self) -> Counter[str]:
@@ -140,6 +145,21 @@ class SimulatedCloud:
                 is_enabled=present.is_enabled if is_enabled is None else is_enabled,
             )
             state.hypervisors[changed.id] = changed
+            return changed
+
+    def resize_hypervisor(self, name: str, shape: HostShape) -> Hypervisor:
+        """Give a host other sizes, in Nova and in Placement, and return it. Raises CloudNotFound."""
+        with self._calls.exclusive() as state:
+            present = _by_name(state, name)
+            changed = replace(
+                shape.hypervisor(present.id, name, present.service_host),
+                is_up=present.is_up,
+                is_enabled=present.is_enabled,
+            )
+            state.hypervisors[changed.id] = changed
+            root = next(each for each in state.providers.values() if each.name == name)
+            state.inventories[root.uuid] = shape.inventories()
+            bump_generation(state, root.uuid)
             return changed
 
     def remove_hypervisor(self, name: str) -> None:

@@ -1,6 +1,6 @@
 """The state as JSON text, and the file that keeps it.
 
-The document is ``{"version": 1, "serial": n, "<table>": [values…], …}``; sets are sorted lists and
+The document is ``{"version": 2, "serial": n, "<table>": [values…], …}``; sets are sorted lists and
 instants ISO 8601 text.
 """
 
@@ -19,7 +19,7 @@ from blazar.ports.compute import Aggregate, Flavor, Hypervisor, Image, Server, S
 from blazar.ports.network import FloatingIP, Network, Subnet
 from blazar.ports.placement import Inventory, Provider
 
-VERSION = 1
+VERSION = 2
 """Of the document; a file of another version is refused."""
 
 KeyT = TypeVar("KeyT")
@@ -41,6 +41,7 @@ def encode(state: CloudState) -> str:
         "hypervisors": [*state.hypervisors.values()],
         "aggregates": [*state.aggregates.values()],
         "servers": [*state.servers.values()],
+        "server_flavors": state.server_flavors,
         "deletions": state.deletions,
         "images": [*state.images.values()],
         "flavors": [*state.flavors.values()],
@@ -87,6 +88,7 @@ def _state(document: Mapping[str, Any]) -> CloudState:
         hypervisors=_table(document["hypervisors"], Hypervisor, lambda each: each.id),
         aggregates=_table(document["aggregates"], Aggregate, lambda each: each.id),
         servers=_table(document["servers"], Server, lambda each: each.id),
+        server_flavors=document["server_flavors"],
         deletions={key: datetime.fromisoformat(due) for key, due in document["deletions"].items()},
         images=_table(document["images"], Image, lambda each: each.id),
         flavors=_table(document["flavors"], Flavor, lambda each: each.id),

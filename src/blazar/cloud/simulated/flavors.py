@@ -42,6 +42,8 @@ class SimulatedFlavors(Service):
         known(self._state.flavors, flavor_id, "flavor")
         del self._state.flavors[flavor_id]
         self._state.flavor_access.pop(flavor_id, None)
+        for server_id in [key for key, value in self._state.server_flavors.items() if value == flavor_id]:
+            del self._state.server_flavors[server_id]
 
     @reads("compute.list_flavor_access")
     def list_flavor_access(self, flavor_id: str) -> frozenset[str]:

@@ -28,12 +28,11 @@ class SimulatedHosts(Service):
         """Return all hypervisors, by id."""
         return tuple(sorted(self._state.hypervisors.values(), key=lambda each: each.id))
 
-    @reads("compute.find_availability_zone")
-    def find_availability_zone(self, service_host: str) -> str | None:
-        """Return the host's zone, which is ``nova`` unless an aggregate says otherwise; None if unknown."""
-        if not self._state.has_service_host(service_host):
-            return None
-        return self._state.zone_of(service_host)
+    @reads("compute.list_availability_zones")
+    def list_availability_zones(self) -> Mapping[str, str]:
+        """Return the zone of every service host, which is ``nova`` unless an aggregate says otherwise."""
+        hosts = {each.service_host for each in self._state.hypervisors.values()}
+        return {host: self._state.zone_of(host) for host in hosts}
 
     @reads("compute.list_aggregates")
     def list_aggregates(self) -> tuple[Aggregate, ...]:
@@ -55,8 +54,8 @@ class SimulatedHosts(Service):
         return insert_aggregate(self._state, name, availability_zone)
 
     @writes("compute.set_aggregate_metadata")
-    def set_aggregate_metadata(self, aggregate_id: int, metadata: Mapping[str, str]) -> None:
-        """Set these keys and leave other keys alone.
+    def set_aggregate_metadata(self, aggregate_id: int, metadata: Mapping[str, str | None]) -> None:
+        """Set these keys, remove those whose value is None, and leave other keys alone.
 
         Raises:
             CloudNotFound: There is no such aggregate.
@@ -65,7 +64,9 @@ class SimulatedHosts(Service):
         aggregate = known(self._state.aggregates, aggregate_id, "aggregate")
         if "availability_zone" in metadata:
             raise CloudRefused("the availability zone of an aggregate is given when it is created")
-        merged = {**aggregate.metadata, **metadata}
+        merged = {
+            key: value for key, value in {**aggregate.metadata, **metadata}.items() if value is not None
+        }
         self._state.aggregates[aggregate_id] = replace(aggregate, metadata=merged)
 
     @writes("compute.delete_aggregate")
@@ -85,9 +86,16 @@ class SimulatedHosts(Service):
     def remove_host(self, aggregate_id: int, service_host: str) -> None:
         """Take a host out of an aggregate. Raises CloudNotFound and CloudConflict as the port says."""
         aggregate = known(self._state.aggregates, aggregate_id, "aggregate")
+        if aggregate.availability_zone is not None:
+            # Nova asks this first, also if the host is not inside.
+            zone = self._state.zone_of(service_host, apart_from=aggregate_id)
+            if zone != aggregate.availability_zone and self._state.has_servers(service_host):
+                raise CloudConflict(
+                    f"host {service_host} has servers, so it cannot leave availability zone "
+                    f"{aggregate.availability_zone}"
+                )
         if service_host not in aggregate.hosts:
             raise CloudNotFound(f"host {service_host} is not in aggregate {aggregate_id}")
-        _check_servers(self._state, service_host, self._state.zone_of(service_host, apart_from=aggregate_id))
         remaining = aggregate.hosts - {service_host}
         self._state.aggregates[aggregate_id] = replace(aggregate, hosts=remaining)
 

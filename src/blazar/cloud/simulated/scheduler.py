@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from blazar.cloud.simulated.placement import bump_generation
-from blazar.cloud.simulated.state import CloudState, Consumption, known
+from blazar.cloud.simulated.state import CloudState, Consumption, is_visible, known
 from blazar.domain.errors import CloudConflict, CloudRefused
 from blazar.ports.compute import Aggregate, Flavor, Server
 
@@ -57,9 +57,10 @@ def boot(state: CloudState, request: BootRequest) -> Server:
             name=request.name,
             project_id=request.project_id,
             service_host=service_host,
-            flavor_id=flavor.id,
+            flavor_extra_specs=flavor.extra_specs,
         )
         state.servers[server.id] = server
+        state.server_flavors[server.id] = flavor.id
         if provider_uuid is not None:
             _consume(state, server.id, provider_uuid, wanted)
         return server
@@ -67,11 +68,9 @@ def boot(state: CloudState, request: BootRequest) -> Server:
 
 
 def _usable_flavor(state: CloudState, request: BootRequest) -> Flavor:
-    flavor = state.flavors.get(request.flavor_id)
-    projects = state.flavor_access.get(request.flavor_id, frozenset())
-    if flavor is None or not (flavor.is_public or request.project_id in projects):
+    if not is_visible(state, request.flavor_id, request.project_id):
         raise CloudRefused(f"flavor {request.flavor_id} could not be found")
-    return flavor
+    return state.flavors[request.flavor_id]
 
 
 def _custom_resources(flavor: Flavor) -> Mapping[str, int]:

@@ -8,10 +8,11 @@ from datetime import timedelta
 
 from blazar.cloud.simulated.calls import Calls, Service, reads, writes
 from blazar.cloud.simulated.state import known
-from blazar.domain.errors import CloudConflict, CloudRefused
+from blazar.domain.errors import CloudConflict
 from blazar.ports.compute import Image, Server, ServerGroup
 
-POLICIES = frozenset({"affinity", "anti-affinity", "soft-affinity", "soft-anti-affinity"})
+SERVICE_PROJECT = "service"
+"""The project of whoever asks with the service's own rights."""
 
 
 class SimulatedServers(Service):
@@ -25,11 +26,12 @@ class SimulatedServers(Service):
     def list_servers(
         self, *, service_host: str | None = None, flavor_id: str | None = None
     ) -> tuple[Server, ...]:
-        """Return the servers on that host, or of that flavor, oldest first."""
+        """Return the servers on that host, or of that flavor, oldest first; none of a deleted flavor."""
         return tuple(
             each
             for each in self._state.servers.values()
-            if service_host in (None, each.service_host) and flavor_id in (None, each.flavor_id)
+            if service_host in (None, each.service_host)
+            and flavor_id in (None, self._state.server_flavors.get(each.id))
         )
 
     @writes("compute.delete_server")
@@ -43,11 +45,17 @@ class SimulatedServers(Service):
         self._state.deletions[server_id] = now + self.deletion_time
         self._state.forget_deleted_servers(now)
 
+    @writes("compute.set_server_metadata")
+    def set_server_metadata(self, server_id: str, metadata: Mapping[str, str]) -> None:
+        """Set these keys and leave others alone. Raises CloudNotFound, or CloudConflict if it is going."""
+        server = known(self._state.servers, server_id, "server")
+        if server.is_deleting:
+            raise CloudConflict(f"server {server_id} is being deleted")
+        self._state.servers[server_id] = replace(server, metadata={**server.metadata, **metadata})
+
     @writes("compute.create_image")
-    def create_image(
-        self, server_id: str, name: str, owner_project_id: str, properties: Mapping[str, str]
-    ) -> str:
-        """Return the id of a new snapshot.
+    def create_image(self, server_id: str, name: str, properties: Mapping[str, str]) -> str:
+        """Return the id of a new snapshot, which belongs to :data:`SERVICE_PROJECT`.
 
         Raises:
             CloudNotFound: The server does not exist.
@@ -58,11 +66,17 @@ class SimulatedServers(Service):
         image = Image(
             id=self._state.new_id(),
             name=name,
-            owner_project_id=owner_project_id,
+            owner_project_id=SERVICE_PROJECT,
             properties=dict(properties),
         )
         self._state.images[image.id] = image
         return image.id
+
+    @writes("compute.set_image_owner")
+    def set_image_owner(self, image_id: str, project_id: str) -> None:
+        """Give an image to a project. Raises CloudNotFound."""
+        image = known(self._state.images, image_id, "image")
+        self._state.images[image_id] = replace(image, owner_project_id=project_id)
 
     @reads("compute.list_images")
     def list_images(self, properties: Mapping[str, str]) -> tuple[Image, ...]:
@@ -70,15 +84,6 @@ class SimulatedServers(Service):
         return tuple(
             each for each in self._state.images.values() if properties.items() <= each.properties.items()
         )
-
-    @writes("compute.create_server_group")
-    def create_server_group(self, name: str, policy: str, project_id: str) -> ServerGroup:
-        """Return a new server group. Raises CloudRefused for a policy that Nova does not know."""
-        if policy not in POLICIES:
-            raise CloudRefused(f"{policy} is no policy of server groups")
-        group = ServerGroup(id=self._state.new_id(), name=name, policy=policy, project_id=project_id)
-        self._state.server_groups[group.id] = group
-        return group
 
     @reads("compute.list_server_groups")
     def list_server_groups(self) -> tuple[ServerGroup, ...]:

@@ -45,6 +45,8 @@ class CloudState:
     hypervisors: dict[str, Hypervisor] = field(default_factory=dict)
     aggregates: dict[int, Aggregate] = field(default_factory=dict)
     servers: dict[str, Server] = field(default_factory=dict)
+    server_flavors: dict[str, str] = field(default_factory=dict)
+    """The ids of the flavors that servers were booted with, by server id, while the flavors exist."""
     deletions: dict[str, datetime] = field(default_factory=dict)
     """When servers that are being deleted will be gone, by server id."""
     images: dict[str, Image] = field(default_factory=dict)
@@ -103,7 +105,16 @@ class CloudState:
         for server_id in gone:
             del self.deletions[server_id]
             del self.servers[server_id]
+            self.server_flavors.pop(server_id, None)
         self.consumptions = tuple(each for each in self.consumptions if each.consumer_id not in gone)
+
+
+def is_visible(state: CloudState, flavor_id: str, project_id: str) -> bool:
+    """Return whether there is such a flavor and the project may use it."""
+    flavor = state.flavors.get(flavor_id)
+    return flavor is not None and (
+        flavor.is_public or project_id in state.flavor_access.get(flavor_id, frozenset())
+    )
 
 
 def known(table: Mapping[KeyT, ValueT], key: KeyT, what: str) -> ValueT:

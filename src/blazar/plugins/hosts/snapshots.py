@@ -31,19 +31,22 @@ def take_snapshots(
         Waiting, if a server was in a state in which it cannot be snapshotted; else Done.
     """
     occasion = {_RESERVATION: assignment.reservation_id, _OCCASION: due.isoformat()}
-    taken = {image.properties.get(_SERVER) for image in compute.list_images(occasion)}
+    images = compute.list_images(occasion)
+    for image in images:
+        # One that an interrupted step has left with the service.
+        if image.owner_project_id != assignment.project_id:
+            compute.set_image_owner(image.id, assignment.project_id)
+    taken = {image.properties.get(_SERVER) for image in images}
     busy: list[str] = []
     for resource in assignment.resources:
         for server in compute.list_servers(service_host=str(resource.facts["service_name"])):
             if server.is_deleting or server.id in taken or server.project_id != assignment.project_id:
                 continue
             try:
-                compute.create_image(
-                    server.id,
-                    f"{image_prefix}{server.name}",
-                    assignment.project_id,
-                    {**occasion, _SERVER: server.id},
+                image_id = compute.create_image(
+                    server.id, f"{image_prefix}{server.name}", {**occasion, _SERVER: server.id}
                 )
+                compute.set_image_owner(image_id, assignment.project_id)
             except (CloudConflict, CloudNotFound):
                 # One that has gone meanwhile is not listed the next time.
                 busy.append(server.id)

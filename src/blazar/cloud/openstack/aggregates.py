@@ -1,0 +1,77 @@
+"""Nova's host aggregates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from blazar.cloud.openstack.nova import NovaPart
+from blazar.domain.errors import CloudConflict, CloudRefused
+from blazar.ports.compute import Aggregate
+
+_VERSION = "2.1"
+_ZONE = "availability_zone"
+
+
+class Aggregates(NovaPart):
+    """Host aggregates. Nova keeps the zone of one among its metadata; here it is apart from them."""
+
+    def list_aggregates(self) -> tuple[Aggregate, ...]:
+        """Return all aggregates with their hosts and metadata."""
+        return self._nova.list("os-aggregates", key="aggregates", parse=_aggregate, version=_VERSION)
+
+    def create_aggregate(
+        self, name: str, availability_zone: str | None, metadata: Mapping[str, str]
+    ) -> Aggregate:
+        """Return a new aggregate. Two requests: it may be left behind without its metadata.
+
+        Raises:
+            CloudConflict: An aggregate of this name exists.
+        """
+        body = {"aggregate": {"name": name, _ZONE: availability_zone or None}}
+        answer = self._nova.post("os-aggregates", body=body, version=_VERSION)
+        made = answer.read(lambda body: _aggregate(body["aggregate"]))
+        if not metadata:
+            return made
+        self.set_aggregate_metadata(made.id, metadata)
+        return replace(made, metadata=dict(metadata))
+
+    def set_aggregate_metadata(self, aggregate_id: int, metadata: Mapping[str, str | None]) -> None:
+        """Set these keys, remove those whose value is None, leave others alone.
+
+        Raises:
+            CloudNotFound: There is no such aggregate.
+            CloudRefused: The zone is not changed this way here.
+        """
+        if _ZONE in metadata:
+            raise CloudRefused("the availability zone of an aggregate is given when it is created")
+        self._act_on_aggregate(aggregate_id, {"set_metadata": {"metadata": dict(metadata)}})
+
+    def delete_aggregate(self, aggregate_id: int) -> None:
+        """Delete an empty aggregate. Raises CloudNotFound, or CloudConflict while it has hosts."""
+        # To the request there is nothing bad but the hosts.
+        self._nova.delete("os-aggregates", aggregate_id, version=_VERSION, means={400: CloudConflict})
+
+    def add_host(self, aggregate_id: int, service_host: str) -> None:
+        """Put a host into an aggregate. Raises CloudNotFound and CloudConflict as the port says."""
+        self._act_on_aggregate(aggregate_id, {"add_host": {"host": service_host}})
+
+    def remove_host(self, aggregate_id: int, service_host: str) -> None:
+        """Take a host out of an aggregate. Raises CloudNotFound and CloudConflict as the port says."""
+        self._act_on_aggregate(aggregate_id, {"remove_host": {"host": service_host}})
+
+    def _act_on_aggregate(self, aggregate_id: int, action: Mapping[str, object]) -> None:
+        self._nova.post("os-aggregates", aggregate_id, "action", body=action, version=_VERSION)
+
+
+def _aggregate(body: Mapping[str, Any]) -> Aggregate:
+    # A new one comes without hosts and metadata.
+    metadata = body.get("metadata") or {}
+    return Aggregate(
+        id=int(body["id"]),
+        name=body["name"],
+        availability_zone=body[_ZONE],
+        hosts=frozenset(body.get("hosts") or ()),
+        metadata={key: value for key, value in metadata.items() if key != _ZONE},
+    )

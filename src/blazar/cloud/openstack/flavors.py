@@ -1,0 +1,92 @@
+"""Nova's flavors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from blazar.cloud.openstack.nova import NovaPart
+from blazar.cloud.openstack.rest import RestClient
+from blazar.domain.errors import CloudRefused
+from blazar.ports.compute import Flavor
+
+_VERSION = "2.61"
+"""Since then a flavor bears its extra specs. Since 2.86 unknown ones are refused."""
+_LIST = "detail"
+"""At the place of a flavor of this id, Nova has the list of all."""
+
+
+class Flavors(NovaPart):
+    """Flavors, who may use them, and their extra specs. A public one has no list of projects."""
+
+    def find_flavor(self, flavor_id: str) -> Flavor | None:
+        """Return the flavor with its extra specs, or None."""
+        return find_flavor(self._nova, flavor_id)
+
+    def create_flavor(self, flavor: Flavor) -> None:
+        """Create the flavor and then its extra specs, with a second request.
+
+        Raises:
+            CloudConflict: The id or the name is taken.
+        """
+        body = {
+            "id": flavor.id,
+            "name": flavor.name,
+            "vcpus": flavor.vcpus,
+            "ram": flavor.memory_mb,
+            "disk": flavor.disk_gb,
+            "OS-FLV-EXT-DATA:ephemeral": flavor.ephemeral_gb,
+            "os-flavor-access:is_public": flavor.is_public,
+        }
+        self._nova.post("flavors", body={"flavor": body}, version=_VERSION)
+        if flavor.extra_specs:
+            self.set_flavor_extra_specs(flavor.id, flavor.extra_specs)
+
+    def set_flavor_extra_specs(self, flavor_id: str, extra_specs: Mapping[str, str]) -> None:
+        """Set these extra specs and leave others alone. Raises CloudNotFound."""
+        body = {"extra_specs": dict(extra_specs)}
+        self._nova.post("flavors", flavor_id, "os-extra_specs", body=body, version=_VERSION)
+
+    def delete_flavor(self, flavor_id: str) -> None:
+        """Delete the flavor. Raises CloudNotFound."""
+        self._nova.delete("flavors", flavor_id, version=_VERSION)
+
+    def list_flavor_access(self, flavor_id: str) -> frozenset[str]:
+        """Return the ids of the projects that may use it. Raises CloudNotFound, also if it is public."""
+        answer = self._nova.get("flavors", flavor_id, "os-flavor-access", version=_VERSION)
+        return answer.read(lambda body: frozenset(each["tenant_id"] for each in body["flavor_access"]))
+
+    def add_flavor_access(self, flavor_id: str, project_id: str) -> None:
+        """Let a project use it. Raises CloudNotFound, or CloudConflict if it may already."""
+        self._act_on_flavor(flavor_id, {"addTenantAccess": {"tenant": project_id}})
+
+    def remove_flavor_access(self, flavor_id: str, project_id: str) -> None:
+        """Forbid a project to use it. Raises CloudNotFound if it could not, or there is none."""
+        self._act_on_flavor(flavor_id, {"removeTenantAccess": {"tenant": project_id}})
+
+    def _act_on_flavor(self, flavor_id: str, action: Mapping[str, object]) -> None:
+        self._nova.post("flavors", flavor_id, "action", body=action, version=_VERSION)
+
+
+def find_flavor(nova: RestClient, flavor_id: str) -> Flavor | None:
+    """Return the flavor as it shows to whoever asks, or None."""
+    answer = None if flavor_id == _LIST else nova.find("flavors", flavor_id, version=_VERSION)
+    return None if answer is None else answer.read(lambda body: _flavor(body["flavor"]))
+
+
+def _flavor(body: Mapping[str, Any]) -> Flavor:
+    if "extra_specs" not in body:
+        raise CloudRefused(
+            f"Nova: whoever asks may not see the extra specs of flavor {body['id']}: "
+            "policy os_compute_api:os-flavor-extra-specs:index"
+        )
+    return Flavor(
+        id=body["id"],
+        name=body["name"],
+        vcpus=int(body["vcpus"]),
+        memory_mb=int(body["ram"]),
+        disk_gb=int(body["disk"]),
+        ephemeral_gb=int(body["OS-FLV-EXT-DATA:ephemeral"]),
+        is_public=body["os-flavor-access:is_public"],
+        extra_specs=body["extra_specs"],
+    )

@@ -1,0 +1,89 @@
+"""From the configuration: whose rights are used, as keystoneauth's plugins."""
+
+from __future__ import annotations
+
+from keystoneauth1 import loading
+from keystoneauth1.exceptions import ClientException, MissingRequiredOptions, NoMatchingPlugin
+from keystoneauth1.identity import V3Password
+from keystoneauth1.plugin import BaseAuthPlugin
+from oslo_config import cfg
+
+from blazar.cloud.openstack.settings import OptionError, check_url, read
+
+_PASSWORD_TYPES = frozenset({"password", "v3password"})
+_NEEDED_WITH_PASSWORDS = (
+    ("username", "user_id"),
+    ("password",),
+    ("project_name", "project_id", "system_scope", "domain_name", "domain_id", "trust_id"),
+)
+"""Options of which one must be set; the first is named where none is."""
+_DOMAINS = {
+    "username": ("user_domain_name", "user_domain_id", "default_domain_name", "default_domain_id"),
+    "project_name": ("project_domain_name", "project_domain_id", "default_domain_name", "default_domain_id"),
+}
+"""The same, for names that mean something in a domain only."""
+
+
+def has_credentials(conf: cfg.ConfigOpts, group: str) -> bool:
+    """Return whether a group says whose rights are used, itself or by naming another."""
+    loading.register_auth_conf_options(conf, group)
+    # With auth_section, auth_type is one of that section.
+    return bool(conf[group].auth_section or conf[group].auth_type)
+
+
+def load_plugin(conf: cfg.ConfigOpts, group: str) -> BaseAuthPlugin:
+    """Return keystoneauth's plugin for the credentials of a group.
+
+    Raises:
+        OptionError: They are incomplete, or of a type that is not installed.
+    """
+    section = conf[group].auth_section or group
+    try:
+        plugin: BaseAuthPlugin | None = loading.load_auth_from_conf_options(conf, group)
+    except NoMatchingPlugin as error:
+        raise OptionError(section, "auth_type", f"there is nothing named {error.name}") from error
+    except MissingRequiredOptions as error:
+        raise OptionError(section, error.options[0].dest, "is not set") from error
+    except (ClientException, cfg.Error, ValueError, TypeError) as error:
+        raise OptionError(section, "auth_type", str(error)) from error
+    if plugin is None:
+        raise OptionError(section, "auth_type", f"is not set, though [{group}] auth_section names this")
+    if conf[section].auth_type in _PASSWORD_TYPES:
+        _check_password(conf, section)
+    auth_url = getattr(plugin, "auth_url", None)
+    if auth_url is not None:
+        check_url(auth_url, section, "auth_url")
+    return plugin
+
+
+def make_old_plugin(conf: cfg.ConfigOpts) -> V3Password:
+    """Return keystoneauth's plugin for the credentials in the existing service's options.
+
+    Raises:
+        OptionError: A value cannot be used.
+    """
+    host = read(conf, "DEFAULT", "os_auth_host")
+    host = f"[{host}]" if ":" in host else host
+    server = f"{read(conf, 'DEFAULT', 'os_auth_protocol')}://{host}:{read(conf, 'DEFAULT', 'os_auth_port')}"
+    path = [conf.os_auth_prefix.strip("/"), read(conf, "DEFAULT", "os_auth_version")]
+    return V3Password(
+        "/".join([server, *filter(None, path)]),
+        username=conf.os_admin_username,
+        password=conf.os_admin_password,
+        project_name=conf.os_admin_project_name,
+        user_domain_name=conf.os_admin_user_domain_name,
+        project_domain_name=conf.os_admin_project_domain_name,
+    )
+
+
+def _check_password(conf: cfg.ConfigOpts, section: str) -> None:
+    def is_set(option: str) -> bool:
+        # The types of credentials differ in which of these options they have.
+        return bool(getattr(conf[section], option, None))
+
+    for options in _NEEDED_WITH_PASSWORDS:
+        if not any(map(is_set, options)):
+            raise OptionError(section, options[0], "is not set")
+    for name, domains in _DOMAINS.items():
+        if is_set(name) and not any(map(is_set, domains)):
+            raise OptionError(section, domains[0], f"is not set, though {name} is")

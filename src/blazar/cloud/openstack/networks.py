@@ -1,0 +1,113 @@
+"""Neutron's networks and floating IPs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from blazar.cloud.openstack.rest import RestClient
+from blazar.domain.errors import CloudUnavailable
+from blazar.ports.network import FloatingIP, Network, Subnet
+
+if TYPE_CHECKING:
+    from blazar.ports.network import Networks
+
+
+class OpenStackNetworks:
+    """Networks, subnets and floating IPs of all projects.
+
+    Neutron does not say in which subnet a floating IP is; ``subnet_id`` is None.
+    """
+
+    def __init__(self, neutron: RestClient) -> None:
+        self._neutron = neutron
+
+    def find_network(self, network_id: str) -> Network | None:
+        """Return the network, or None."""
+        answer = self._neutron.find("networks", network_id)
+        return None if answer is None else answer.read(lambda body: _network(body["network"]))
+
+    def list_subnets(self, network_id: str) -> tuple[Subnet, ...]:
+        """Return the subnets of a network; none for an unknown one."""
+        return self._neutron.list("subnets", key="subnets", parse=_subnet, params={"network_id": network_id})
+
+    def list_floating_ips(
+        self,
+        *,
+        network_id: str | None = None,
+        address: str | None = None,
+        tags: frozenset[str] = frozenset(),
+    ) -> tuple[FloatingIP, ...]:
+        """Return the floating IPs of all projects that match everything given."""
+        return self._neutron.list(
+            "floatingips",
+            key="floatingips",
+            parse=_floating_ip,
+            params={
+                "floating_network_id": network_id,
+                "floating_ip_address": address,
+                "tags": ",".join(sorted(tags)) or None,
+            },
+        )
+
+    def create_floating_ip(
+        self, network_id: str, subnet_id: str, address: str, project_id: str
+    ) -> FloatingIP:
+        """Return a new floating IP, in that project, without tags. Raises as the port says."""
+        body = {
+            "floating_network_id": network_id,
+            "subnet_id": subnet_id,
+            "floating_ip_address": address,
+            "project_id": project_id,
+        }
+        answer = self._neutron.post("floatingips", body={"floatingip": body})
+        return answer.read(lambda body: _floating_ip(body["floatingip"]))
+
+    def set_floating_ip_tags(self, floating_ip_id: str, tags: frozenset[str]) -> None:
+        """Replace all tags. Raises CloudNotFound."""
+        try:
+            self._neutron.put("floatingips", floating_ip_id, "tags", body={"tags": sorted(tags)})
+        except CloudUnavailable:
+            # Neutron 29 says 500 if there is no such floating IP; this then says 404.
+            self._neutron.get("floatingips", floating_ip_id)
+            raise
+
+    def detach_floating_ip(self, floating_ip_id: str) -> None:
+        """Take it off its port, if it is on one. Raises CloudNotFound."""
+        self._neutron.put("floatingips", floating_ip_id, body={"floatingip": {"port_id": None}})
+
+    def delete_floating_ip(self, floating_ip_id: str) -> None:
+        """Delete it. Raises CloudNotFound."""
+        self._neutron.delete("floatingips", floating_ip_id)
+
+
+def _network(body: Mapping[str, Any]) -> Network:
+    return Network(id=body["id"], name=body["name"], is_external=body["router:external"])
+
+
+def _subnet(body: Mapping[str, Any]) -> Subnet:
+    return Subnet(
+        id=body["id"],
+        network_id=body["network_id"],
+        cidr=body["cidr"],
+        gateway_ip=body["gateway_ip"],
+        allocation_pools=tuple((each["start"], each["end"]) for each in body["allocation_pools"]),
+    )
+
+
+def _floating_ip(body: Mapping[str, Any]) -> FloatingIP:
+    return FloatingIP(
+        id=body["id"],
+        floating_network_id=body["floating_network_id"],
+        subnet_id=None,
+        address=body["floating_ip_address"],
+        project_id=body["project_id"],
+        port_id=body["port_id"],
+        tags=frozenset(body["tags"]),
+    )
+
+
+if TYPE_CHECKING:
+
+    def _witness(networks: OpenStackNetworks) -> Networks:
+        return networks

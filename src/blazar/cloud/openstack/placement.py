@@ -1,0 +1,111 @@
+"""Placement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from blazar.cloud.openstack.rest import RestClient
+from blazar.ports.placement import Inventories, Inventory, Provider
+
+if TYPE_CHECKING:
+    from blazar.ports.placement import Placement
+
+_VERSION = "1.29"
+"""The existing service's (behaviour 0.2): providers in trees, and a new one is returned."""
+
+
+class OpenStackPlacement:
+    """Providers, their inventories and traits, and resource classes."""
+
+    def __init__(self, placement: RestClient) -> None:
+        self._placement = placement
+
+    def find_provider(self, name: str) -> Provider | None:
+        """Return the provider of exactly this name, or None."""
+        return next((each for each in self._providers(name=name) if each.name == name), None)
+
+    def list_tree(self, root_uuid: str) -> tuple[Provider, ...]:
+        """Return all providers of this tree, the root first; none if it does not exist."""
+        tree = self._providers(in_tree=root_uuid)
+        return tuple(sorted(tree, key=lambda each: each.parent_uuid is not None))
+
+    def create_provider(self, name: str, parent_uuid: str | None) -> Provider:
+        """Return a new provider. Raises CloudConflict and CloudRefused as the port says."""
+        body = {"name": name} | ({"parent_provider_uuid": parent_uuid} if parent_uuid else {})
+        return self._placement.post("resource_providers", body=body, version=_VERSION).read(_provider)
+
+    def delete_provider(self, uuid: str) -> None:
+        """Delete a provider. Raises CloudNotFound and CloudConflict as the port says."""
+        self._placement.delete("resource_providers", uuid, version=_VERSION)
+
+    def get_inventories(self, uuid: str) -> Inventories:
+        """Return a provider's inventories with its generation. Raises CloudNotFound."""
+        answer = self._placement.get("resource_providers", uuid, "inventories", version=_VERSION)
+        return answer.read(_inventories)
+
+    def put_inventories(self, uuid: str, inventories: Inventories) -> None:
+        """Replace all inventories of a provider. Raises as the port says."""
+        body = {
+            "resource_provider_generation": inventories.generation,
+            "inventories": {name: asdict(each) for name, each in inventories.by_class.items()},
+        }
+        self._placement.put("resource_providers", uuid, "inventories", body=body, version=_VERSION)
+
+    def list_traits(self, uuid: str) -> frozenset[str]:
+        """Return the traits of a provider. Raises CloudNotFound."""
+        answer = self._placement.get("resource_providers", uuid, "traits", version=_VERSION)
+        return answer.read(lambda body: frozenset(body["traits"]))
+
+    def create_resource_class(self, name: str) -> None:
+        """Create a class. Raises CloudConflict if it exists, CloudRefused if it is not ``CUSTOM_…``."""
+        self._placement.post("resource_classes", body={"name": name}, version=_VERSION)
+
+    def list_resource_classes(self) -> frozenset[str]:
+        """Return the names of all classes, standard ones too."""
+        key = "resource_classes"
+        return frozenset(
+            self._placement.list(key, key=key, parse=lambda each: each["name"], version=_VERSION)
+        )
+
+    def delete_resource_class(self, name: str) -> None:
+        """Delete a custom class. Raises as the port says, and CloudRefused for a standard one."""
+        self._placement.delete("resource_classes", name, version=_VERSION)
+
+    def _providers(self, **params: str) -> tuple[Provider, ...]:
+        key = "resource_providers"
+        return self._placement.list(key, key=key, parse=_provider, params=params, version=_VERSION)
+
+
+def _provider(body: Mapping[str, Any]) -> Provider:
+    return Provider(
+        uuid=body["uuid"],
+        name=body["name"],
+        generation=int(body["generation"]),
+        parent_uuid=body["parent_provider_uuid"],
+        root_uuid=body["root_provider_uuid"],
+    )
+
+
+def _inventories(body: Mapping[str, Any]) -> Inventories:
+    return Inventories(
+        generation=int(body["resource_provider_generation"]),
+        by_class={
+            name: Inventory(
+                total=int(each["total"]),
+                reserved=int(each["reserved"]),
+                min_unit=int(each["min_unit"]),
+                max_unit=int(each["max_unit"]),
+                step_size=int(each["step_size"]),
+                allocation_ratio=float(each["allocation_ratio"]),
+            )
+            for name, each in body["inventories"].items()
+        },
+    )
+
+
+if TYPE_CHECKING:
+
+    def _witness(placement: OpenStackPlacement) -> Placement:
+        return placement

@@ -1,0 +1,65 @@
+"""Nova's servers, of all projects."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from blazar.cloud.openstack.nova import NovaPart
+from blazar.ports.compute import Server
+
+_WITH_FLAVOR = "2.47"
+"""Since then a server bears its flavor's extra specs."""
+_ANY = "2.1"
+_GOING = frozenset({"deleting", "soft-deleting"})
+
+
+class Servers(NovaPart):
+    """Servers of all projects, those too that their owners can still restore: they keep their place."""
+
+    def list_servers(
+        self, *, service_host: str | None = None, flavor_id: str | None = None
+    ) -> tuple[Server, ...]:
+        """Return the servers of all projects on that host, or of that flavor; all pages.
+
+        None are of a flavor that was deleted.
+        """
+        return self._nova.list(
+            "servers",
+            "detail",
+            key="servers",
+            parse=_server,
+            params={
+                "all_tenants": "1",
+                "deleted": "false",
+                # With ``deleted=false`` it does not ask for nothing else, but for these too.
+                "soft_deleted": "true",
+                "host": service_host,
+                "flavor": flavor_id,
+            },
+            version=_WITH_FLAVOR,
+        )
+
+    def delete_server(self, server_id: str) -> None:
+        """Ask for a server's deletion, which takes its time. Raises CloudNotFound.
+
+        By force: what was deleted otherwise keeps its place on the host until Nova reclaims it.
+        """
+        self._nova.post("servers", server_id, "action", body={"forceDelete": None}, version=_ANY)
+
+    def set_server_metadata(self, server_id: str, metadata: Mapping[str, str]) -> None:
+        """Set these keys and leave others alone. Raises CloudNotFound and CloudConflict as the port says."""
+        self._nova.post("servers", server_id, "metadata", body={"metadata": dict(metadata)}, version=_ANY)
+
+
+def _server(body: Mapping[str, Any]) -> Server:
+    return Server(
+        id=body["id"],
+        name=body["name"],
+        project_id=body["tenant_id"],
+        # None until it is scheduled.
+        service_host=body["OS-EXT-SRV-ATTR:host"] or "",
+        flavor_extra_specs=body["flavor"]["extra_specs"],
+        metadata=body["metadata"],
+        is_deleting=body["OS-EXT-STS:task_state"] in _GOING or body["OS-EXT-STS:vm_state"] == "deleted",
+    )

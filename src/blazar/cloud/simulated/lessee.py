@@ -1,0 +1,34 @@
+"""The part of Nova that is used with a lessee's rights."""
+
+from __future__ import annotations
+
+from blazar.cloud.simulated.calls import Calls, Service, reads, writes
+from blazar.cloud.simulated.state import is_visible
+from blazar.domain.errors import CloudRefused
+from blazar.ports.compute import Flavor, Lessee, ServerGroup
+
+POLICIES = frozenset({"affinity", "anti-affinity", "soft-affinity", "soft-anti-affinity"})
+
+
+class SimulatedLesseeCompute(Service):
+    """What one lessee sees and owns."""
+
+    def __init__(self, calls: Calls, lessee: Lessee) -> None:
+        super().__init__(calls)
+        self._project_id = lessee.project_id
+
+    @reads("lessee.find_flavor")
+    def find_flavor(self, flavor_id: str) -> Flavor | None:
+        """Return the flavor, or None, also if the lessee may not see it."""
+        return (
+            self._state.flavors[flavor_id] if is_visible(self._state, flavor_id, self._project_id) else None
+        )
+
+    @writes("lessee.create_server_group")
+    def create_server_group(self, name: str, policy: str) -> ServerGroup:
+        """Return a new server group. Raises CloudRefused for a policy that Nova does not know."""
+        if policy not in POLICIES:
+            raise CloudRefused(f"{policy} is no policy of server groups")
+        group = ServerGroup(id=self._state.new_id(), name=name, policy=policy, project_id=self._project_id)
+        self._state.server_groups[group.id] = group
+        return group

@@ -1,0 +1,135 @@
+"""Giving a host back: its servers go, it enters the freepool, then it leaves the reservation's aggregate.
+
+From the moment it is in the freepool, preemptible servers may come, and Nova lets no host with servers
+change its zone. So a host on which one is found is closed until it has arrived.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from datetime import timedelta
+
+from blazar.domain.errors import CloudConflict, CloudNotFound
+from blazar.plugins.contract import Assignment, Done, Outcome, Waiting
+from blazar.plugins.hosts.handover import RETRY
+from blazar.plugins.hosts.items import HostItem, HostsSeen, Kind
+from blazar.plugins.hosts.preemption import (
+    Closing,
+    close_host,
+    closings,
+    delete_servers,
+    is_preemptible,
+    open_host,
+)
+from blazar.plugins.hosts.spec import HostSpec
+from blazar.plugins.hosts.zones import return_to_zone
+from blazar.ports.compute import Aggregate, Compute, Server
+from blazar.settings import HostSettings
+
+
+class GivingBack:
+    """The steps; each is one item's."""
+
+    def __init__(self, settings: HostSettings) -> None:
+        self._settings = settings
+
+    def give_back(
+        self, compute: Compute, assignment: Assignment[HostSpec], item: HostItem, seen: HostsSeen
+    ) -> Outcome:
+        """Do away with one item."""
+        try:
+            return self._take_step(compute, assignment, item, seen)
+        except CloudNotFound:
+            return Done()
+        except CloudConflict as error:
+            return Waiting(RETRY, error.message)
+
+    def _take_step(
+        self, compute: Compute, assignment: Assignment[HostSpec], item: HostItem, seen: HostsSeen
+    ) -> Outcome:
+        match item.kind:
+            case Kind.SERVER:
+                return self._delete_server(compute, assignment, item, seen)
+            case Kind.CLOSED if seen.freepool is not None:
+                open_host(compute, seen.freepool, item.service_host)
+            case Kind.WITHDRAWN:
+                return self._return_to_freepool(compute, item, seen)
+            case Kind.DISPLACED if seen.own is not None:
+                return self._send_home(compute, assignment, item, seen, seen.own)
+            case Kind.MEMBER if seen.own is not None:
+                compute.remove_host(seen.own.id, item.service_host)
+            case Kind.AGGREGATE if seen.own is not None:
+                compute.delete_aggregate(seen.own.id)
+        return Done()  # the aggregate's metadata go with it
+
+    def _delete_server(
+        self, compute: Compute, assignment: Assignment[HostSpec], item: HostItem, seen: HostsSeen
+    ) -> Outcome:
+        if seen.own is not None and self._settings.owner_key in seen.own.metadata:
+            # Whoever replaces servers as they go would otherwise keep the host for ever.
+            compute.set_aggregate_metadata(seen.own.id, {self._settings.owner_key: None})
+            metadata = {
+                key: text for key, text in seen.own.metadata.items() if key != self._settings.owner_key
+            }
+            seen.own = replace(seen.own, metadata=metadata)
+        if seen.freepool is not None and item.service_host in seen.freepool.hosts:
+            self._close(compute, item, seen, (), self._closing(assignment, timedelta(0)))
+        if item.server_id not in seen.deleting_servers:
+            compute.delete_server(item.server_id)
+        return Waiting(RETRY, f"server {item.server_id} is being deleted")
+
+    def _return_to_freepool(self, compute: Compute, item: HostItem, seen: HostsSeen) -> Outcome:
+        if seen.freepool is None:
+            name = self._settings.freepool_name
+            return Waiting(RETRY, f"Nova has no aggregate named {name} (the freepool)")
+        try:
+            # A conflict may mean that it is in there already; only what is seen next tells.
+            compute.add_host(seen.freepool.id, item.service_host)
+        except CloudNotFound:
+            if item.service_host in compute.list_availability_zones():
+                return Waiting(RETRY, "the freepool has just been deleted by another")
+        return Done()
+
+    def _send_home(
+        self,
+        compute: Compute,
+        assignment: Assignment[HostSpec],
+        item: HostItem,
+        seen: HostsSeen,
+        own: Aggregate,
+    ) -> Outcome:
+        """Put a host back into its zone.
+
+        Preemptible servers that came while it was in none have to go; others are waited for.
+        """
+        try:
+            return_to_zone(compute, own, item.service_host)
+        except CloudConflict as error:
+            refusal = error.message
+        else:
+            return Done()
+        servers = compute.list_servers(service_host=item.service_host)
+        staying = [each for each in servers if not each.is_deleting]
+        if not staying or not all(is_preemptible(each) for each in staying):
+            return Waiting(RETRY, refusal)
+        closing = self._closing(assignment, self._settings.preemption_notice)
+        closing = self._close(compute, item, seen, staying, closing)
+        return delete_servers(compute, servers, closing.due, assignment.now)
+
+    def _closing(self, assignment: Assignment[HostSpec], notice: timedelta) -> Closing:
+        return Closing(reservation_id=assignment.reservation_id, due=assignment.now + notice)
+
+    def _close(
+        self,
+        compute: Compute,
+        item: HostItem,
+        seen: HostsSeen,
+        servers: Collection[Server],
+        closing: Closing,
+    ) -> Closing:
+        """Close a host unless it is closed, for whomever; return what counts."""
+        known = closings(seen.freepool).get(item.service_host)
+        if known is None and seen.freepool is not None:
+            close_host(compute, seen.freepool, item.service_host, servers, closing)
+        return known or closing

@@ -1,0 +1,133 @@
+"""Handing a host over: into the reservation's aggregate first, then out of the freepool.
+
+Nova refuses the first of these while servers are on the host or while it is in another availability
+zone. Only then it is looked what is in the way, so that a host without servers costs two calls.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from blazar.domain.errors import CloudConflict, CloudNotFound
+from blazar.plugins.contract import Assignment, Done, Outcome, Unusable, Waiting
+from blazar.plugins.hosts.items import HostItem, HostsSeen
+from blazar.plugins.hosts.preemption import Closing, close_host, closings, delete_servers, is_preemptible
+from blazar.plugins.hosts.spec import HostSpec
+from blazar.plugins.hosts.zones import find_zones, leave_zone
+from blazar.ports.compute import Aggregate, Compute, Server
+from blazar.settings import HostSettings
+
+RETRY = timedelta(seconds=2)
+
+
+class Handover:
+    """The steps; each is one item's."""
+
+    def __init__(self, settings: HostSettings) -> None:
+        self._settings = settings
+
+    def make_aggregate(self, compute: Compute, assignment: Assignment[HostSpec], seen: HostsSeen) -> Outcome:
+        """Make the reservation's aggregate, with its owner."""
+        name = assignment.reservation_id
+        zone = f"{self._settings.availability_zone_prefix}{name}"
+        try:
+            seen.own = compute.create_aggregate(name, zone, {self._settings.owner_key: assignment.project_id})
+        except CloudConflict:
+            return Waiting(RETRY, "the aggregate has just been made by another")
+        return Done()
+
+    def set_owner(self, compute: Compute, assignment: Assignment[HostSpec], own: Aggregate) -> Outcome:
+        """Write into the aggregate whose it is."""
+        compute.set_aggregate_metadata(own.id, {self._settings.owner_key: assignment.project_id})
+        return Done()
+
+    def add_member(
+        self, compute: Compute, assignment: Assignment[HostSpec], item: HostItem, seen: HostsSeen
+    ) -> Outcome:
+        """Put a host into the aggregate, or clear the way for that."""
+        if seen.own is None:
+            return Waiting(RETRY, "the aggregate does not exist yet")
+        host = item.service_host
+        try:
+            compute.add_host(seen.own.id, host)
+        except CloudNotFound:
+            if host not in compute.list_availability_zones():
+                return Unusable(f"Nova does not know the host {host} any more", is_final=True)
+            return Waiting(RETRY, "the aggregate has just been deleted by another")
+        except CloudConflict as error:
+            return self._clear(compute, assignment, host, seen.own, error)
+        return Done()
+
+    def withdraw(self, compute: Compute, item: HostItem, seen: HostsSeen) -> Outcome:
+        """Take a host out of the freepool."""
+        if seen.freepool is not None:
+            try:
+                compute.remove_host(seen.freepool.id, item.service_host)
+            except CloudNotFound:
+                return Done()
+        return Done()
+
+    def announce(
+        self, compute: Compute, assignment: Assignment[HostSpec], item: HostItem, seen: HostsSeen
+    ) -> Outcome:
+        """Close a host shortly before the start, and tell its preemptible servers."""
+        if seen.freepool is not None:
+            servers = compute.list_servers(service_host=item.service_host)
+            preemptible = [each for each in servers if is_preemptible(each)]
+            close_host(compute, seen.freepool, item.service_host, preemptible, self._closing(assignment))
+        return Done()
+
+    def _clear(
+        self,
+        compute: Compute,
+        assignment: Assignment[HostSpec],
+        host: str,
+        own: Aggregate,
+        refusal: CloudConflict,
+    ) -> Outcome:
+        """Find out why Nova refuses a host, and do what can be done about it."""
+        aggregates = compute.list_aggregates()
+        own = next((each for each in aggregates if each.id == own.id), own)
+        if host in own.hosts:
+            return Done()
+        servers = compute.list_servers(service_host=host)
+        if servers:
+            freepool = next((each for each in aggregates if each.name == self._settings.freepool_name), None)
+            return self._clear_servers(compute, assignment, host, servers, freepool)
+        zones = find_zones(aggregates, host)
+        if not zones:
+            return Waiting(RETRY, f"host {host} cannot be handed over yet: {refusal.message}")
+        if (zones[0].availability_zone or "").startswith(self._settings.availability_zone_prefix):
+            return Unusable(f"host {host} is in the aggregate of another reservation, {zones[0].name}")
+        leave_zone(compute, own, zones, host)
+        compute.add_host(own.id, host)
+        return Done()
+
+    def _clear_servers(
+        self,
+        compute: Compute,
+        assignment: Assignment[HostSpec],
+        host: str,
+        servers: tuple[Server, ...],
+        freepool: Aggregate | None,
+    ) -> Outcome:
+        staying = [each for each in servers if not each.is_deleting]
+        if not staying:
+            return Waiting(RETRY, f"the last servers on host {host} are being deleted")
+        foreign = [each for each in staying if not is_preemptible(each)]
+        if foreign:
+            names = ", ".join(f"{each.id} (project {each.project_id})" for each in foreign)
+            return Unusable(f"servers run on host {host} that are neither preemptible nor ours: {names}")
+        if freepool is None:
+            return Waiting(
+                RETRY, f"Nova has no aggregate named {self._settings.freepool_name} (the freepool)"
+            )
+        closing = closings(freepool).get(host)
+        if closing is None or closing.reservation_id != assignment.reservation_id:
+            closing = self._closing(assignment)
+            close_host(compute, freepool, host, staying, closing)
+        return delete_servers(compute, servers, closing.due, assignment.now)
+
+    def _closing(self, assignment: Assignment[HostSpec]) -> Closing:
+        due = max(assignment.window.start, assignment.now + self._settings.preemption_notice)
+        return Closing(reservation_id=assignment.reservation_id, due=due)

@@ -1,0 +1,52 @@
+"""What is special about Neutron, beyond the contract suite."""
+
+from __future__ import annotations
+
+import pytest
+from cloud.openstack.stub import Reply, StubCloud
+
+from blazar.cloud.openstack.driver import OpenStackCloud
+from blazar.domain.errors import CloudNotFound, CloudUnavailable
+
+FLOATING_IPS = "/network/v2.0/floatingips"
+
+
+def floating_ip(number: int) -> dict[str, object]:
+    return {
+        "id": f"f{number}",
+        "floating_network_id": "network",
+        "floating_ip_address": f"203.0.113.{number}",
+        "project_id": "project",
+        "port_id": None,
+        "tags": ["blazar"],
+    }
+
+
+def test_floating_ips_are_filtered_by_neutron_over_all_pages(stub: StubCloud, cloud: OpenStackCloud) -> None:
+    links = [{"rel": "previous", "href": "x"}, {"rel": "next", "href": "x"}]
+    stub.lay_out(
+        "GET",
+        FLOATING_IPS,
+        Reply(body={"floatingips": [floating_ip(1)], "floatingips_links": links}),
+        Reply(body={"floatingips": [floating_ip(2)], "floatingips_links": links[:1]}),
+    )
+
+    found = cloud.networks.list_floating_ips(
+        network_id="network", address="203.0.113.1", tags=frozenset({"b", "a"})
+    )
+
+    assert [each.id for each in found] == ["f1", "f2"]
+    assert found[0].tags == {"blazar"}
+    query = {"floating_network_id": "network", "floating_ip_address": "203.0.113.1", "tags": "a,b"}
+    assert [each.query for each in stub.asked("GET", FLOATING_IPS)] == [query, {**query, "marker": "f1"}]
+
+
+def test_tags_of_what_is_missing_are_told_from_a_failure(stub: StubCloud, cloud: OpenStackCloud) -> None:
+    stub.lay_out("PUT", f"{FLOATING_IPS}/f1/tags", Reply(status=500))
+
+    with pytest.raises(CloudNotFound):
+        cloud.networks.set_floating_ip_tags("f1", frozenset())
+
+    stub.lay_out("GET", f"{FLOATING_IPS}/f1", Reply(body={"floatingip": floating_ip(1)}))
+    with pytest.raises(CloudUnavailable):
+        cloud.networks.set_floating_ip_tags("f1", frozenset())

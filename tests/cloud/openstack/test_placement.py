@@ -1,0 +1,83 @@
+"""What is special about Placement, beyond the contract suite."""
+
+from __future__ import annotations
+
+import pytest
+from cloud.openstack.stub import Reply, StubCloud
+
+from blazar.cloud.openstack.driver import OpenStackCloud
+from blazar.domain.errors import CloudConflict
+from blazar.ports.placement import Inventories, Inventory
+
+PROVIDERS = "/placement/resource_providers"
+
+
+def provider(uuid: str, parent: str | None) -> dict[str, object]:
+    return {
+        "uuid": uuid,
+        "name": f"name of {uuid}",
+        "generation": 3,
+        "parent_provider_uuid": parent,
+        "root_provider_uuid": "top",
+    }
+
+
+def test_the_root_of_a_tree_comes_first(stub: StubCloud, cloud: OpenStackCloud) -> None:
+    tree = [provider("grandchild", "child"), provider("child", "top"), provider("top", None)]
+    stub.lay_out("GET", PROVIDERS, Reply(body={"resource_providers": tree}))
+
+    found = cloud.placement.list_tree("top")
+
+    assert found[0].uuid == "top"
+    assert {each.uuid for each in found} == {"top", "child", "grandchild"}
+    assert stub.requests[-1].query == {"in_tree": "top"}
+
+
+def test_a_name_that_placement_finds_by_other_rules_is_not_the_one(
+    stub: StubCloud, cloud: OpenStackCloud
+) -> None:
+    """Its database may compare without regard to case."""
+    stub.lay_out("GET", PROVIDERS, Reply(body={"resource_providers": [provider("top", None)]}))
+
+    assert cloud.placement.find_provider("Name of top") is None
+    assert cloud.placement.find_provider("name of top") is not None
+
+
+def test_inventories_are_written_as_a_whole_at_their_generation(
+    stub: StubCloud, cloud: OpenStackCloud
+) -> None:
+    path = f"{PROVIDERS}/top/inventories"
+    body = {"errors": [{"code": "placement.concurrent_update", "detail": "generation has moved on"}]}
+    stub.lay_out("PUT", path, Reply(), Reply(status=409, body=body))
+    inventories = Inventories(generation=5, by_class={"VCPU": Inventory(total=8, allocation_ratio=4.0)})
+
+    cloud.placement.put_inventories("top", inventories)
+    with pytest.raises(CloudConflict, match="moved on"):
+        cloud.placement.put_inventories("top", inventories)
+
+    assert stub.asked("PUT", path)[0].body == {
+        "resource_provider_generation": 5,
+        "inventories": {
+            "VCPU": {
+                "total": 8,
+                "reserved": 0,
+                "min_unit": 1,
+                "max_unit": 2**31 - 1,
+                "step_size": 1,
+                "allocation_ratio": 4.0,
+            }
+        },
+    }
+
+
+def test_a_root_is_created_without_a_parent(stub: StubCloud, cloud: OpenStackCloud) -> None:
+    stub.lay_out("POST", PROVIDERS, Reply(body=provider("top", None)), Reply(body=provider("child", "top")))
+
+    root = cloud.placement.create_provider("top", None)
+    child = cloud.placement.create_provider("child", "top")
+
+    assert (root.parent_uuid, child.parent_uuid) == (None, "top")
+    assert [each.body for each in stub.asked("POST", PROVIDERS)] == [
+        {"name": "top"},
+        {"name": "child", "parent_provider_uuid": "top"},
+    ]

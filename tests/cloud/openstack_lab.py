@@ -1,0 +1,290 @@
+"""The running cloudlab as a lab for the contract suite.
+
+Every test has projects of its own, and the hosts that are in no aggregate and without servers.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from clocks import ManualClock
+from cloud.contract.lab import LabHost, LabNetwork
+from keystoneauth1.adapter import Adapter
+from keystoneauth1.exceptions import NotFound
+from tenacity import Retrying, retry_if_result, stop_after_delay, wait_fixed
+
+from blazar import config
+from blazar.cloud.openstack.driver import OpenStackCloud, make_cloud
+from blazar.ports.compute import Lessee
+from cloudlab.lab import Lab
+from cloudlab.rest import make_adapter, make_session
+
+if TYPE_CHECKING:
+    from cloud.contract.lab import LabFactory
+
+NEEDED_HOSTS = 2
+PATIENCE_SECONDS = 60
+
+OPTIONS = """
+[keystone]
+auth_type = password
+auth_url = {auth_url}
+username = {account.user}
+password = {account.password}
+project_name = {account.project}
+user_domain_name = Default
+project_domain_name = Default
+"""
+
+
+class OpenStackLab:
+    """Two hosts and the external network of the cloudlab, and two new projects."""
+
+    def __init__(self, options: str) -> None:
+        self._lab = Lab.load()
+        self._prefix = f"contract-{uuid.uuid4().hex[:8]}"
+        self._disabled: list[str] = []
+        self._keystone = self._api("identity")
+        self._admin = self._lab.details.accounts["admin"]
+        self.cloud = self._make_cloud(options)
+        self.hosts = self._free_hosts()
+        self.similar_names = ("node-1", "node-10")
+        self.project_ids = (self._new_project("one"), self._new_project("two"))
+        self._grant(self._admin.user_id, self.project_ids[0], "admin")
+
+    @property
+    def network(self) -> LabNetwork:
+        details = self._lab.details
+        return LabNetwork(
+            network_id=details.network_id,
+            subnet_id=details.subnet_id,
+            free_addresses=("203.0.113.200", "203.0.113.201", "203.0.113.202"),
+            outside_address="198.51.100.7",
+        )
+
+    @cached_property
+    def lessee(self) -> Lessee:
+        """A new member of the first project."""
+        name, password = self.name("lessee"), uuid.uuid4().hex
+        body = {"user": {"name": name, "password": password, "domain_id": "default"}}
+        user_id = self._keystone.post("/users", json=body).json()["user"]["id"]
+        self._grant(user_id, self.project_ids[0], "member")
+        session = make_session(self._lab.details.auth_url, name, password, self.name("one"))
+        return Lessee(project_id=self.project_ids[0], token=session.get_token())
+
+    def name(self, suffix: str) -> str:
+        return f"{self._prefix}-{suffix}"
+
+    def boot_server(self, name: str, *, service_host: str | None = None, flavor_id: str | None = None) -> str:
+        server = {
+            "name": name,
+            "imageRef": self._lab.details.image_id,
+            "flavorRef": flavor_id or self._lab.details.flavor_id,
+            "networks": "none",
+        }
+        if service_host is not None:
+            zone = self.cloud.compute.list_availability_zones()[service_host]
+            server["availability_zone"] = f"{zone}:{service_host}"
+        made = self._nova.post("/servers", json={"server": server}, microversion="2.37").json()
+        server_id: str = made["server"]["id"]
+        self._wait_until(lambda: self._status(server_id) not in ("BUILD", None))
+        status = self._status(server_id)
+        assert status == "ACTIVE", f"server {server_id} is {status}, see the log of nova-scheduler"
+        return server_id
+
+    def wait_until_gone(self, server_id: str) -> None:
+        self._wait_until(lambda: self._status(server_id) is None)
+
+    def disable(self, service_host: str) -> None:
+        self._switch(service_host, "disable")
+        self._disabled.append(service_host)
+
+    def attach(self, floating_ip_id: str) -> None:
+        port = {"network_id": self._inner_network, "project_id": self.project_ids[0]}
+        made = self._neutron.post("/v2.0/ports", json={"port": port}).json()["port"]
+        body = {"floatingip": {"port_id": made["id"]}}
+        self._neutron.put(f"/v2.0/floatingips/{floating_ip_id}", json=body)
+
+    def remove_everything(self) -> None:
+        """Remove what bears a name of this lab, and what is in its projects."""
+        for host in self._disabled:
+            self._switch(host, "enable")
+        self._remove_servers()
+        self._remove_aggregates()
+        self._remove_flavors_groups_and_images()
+        self._remove_providers()
+        self._remove_network_objects()
+        for user in self._keystone.get("/users", params={"name": self.name("lessee")}).json()["users"]:
+            self._keystone.delete(f"/users/{user['id']}")
+        for project_id in self.project_ids:
+            self._keystone.delete(f"/projects/{project_id}")
+
+    def _free_hosts(self) -> tuple[LabHost, ...]:
+        compute = self.cloud.compute
+        taken = {host for each in compute.list_aggregates() for host in each.hosts}
+        taken |= {each.service_host for each in compute.list_servers()}
+        free = [each for each in self._lab.details.hosts if each not in taken]
+        assert len(free) >= NEEDED_HOSTS, f"the suite needs {NEEDED_HOSTS} hosts of its own; free are {free}"
+        return tuple(LabHost(hypervisor_hostname=each, service_host=each) for each in free)
+
+    def _switch(self, service_host: str, action: str) -> None:
+        body = {"host": service_host, "binary": "nova-compute"}
+        self._nova.put(f"/os-services/{action}", json=body)
+
+    def _remove_servers(self) -> None:
+        compute = self.cloud.compute
+        servers = [each for each in compute.list_servers() if each.project_id in self.project_ids]
+        for server in servers:
+            compute.delete_server(server.id)
+        for server in servers:
+            self.wait_until_gone(server.id)
+
+    def _remove_aggregates(self) -> None:
+        compute = self.cloud.compute
+        for aggregate in compute.list_aggregates():
+            if aggregate.name.startswith(self._prefix):
+                for host in aggregate.hosts:
+                    compute.remove_host(aggregate.id, host)
+                compute.delete_aggregate(aggregate.id)
+
+    def _remove_flavors_groups_and_images(self) -> None:
+        compute = self.cloud.compute
+        flavors = self._list(self._nova, "/flavors?is_public=None", "flavors")
+        for flavor_id in self._mine((each["id"], each["name"]) for each in flavors):
+            compute.delete_flavor(flavor_id)
+        for group_id in self._mine((each.id, each.name) for each in compute.list_server_groups()):
+            compute.delete_server_group(group_id)
+        for image_id in self._mine((each.id, each.name) for each in compute.list_images({})):
+            self._api("image").delete(f"/v2/images/{image_id}")
+
+    def _mine(self, ids_and_names: Iterable[tuple[str, str]]) -> list[str]:
+        return [each for each, name in ids_and_names if name.startswith(self._prefix)]
+
+    def _remove_providers(self) -> None:
+        placement = self._api("placement")
+        providers = self._list(placement, "/resource_providers", "resource_providers")
+        mine = self._mine((each["uuid"], each["name"]) for each in providers)
+        while mine:
+            # Parents go after their children.
+            mine = [
+                each for each in mine if not placement.delete(f"/resource_providers/{each}", raise_exc=False)
+            ]
+        marker = self._prefix.upper().replace("-", "_")
+        for name in self.cloud.placement.list_resource_classes():
+            if marker in name:
+                self.cloud.placement.delete_resource_class(name)
+
+    def _remove_network_objects(self) -> None:
+        for floating_ip in self.cloud.networks.list_floating_ips():
+            if floating_ip.project_id in self.project_ids:
+                self.cloud.networks.delete_floating_ip(floating_ip.id)
+        if "_inner_network" in self.__dict__:
+            query = f"?project_id={self.project_ids[0]}"
+            for router in self._list(self._neutron, f"/v2.0/routers{query}", "routers"):
+                for subnet in self._list(self._neutron, f"/v2.0/subnets{query}", "subnets"):
+                    self._neutron.put(
+                        f"/v2.0/routers/{router['id']}/remove_router_interface",
+                        json={"subnet_id": subnet["id"]},
+                    )
+                self._neutron.delete(f"/v2.0/routers/{router['id']}")
+            for port in self._list(self._neutron, f"/v2.0/ports{query}", "ports"):
+                self._neutron.delete(f"/v2.0/ports/{port['id']}")
+            self._neutron.delete(f"/v2.0/networks/{self._inner_network}")
+
+    @cached_property
+    def _nova(self) -> Adapter:
+        """Nova as an administrator sees it in the first project."""
+        details = self._lab.details
+        session = make_session(details.auth_url, self._admin.user, self._admin.password, self.name("one"))
+        return make_adapter(session, "compute")
+
+    @cached_property
+    def _neutron(self) -> Adapter:
+        return self._api("network")
+
+    @cached_property
+    def _inner_network(self) -> str:
+        """A network of the first project, with a router to the external one."""
+        project_id = self.project_ids[0]
+
+        def make(collection: str, key: str, **body: Any) -> str:
+            body = {key: {"project_id": project_id, **body}}
+            made: str = self._neutron.post(f"/v2.0/{collection}", json=body).json()[key]["id"]
+            return made
+
+        network_id = make("networks", "network", name=self.name("inner"))
+        subnet_id = make("subnets", "subnet", network_id=network_id, ip_version=4, cidr="192.0.2.0/24")
+        gateway = {"network_id": self._lab.details.network_id}
+        router_id = make("routers", "router", name=self.name("router"), external_gateway_info=gateway)
+        path = f"/v2.0/routers/{router_id}/add_router_interface"
+        self._neutron.put(path, json={"subnet_id": subnet_id})
+        return network_id
+
+    def _make_cloud(self, options: str) -> OpenStackCloud:
+        details = self._lab.details
+        text = OPTIONS.format(auth_url=details.auth_url, account=details.accounts["blazar"])
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "blazar.conf"
+            path.write_text(text + options)
+            conf = config.make_conf([], "contract", config_files=[str(path)])
+            return make_cloud(conf, ManualClock())
+
+    def _api(self, service_type: str) -> Adapter:
+        return self._lab.api(service_type)
+
+    def _new_project(self, suffix: str) -> str:
+        body = {"project": {"name": self.name(suffix), "domain_id": "default"}}
+        project_id: str = self._keystone.post("/projects", json=body).json()["project"]["id"]
+        return project_id
+
+    def _grant(self, user_id: str, project_id: str, role: str) -> None:
+        (found,) = self._keystone.get("/roles", params={"name": role}).json()["roles"]
+        self._keystone.put(f"/projects/{project_id}/users/{user_id}/roles/{found['id']}")
+
+    def _status(self, server_id: str) -> str | None:
+        try:
+            server = self._nova.get(f"/servers/{server_id}").json()["server"]
+        except NotFound:
+            return None
+        status: str = server["status"]
+        return status
+
+    @staticmethod
+    def _list(api: Adapter, path: str, key: str) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = api.get(path).json()[key]
+        return found
+
+    @staticmethod
+    def _wait_until(is_so: Callable[[], bool]) -> None:
+        Retrying(
+            retry=retry_if_result(lambda result: not result),
+            wait=wait_fixed(0.2),
+            stop=stop_after_delay(PATIENCE_SECONDS),
+        )(is_so)
+
+
+@contextmanager
+def openstack_lab(options: str = "") -> Iterator[OpenStackLab]:
+    """Makes the lab; *options* are added to the configuration of the adapter."""
+    lab = OpenStackLab(options)
+    try:
+        yield lab
+    finally:
+        lab.remove_everything()
+
+
+@contextmanager
+def openstack_lab_with_uuids() -> Iterator[OpenStackLab]:
+    """The same, where hypervisors have UUIDs."""
+    with openstack_lab("[nova]\nnova_client_version = 2.87\n") as lab:
+        yield lab
+
+
+if TYPE_CHECKING:
+    _: LabFactory = openstack_lab

@@ -1,0 +1,234 @@
+"""Handing over a host that is not empty, or that has a zone of its own."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from clocks import EPOCH, ManualClock
+from plugin_cases import CASES, RESERVATION, assignment_of
+
+from blazar.cloud.simulated import SimulatedCloud
+from blazar.domain.lifecycle import Phase
+from blazar.plugins.contract import Assignment, Done, Outcome, Unusable, Waiting
+from blazar.plugins.hosts.items import HostItem, Kind
+from blazar.plugins.hosts.plugin import Hosts
+from blazar.plugins.hosts.preemption import CLOSED_KEY, PREEMPTED_AT
+from blazar.plugins.hosts.spec import HostSpec
+from blazar.ports.compute import Aggregate, Flavor, Server
+from blazar.settings import HostSettings
+
+NOTICE = timedelta(minutes=5)
+SPOT = Flavor(
+    id="spot",
+    name="spot",
+    vcpus=1,
+    memory_mb=1,
+    disk_gb=0,
+    is_public=True,
+    extra_specs={"blazar:preemptible": "Yes"},
+)
+
+
+class Stage:
+    """A reservation of two hosts whose aggregate exists already."""
+
+    def __init__(self, notice: timedelta = timedelta(0)) -> None:
+        self.clock = ManualClock()
+        self.cloud = SimulatedCloud(self.clock, server_deletion_time=timedelta(seconds=5))
+        self.cloud.compute.create_flavor(SPOT)
+        case = CASES["physical:host"]
+        self.plugin = Hosts(HostSettings(preemption_notice=notice))
+        self.assignment: Assignment[HostSpec] = assignment_of(self.plugin, case, case.furnish(self.cloud))
+        self.cloud.compute.create_aggregate(RESERVATION, f"blazar_{RESERVATION}", {"blazar:owner": "project"})
+        self.host = str(self.assignment.resources[0].facts["service_name"])
+
+    def boot(self, flavor_id: str = "plain", project_id: str = "stranger") -> Server:
+        return self.cloud.boot_server("server", project_id, flavor_id=flavor_id, service_host=self.host)
+
+    def hand_over(self, now: timedelta = timedelta(0)) -> Outcome:
+        """Try to put the host into the aggregate, so long after the start."""
+        assignment = self.at(now)
+        seen = self.plugin.observe(self.cloud, assignment, Phase.RUNNING)
+        item = HostItem(Kind.MEMBER, assignment.resources[0].id, self.host)
+        return self.plugin.make(self.cloud, assignment, item, seen)
+
+    def prepare(self) -> None:
+        """Do what is to be done shortly before the start."""
+        assignment = self.at(-timedelta(minutes=2))
+        seen = self.plugin.observe(self.cloud, assignment, Phase.PREPARING)
+        for item in seen.items - self.plugin.wanted(assignment, Phase.PREPARING):
+            assert self.plugin.remove(self.cloud, assignment, item, seen) == Done()
+
+    def at(self, now: timedelta) -> Assignment[HostSpec]:
+        fields = {name: getattr(self.assignment, name) for name in self.assignment.__dataclass_fields__}
+        return Assignment(**{**fields, "now": EPOCH + now})
+
+    def aggregate(self, name: str) -> Aggregate:
+        (found,) = [each for each in self.cloud.compute.list_aggregates() if each.name == name]
+        return found
+
+    @property
+    def servers(self) -> dict[str, Server]:
+        return {each.id: each for each in self.cloud.compute.list_servers()}
+
+    @property
+    def mark(self) -> str | None:
+        return self.aggregate("freepool").metadata.get(f"{CLOSED_KEY}{self.host}")
+
+
+def test_a_foreign_server_makes_its_host_unusable_and_stays() -> None:
+    stage = Stage()
+    server = stage.boot()
+    preemptible = stage.boot("spot")
+
+    outcome = stage.hand_over()
+
+    assert isinstance(outcome, Unusable)
+    assert not outcome.is_final
+    assert f"{server.id} (project stranger)" in outcome.reason
+    assert not any(stage.servers[each].is_deleting for each in (server.id, preemptible.id))
+    assert stage.mark is None
+
+
+def test_a_server_of_the_lessee_is_not_deleted_either() -> None:
+    stage = Stage()
+    server = stage.boot(project_id="project")
+
+    assert isinstance(stage.hand_over(), Unusable)
+    assert not stage.servers[server.id].is_deleting
+
+
+def test_servers_that_are_going_are_waited_for() -> None:
+    stage = Stage()
+    stage.cloud.compute.delete_server(stage.boot().id)
+
+    assert isinstance(stage.hand_over(), Waiting)
+    stage.clock.advance(timedelta(seconds=6))
+    assert stage.hand_over() == Done()
+
+
+def test_without_notice_preemptible_servers_are_deleted_at_the_start() -> None:
+    stage = Stage()
+    server = stage.boot("spot")
+
+    assert isinstance(stage.hand_over(), Waiting)
+    assert stage.servers[server.id].is_deleting
+    assert stage.mark == f"{RESERVATION} {EPOCH.isoformat()}"
+
+
+def test_with_notice_they_are_told_when_the_start_is_prepared_and_stay_until_then() -> None:
+    stage = Stage(notice=timedelta(minutes=1))
+    server = stage.boot("spot")
+
+    stage.prepare()
+
+    assert stage.servers[server.id].metadata == {PREEMPTED_AT: EPOCH.isoformat()}
+    assert not stage.servers[server.id].is_deleting
+    assert stage.mark == f"{RESERVATION} {EPOCH.isoformat()}"
+    stage.hand_over()
+    assert stage.servers[server.id].is_deleting
+
+
+def test_one_that_was_not_told_early_enough_delays_the_start() -> None:
+    stage = Stage(notice=NOTICE)
+    server = stage.boot("spot")
+
+    first = stage.hand_over()
+    second = stage.hand_over(timedelta(minutes=4))
+
+    assert isinstance(first, Waiting)
+    assert isinstance(second, Waiting)
+    assert (first.retry_after, second.retry_after) == (NOTICE, timedelta(minutes=1))
+    assert not stage.servers[server.id].is_deleting
+    stage.hand_over(NOTICE)
+    assert stage.servers[server.id].is_deleting
+
+
+def test_its_owner_cannot_prolong_the_stay_of_a_server() -> None:
+    stage = Stage()
+    server = stage.boot("spot")
+    stage.cloud.compute.set_server_metadata(server.id, {PREEMPTED_AT: "2999-01-01T00:00:00+00:00"})
+
+    stage.hand_over()
+
+    assert stage.servers[server.id].is_deleting
+
+
+@pytest.mark.parametrize("mark", ["", "nonsense", f"{RESERVATION} 2026-01-01", f"{RESERVATION} tomorrow"])
+def test_a_mark_that_says_nothing_is_made_anew(mark: str) -> None:
+    stage = Stage()
+    stage.boot("spot")
+    freepool = stage.aggregate("freepool")
+    stage.cloud.compute.set_aggregate_metadata(freepool.id, {f"{CLOSED_KEY}{stage.host}": mark})
+
+    stage.hand_over()
+
+    assert stage.mark == f"{RESERVATION} {EPOCH.isoformat()}"
+
+
+def test_the_mark_of_another_reservation_is_no_notice() -> None:
+    stage = Stage(notice=NOTICE)
+    server = stage.boot("spot")
+    freepool = stage.aggregate("freepool")
+    old = f"another {(EPOCH - NOTICE).isoformat()}"
+    stage.cloud.compute.set_aggregate_metadata(freepool.id, {f"{CLOSED_KEY}{stage.host}": old})
+
+    stage.hand_over()
+
+    assert not stage.servers[server.id].is_deleting
+    assert stage.mark == f"{RESERVATION} {(EPOCH + NOTICE).isoformat()}"
+
+
+def test_without_a_freepool_no_notice_can_be_given_and_nothing_is_deleted() -> None:
+    stage = Stage(notice=NOTICE)
+    server = stage.boot("spot")
+    freepool = stage.aggregate("freepool")
+    for host in freepool.hosts:
+        stage.cloud.compute.remove_host(freepool.id, host)
+    stage.cloud.compute.delete_aggregate(freepool.id)
+
+    outcome = stage.hand_over(NOTICE)
+
+    assert isinstance(outcome, Waiting)
+    assert "the freepool" in outcome.reason
+    assert not stage.servers[server.id].is_deleting
+
+
+def test_a_host_that_no_preemptible_server_uses_is_not_closed() -> None:
+    stage = Stage(notice=NOTICE)
+
+    stage.prepare()
+
+    assert stage.mark is None
+
+
+def test_a_host_leaves_its_own_zone_and_the_way_back_is_written_down() -> None:
+    stage = Stage()
+    zone = stage.cloud.add_aggregate("rack-1", "az1")
+    stage.cloud.compute.add_host(zone.id, stage.host)
+
+    assert stage.hand_over() == Done()
+
+    assert stage.host in stage.aggregate(RESERVATION).hosts
+    assert stage.host not in stage.aggregate("rack-1").hosts
+    assert stage.aggregate(RESERVATION).metadata[f"blazar:came_from:{stage.host}"] == str(zone.id)
+
+
+def test_a_host_in_the_aggregate_of_another_reservation_is_left_there() -> None:
+    stage = Stage()
+    other = stage.cloud.add_aggregate("other", "blazar_other")
+    stage.cloud.compute.add_host(other.id, stage.host)
+
+    assert isinstance(stage.hand_over(), Unusable)
+    assert stage.host in stage.aggregate("other").hosts
+
+
+def test_a_host_that_nova_does_not_know_is_unusable_for_good() -> None:
+    stage = Stage()
+    stage.cloud.remove_hypervisor(stage.host)
+
+    outcome = stage.hand_over()
+
+    assert isinstance(outcome, Unusable)
+    assert outcome.is_final
