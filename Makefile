@@ -14,18 +14,36 @@ PYTHON ?= $(shell for each in python3.13 python3.12 python3.11 python3; do \
 # How many processes run tests side by side; 0 runs them all in one.
 WORKERS ?= 2
 
+# A Python that has Nova; the one of the cloudlab, unless another is named.
+NOVA_PYTHON ?= var/cloud/venv/bin/python
+PYTEST_FOR_NOVA := build/pytest-for-nova
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo serve test lint static bench race lock clean
+.PHONY: help venv demo serve test lint static bench race lock clean cloud cloud-down test-cloud
 
 help: ## list these goals
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-7s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
 demo: $(STAMP) ## see leases for hosts live and end on a simulated cloud, in under a minute
 	@$(BIN)/python examples/demo.py
 
 test: static ## check everything: types, style, imports, then all tests
 	@$(BIN)/python -m pytest --numprocesses=$(WORKERS)
+
+test-nova: require-nova $(PYTEST_FOR_NOVA) ## check the scheduler filter inside of Nova: make test-nova NOVA_PYTHON=…
+	@PYTHONPATH=$(PYTEST_FOR_NOVA) $(NOVA_PYTHON) -m pytest nova/tests_in_nova
+
+cloud: $(STAMP) ## start an OpenStack with the service on this machine (cloudlab/README.md): make cloud HOSTS="…"
+	@$(BIN)/python -m cloudlab up $(if $(HOSTS),--hosts $(HOSTS))
+
+cloud-down: $(STAMP) ## end it; with CLEAN=1, remove its data
+	@$(BIN)/python -m cloudlab $(if $(CLEAN),destroy,down)
+
+test-cloud: $(STAMP) ## run on it the end-to-end tests, the contract of the cloud's ports, and the filter inside of Nova
+	@$(BIN)/python -m pytest cloudlab/tests
+	@BLAZAR_CLOUD_LAB=cloud.openstack_lab:openstack_lab $(BIN)/python -m pytest tests/cloud/contract
+	@$(MAKE) --no-print-directory test-nova NOVA_PYTHON=$(or $(CLOUDLAB_FOLDER),var/cloud)/venv/bin/python
 
 serve: $(STAMP) ## run the whole service on this machine, until Ctrl-C
 	@$(BIN)/blazar-standalone --state-dir var
@@ -36,14 +54,17 @@ lint: static ## only the quick checks: types, style, imports, sizes
 bench: $(STAMP) ## measure searches and creates at up to 10,000 hosts
 	@$(BIN)/python bench/search
 
+bench-filter: require-nova ## measure the scheduler filter inside of Nova: make bench-filter NOVA_PYTHON=…
+	@$(NOVA_PYTHON) bench/filter
+
 race: $(STAMP) ## have 8 processes fight over a small pool, 20,000 attempts a database
 	@$(BIN)/python bench/race
 
 static: $(STAMP)
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --check --quiet .
-	@$(BIN)/mypy src client nova tests bench examples
-	@MYPYPATH=bench $(BIN)/mypy --scripts-are-modules bench/search bench/race
+	@$(BIN)/mypy src client nova tests bench examples cloudlab
+	@MYPYPATH=bench $(BIN)/mypy --scripts-are-modules bench/filter bench/search bench/race
 	@$(BIN)/lint-imports --no-logo
 
 lock: require-python ## choose the versions of all dependencies anew, into constraints.txt
@@ -71,6 +92,16 @@ $(STAMP): constraints.txt $(PYPROJECTS) | $(BIN)/python
 	@$(BIN)/python -m pip install $(PIP_FLAGS) -c constraints.txt setuptools
 	@$(BIN)/python -m pip install $(PIP_FLAGS) -c constraints.txt --no-build-isolation $(DISTRIBUTIONS)
 	@touch $@
+
+# Beside Nova's environment, and not in it.
+$(PYTEST_FOR_NOVA): constraints.txt | $(STAMP)
+	@rm -rf $@
+	@$(BIN)/python -m pip install $(PIP_FLAGS) -c constraints.txt --target $@ pytest
+	@touch $@
+
+.PHONY: test-nova bench-filter require-nova
+require-nova:
+	@$(NOVA_PYTHON) -c 'import nova.version' 2>/dev/null || { echo '$(NOVA_PYTHON) has no Nova: name a Python that has: make NOVA_PYTHON=/path/to/python …' >&2; exit 1; }
 
 .PHONY: require-python
 require-python:

@@ -1,0 +1,120 @@
+"""This repository's service: the API under uWSGI, and managers, in the repository's own environment."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Final
+
+from cloudlab import files, probes, processes, sections, sql
+from cloudlab.commands import plain_environment, run
+from cloudlab.folder import REPOSITORY
+from cloudlab.plan import REGION, Plan
+from cloudlab.service import Service
+from cloudlab.wsgi import in_module, wsgi_service
+
+_TOPIC: Final = "blazar.manager"
+_MANAGERS: Final = ("blazar-manager-1", "blazar-manager-2")
+_MIGRATIONS: Final = REPOSITORY / "src" / "blazar" / "db" / "migrations" / "versions"
+
+
+def configure(plan: Plan) -> None:
+    """Write the configuration; the environment must be installed.
+
+    Intervals are short, so that tests see soon what happens in the end.
+    """
+    files.write_ini(
+        plan.folder.etc("blazar") / "blazar.conf",
+        {
+            "DEFAULT": {
+                **sections.LOGGING,
+                "transport_url": plan.transport_url,
+                # An answer that is lost with the broker is given up before a client gives up the request.
+                "rpc_response_timeout": 40,
+                "os_region_name": REGION,
+            },
+            "manager": {
+                "cloud": "openstack",
+                "plugins": "physical.host.plugin",
+                "rpc_topic": _TOPIC,
+                "claim_seconds": 5,
+                "longest_retry_seconds": 5,
+                "sweep_interval_minutes": 1,
+            },
+            "keystone": sections.credentials(plan, "blazar"),
+            **sections.keystone_middleware(plan, "blazar"),
+            **sections.database(plan, "blazar"),
+            **sections.message_bus(),
+        },
+    )
+    _link_uwsgi(plan)
+
+
+def schema_version() -> str:
+    """Return what changes when a migration is added."""
+    return " ".join(sorted(path.stem for path in _MIGRATIONS.glob("v*.py")))
+
+
+def make_schema(plan: Plan, *, is_new: bool) -> None:
+    """Bring the database up to date."""
+    if is_new:
+        sql.make_anew(plan, "blazar", charset="utf8mb4")
+    run(
+        [_program("blazar-db-manage"), "--config-file", _conf(plan), "upgrade", "head"],
+        log=plan.folder.log("blazar-db-manage"),
+        environment=plain_environment(),
+    )
+
+
+def services(plan: Plan) -> tuple[Service, ...]:
+    """Return the API and the managers."""
+    managers = tuple(
+        Service(
+            name=name,
+            folder=plan.folder,
+            command=(_program("blazar-manager"), "--config-file", _conf(plan)),
+            environment=plain_environment(),
+            check=lambda since: _all_managers_serve(plan),
+        )
+        for name in _MANAGERS
+    )
+    api = wsgi_service(
+        plan,
+        "blazar-api",
+        in_module("blazar.wsgi.api"),
+        {
+            "OS_BLAZAR_CONFIG_DIR": str(plan.folder.etc("blazar")),
+            "PYTHONPATH": str(_lone_uwsgi(plan)),
+        },
+        uwsgi=(sys.executable, "-c", "import pyuwsgi; pyuwsgi.run()"),
+    )
+    return (api, *managers)
+
+
+def _all_managers_serve(plan: Plan) -> bool:
+    """Return whether as many managers serve as there are; which is which cannot be told from outside."""
+    running = [name for name in _MANAGERS if processes.recorded(plan.folder.record(name)) is not None]
+    return probes.consumers(plan, _TOPIC) >= len(running)
+
+
+def _lone_uwsgi(plan: Plan) -> Path:
+    """Return a folder with nothing but the lab's uWSGI, for the Python of another environment."""
+    return plan.folder.run / "uwsgi"
+
+
+def _link_uwsgi(plan: Plan) -> None:
+    """Make the API's uWSGI: the one of the lab's environment, which was made by the same Python."""
+    folder = _lone_uwsgi(plan)
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in plan.folder.environment.glob("lib/python*/site-packages/pyuwsgi.*"):
+        link = folder / path.name
+        link.unlink(missing_ok=True)
+        link.symlink_to(path)
+
+
+def _program(name: str) -> str:
+    return str(Path(sys.executable).with_name(name))
+
+
+def _conf(plan: Plan) -> str:
+    return str(plan.folder.etc("blazar") / "blazar.conf")

@@ -1,0 +1,100 @@
+"""The lab as tests see it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from keystoneauth1.adapter import Adapter
+from keystoneauth1.session import Session
+
+from cloudlab import details, plan, rest
+from cloudlab.details import Details
+from cloudlab.errors import LabError
+from cloudlab.folder import Folder
+from cloudlab.service import Service
+from cloudlab.services import all_services
+
+_REQUEST: Final = re.compile(r'\S+ \[.*?\] "(\S+) (\S+) \S+" (\d+) \d+ \d+ms "(.*)"')
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A request that an API answered."""
+
+    method: str
+    path: str
+    """With its query."""
+    status: int
+    user_agent: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lab:
+    """A lab that has been up, whether it is now or not."""
+
+    folder: Folder
+    details: Details
+    services: Mapping[str, Service]
+    """By name: ``nova-api``, ``nova-compute-node-1``, ``mariadb``, ``blazar-manager-1``…"""
+
+    @classmethod
+    def load(cls, folder: str | None = None) -> Lab:
+        """Return the lab in a folder; by default the one that ``make cloud`` starts.
+
+        Raises:
+            LabError: There is none.
+        """
+        chosen = Folder.chosen(folder)
+        known, planned = details.read(chosen), plan.read(chosen)
+        if planned is None:
+            raise LabError(f"{chosen.plan} is gone: make cloud")
+        return cls(folder=chosen, details=known, services=all_services(planned))
+
+    def service(self, name: str) -> Service:
+        """Return a service by its name.
+
+        Raises:
+            LabError: There is none of that name.
+        """
+        try:
+            return self.services[name]
+        except KeyError:
+            raise LabError(f"no such service: {name}; there are {', '.join(self.services)}") from None
+
+    def silent_services(self) -> list[str]:
+        """Return the names of the services that do not answer; none when the lab is up."""
+        return [name for name, service in self.services.items() if not service.answers()]
+
+    def session(self, account: str = "admin") -> Session:
+        """Return a new session of one of ``details.accounts``; it asks for a token when it needs one."""
+        who = self.details.accounts[account]
+        return rest.make_session(self.details.auth_url, who.user, who.password, who.project)
+
+    def api(self, service_type: str, account: str = "admin") -> Adapter:
+        """Return a client of a service: an adapter on the endpoint that the catalogue has for its type.
+
+        Whatever status is not a success is raised as one of keystoneauth's errors; a call's
+        ``raise_exc=False`` has it returned instead, and ``microversion="2.37"`` asks for a version.
+        """
+        return rest.make_adapter(self.session(account), service_type)
+
+    def access_log(self, name: str) -> Path:
+        """Return the file of all requests to an API."""
+        return self.folder.access_log(name)
+
+    def requests(self, name: str) -> list[Request]:
+        """Return all requests that an API has answered so far, in the order of its log.
+
+        A request is in the log a moment after its answer. Who asked can be told from the user agent;
+        the lab's own begin with ``cloudlab``.
+        """
+        lines = self.access_log(name).read_text(errors="replace").splitlines()
+        return [
+            Request(method=found[1], path=found[2], status=int(found[3]), user_agent=found[4])
+            for line in lines
+            if (found := _REQUEST.fullmatch(line)) is not None
+        ]

@@ -1,0 +1,92 @@
+"""MariaDB: a server of the lab's own, with its own data."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import Final
+
+from cloudlab import files, probes
+from cloudlab.commands import plain_environment, run
+from cloudlab.plan import Plan
+from cloudlab.ports import ADDRESS
+from cloudlab.service import Service
+
+# Safe when the process is killed, and not when the machine is: nothing waits for the disk.
+_THROW_AWAY: Final = (
+    "--innodb-flush-log-at-trx-commit=2",
+    "--innodb-flush-method=nosync",
+    "--innodb-doublewrite=0",
+    "--skip-log-bin",
+    "--performance-schema=OFF",
+)
+
+
+def configure(plan: Plan) -> None:
+    """Write what the server does at each start: one account is there, and root has a password."""
+    password = plan.passwords["mariadb"]
+    statements = [
+        f"ALTER USER 'root'@'localhost' IDENTIFIED BY '{password}'",
+        f"CREATE USER IF NOT EXISTS 'cloudlab'@'{ADDRESS}' IDENTIFIED BY '{password}'",
+        f"GRANT ALL ON *.* TO 'cloudlab'@'{ADDRESS}' WITH GRANT OPTION",
+    ]
+    files.write(plan.folder.etc("mariadb") / "init.sql", "".join(f"{each};\n" for each in statements))
+
+
+def make_data(plan: Plan) -> bool:
+    """Make the system tables of a new server; return False if they are there."""
+    folder = plan.folder.data("mariadb")
+    if (folder / "mysql").exists():
+        return False
+    new = folder.with_name("mariadb.new")
+    shutil.rmtree(new, ignore_errors=True)
+    run(
+        [
+            "mariadb-install-db",
+            "--no-defaults",
+            f"--datadir={new}",
+            "--auth-root-authentication-method=normal",
+            "--skip-name-resolve",
+            "--skip-test-db",
+            *_user(),
+            *_THROW_AWAY,
+        ],
+        log=plan.folder.log("mariadb-install"),
+        environment=plain_environment(),
+    )
+    folder.rmdir()
+    new.rename(folder)
+    return True
+
+
+def services(plan: Plan) -> tuple[Service, ...]:
+    """Return the server."""
+    return (
+        Service(
+            name="mariadb",
+            folder=plan.folder,
+            command=(
+                "mariadbd",
+                "--no-defaults",
+                f"--datadir={plan.folder.data('mariadb')}",
+                # Below the data folder: the path of a socket may have 107 bytes, and folders lie deep.
+                "--socket=mariadb.sock",
+                "--pid-file=mariadb.pid",
+                f"--bind-address={ADDRESS}",
+                f"--port={plan.ports['mariadb']}",
+                "--skip-name-resolve",
+                f"--init-file={plan.folder.etc('mariadb') / 'init.sql'}",
+                "--max-connections=1000",
+                "--innodb-buffer-pool-size=256M",
+                *_user(),
+                *_THROW_AWAY,
+            ),
+            environment=plain_environment(),
+            check=lambda since: probes.serves_sql(plan),
+        ),
+    )
+
+
+def _user() -> tuple[str, ...]:
+    """Return the option without which the server refuses to run as root."""
+    return ("--user=root",) if os.geteuid() == 0 else ()

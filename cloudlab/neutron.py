@@ -1,0 +1,79 @@
+"""Neutron without agents: networks and floating IPs are rows, and nothing is plugged anywhere."""
+
+from __future__ import annotations
+
+import shutil
+
+from cloudlab import files, sections, sql
+from cloudlab.commands import plain_environment, run
+from cloudlab.plan import Plan
+from cloudlab.service import Service
+from cloudlab.wsgi import in_module, wsgi_service
+
+FLAT_NETWORK = "outside"
+"""The physical network that the external network is on."""
+
+
+def configure(plan: Plan) -> None:
+    """Write the configuration; the environment must be installed."""
+    data, folder = plan.folder.data("neutron"), plan.folder.etc("neutron")
+    files.write_ini(
+        folder / "neutron.conf",
+        {
+            "DEFAULT": {
+                **sections.LOGGING,
+                "host": "controller",
+                "transport_url": plan.transport_url,
+                "state_path": str(data),
+                "core_plugin": "ml2",
+                "service_plugins": "router",
+                "auth_strategy": "keystone",
+                "notify_nova_on_port_status_changes": False,
+                "notify_nova_on_port_data_changes": False,
+            },
+            "ml2": {
+                "type_drivers": "local,flat",
+                "tenant_network_types": "local",
+                "mechanism_drivers": "logger",
+            },
+            "ml2_type_flat": {"flat_networks": FLAT_NETWORK},
+            "oslo_concurrency": {"lock_path": str(data / "locks")},
+            "quotas": {
+                "quota_network": -1,
+                "quota_subnet": -1,
+                "quota_port": -1,
+                "quota_router": -1,
+                "quota_floatingip": -1,
+            },
+            **sections.database(plan, "neutron"),
+            **sections.keystone_middleware(plan, "neutron"),
+            **sections.message_bus(),
+        },
+    )
+    shutil.copy(plan.folder.environment / "etc" / "neutron" / "api-paste.ini", folder)
+
+
+def make_schema(plan: Plan, *, is_new: bool) -> None:
+    """Bring the database up to date."""
+    if is_new:
+        sql.make_anew(plan, "neutron")
+    run(
+        [
+            plan.folder.program("neutron-db-manage"),
+            "--config-file",
+            str(plan.folder.etc("neutron") / "neutron.conf"),
+            "upgrade",
+            "heads",
+        ],
+        log=plan.folder.log("neutron-db-manage"),
+        environment=plain_environment(),
+    )
+
+
+def services(plan: Plan) -> tuple[Service, ...]:
+    """Return the API."""
+    environment = {
+        "OS_NEUTRON_CONFIG_DIR": str(plan.folder.etc("neutron")),
+        "OS_NEUTRON_CONFIG_FILES": "neutron.conf",
+    }
+    return (wsgi_service(plan, "neutron", in_module("neutron.wsgi.api"), environment),)

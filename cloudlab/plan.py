@@ -1,0 +1,108 @@
+"""What is chosen for a lab at its first start, and stays: ports, passwords, hosts."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from cloudlab import files, ports
+from cloudlab.folder import Folder
+
+DEFAULT_HOSTS: Final = ("node-1", "node-2", "node-3", "node-4", "node-5", "node-10")
+"""One name begins with another's, so that a host found by a part of its name is noticed."""
+REGION: Final = "RegionOne"
+
+_PORTS: Final = (
+    "keystone",
+    "placement",
+    "glance",
+    "nova-api",
+    "neutron",
+    "blazar-api",
+    "mariadb",
+    "rabbitmq",
+    "rabbitmq-distribution",
+    "epmd",
+)
+_PASSWORDS: Final = (
+    "mariadb",
+    "rabbitmq",
+    "admin",
+    "lessee",
+    "other",
+    "placement",
+    "glance",
+    "nova",
+    "neutron",
+    "blazar",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """A lab as it is to be; everything else follows from it."""
+
+    folder: Folder
+    hosts: tuple[str, ...]
+    """The names of the compute hosts."""
+    ports: Mapping[str, int]
+    passwords: Mapping[str, str]
+    """Of users of the database server, the message broker and Keystone."""
+
+    def address(self, name: str) -> str:
+        """Return ``host:port`` of a service."""
+        return f"{ports.ADDRESS}:{self.ports[name]}"
+
+    def url(self, name: str) -> str:
+        """Return the URL of an API, without a path."""
+        return f"http://{self.address(name)}"
+
+    @property
+    def auth_url(self) -> str:
+        """Return the URL of Keystone."""
+        return f"{self.url('keystone')}/v3"
+
+    @property
+    def transport_url(self) -> str:
+        """Return the URL of the message broker."""
+        return f"rabbit://cloudlab:{self.passwords['rabbitmq']}@{self.address('rabbitmq')}/"
+
+    def database_url(self, database: str) -> str:
+        """Return the URL of a database."""
+        return f"mysql+pymysql://cloudlab:{self.passwords['mariadb']}@{self.address('mariadb')}/{database}"
+
+
+def read(folder: Folder) -> Plan | None:
+    """Return the plan of a lab, or None if there is no lab."""
+    try:
+        plan = json.loads(folder.plan.read_text())
+    except FileNotFoundError:
+        return None
+    return Plan(folder=folder, hosts=tuple(plan["hosts"]), ports=plan["ports"], passwords=plan["passwords"])
+
+
+def read_or_make(folder: Folder, hosts: Sequence[str] = ()) -> Plan:
+    """Return the plan of a lab, chosen now if there is none.
+
+    Args:
+        folder: The lab's.
+        hosts: Names of compute hosts; those that a lab does not have yet are added to it.
+    """
+    plan = read(folder)
+    if plan is None:
+        plan = Plan(
+            folder=folder,
+            hosts=tuple(hosts) or DEFAULT_HOSTS,
+            ports=ports.choose(_PORTS),
+            passwords={name: secrets.token_hex(16) for name in _PASSWORDS},
+        )
+    elif set(hosts) <= set(plan.hosts):
+        return plan
+    else:
+        plan = replace(plan, hosts=tuple(dict.fromkeys([*plan.hosts, *hosts])))
+    written = {"hosts": plan.hosts, "ports": plan.ports, "passwords": plan.passwords}
+    files.write(folder.plan, json.dumps(written, indent=2) + "\n")
+    return plan

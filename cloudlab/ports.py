@@ -1,0 +1,44 @@
+"""Free ports of the loopback interface."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from cloudlab.errors import LabError
+
+ADDRESS: Final = "127.0.0.1"
+
+# Below the ports that Linux gives to outgoing connections, and below the defaults of RabbitMQ (25672).
+_LOWEST: Final = 20000
+_BLOCKS: Final = 250
+_BLOCK: Final = 20
+
+
+def choose(names: Sequence[str]) -> Mapping[str, int]:
+    """Return a free port for each name: neighbours, so that one can tell which belong together.
+
+    Raises:
+        LabError: No block of ports is free.
+    """
+    blocks = list(range(_BLOCKS))
+    secrets.SystemRandom().shuffle(blocks)
+    for block in blocks:
+        first = _LOWEST + block * _BLOCK
+        ports = range(first, first + len(names))
+        if all(is_free(port) for port in ports):
+            return dict(zip(names, ports, strict=True))
+    raise LabError(f"no {len(names)} neighbouring ports are free from {_LOWEST} on")
+
+
+def is_free(port: int) -> bool:
+    """Return whether nobody listens on a port."""
+    with socket.socket() as tried:
+        tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            tried.bind((ADDRESS, port))
+        except OSError:
+            return False
+    return True

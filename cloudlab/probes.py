@@ -1,0 +1,93 @@
+"""How one sees that a service works."""
+
+from __future__ import annotations
+
+import http.client
+import socket
+from datetime import UTC, datetime
+from typing import Final
+
+import amqp
+
+from cloudlab import sql
+from cloudlab.plan import Plan
+from cloudlab.ports import ADDRESS
+
+USER_AGENT: Final = "cloudlab"
+"""How the lab's own requests can be told apart in access logs."""
+SERVICE_DOWN_SECONDS: Final = 30
+"""For how long Nova takes a service for up that no longer reports."""
+_TIMEOUT_SECONDS: Final = 5
+
+
+def listens(port: int) -> bool:
+    """Return whether somebody accepts connections on a port."""
+    try:
+        socket.create_connection((ADDRESS, port), timeout=_TIMEOUT_SECONDS).close()
+    except OSError:
+        return False
+    return True
+
+
+def serves_http(port: int) -> bool:
+    """Return whether the root of an API answers, with anything but an error of the server."""
+    connection = http.client.HTTPConnection(ADDRESS, port, timeout=_TIMEOUT_SECONDS)
+    try:
+        connection.request("GET", "/", headers={"User-Agent": USER_AGENT})
+        return connection.getresponse().status < http.HTTPStatus.INTERNAL_SERVER_ERROR
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
+def serves_sql(plan: Plan) -> bool:
+    """Return whether the database server answers a query."""
+    return sql.find_row(plan, "SELECT 1") is not None
+
+
+def serves_messages(plan: Plan) -> bool:
+    """Return whether the message broker lets clients in."""
+    return _consumers(plan, None) is not None
+
+
+def consumers(plan: Plan, queue: str) -> int:
+    """Return how many take messages from a queue of the message broker; 0 also where it cannot be asked."""
+    return _consumers(plan, queue) or 0
+
+
+def compute_is_up(plan: Plan, host: str, since: datetime) -> bool:
+    """Return whether a compute service takes requests, and has reported since an instant and of late.
+
+    It reports through the conductor. The database is asked, and not the compute API, because any other
+    part of Nova may be down, and it costs next to nothing.
+    """
+    row = sql.find_row(
+        plan,
+        "SELECT last_seen_up FROM nova.services"
+        " WHERE `binary` = 'nova-compute' AND host = %s AND deleted = 0"
+        " AND last_seen_up > UTC_TIMESTAMP() - INTERVAL %s SECOND",
+        host,
+        str(SERVICE_DOWN_SECONDS),
+    )
+    if row is None or row[0].replace(tzinfo=UTC) < since.replace(microsecond=0):
+        return False
+    return consumers(plan, f"compute.{host}") > 0
+
+
+def _consumers(plan: Plan, queue: str | None) -> int | None:
+    """Return how many consumers a queue has (0 if None is asked for); None for no queue, or no broker."""
+    connection = amqp.Connection(
+        plan.address("rabbitmq"),
+        userid="cloudlab",
+        password=plan.passwords["rabbitmq"],
+        connect_timeout=_TIMEOUT_SECONDS,
+        read_timeout=_TIMEOUT_SECONDS,
+    )
+    try:
+        with connection:
+            if queue is None:
+                return 0
+            return int(connection.channel().queue_declare(queue, passive=True).consumer_count)
+    except (OSError, amqp.exceptions.AMQPError):
+        return None

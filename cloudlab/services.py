@@ -1,0 +1,16 @@
+"""All services of a lab."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from cloudlab import blazar, glance, keystone, mariadb, neutron, nova, placement, rabbitmq
+from cloudlab.plan import Plan
+from cloudlab.service import Service
+
+_MODULES = (mariadb, rabbitmq, keystone, placement, glance, neutron, nova, blazar)
+
+
+def all_services(plan: Plan) -> Mapping[str, Service]:
+    """Return the services by name; each after those that it needs to do its work."""
+    return {service.name: service for module in _MODULES for service in module.services(plan)}

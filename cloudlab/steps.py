@@ -1,0 +1,36 @@
+"""Steps that are done once for a lab's data, and again when what they depend on has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from cloudlab import files
+from cloudlab.folder import Folder
+
+
+def once(folder: Folder, name: str, key: str, action: Callable[[], None]) -> bool:
+    """Do *action* unless it was done for this key; return whether it was done now.
+
+    It is noted only afterwards, so it must be repeatable: an interruption may have come between.
+    """
+    if is_done(folder, name, key):
+        return False
+    action()
+    files.write(_mark(folder, name), key)
+    return True
+
+
+def is_done(folder: Folder, name: str, key: str) -> bool:
+    """Return whether a step was done for this key last."""
+    mark = _mark(folder, name)
+    return mark.exists() and mark.read_text() == key
+
+
+def was_ever_done(folder: Folder, name: str) -> bool:
+    """Return whether a step came to its end, for this key or another."""
+    return _mark(folder, name).exists()
+
+
+def _mark(folder: Folder, name: str) -> Path:
+    return folder.data("done") / name

@@ -1,0 +1,244 @@
+"""People who use the lab: they boot servers and reserve hosts, with the clients that people use."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from keystoneauth1.exceptions import RetriableConnectionFailure
+
+from blazarclient.client import Client
+from blazarclient.exception import BlazarClientException
+from cloudlab.errors import LabError
+from cloudlab.lab import Lab
+from cloudlab.plan import REGION
+from cloudlab.waiting import wait_until
+
+MICROVERSION = "2.65"
+SECONDS_TO_BOOT = 60
+SECONDS_TO_START = 60
+
+Json = dict[str, Any]
+
+
+class Actor:
+    """A user of the cloud, by the name of one of ``details.accounts``."""
+
+    def __init__(self, lab: Lab, account: str) -> None:
+        self.lab = lab
+        self.project_id = lab.details.accounts[account].project_id
+        self.compute = lab.api("compute", account)
+        self.images = lab.api("image", account)
+        self.blazar = Client(session=lab.session(account), interface="public", region_name=REGION)
+
+    # Servers.
+
+    def boot(
+        self, *, reservation: str | None = None, forced_host: str | None = None, flavor_id: str | None = None
+    ) -> str:
+        """Return the id of a new server.
+
+        Args:
+            reservation: The scheduler hint.
+            forced_host: A host that an administrator forces, past all filters.
+            flavor_id: Another flavor than the lab's ordinary one.
+        """
+        server: Json = {
+            "name": f"server-{uuid.uuid4().hex[:8]}",
+            "flavorRef": flavor_id or self.lab.details.flavor_id,
+            "imageRef": self.lab.details.image_id,
+            "networks": "none",
+        }
+        if forced_host:
+            server["availability_zone"] = f"nova:{forced_host}"
+        body: Json = {"server": server}
+        if reservation:
+            body["os:scheduler_hints"] = {"reservation": reservation}
+        answer = self.compute.post("/servers", json=body, microversion=MICROVERSION)
+        return str(answer.json()["server"]["id"])
+
+    def server(self, server_id: str) -> Json | None:
+        """Return a server, or None if it is gone."""
+        answer = self.compute.get(f"/servers/{server_id}", microversion=MICROVERSION, raise_exc=False)
+        if answer.status_code == 404:
+            return None
+        answer.raise_for_status()
+        return dict(answer.json()["server"])
+
+    def wait_for_server(self, server_id: str) -> str:
+        """Return the status of a server as soon as it is ACTIVE or ERROR."""
+        wait_until(
+            lambda: (self.server(server_id) or {}).get("status") in ("ACTIVE", "ERROR"),
+            f"server {server_id} is placed",
+            seconds=SECONDS_TO_BOOT,
+        )
+        return str((self.server(server_id) or {})["status"])
+
+    def is_gone(self, server_id: str) -> bool:
+        """Return whether a server does not exist any more."""
+        return self.server(server_id) is None
+
+    def delete_server(self, server_id: str) -> None:
+        """Delete a server and wait for that."""
+        self.compute.delete(f"/servers/{server_id}", raise_exc=False)
+        wait_until(lambda: self.is_gone(server_id), f"server {server_id} goes", seconds=SECONDS_TO_BOOT)
+
+    # Leases.
+
+    def reserve(
+        self,
+        hosts: int = 1,
+        *,
+        start: str | datetime = "now",
+        end: datetime | None = None,
+        before_end_date: datetime | None = None,
+        **keys: object,
+    ) -> Json:
+        """Return a new lease for hosts, by default for an hour from now.
+
+        Args:
+            hosts: How many.
+            start: When it is to start.
+            end: When it is to end.
+            before_end_date: When to act before the end.
+            **keys: Further keys of the reservation.
+        """
+        reservation = {
+            "resource_type": "physical:host",
+            "min": hosts,
+            "max": hosts,
+            "hypervisor_properties": "",
+            "resource_properties": "",
+            **keys,
+        }
+        name = f"lease-{uuid.uuid4().hex[:8]}"
+        return dict(
+            self.blazar.lease.create(
+                name, start, end or in_minutes(60), [reservation], [], before_end=before_end_date
+            )
+        )
+
+    def lease(self, lease_id: str) -> Json | None:
+        """Return a lease, or None if it is gone."""
+        return next((dict(each) for each in self.blazar.lease.list() if each["id"] == lease_id), None)
+
+    def status(self, lease: Mapping[str, Any]) -> str:
+        """Return the status of a lease, or GONE."""
+        found = self.lease(lease["id"])
+        return str(found["status"]) if found else "GONE"
+
+    def wait_for_lease(
+        self,
+        lease: Mapping[str, Any],
+        status: str,
+        seconds: float = SECONDS_TO_START,
+        *,
+        despite_outages: bool = False,
+    ) -> None:
+        """Return as soon as a lease has a status; GONE is one, too.
+
+        Args:
+            lease: The lease.
+            status: What is waited for.
+            seconds: How long at most.
+            despite_outages: Whether to ask again when the service answers 503, as it says one may, or
+                does not answer at all.
+        """
+
+        def has_status() -> bool:
+            try:
+                return self.status(lease) == status
+            except BlazarClientException as error:
+                if despite_outages and error.code == 503:
+                    return False
+                raise
+            except RetriableConnectionFailure:
+                # Timeouts are among these.
+                if despite_outages:
+                    return False
+                raise
+
+        wait_until(
+            has_status,
+            f"lease {lease['id']} is {status}",
+            seconds=seconds,
+            explain=lambda: json.dumps(self.lease(lease["id"]), indent=2),
+        )
+
+    def start(self, hosts: int = 1, **keys: Any) -> Json:
+        """Return a lease that has started."""
+        lease = self.reserve(hosts, **keys)
+        self.wait_for_lease(lease, "ACTIVE")
+        return lease
+
+    def end(self, lease: Mapping[str, Any]) -> None:
+        """Delete a lease and wait for that."""
+        self.blazar.lease.delete(lease["id"])
+        self.wait_for_lease(lease, "GONE")
+
+
+class Operator(Actor):
+    """The administrator, who sees everything."""
+
+    def __init__(self, lab: Lab) -> None:
+        super().__init__(lab, "admin")
+        self.placement = lab.api("placement")
+
+    def aggregates(self) -> dict[str, Json]:
+        """Return all aggregates by name."""
+        found = self.compute.get("/os-aggregates").json()["aggregates"]
+        return {each["name"]: each for each in found}
+
+    def freepool(self) -> Json:
+        """Return the freepool."""
+        return self.aggregates()[self.lab.details.freepool]
+
+    def hosts_of(self, lease: Mapping[str, Any]) -> set[str]:
+        """Return the hosts in the aggregates of a lease's reservations."""
+        aggregates = self.aggregates()
+        names = [each["id"] for each in lease["reservations"]]
+        return {host for name in names if name in aggregates for host in aggregates[name]["hosts"]}
+
+    def host_of_server(self, server_id: str) -> str | None:
+        """Return the host that a server runs on."""
+        return (self.server(server_id) or {}).get("OS-EXT-SRV-ATTR:host")
+
+    def servers(self) -> list[Json]:
+        """Return the servers of all projects."""
+        answer = self.compute.get("/servers/detail", params={"all_tenants": "1"}, microversion=MICROVERSION)
+        return list(answer.json()["servers"])
+
+    def provider(self, name: str) -> Json | None:
+        """Return the resource provider of exactly this name, or None."""
+        answer = self.placement.get("/resource_providers", params={"name": name}, microversion="1.29")
+        return next(iter(answer.json()["resource_providers"]), None)
+
+    def registered(self) -> dict[str, Json]:
+        """Return the hosts that can be reserved, by hypervisor host name."""
+        return {each["hypervisor_hostname"]: dict(each) for each in self.blazar.host.list()}
+
+
+def in_minutes(minutes: float) -> datetime:
+    """Return the full minute so many minutes ahead, or the one before it."""
+    return (datetime.now(UTC) + timedelta(minutes=minutes)).replace(second=0, microsecond=0)  # noqa: TID251
+
+
+def only(host: str) -> str:
+    """Return the requirement that a host is this one."""
+    return json.dumps(["==", "$hypervisor_hostname", host])
+
+
+def reservation_of(lease: Mapping[str, Any]) -> str:
+    """Return the id of a lease's only reservation."""
+    (reservation,) = lease["reservations"]
+    return str(reservation["id"])
+
+
+def must(found: Json | None) -> Json:
+    """Return what was found. Raises LabError if nothing was."""
+    if found is None:
+        raise LabError("it is gone")
+    return found

@@ -1,0 +1,82 @@
+"""The lab as the end-to-end tests begin and leave it: some registered hosts, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from blazarclient.exception import NotFound
+from cloudlab.lab import Lab
+from cloudlab.tests.actors import Actor, Operator
+from cloudlab.waiting import wait_until
+
+RESERVABLE: Final = ("node-1", "node-2", "node-3", "node-10")
+"""What tests reserve; node-4 and node-5 stay ordinary hosts."""
+_SECONDS_TO_SETTLE: Final = 90
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Who is there."""
+
+    lab: Lab
+    operator: Operator
+    lessee: Actor
+    other: Actor
+
+    def clear(self) -> None:
+        """Remove all leases and servers, and register the hosts that are to be."""
+        for lease in self.operator.blazar.lease.list():
+            try:
+                self.operator.blazar.lease.delete(lease["id"])
+            except NotFound:
+                continue
+        for server in self.operator.servers():
+            self.operator.compute.delete(f"/servers/{server['id']}", raise_exc=False)
+        for name in RESERVABLE:
+            if name not in self.operator.registered():
+                self._register(name)
+
+    def remove_host(self, name: str) -> None:
+        """Give a host back to ordinary use."""
+        self.operator.blazar.host.delete(self.operator.registered()[name]["id"])
+
+    def forget_providers(self, name: str) -> None:
+        """Restart a host's nova-compute: it fails to build servers while it knows a provider that is gone."""
+        compute = self.lab.service(f"nova-compute-{name}")
+        compute.stop()
+        compute.start()
+        compute.wait_until_answers()
+
+    def check_nothing_is_left(self) -> None:
+        """Wait until no trace of any lease is in Nova. Raises LabError if there is one for too long."""
+        wait_until(
+            lambda: not self.leftovers(),
+            "nothing is left over",
+            seconds=_SECONDS_TO_SETTLE,
+            explain=lambda: "\n".join(self.leftovers()),
+        )
+
+    def leftovers(self) -> list[str]:
+        """Return what should not be there, in words."""
+        aggregates = self.operator.aggregates()
+        freepool = aggregates.pop(self.lab.details.freepool)
+        found = [f"lease {each['id']} is {each['status']}" for each in self.operator.blazar.lease.list()]
+        found += [f"aggregate {name} with {each['hosts']}" for name, each in aggregates.items()]
+        found += [f"server {each['id']} is {each['status']}" for each in self.operator.servers()]
+        found += [f"the freepool bears {key}" for key in freepool["metadata"]]
+        if set(freepool["hosts"]) != set(RESERVABLE):
+            found.append(f"the freepool has {freepool['hosts']}")
+        return found
+
+    def _register(self, name: str) -> None:
+        wait_until(lambda: not self._servers_on(name), f"{name} is empty", seconds=_SECONDS_TO_SETTLE)
+        self.operator.blazar.host.create(name)
+
+    def _servers_on(self, host: str) -> list[str]:
+        return [each["id"] for each in self.operator.servers() if each["OS-EXT-SRV-ATTR:host"] == host]
+
+
+def make_stage(lab: Lab) -> Stage:
+    """Return the stage of a lab, not yet cleared."""
+    return Stage(lab, Operator(lab), Actor(lab, "lessee"), Actor(lab, "other"))

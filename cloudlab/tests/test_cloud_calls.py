@@ -1,0 +1,59 @@
+"""How many requests a lease costs Nova, Placement and Keystone (design 10), counted in their own logs."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from cloudlab.lab import Lab
+from cloudlab.tests.actors import Actor
+
+APIS = ("nova-api", "placement", "keystone")
+CONSTANT_OF_A_START = 6
+CONSTANT_OF_AN_END = 3
+
+
+class Meter:
+    """Counts what blazar-manager asks; its sweeps, once a minute, are not part of a lease."""
+
+    def __init__(self, lab: Lab) -> None:
+        self._lab = lab
+        self._before = {name: len(lab.requests(name)) for name in APIS}
+
+    def read(self) -> Counter[str]:
+        """Return the number of requests so far, by API."""
+        return Counter(
+            {
+                name: sum(
+                    each.user_agent.startswith("blazar/")
+                    for each in self._lab.requests(name)[self._before[name] :]
+                )
+                for name in APIS
+            }
+        )
+
+
+def costs(lab: Lab, lessee: Actor, hosts: int) -> tuple[Counter[str], Counter[str]]:
+    """Return what the start and the end of a lease cost, the smaller of two trials."""
+    starts, ends = [], []
+    for _ in range(2):
+        meter = Meter(lab)
+        lease = lessee.start(hosts)
+        starts.append(meter.read())
+        meter = Meter(lab)
+        lessee.end(lease)
+        ends.append(meter.read())
+    return min(starts, key=Counter.total), min(ends, key=Counter.total)
+
+
+def test_a_host_more_costs_two_requests_at_the_start_and_three_at_the_end(lab: Lab, lessee: Actor) -> None:
+    start_of_one, end_of_one = costs(lab, lessee, 1)
+    start_of_four, end_of_four = costs(lab, lessee, 4)
+    print(f"start: {dict(start_of_one)} for one host, {dict(start_of_four)} for four")
+    print(f"end: {dict(end_of_one)} for one host, {dict(end_of_four)} for four")
+
+    for cost in (start_of_one, end_of_one, start_of_four, end_of_four):
+        assert cost["placement"] == cost["keystone"] == 0
+    assert start_of_one["nova-api"] <= 2 + CONSTANT_OF_A_START
+    assert start_of_four["nova-api"] - start_of_one["nova-api"] == 2 * 3
+    assert end_of_one["nova-api"] <= 3 + CONSTANT_OF_AN_END
+    assert end_of_four["nova-api"] - end_of_one["nova-api"] == 3 * 3

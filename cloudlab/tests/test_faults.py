@@ -1,0 +1,97 @@
+"""Processes that are killed and services that are away: every lease gets where its window says."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from cloudlab.lab import Lab
+from cloudlab.tests.actors import Actor, Operator, reservation_of
+from cloudlab.tests.stage import RESERVABLE, Stage
+from cloudlab.waiting import wait_until
+
+MANAGERS = ("blazar-manager-1", "blazar-manager-2")
+ROUNDS = 20
+SECONDS_TO_RECOVER = 150
+
+
+@pytest.fixture
+def seed(record_property: Callable[[str, object], None]) -> int:
+    chosen = random.randrange(2**32)
+    print(f"seed {chosen}")
+    return chosen
+
+
+def test_a_manager_killed_at_any_moment_of_a_start_leaves_nothing_behind(
+    stage: Stage, operator: Operator, lessee: Actor, seed: int
+) -> None:
+    chance = random.Random(seed)
+    for number in range(ROUNDS):
+        lease = lessee.reserve(4)
+        time.sleep(chance.uniform(0, 1.2))  # noqa: TID251
+        victim = stage.lab.service(chance.choice(MANAGERS))
+        victim.kill()
+        victim.start()
+
+        lessee.wait_for_lease(lease, "ACTIVE", seconds=SECONDS_TO_RECOVER)
+        assert operator.hosts_of(lease) == set(RESERVABLE), f"round {number}, seed {seed}"
+        assert operator.freepool()["hosts"] == []
+        lessee.end(lease)
+        assert set(operator.freepool()["hosts"]) == set(RESERVABLE)
+    for name in MANAGERS:
+        stage.lab.service(name).wait_until_answers()
+    stage.check_nothing_is_left()
+
+
+@pytest.fixture
+def lab_that_recovers(lab: Lab) -> Iterator[Lab]:
+    """The lab; the next test finds all of it at work again, Nova's own processes too."""
+    yield lab
+    wait_until(
+        lambda: not lab.silent_services(),
+        "everything answers",
+        seconds=SECONDS_TO_RECOVER,
+        explain=lambda: ", ".join(lab.silent_services()),
+    )
+
+
+def test_a_lease_starts_when_nova_is_back(lab_that_recovers: Lab, operator: Operator, lessee: Actor) -> None:
+    nova = lab_that_recovers.service("nova-api")
+    nova.stop()
+    try:
+        lease = lessee.reserve(2)
+        time.sleep(30)  # noqa: TID251
+        assert lessee.status(lease) == "STARTING"
+    finally:
+        nova.start()
+        nova.wait_until_answers()
+
+    lessee.wait_for_lease(lease, "ACTIVE", seconds=SECONDS_TO_RECOVER)
+    server = lessee.boot(reservation=reservation_of(lease))
+    assert lessee.wait_for_server(server) == "ACTIVE"
+    assert operator.host_of_server(server) in operator.hosts_of(lease)
+
+
+@pytest.mark.parametrize("name", ["rabbitmq", "mariadb"])
+def test_the_service_recovers_from_a_restart(
+    lab_that_recovers: Lab, operator: Operator, lessee: Actor, name: str
+) -> None:
+    running = lessee.start(1)
+    starting = lessee.reserve(2)
+
+    service = lab_that_recovers.service(name)
+    service.stop()
+    time.sleep(3)  # noqa: TID251
+    service.start()
+    service.wait_until_answers()
+
+    # A question whose answer is lost with the broker is answered with 503, after rpc_response_timeout.
+    lessee.wait_for_lease(starting, "ACTIVE", seconds=SECONDS_TO_RECOVER, despite_outages=True)
+    assert lessee.status(running) == "ACTIVE"
+    later = lessee.reserve(1)
+    lessee.wait_for_lease(later, "ACTIVE", seconds=SECONDS_TO_RECOVER)
+    lessee.end(running)
+    assert len(operator.hosts_of(starting) | operator.hosts_of(later)) == 3

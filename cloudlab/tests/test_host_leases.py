@@ -1,0 +1,111 @@
+"""Leases for hosts, from the first second to the last, with servers placed by the real nova-scheduler."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from cloudlab.tests.actors import Actor, Operator, in_minutes, only, reservation_of
+from cloudlab.tests.stage import RESERVABLE
+from cloudlab.waiting import wait_until
+
+SECONDS_TO_HAND_OVER = 60
+
+
+def test_a_reserved_host_is_for_its_lessee_and_for_nobody_else(
+    operator: Operator, lessee: Actor, other: Actor
+) -> None:
+    lease = lessee.start(resource_properties=only("node-2"))
+    reservation = reservation_of(lease)
+    assert operator.hosts_of(lease) == {"node-2"}
+    assert set(operator.freepool()["hosts"]) == set(RESERVABLE) - {"node-2"}
+
+    mine = lessee.boot(reservation=reservation)
+    theirs = other.boot(reservation=reservation)
+    ordinary = lessee.boot()
+
+    assert lessee.wait_for_server(mine) == "ACTIVE"
+    assert operator.host_of_server(mine) == "node-2"
+    assert other.wait_for_server(theirs) == "ERROR"
+    assert lessee.wait_for_server(ordinary) == "ACTIVE"
+    assert operator.host_of_server(ordinary) in {"node-4", "node-5"}
+
+    lessee.end(lease)
+    assert lessee.is_gone(mine)
+    assert not lessee.is_gone(ordinary)
+    assert reservation not in operator.aggregates()
+    assert "node-2" in operator.freepool()["hosts"]
+
+
+def test_hosts_are_handed_over_from_lease_to_lease_by_themselves(
+    operator: Operator, lessee: Actor, other: Actor
+) -> None:
+    """Four leases at once, because their times have to be waited for: three minutes in all."""
+    before_end, end = in_minutes(2), in_minutes(3)
+    first = lessee.reserve(
+        end=end, before_end_date=before_end, resource_properties=only("node-3"), before_end="snapshot"
+    )
+    second = other.reserve(start=end, end=end + timedelta(hours=1), resource_properties=only("node-3"))
+    extended = lessee.reserve(end=end, resource_properties=only("node-10"))
+    shortened = lessee.reserve(resource_properties=only("node-1"))
+    for lease in (first, extended, shortened):
+        lessee.wait_for_lease(lease, "ACTIVE")
+    in_first = lessee.boot(reservation=reservation_of(first))
+    in_extended = lessee.boot(reservation=reservation_of(extended))
+    assert {lessee.wait_for_server(each) for each in (in_first, in_extended)} == {"ACTIVE"}
+    snapshot = f"reserved_{(lessee.server(in_first) or {})['name']}"
+
+    lessee.blazar.lease.update(extended["id"], end_date=end + timedelta(hours=1))
+    lessee.blazar.lease.update(shortened["id"], reduce_by="59m")
+    assert lessee.status(extended) == lessee.status(shortened) == "ACTIVE"
+
+    lessee.wait_for_lease(shortened, "TERMINATED", seconds=seconds_until(end) + SECONDS_TO_HAND_OVER)
+    assert snapshots(lessee, snapshot) == [] or now() >= before_end
+    wait_until(
+        lambda: len(snapshots(lessee, snapshot)) == 1, "a snapshot is there", seconds=seconds_until(end)
+    )
+    assert snapshots(other, snapshot) == []
+
+    lessee.wait_for_lease(first, "TERMINATED", seconds=seconds_until(end) + SECONDS_TO_HAND_OVER)
+    other.wait_for_lease(second, "ACTIVE")
+    assert lessee.is_gone(in_first)
+    assert operator.hosts_of(second) == {"node-3"}
+    assert len(snapshots(lessee, snapshot)) == 1
+    in_second = other.boot(reservation=reservation_of(second))
+    assert other.wait_for_server(in_second) == "ACTIVE"
+    assert operator.host_of_server(in_second) == "node-3"
+
+    assert lessee.status(extended) == "ACTIVE"
+    assert not lessee.is_gone(in_extended)
+    assert operator.hosts_of(extended) == {"node-10"}
+    lessee.images.delete(f"/v2/images/{snapshots(lessee, snapshot)[0]}")
+
+
+def test_a_lease_that_grows_and_shrinks_keeps_its_server(operator: Operator, lessee: Actor) -> None:
+    lease = lessee.start()
+    reservation = reservation_of(lease)
+    server = lessee.boot(reservation=reservation)
+    assert lessee.wait_for_server(server) == "ACTIVE"
+    home = operator.host_of_server(server)
+
+    lessee.blazar.lease.update(lease["id"], reservations=[{"id": reservation, "min": 3, "max": 3}])
+    wait_until(
+        lambda: len(operator.hosts_of(lease)) == 3, "two more hosts come", seconds=SECONDS_TO_HAND_OVER
+    )
+
+    assert home in operator.hosts_of(lease)
+    assert lessee.status(lease) == "ACTIVE"
+    assert not lessee.is_gone(server)
+
+
+def snapshots(actor: Actor, name: str) -> list[str]:
+    """Return the ids of an actor's own images of this name."""
+    query = {"name": name, "owner": actor.project_id}
+    return [each["id"] for each in actor.images.get("/v2/images", params=query).json()["images"]]
+
+
+def now() -> datetime:
+    return datetime.now(UTC)  # noqa: TID251
+
+
+def seconds_until(instant: datetime) -> float:
+    return max(0.0, (instant - now()).total_seconds())

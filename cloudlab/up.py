@@ -1,0 +1,184 @@
+"""What ``make cloud`` does, as tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final, Protocol
+
+from cloudlab import (
+    blazar,
+    contents,
+    details,
+    glance,
+    identity,
+    keystone,
+    mariadb,
+    neutron,
+    nova,
+    openrc,
+    packages,
+    placement,
+    rabbitmq,
+)
+from cloudlab.errors import LabError
+from cloudlab.graph import Task, run_all
+from cloudlab.plan import Plan
+from cloudlab.service import SECONDS_TO_ANSWER, Service
+from cloudlab.services import all_services
+from cloudlab.steps import is_done, once, was_ever_done
+from cloudlab.waiting import wait_until
+
+_APIS: Final = {
+    "keystone": keystone,
+    "nova-api": nova,
+    "neutron": neutron,
+    "placement": placement,
+    "glance": glance,
+}
+"""OpenStack's APIs, each with its module; what takes longest comes first."""
+
+
+class Migration(Protocol):
+    """Brings a service's databases up to date."""
+
+    def __call__(self, plan: Plan, *, is_new: bool) -> None:
+        """Do it; *is_new* says that this was never finished, and nothing is lost by beginning anew."""
+
+
+def bring_up(plan: Plan, say: Callable[[str], None]) -> None:
+    """Make everything be there and run; what is there and runs already is left alone.
+
+    Raises:
+        LabError: Something failed, and its text says what; or OpenStack runs in versions that are no longer
+            those of the lock.
+    """
+    if not packages.are_installed(plan.folder) and (running := _running_in_environment(plan)):
+        raise LabError(f"other versions are to be installed now, but {running} runs: make cloud-down first")
+    run_all([*_ground(plan), *_openstack(plan), *_blazar(plan), *_finish(plan)], say)
+
+
+def is_up(plan: Plan) -> bool:
+    """Return whether there is nothing to do."""
+    return (
+        plan.folder.details.exists()
+        and details.read(plan.folder).hosts == plan.hosts
+        and packages.are_installed(plan.folder)
+        and is_done(plan.folder, "blazar schema", blazar.schema_version())
+        and all(service.answers() for service in all_services(plan).values())
+    )
+
+
+def _running_in_environment(plan: Plan) -> str | None:
+    """Return the name of a service that runs from the lab's own environment."""
+    programs = str(plan.folder.environment)
+    for service in all_services(plan).values():
+        if service.command[0].startswith(programs) and service.is_running:
+            return service.name
+    return None
+
+
+def _ground(plan: Plan) -> list[Task]:
+    """Return the tasks that bring about what OpenStack stands on."""
+    broker = {service.name: service for service in rabbitmq.services(plan)}
+    return [
+        Task(name="Debian packages", run=partial(packages.install_debian_packages, plan.folder)),
+        Task(name="environment", run=partial(packages.install_environment, plan.folder)),
+        _configured("mariadb", mariadb.configure, plan),
+        Task(
+            name="mariadb data",
+            run=lambda: "made" if mariadb.make_data(plan) else None,
+            after=("Debian packages", "mariadb configuration"),
+        ),
+        *(_started(service, "mariadb data") for service in mariadb.services(plan)),
+        _configured("rabbitmq", rabbitmq.configure, plan),
+        _started(broker["epmd"], "Debian packages"),
+        _started(broker["rabbitmq"], "epmd", "rabbitmq configuration"),
+    ]
+
+
+def _openstack(plan: Plan) -> list[Task]:
+    """Return the tasks of the APIs, the accounts, Nova's other parts, and what the cloud holds."""
+    tasks = []
+    for api, module in _APIS.items():
+        service = {each.name: each for each in module.services(plan)}[api]
+        tasks += [
+            _configured(api, module.configure, plan, "environment"),
+            _migrated(api, module.make_schema, plan, packages.fingerprint()),
+            _started(service, f"{api} schema", "rabbitmq"),
+        ]
+    nova_parts = {each.name: each for each in nova.services(plan) if each.name != "nova-api"}
+    return [
+        *tasks,
+        _once("accounts", identity.furnish, plan, "keystone"),
+        _started(nova_parts.pop("nova-conductor"), "nova-api schema", "rabbitmq"),
+        *(_started(each, "nova-conductor", "accounts", "placement") for each in nova_parts.values()),
+        _once("contents", contents.ensure_all, plan, "accounts", *_APIS),
+    ]
+
+
+def _blazar(plan: Plan) -> list[Task]:
+    """Return the tasks of this repository's service, whose schema has a version of its own."""
+    return [
+        _configured("blazar", blazar.configure, plan, "environment"),
+        _migrated("blazar", blazar.make_schema, plan, blazar.schema_version()),
+        *(_started(each, "blazar schema", "rabbitmq", "contents") for each in blazar.services(plan)),
+    ]
+
+
+def _finish(plan: Plan) -> list[Task]:
+    """Return the tasks that wait for everything, and write down what tests need."""
+
+    def await_hosts() -> str | None:
+        wait_until(
+            lambda: contents.hosts_that_are_up(plan) >= set(plan.hosts),
+            f"Nova finds {', '.join(plan.hosts)}",
+            seconds=SECONDS_TO_ANSWER,
+            every_seconds=1,
+        )
+        return f"{len(plan.hosts)} are up"
+
+    def describe() -> None:
+        found = details.collect(plan)
+        details.write(plan.folder, found)
+        openrc.write(plan.folder, found)
+
+    return [
+        Task(name="hosts", run=await_hosts, after=tuple(each.name for each in nova.services(plan))),
+        Task(name="details", run=describe, after=("hosts", *all_services(plan))),
+    ]
+
+
+def _configured(name: str, configure: Callable[[Plan], None], plan: Plan, *after: str) -> Task:
+    return Task(name=f"{name} configuration", run=partial(configure, plan), after=after)
+
+
+def _migrated(name: str, make_schema: Migration, plan: Plan, version: str) -> Task:
+    """Return the task of a schema; one that was interrupted begins anew, since half a step is no version."""
+
+    def migrate(plan: Plan) -> None:
+        make_schema(plan, is_new=not was_ever_done(plan.folder, f"{name} schema"))
+
+    after = ("mariadb", f"{name} configuration")
+    return _once(f"{name} schema", migrate, plan, *after, version=version)
+
+
+def _once(name: str, action: Callable[[Plan], None], plan: Plan, *after: str, version: str = "") -> Task:
+    """Return a task that is not repeated for the same version."""
+
+    def run() -> str | None:
+        return "made" if once(plan.folder, name, version, partial(action, plan)) else None
+
+    return Task(name=name, run=run, after=after)
+
+
+def _started(service: Service, *after: str) -> Task:
+    def run() -> str | None:
+        if service.answers():
+            return None
+        service.resume()
+        service.start()
+        service.wait_until_answers()
+        return "started"
+
+    return Task(name=service.name, run=run, after=after)

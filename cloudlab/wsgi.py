@@ -1,0 +1,57 @@
+"""APIs under uWSGI: one process with threads each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from cloudlab import probes
+from cloudlab.commands import plain_environment
+from cloudlab.plan import Plan
+from cloudlab.service import Service
+
+_LOG_FORMAT = '%(addr) [%(ltime)] "%(method) %(uri) %(proto)" %(status) %(size) %(msecs)ms "%(uagent)"'
+
+
+def in_module(name: str) -> tuple[str, str]:
+    """Return the option for the object ``application`` in a module."""
+    return "--module", f"{name}:application"
+
+
+def wsgi_service(
+    plan: Plan,
+    name: str,
+    application: tuple[str, str],
+    environment: Mapping[str, str],
+    *,
+    uwsgi: tuple[str, ...] | None = None,
+    threads: int = 8,
+) -> Service:
+    """Return an API as a service.
+
+    Args:
+        plan: The lab's.
+        name: The service's name, and its port's.
+        application: uWSGI's option that finds the WSGI object, and its value.
+        environment: What it finds in its environment beside the plain things.
+        uwsgi: The program and its first arguments; None for the lab's own.
+        threads: How many requests it works on at the same time.
+    """
+    port = plan.ports[name]
+    command = (
+        *(uwsgi or (plan.folder.program("uwsgi"),)),
+        *("--http-socket", plan.address(name)),
+        *application,
+        *("--master", "--lazy-apps", "--need-app", "--die-on-term"),
+        *("--processes", "1", "--threads", str(threads), "--enable-threads"),
+        *("--buffer-size", "65535", "--listen", "100"),
+        *("--add-header", "Connection: close"),
+        *("--worker-reload-mercy", "5"),
+        *("--req-logger", f"file:{plan.folder.access_log(name)}", "--log-format", _LOG_FORMAT),
+    )
+    return Service(
+        name=name,
+        folder=plan.folder,
+        command=command,
+        environment=plain_environment(**environment),
+        check=lambda since: probes.serves_http(port),
+    )
