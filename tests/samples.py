@@ -7,6 +7,7 @@ from typing import Any
 
 from clocks import EPOCH
 
+from blazar.domain.capacity import Demand, Share
 from blazar.domain.hosts import Host
 from blazar.domain.interval import Interval
 from blazar.domain.lease import (
@@ -81,13 +82,16 @@ def make_host(host_id: str = "1", **fields: Any) -> Host:
     return Host(id=ResourceId(host_id), **{**defaults, **fields})
 
 
+SHARE = Share(slots=2, demand=Demand.of({"VCPU": 2, "MEMORY_MB": 4096}, ["HW_CPU_X86_AVX2"]))
+
+
 def make_allocation(
-    host_id: str, reservation_id: str, start: float, end: float, *, exclusive: bool = True
+    host_id: str, reservation_id: str, start: float, end: float, *, share: Share | None = None
 ) -> Allocation:
     """Return an unreleased allocation; the window is in hours after the clocks' epoch."""
     return Allocation(
         resource_id=ResourceId(host_id),
         reservation_id=ReservationId(reservation_id),
         window=window(start, end),
-        is_exclusive=exclusive,
+        share=share,
     )

@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 import sqlalchemy as sa
 from clocks import ManualClock
-from samples import at, make_allocation, make_host, make_lease, window
+from samples import SHARE, at, make_allocation, make_host, make_lease, window
 from statements import counted
 
 from blazar.db.allocations import SqlAllocations
@@ -121,7 +121,7 @@ class TestClaim:
 
 class TestHolding:
     def test_allocations_come_back_as_they_went(self, store: SqlStore) -> None:
-        new = (make_allocation("1", R0, 2, 4), make_allocation("2", R1, 2, 4, exclusive=False))
+        new = (make_allocation("1", R0, 2, 4), make_allocation("2", R1, 2, 4, share=SHARE))
 
         book(store, *new, make_allocation("3", S0, 4, 6))
 

@@ -1,4 +1,4 @@
-"""What the in-memory index reads, and the database's own answer to what is free."""
+"""What the in-memory index reads."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ from clocks import EPOCH, ManualClock
 from databases import empty_tables
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from samples import HOUR, at, make_allocation, make_host, make_lease, window
+from samples import HOUR, SHARE, at, make_allocation, make_host, make_lease, window
 from statements import counted
 
 from blazar.db.store import SqlStore
-from blazar.domain.availability import Availability, Booking
+from blazar.domain.availability import Availability
+from blazar.domain.bookings import Booking
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Allocation, ReservationId, ResourceId
 
@@ -146,7 +147,7 @@ SEARCHES = st.tuples(WINDOWS, st.integers(0, 14).map(at), st.sampled_from([*OWNE
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(BOOKINGS, max_size=12), st.lists(SEARCHES, min_size=1, max_size=8))
-def test_the_database_finds_free_what_the_index_does(
+def test_an_index_that_was_loaded_finds_free_what_one_that_was_filled_does(
     database: sa.Engine,
     bookings: list[tuple[ResourceId, ReservationId | None, Interval, datetime | None]],
     searches: list[tuple[Interval, datetime, ReservationId | None]],
@@ -161,7 +162,7 @@ def test_the_database_finds_free_what_the_index_does(
                 resource_id=host_id,
                 reservation_id=owner,  # type: ignore[arg-type]
                 window=each,
-                is_exclusive=False,
+                share=SHARE,
                 released_at=released_at,
             )
             for host_id, owner, each, released_at in bookings
@@ -176,9 +177,8 @@ def test_the_database_finds_free_what_the_index_does(
             for resource in reader.read("host", None):
                 put.put(resource, reader.bookings([resource.id]))
             for search in searches:
-                expected = free_in(put, *search)
-                assert free_in(loaded, *search) == expected
-                assert set(reader.free("host", *search)) == expected
+                assert free_in(loaded, *search) == free_in(put, *search)
+                assert slots_in(loaded, *search) == slots_in(put, *search)
     finally:
         empty_tables(database)
 
@@ -186,11 +186,24 @@ def test_the_database_finds_free_what_the_index_does(
 def free_in(
     index: Availability, wanted: Interval, now: datetime, ignoring: ReservationId | None
 ) -> set[ResourceId]:
-    free = index.free(wanted, now=now, cleaning_time=timedelta(0), ignoring=ignoring)
+    ignored = () if ignoring is None else (ignoring,)
+    free = index.free(wanted, now=now, cleaning_time=timedelta(0), ignoring=ignored)
     return {index.resource_at(int(each)).id for each in free.nonzero()[0]}
 
 
-def test_what_is_free_takes_one_statement_and_tells_generations(store: SqlStore, engine: sa.Engine) -> None:
+def slots_in(
+    index: Availability, wanted: Interval, now: datetime, ignoring: ReservationId | None
+) -> dict[ResourceId, int]:
+    ignored = () if ignoring is None else (ignoring,)
+    room = index.room(SHARE.demand, wanted, now=now, cleaning_time=timedelta(0), ignoring=ignored)
+    positions = range(len(index))
+    return {
+        index.resource_at(each).id: int(slots)
+        for each, slots in zip(positions, room.slots(positions), strict=True)
+    }
+
+
+def test_all_generations_take_one_statement(store: SqlStore, engine: sa.Engine) -> None:
     insert_hosts(store, "1", "2", "3")
     with store.begin() as transaction:
         transaction.allocations.claim({ONE: 0, TWO: 0})
@@ -198,9 +211,9 @@ def test_what_is_free_takes_one_statement_and_tells_generations(store: SqlStore,
         transaction.commit()
 
     with counted(engine) as statements, store.read() as transaction:
-        free = transaction.availability.free("host", window(2, 3), at(0), None)
+        generations = transaction.availability.all_generations("host")
 
-    assert free == {TWO: 1, ResourceId("3"): 0}
+    assert generations == {ONE: 1, TWO: 1, ResourceId("3"): 0}
     assert statements.count("SELECT") == 1
     with store.read() as transaction:
-        assert transaction.availability.free("floatingip", window(2, 3), at(0), None) == {}
+        assert transaction.availability.all_generations("floatingip") == {}

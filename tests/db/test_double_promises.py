@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
-from samples import at, make_allocation, make_host, make_lease, window
+from samples import SHARE, at, make_allocation, make_host, make_lease, window
 
 from blazar.db.store import SqlStore
 from blazar.db.tables import allocations
@@ -86,9 +86,9 @@ def test_another_resource_may_be_booked_meanwhile(store: SqlStore, engine: sa.En
 
 
 def test_shared_allocations_never_conflict(store: SqlStore, engine: sa.Engine) -> None:
-    shared = [make_allocation("1", f"lease-r{number}", 1, 5, exclusive=False) for number in (1, 2)]
+    shared = [make_allocation("1", f"lease-r{number}", 1, 5, share=SHARE) for number in (1, 2)]
 
-    insert(store, *shared, make_allocation("2", "lease-r1", 1, 5, exclusive=False))
+    insert(store, *shared, make_allocation("2", "lease-r1", 1, 5, share=SHARE))
     insert(store, make_allocation("2", "lease-r2", 2, 3))
 
     assert windows_on(engine, "1") == [window(1, 5), window(1, 5), window(2, 4)]

@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from samples import HOUR, at, window
 
-from blazar.domain.availability import Availability, Booking, BookingColumns, Mask, Resource
+from blazar.domain.availability import Availability, Resource
+from blazar.domain.bookings import Booking, BookingColumns, Mask
 from blazar.domain.interval import Interval
 from blazar.domain.lease import ReservationId, ResourceId
 
@@ -128,6 +129,8 @@ def as_columns(bookings: Iterable[list[Booking]]) -> BookingColumns:
         starts=np.array([micros(each.window.start) for each in flat], np.int64),
         ends=np.array([micros(each) for each in ends], np.int64),
         held=np.array([each.released_at is None for each in flat], np.bool_),
+        slots=np.array([each.share.slots if each.share else 0 for each in flat], np.int32),
+        demands=[each.share.demand if each.share else None for each in flat],
     )
 
 
@@ -149,7 +152,9 @@ def assert_agree(
     search: tuple[Interval, datetime, timedelta, ReservationId | None],
 ) -> None:
     wanted, now, cleaning_time, ignoring = search
-    free = index.free(wanted, now=now, cleaning_time=cleaning_time, ignoring=ignoring)
+    free = index.free(
+        wanted, now=now, cleaning_time=cleaning_time, ignoring=() if ignoring is None else (ignoring,)
+    )
     assert ids_in(index, free) == plain.free(wanted, now, cleaning_time, ignoring)
 
 
@@ -203,7 +208,9 @@ def test_reservations_are_told_apart_after_old_ones_were_forgotten() -> None:
     index.put(make_resource("10"), [make_booking("10", 0, 9, "r3")])
 
     for owner, resource_id in (("r1", "1"), ("r2", "2"), ("r3", "10")):
-        free = index.free(window(1, 2), now=at(0), cleaning_time=timedelta(0), ignoring=ReservationId(owner))
+        free = index.free(
+            window(1, 2), now=at(0), cleaning_time=timedelta(0), ignoring={ReservationId(owner)}
+        )
         assert ids_in(index, free) == {resource_id}
 
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from samples import at, window
 
-from blazar.domain.availability import Availability, Booking, Mask, Resource
+from blazar.domain.availability import Availability, Resource
+from blazar.domain.bookings import Booking, Mask
 from blazar.domain.lease import ResourceId
 from blazar.domain.requirements import Condition, Fact, Operator, Requirement
 

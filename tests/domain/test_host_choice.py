@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from samples import HOUR, at, window
 
-from blazar.domain.availability import Availability, Booking, Resource
+from blazar.domain.availability import Availability, Resource
+from blazar.domain.bookings import Booking
 from blazar.domain.errors import (
     BadRequest,
     InvalidParameter,
@@ -71,11 +72,11 @@ def make_index(hosts: list[HostFacts]) -> Availability:
 
 def make_wish(spec: HostSpec, *, held: str = "", taken: str = "", **fields: Any) -> Wish[HostSpec]:
     """Return a wish for the hours 4 to 6; *held* and *taken* are ids of one digit."""
-    defaults: dict[str, Any] = {"window": window(4, 6), "now": at(0), "reservation_id": OWN}
+    defaults: dict[str, Any] = {"window": window(4, 6), "now": at(0), "ignoring": frozenset({OWN})}
     return Wish(
         spec=spec,
-        held=frozenset(map(ResourceId, held)),
-        taken=frozenset(map(ResourceId, taken)),
+        held=dict.fromkeys(map(ResourceId, held)),
+        beside={ResourceId(each): (None,) for each in taken},
         **{**defaults, **fields},
     )
 
@@ -86,10 +87,10 @@ def hosts_of(*sizes: int) -> list[HostFacts]:
 
 def is_suitable(host: HostFacts, wish: Wish[HostSpec], least_vcpus: int) -> bool:
     in_the_way = any(
-        owner != wish.reservation_id and each.widened(wish.cleaning_time).overlaps(wish.window)
+        owner not in wish.ignoring and each.widened(wish.cleaning_time).overlaps(wish.window)
         for owner, each in host.bookings
     )
-    return host.vcpus >= least_vcpus and not in_the_way and host.id not in wish.taken
+    return host.vcpus >= least_vcpus and not in_the_way and host.id not in wish.beside
 
 
 HOSTS = st.lists(
@@ -138,8 +139,8 @@ def test_the_choice_is_the_best_there_is_and_refused_only_if_there_is_none(
     properties = f'[">=", "$vcpus", "{least_vcpus}"]' if least_vcpus else ""
     wish = replace(
         make_wish(make_spec(minimum, maximum, properties)),
-        held=held,
-        taken=taken - held,
+        held=dict.fromkeys(held),
+        beside=dict.fromkeys(taken - held, (None,)),
         is_active=is_active,
         cleaning_time=cleaning_time,
         shuffle=None if seed is None else random.Random(seed),
@@ -154,7 +155,7 @@ def test_the_choice_is_the_best_there_is_and_refused_only_if_there_is_none(
         is_possible = is_possible and held == set(keepable) and len(held) <= maximum
 
     try:
-        chosen = choose_hosts(wish, make_index(hosts))
+        chosen = tuple(choose_hosts(wish, make_index(hosts)))
     except NotEnoughHosts:
         assert not is_possible
         return
@@ -173,23 +174,23 @@ class TestChoice:
     def test_small_hosts_are_given_before_large_ones_then_low_numbers(self) -> None:
         index = make_index(hosts_of(8, 4, 8, 2))
 
-        assert choose_hosts(make_wish(make_spec(1, 3)), index) == ("3", "1", "0")
+        assert tuple(choose_hosts(make_wish(make_spec(1, 3)), index)) == ("3", "1", "0")
 
     def test_what_is_held_comes_first_though_it_is_larger(self) -> None:
         index = make_index(hosts_of(2, 2, 64))
 
-        assert choose_hosts(make_wish(make_spec(1, 2), held="2"), index) == ("2", "0")
+        assert tuple(choose_hosts(make_wish(make_spec(1, 2), held="2"), index)) == ("2", "0")
 
     def test_a_held_host_stays_though_it_was_put_out_of_service(self) -> None:
         hosts = hosts_of(4, 4)
         hosts[0] = replace(hosts[0], is_reservable=False)
 
-        assert choose_hosts(make_wish(make_spec(1, 2), held="0"), make_index(hosts)) == ("0", "1")
+        assert tuple(choose_hosts(make_wish(make_spec(1, 2), held="0"), make_index(hosts))) == ("0", "1")
 
     def test_no_host_goes_to_two_reservations_of_one_request_even_if_held(self) -> None:
         index = make_index(hosts_of(4, 4))
 
-        assert choose_hosts(make_wish(make_spec(1, 1), held="0", taken="0"), index) == ("1",)
+        assert tuple(choose_hosts(make_wish(make_spec(1, 1), held="0", taken="0"), index)) == ("1",)
 
     def test_an_active_reservation_gives_nothing_up(self) -> None:
         index = make_index(hosts_of(4, 4, 4))

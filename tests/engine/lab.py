@@ -19,7 +19,6 @@ from engine.parts import PREEMPTIBLE, Conditions, LabManager, Sent, Silent, leas
 
 from blazar.app.availability import AvailabilityIndex
 from blazar.app.context import Context
-from blazar.app.host_pool import provider_name
 from blazar.cloud.simulated import SimulatedCloud
 from blazar.cloud.simulated.faults import SimulatedCrash
 from blazar.db import tables
@@ -35,6 +34,7 @@ from blazar.domain.errors import (
 from blazar.domain.hosts import HOST_TEXT_FACTS
 from blazar.domain.lease import Lease, LeaseId
 from blazar.manager.service import ManagerService
+from blazar.plugins.slots.names import provider_name
 from blazar.ports.compute import Server
 from blazar.ports.manager import Caller
 from blazar.reconcile.chores import SWEEP

@@ -76,8 +76,8 @@ def test_an_empty_request_is_refused_and_an_empty_change_changes_nothing(stage: 
 
     with pytest.raises(BadRequest):
         stage.plugin.parse({})
-    assert stage.plugin.revise(spec, {}) == spec
-    assert stage.plugin.revise(spec, stage.case.changes) != spec
+    assert stage.plugin.revise(spec, {}, is_active=False) == spec
+    assert stage.plugin.revise(spec, stage.case.changes, is_active=False) != spec
 
 
 def test_unknown_keys_are_ignored(stage: Stage) -> None:
@@ -94,7 +94,7 @@ def test_what_is_chosen_is_known_and_free_and_chosen_once(stage: Stage) -> None:
         spec=stage.plugin.parse(stage.case.body),
         window=Interval(START, START + timedelta(hours=1)),
         now=START,
-        taken=frozenset({stage.resources[0].id}),
+        excluded=frozenset({stage.resources[0].id}),
     )
 
     chosen = stage.plugin.choose(wish, availability)

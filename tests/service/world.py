@@ -29,7 +29,6 @@ from blazar.api.health import make_healthcheck
 from blazar.api.policies import make_policy
 from blazar.app.availability import AvailabilityIndex
 from blazar.app.context import Context
-from blazar.app.host_pool import provider_name
 from blazar.cloud.simulated import SimulatedCloud
 from blazar.cloud.simulated.faults import FaultKind, FaultRule
 from blazar.db.store import SqlStore
@@ -37,6 +36,7 @@ from blazar.db.tables import metadata
 from blazar.domain.hosts import HOST_TEXT_FACTS
 from blazar.manager.service import ManagerService
 from blazar.plugins.hosts.plugin import Hosts
+from blazar.plugins.slots.names import provider_name
 from blazar.reconcile.loop import Reconciler
 from blazar.reconcile.outbox import OutboxSender
 from blazar.rpc.local import local_manager

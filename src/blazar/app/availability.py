@@ -12,9 +12,9 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 
-from blazar.domain.availability import Availability, Booking
-from blazar.domain.interval import Interval
-from blazar.domain.lease import ReservationId, ResourceId
+from blazar.domain.availability import Availability
+from blazar.domain.bookings import Booking
+from blazar.domain.lease import ResourceId
 from blazar.ports.clock import Clock
 from blazar.ports.store import AvailabilityReader, Store
 
@@ -84,8 +84,8 @@ class AvailabilityIndex:
             assert self._availability is not None
             yield self._availability
 
-    def amend(self, availability: Availability, window: Interval, ignoring: ReservationId | None) -> bool:
-        """Ask the database which resources are free, and read anew those that the index knows otherwise.
+    def amend(self, availability: Availability) -> bool:
+        """Ask the database for all generations, and read anew the resources that have moved on.
 
         To be called inside of :meth:`searching`, before a request is refused.
 
@@ -94,8 +94,8 @@ class AvailabilityIndex:
         """
         with self._store.read() as transaction:
             reader = transaction.availability
-            free = reader.free(self._collection, window, self._clock.now(), ignoring)
-            stale = [each for each, generation in free.items() if _is_stale(availability, each, generation)]
+            present = reader.all_generations(self._collection)
+            stale = [each for each, number in present.items() if _is_stale(availability, each, number)]
             if stale:
                 self._reload(reader, availability, stale)
         return bool(stale)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,9 +10,10 @@ from typing import Any
 from blazar.app.availability import AvailabilityIndex
 from blazar.app.context import Context, Plugin
 from blazar.domain.availability import Availability
+from blazar.domain.capacity import Share
 from blazar.domain.errors import Conflict
 from blazar.domain.interval import Interval
-from blazar.domain.lease import Reservation, ResourceId
+from blazar.domain.lease import Allocation, Holdings, Lease, Reservation, ReservationId, ResourceId
 from blazar.plugins.contract import Wish
 
 
@@ -24,24 +25,17 @@ class Search:
     wish: Wish[Any]
 
 
-def search_for(
-    context: Context,
-    reservation: Reservation,
-    window: Interval,
-    held: frozenset[ResourceId],
-    *,
-    is_active: bool,
-    taken: frozenset[ResourceId] = frozenset(),
-) -> Search:
+def search_for(context: Context, lease: Lease, reservation: Reservation, window: Interval) -> Search:
     """Return the search for what an existing reservation is to hold in a window.
+
+    What other reservations of its lease hold does not stand in its way: it is for the caller to say,
+    by ``Wish.beside``, what they hold in the window.
 
     Args:
         context: The context.
-        reservation: The reservation, with its spec as it is to be.
+        lease: The lease.
+        reservation: One of its reservations, with its spec as it is to be.
         window: When.
-        held: What it holds and may keep.
-        is_active: Whether it must keep all of that.
-        taken: What it must not be given.
     """
     plugin = context.plugin_for(reservation.resource_type)
     return Search(
@@ -51,24 +45,29 @@ def search_for(
             window=window,
             now=context.clock.now(),
             cleaning_time=context.settings.leases.cleaning_time,
-            reservation_id=reservation.id,
-            held=held,
-            is_active=is_active,
-            taken=taken,
+            ignoring=frozenset(each.id for each in lease.reservations),
         ),
     )
+
+
+def holdings_of(allocations: Sequence[Allocation]) -> Mapping[ReservationId, Holdings]:
+    """Return what each reservation holds."""
+    held: dict[ReservationId, dict[ResourceId, Share | None]] = {}
+    for each in allocations:
+        held.setdefault(each.reservation_id, {})[each.resource_id] = each.share
+    return held
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
     """What was chosen, in the order of the searches, and the generations at which it was free."""
 
-    chosen: tuple[tuple[ResourceId, ...], ...]
+    chosen: tuple[Holdings, ...]
     generations: Mapping[ResourceId, int]
 
 
 def find_resources(context: Context, searches: Sequence[Search], attempt: int) -> Found:
-    """Return resources for all of *searches*; no resource is given to two of them.
+    """Return resources for all of *searches*; nothing is given to two of them.
 
     Args:
         context: The context.
@@ -81,31 +80,42 @@ def find_resources(context: Context, searches: Sequence[Search], attempt: int) -
         BadRequest: A wish names something that no resource knows.
     """
     shuffle = attempt > 0 or context.settings.hosts.randomize_selection
-    taken: frozenset[ResourceId] = frozenset()
-    chosen: list[tuple[ResourceId, ...]] = []
+    chosen: list[Holdings] = []
     generations: dict[ResourceId, int] = {}
     with ExitStack() as locks:
         views: dict[str, Availability] = {}
         for collection in sorted({each.plugin.collection for each in searches}):
             views[collection] = locks.enter_context(context.indexes[collection].searching())
         for search in searches:
+            given = beside(chosen)
             wish = replace(
-                search.wish, taken=search.wish.taken | taken, shuffle=context.random if shuffle else None
+                search.wish,
+                beside={
+                    key: (*search.wish.beside.get(key, ()), *given.get(key, ()))
+                    for key in search.wish.beside.keys() | given.keys()
+                },
+                shuffle=context.random if shuffle else None,
             )
             view = views[search.plugin.collection]
             found = _choose(context.indexes[search.plugin.collection], search.plugin, wish, view)
             chosen.append(found)
-            taken |= set(found)
             generations |= {each: view.generation_of(each) for each in found}
     return Found(chosen=tuple(chosen), generations=generations)
 
 
-def _choose(
-    index: AvailabilityIndex, plugin: Plugin, wish: Wish[Any], view: Availability
-) -> tuple[ResourceId, ...]:
+def beside(holdings: Iterable[Holdings]) -> dict[ResourceId, tuple[Share | None, ...]]:
+    """Return what all of them hold of each resource, as ``Wish.beside`` has it."""
+    together: dict[ResourceId, tuple[Share | None, ...]] = {}
+    for each in holdings:
+        for key, share in each.items():
+            together[key] = (*together.get(key, ()), share)
+    return together
+
+
+def _choose(index: AvailabilityIndex, plugin: Plugin, wish: Wish[Any], view: Availability) -> Holdings:
     try:
         return plugin.choose(wish, view)
     except Conflict:
-        if not index.amend(view, wish.window, wish.reservation_id):
+        if not index.amend(view):
             raise
     return plugin.choose(wish, view)

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
 from blazar.app.context import Context
-from blazar.app.host_pool import provider_name
-from blazar.domain.hosts import Host, HostInventory, HostProvider
+from blazar.domain.hosts import Host
 from blazar.domain.lease import ResourceId
+from blazar.domain.providers import HostInventory, HostProvider
 from blazar.plugins.hosts.zones import displaced_hosts
+from blazar.plugins.slots.names import provider_name
 from blazar.ports.compute import Hypervisor
 from blazar.ports.placement import Placement
 

@@ -13,12 +13,8 @@ from blazar.domain.errors import (
     HostHasServers,
 )
 from blazar.domain.hosts import Host
+from blazar.plugins.slots.names import provider_name
 from blazar.ports.compute import Aggregate
-
-
-def provider_name(hypervisor_hostname: str) -> str:
-    """Return the name of the nested provider that carries a host's reservation classes."""
-    return f"blazar_{hypervisor_hostname}"
 
 
 def get_freepool(context: Context) -> Aggregate:

@@ -6,22 +6,18 @@ Whatever fails in between, the same request can be made again (behaviour 12, 15 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 
 from blazar.app.context import Context
 from blazar.app.host_description import describe, read_providers
 from blazar.app.host_pool import enter_pool, leave_pool
+from blazar.app.lessee_work import telling_what_the_cloud_says
 from blazar.app.retrying import retrying
 from blazar.app.views import JsonObject, allocation_view, host_view
 from blazar.domain.errors import (
     BadRequest,
     CapabilityInUse,
     CapabilityKeyTooLong,
-    CloudConflict,
-    CloudDisagrees,
-    CloudNotFound,
-    CloudRefused,
     ConcurrentUpdate,
     HostAlreadyRegistered,
     HostHasServers,
@@ -40,15 +36,6 @@ _NOT_CAPABILITIES = HOST_DETAILS | {"name", "id", "trust_id"}
 _MAX_VALUE_LENGTH = 65_535
 
 
-@contextmanager
-def _telling_what_the_cloud_says() -> Iterator[None]:
-    """Answer with what Nova or Placement has against it: who registers hosts can do something about it."""
-    try:
-        yield
-    except (CloudConflict, CloudNotFound, CloudRefused) as error:
-        raise CloudDisagrees(f"It cannot be done now: {error.message}") from error
-
-
 def list_hosts(context: Context) -> Sequence[JsonObject]:
     """Return the registered hosts."""
     with context.store.read() as transaction:
@@ -61,7 +48,7 @@ def get_host(context: Context, host_id: str) -> JsonObject:
         return host_view(_get(transaction, host_id))
 
 
-@_telling_what_the_cloud_says()
+@telling_what_the_cloud_says()
 def create_host(context: Context, body: JsonObject) -> JsonObject:
     """Register a hypervisor, found by its id or exact name, and return it.
 
@@ -111,7 +98,7 @@ def update_host(context: Context, host_id: str, body: JsonObject) -> JsonObject:
     return retrying(context.settings.leases.claim_attempts, lambda _: _update_once(context, host_id, changes))
 
 
-@_telling_what_the_cloud_says()
+@telling_what_the_cloud_says()
 def delete_host(context: Context, host_id: str) -> None:
     """Give a host back to ordinary use.
 

@@ -6,9 +6,12 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Any
 
-from blazar.app.choosing import find_resources, search_for
+from blazar.app.assignments import assign, exists_ahead
+from blazar.app.choosing import beside, find_resources, holdings_of, search_for
 from blazar.app.context import Context
+from blazar.app.lessee_work import LesseeWork, telling_what_the_cloud_says
 from blazar.app.records import announce, record_request
 from blazar.app.requests import JsonObject, parse_changes, parse_name
 from blazar.domain.dates import before_end_for_changed, check_changed_dates, parse_date
@@ -19,14 +22,15 @@ from blazar.domain.lease import (
     Event,
     EventStatus,
     EventType,
+    Holdings,
     Lease,
     LeaseStatus,
     Reservation,
-    ReservationId,
     ReservationStatus,
     ResourceId,
 )
 from blazar.domain.lifecycle import with_status
+from blazar.plugins.contract import Assignment
 from blazar.ports.manager import Caller
 from blazar.ports.store import Transaction
 
@@ -36,12 +40,24 @@ _INSTANT = timedelta(microseconds=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Booking:
-    """What a changed reservation is to hold."""
+    """What a changed reservation holds, and what it is to hold."""
 
     reservation: Reservation
-    kept: frozenset[ResourceId]
-    added: tuple[ResourceId, ...]
-    dropped: frozenset[ResourceId]
+    before: Holdings
+    after: Holdings
+
+    @property
+    def dropped(self) -> frozenset[ResourceId]:
+        """Return the resources whose allocations go; of a share that changes, another one comes."""
+        return frozenset(key for key in self.before if not self._keeps(key))
+
+    @property
+    def added(self) -> Holdings:
+        """Return what is to be allocated anew."""
+        return {key: share for key, share in self.after.items() if not self._keeps(key)}
+
+    def _keeps(self, key: ResourceId) -> bool:
+        return key in self.before and key in self.after and self.before[key] == self.after[key]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +70,9 @@ class _Plan:
     generations: Mapping[ResourceId, int]
 
 
-def update_once(context: Context, caller: Caller, lease: Lease, body: JsonObject, attempt: int) -> Lease:
+def update_once(
+    context: Context, caller: Caller, work: LesseeWork, lease: Lease, body: JsonObject, attempt: int
+) -> Lease:
     """Return the lease with the change that *body* asks for; see ``leases.update_lease``.
 
     Raises:
@@ -68,7 +86,7 @@ def update_once(context: Context, caller: Caller, lease: Lease, body: JsonObject
     renamed = replace(lease, name=parse_name(asked["name"])) if "name" in asked else lease
     if set(asked) == {"name"}:
         return _rename(context, caller, lease, renamed)
-    plan = _plan(context, lease, renamed, asked, attempt)
+    plan = _plan(context, work, lease, renamed, asked, attempt)
     now = context.clock.now()
     with context.store.begin() as transaction:
         changed = transaction.leases.replace(lease, plan.lease, now)
@@ -88,7 +106,14 @@ def _rename(context: Context, caller: Caller, lease: Lease, renamed: Lease) -> L
     return changed
 
 
-def _plan(context: Context, lease: Lease, renamed: Lease, asked: Mapping[str, object], attempt: int) -> _Plan:
+def _plan(
+    context: Context,
+    work: LesseeWork,
+    lease: Lease,
+    renamed: Lease,
+    asked: Mapping[str, object],
+    attempt: int,
+) -> _Plan:
     now = context.clock.now()
     start = parse_date("start_date", asked["start_date"], now) if "start_date" in asked else lease.start
     end = parse_date("end_date", asked["end_date"], now) if "end_date" in asked else lease.end
@@ -97,27 +122,53 @@ def _plan(context: Context, lease: Lease, renamed: Lease, asked: Mapping[str, ob
     before_end = before_end_for_changed(asked.get("before_end_date"), lease, start, end)
     # A lease that is ended "now" holds its resources up to this very instant.
     window = Interval(start, end if end > now else max(now, start + _INSTANT))
-    reservations = tuple(_revised(context, each, changes.get(each.id)) for each in lease.reservations)
+    reservations = tuple(
+        _revised(context, work, lease, each, changes.get(each.id)) for each in lease.reservations
+    )
     bookings, generations = _bookings(context, lease, reservations, window, attempt)
     changed = replace(
         renamed,
         start=start,
         end=end,
-        reservations=tuple(each.reservation for each in bookings),
+        reservations=tuple(
+            _provided(context, work, lease, before, each.reservation)
+            for before, each in zip(lease.reservations, bookings, strict=True)
+        ),
         events=_moved_events(lease, start, end, before_end, now),
     )
     return _Plan(lease=with_status(changed), window=window, bookings=bookings, generations=generations)
 
 
-def _revised(context: Context, reservation: Reservation, changes: JsonObject | None) -> Reservation:
+def _is_active(context: Context, lease: Lease, reservation: Reservation) -> bool:
+    """Return whether the lessee may be using what a reservation holds."""
+    return reservation.is_deployed and lease.start <= context.clock.now()
+
+
+def _revised(
+    context: Context, work: LesseeWork, lease: Lease, reservation: Reservation, changes: JsonObject | None
+) -> Reservation:
     """Return a reservation with its changes; one that was in error is tried again."""
     if changes is not None:
         plugin = context.plugin_for(reservation.resource_type)
-        spec = plugin.revise(plugin.decode(reservation.spec), changes)
+        is_active = _is_active(context, lease, reservation)
+        spec = plugin.revise(plugin.decode(reservation.spec), changes, is_active=is_active)
+        spec = work.look_up(plugin, reservation.id, spec)
         reservation = replace(reservation, spec=plugin.encode(spec))
     if reservation.status is ReservationStatus.ERROR:
         reservation = replace(reservation, status=ReservationStatus.PENDING, problem=None)
     return reservation
+
+
+def _provided(
+    context: Context, work: LesseeWork, lease: Lease, before: Reservation, after: Reservation
+) -> Reservation:
+    """Return a changed reservation with what it needs of the lessee's own."""
+    if after.spec == before.spec:
+        return after
+    plugin = context.plugin_for(after.resource_type)
+    spec = work.provide(plugin, after.id, plugin.decode(before.spec), plugin.decode(after.spec))
+    after = replace(after, spec=plugin.encode(spec))
+    return replace(after, is_deployed=after.is_deployed or exists_ahead(context, lease, after))
 
 
 def _bookings(
@@ -126,7 +177,8 @@ def _bookings(
     """Return what each reservation is to hold, and the generations that this relies on."""
     with context.store.read() as transaction:
         allocations = transaction.allocations.of_reservations([each.id for each in lease.reservations])
-    held = _held(allocations)
+        names = transaction.hosts.get_names({each.resource_id for each in allocations})
+    held = holdings_of(allocations)
     searched = [
         after
         for before, after in zip(lease.reservations, revised, strict=True)
@@ -134,40 +186,43 @@ def _bookings(
         or any(not each.window.covers(window) for each in allocations)
         or not held.get(after.id)
     ]
-    settled = frozenset(each.resource_id for each in allocations)
-    searches = [
-        search_for(
-            context,
-            each,
-            window,
-            held.get(each.id, frozenset()),
-            is_active=each.is_deployed and lease.start <= context.clock.now(),
-            taken=settled - held.get(each.id, frozenset()),
+    # Those that are searched later keep for now what they have.
+    standing = dict(held)
+    searches = []
+    for each in searched:
+        standing.pop(each.id, None)
+        search = search_for(context, lease, each, window)
+        own = [one for one in allocations if one.reservation_id == each.id]
+        wish = replace(
+            search.wish,
+            held=held.get(each.id, {}),
+            is_active=_is_active(context, lease, each),
+            in_use=_count_in_use(context, lease, each, assign(context, lease, each, own, names)),
+            beside=beside(standing.values()),
         )
-        for each in searched
-    ]
+        searches.append(replace(search, wish=wish))
     found = find_resources(context, searches, attempt)
-    chosen = {each.id: ids for each, ids in zip(searched, found.chosen, strict=True)}
-    bookings = []
-    for reservation in revised:
-        before = held.get(reservation.id, frozenset())
-        after = chosen.get(reservation.id, tuple(before))
-        bookings.append(
-            _Booking(
-                reservation=reservation,
-                kept=before & set(after),
-                added=tuple(each for each in after if each not in before),
-                dropped=before - set(after),
-            )
+    chosen = {each.id: holdings for each, holdings in zip(searched, found.chosen, strict=True)}
+    bookings = tuple(
+        _Booking(
+            reservation=each,
+            before=held.get(each.id, {}),
+            after=chosen.get(each.id, held.get(each.id, {})),
         )
-    return tuple(bookings), found.generations
+        for each in revised
+    )
+    return bookings, found.generations
 
 
-def _held(allocations: Sequence[Allocation]) -> dict[ReservationId, frozenset[ResourceId]]:
-    held: dict[ReservationId, set[ResourceId]] = {}
-    for each in allocations:
-        held.setdefault(each.reservation_id, set()).add(each.resource_id)
-    return {key: frozenset(value) for key, value in held.items()}
+def _count_in_use(
+    context: Context, lease: Lease, after: Reservation, assignment: Assignment[Any]
+) -> Mapping[ResourceId, int]:
+    before = next(each for each in lease.reservations if each.id == after.id)
+    if before.spec == after.spec or not _is_active(context, lease, after):
+        return {}
+    plugin = context.plugin_for(after.resource_type)
+    with telling_what_the_cloud_says():
+        return plugin.count_in_use(context.cloud, assignment, plugin.decode(before.spec))
 
 
 def _moved_events(
@@ -206,7 +261,7 @@ def _book(transaction: Transaction, plan: _Plan) -> None:
     untouched = {
         resource_id
         for each in plan.bookings
-        for resource_id in each.kept | each.dropped
+        for resource_id in each.before
         if resource_id not in plan.generations
     }
     transaction.allocations.touch(untouched)
@@ -215,9 +270,14 @@ def _book(transaction: Transaction, plan: _Plan) -> None:
     transaction.allocations.move(reservation_ids, plan.window)
     transaction.allocations.insert(
         [
-            Allocation(resource_id=resource_id, reservation_id=each.reservation.id, window=plan.window)
+            Allocation(
+                resource_id=resource_id,
+                reservation_id=each.reservation.id,
+                window=plan.window,
+                share=share,
+            )
             for each in plan.bookings
-            for resource_id in each.added
+            for resource_id, share in each.added.items()
         ]
     )
 

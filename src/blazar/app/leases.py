@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from blazar.app.assignments import exists_ahead
 from blazar.app.choosing import Found, Search, find_resources
 from blazar.app.context import Context
 from blazar.app.lease_updates import update_once
+from blazar.app.lessee_work import LesseeWork, lessee_work
 from blazar.app.records import announce, record_request
 from blazar.app.requests import NewLease, parse_new_lease
 from blazar.app.retrying import retrying
@@ -27,7 +29,6 @@ from blazar.domain.lease import (
     LeaseId,
     LeaseStatus,
     Reservation,
-    ReservationId,
 )
 from blazar.domain.lifecycle import with_status
 from blazar.plugins.contract import Wish
@@ -63,16 +64,20 @@ def create_lease(context: Context, caller: Caller, body: JsonObject) -> JsonObje
 
     Raises:
         BadRequest: The request makes no sense; nothing is stored.
+        NotFound: It names something that the caller does not see; nothing is stored.
         Conflict: The resources cannot be had; nothing is stored.
     """
     request = parse_new_lease(context, body)
     before_end = before_end_for_new(
         request.before_end, request.start, request.end, context.settings.leases.before_end_lead
     )
-    lease = retrying(
-        context.settings.leases.claim_attempts,
-        lambda attempt: _create_once(context, caller, request, before_end, attempt),
-    )
+    work = lessee_work(context, caller, caller.project_id)
+    request = _looked_up(request, work)
+    with work.undone_on_failure():
+        lease = retrying(
+            context.settings.leases.claim_attempts,
+            lambda attempt: _create_once(context, caller, request, work, before_end, attempt),
+        )
     context.waker.wake()
     return lease_view(lease, context.plugins)
 
@@ -85,10 +90,13 @@ def update_lease(context: Context, caller: Caller, lease_id: str, body: JsonObje
         InvalidLeaseStatus: Something is being done about it.
         BadRequest, Conflict: The change makes no sense or cannot be had; the lease is as it was.
     """
-    lease = retrying(
-        context.settings.leases.claim_attempts,
-        lambda attempt: update_once(context, caller, read_lease(context, lease_id), body, attempt),
-    )
+    work = lessee_work(context, caller, read_lease(context, lease_id).project_id)
+    with work.undone_on_failure():
+        lease = retrying(
+            context.settings.leases.claim_attempts,
+            lambda attempt: update_once(context, caller, work, read_lease(context, lease_id), body, attempt),
+        )
+    work.succeed()
     context.waker.wake()
     return lease_view(lease, context.plugins)
 
@@ -108,8 +116,21 @@ def delete_lease(context: Context, caller: Caller, lease_id: str) -> None:
         _wait_until_gone(context, lease_id)
 
 
+def _looked_up(request: NewLease, work: LesseeWork) -> NewLease:
+    """Return the request with what only the caller can see."""
+    reservations = tuple(
+        replace(each, spec=work.look_up(each.plugin, each.id, each.spec)) for each in request.reservations
+    )
+    return replace(request, reservations=reservations)
+
+
 def _create_once(
-    context: Context, caller: Caller, request: NewLease, before_end: datetime | None, attempt: int
+    context: Context,
+    caller: Caller,
+    request: NewLease,
+    work: LesseeWork,
+    before_end: datetime | None,
+    attempt: int,
 ) -> Lease:
     now = context.clock.now()
     window = Interval(request.start, request.end)
@@ -126,7 +147,7 @@ def _create_once(
         for each in request.reservations
     ]
     found = find_resources(context, searches, attempt)
-    lease = _new_lease(caller, request, before_end, now)
+    lease = _with_what_exists(context, _new_lease(caller, request, work, before_end, now))
     with context.store.begin() as transaction:
         transaction.allocations.claim(found.generations)
         transaction.leases.insert(lease)
@@ -138,7 +159,17 @@ def _create_once(
     return lease
 
 
-def _new_lease(caller: Caller, request: NewLease, before_end: datetime | None, now: datetime) -> Lease:
+def _with_what_exists(context: Context, lease: Lease) -> Lease:
+    """Return the lease with those reservations marked of which the request itself has made something."""
+    reservations = tuple(
+        replace(each, is_deployed=exists_ahead(context, lease, each)) for each in lease.reservations
+    )
+    return replace(lease, reservations=reservations)
+
+
+def _new_lease(
+    caller: Caller, request: NewLease, work: LesseeWork, before_end: datetime | None, now: datetime
+) -> Lease:
     lease_id = LeaseId(str(uuid.uuid4()))
     times = {EventType.START: request.start, EventType.END: request.end}
     if before_end is not None:
@@ -153,10 +184,10 @@ def _new_lease(caller: Caller, request: NewLease, before_end: datetime | None, n
         status=LeaseStatus.PENDING,
         reservations=tuple(
             Reservation(
-                id=ReservationId(str(uuid.uuid4())),
+                id=each.id,
                 lease_id=lease_id,
                 resource_type=each.resource_type,
-                spec=each.plugin.encode(each.spec),
+                spec=each.plugin.encode(work.provide(each.plugin, each.id, None, each.spec)),
                 created_at=now,
                 updated_at=now,
             )
@@ -173,9 +204,9 @@ def _new_lease(caller: Caller, request: NewLease, before_end: datetime | None, n
 
 def _allocations(lease: Lease, window: Interval, found: Found) -> list[Allocation]:
     return [
-        Allocation(resource_id=resource_id, reservation_id=reservation.id, window=window)
+        Allocation(resource_id=resource_id, reservation_id=reservation.id, window=window, share=share)
         for reservation, chosen in zip(lease.reservations, found.chosen, strict=True)
-        for resource_id in chosen
+        for resource_id, share in chosen.items()
     ]
 
 

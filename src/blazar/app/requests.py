@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -18,8 +19,9 @@ MAX_NAME_LENGTH = 80
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewReservation:
-    """A part of a lease that is asked for."""
+    """A part of a lease that is asked for. It has its id from the beginning, for what is named after it."""
 
+    id: ReservationId
     resource_type: str
     plugin: Plugin
     spec: object
@@ -114,7 +116,12 @@ def _new_reservation(context: Context, item: JsonObject) -> NewReservation:
     if not isinstance(resource_type, str):
         raise InvalidParameter("resource_type", "must be text")
     plugin = context.plugin_for(resource_type)
-    return NewReservation(resource_type=resource_type, plugin=plugin, spec=plugin.parse(item))
+    return NewReservation(
+        id=ReservationId(str(uuid.uuid4())),
+        resource_type=resource_type,
+        plugin=plugin,
+        spec=plugin.parse(item),
+    )
 
 
 def _objects(value: object) -> Sequence[JsonObject]:

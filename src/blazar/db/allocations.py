@@ -8,10 +8,11 @@ from datetime import datetime
 import sqlalchemy as sa
 
 from blazar.db.changes import note_changes
+from blazar.db.shares import read_share, share_columns
 from blazar.db.tables import allocations, leases, reservations, resources
 from blazar.domain.errors import ConcurrentUpdate
 from blazar.domain.interval import Interval
-from blazar.domain.lease import Allocation, LeaseId, ReservationId, ResourceId
+from blazar.domain.lease import Allocation, LeaseId, ReservationId, ReservationStatus, ResourceId
 from blazar.ports.clock import Clock
 from blazar.ports.store import BookedWindow
 
@@ -39,7 +40,7 @@ class SqlAllocations:
                 resource_id=row.resource_id,
                 reservation_id=row.reservation_id,
                 window=Interval(row.start_at, row.end_at),
-                is_exclusive=row.exclusive_resource_id is not None,
+                share=read_share(row.slots, row.demand),
             )
             for row in self._connection.execute(query)
         )
@@ -82,7 +83,8 @@ class SqlAllocations:
                         "reservation_id": each.reservation_id,
                         "start_at": each.window.start,
                         "end_at": each.window.end,
-                        "exclusive_resource_id": each.resource_id if each.is_exclusive else None,
+                        "exclusive_resource_id": each.resource_id if each.share is None else None,
+                        **share_columns(each.share),
                         "released_at": each.released_at,
                     }
                     for each in new
@@ -143,19 +145,27 @@ class SqlAllocations:
         """Return resources of these reservations that an earlier allocation still holds."""
         if not reservation_ids:
             return {}
-        own = sa.select(allocations.c.resource_id).where(
-            allocations.c.reservation_id.in_(list(reservation_ids)), _UNRELEASED
-        )
-        query = sa.select(allocations.c.resource_id, allocations.c.reservation_id).where(
-            allocations.c.resource_id.in_(own),
-            allocations.c.reservation_id.not_in(list(reservation_ids)),
-            allocations.c.start_at < start,
-            _UNRELEASED,
+        own = allocations.alias("own")
+        is_over = allocations.c.end_at <= start
+        is_whole = sa.or_(own.c.slots.is_(None), allocations.c.slots.is_(None))
+        query = (
+            sa.select(allocations.c.resource_id, allocations.c.reservation_id)
+            .join(own, own.c.resource_id == allocations.c.resource_id)
+            .where(
+                own.c.reservation_id.in_(list(reservation_ids)),
+                own.c.released_at.is_(None),
+                allocations.c.reservation_id.not_in(list(reservation_ids)),
+                allocations.c.start_at < start,
+                _UNRELEASED,
+                # Shares of one resource are held at the same time.
+                sa.or_(is_whole, is_over),
+            )
         )
         return {row.resource_id: row.reservation_id for row in self._connection.execute(query)}
 
     def waiting_leases(self, resource_ids: Collection[ResourceId], now: datetime) -> tuple[LeaseId, ...]:
-        """Return the leases that have begun and hold one of these resources."""
+        """Return the leases that have begun and may wait for one of these resources."""
+        is_pending = reservations.c.status == ReservationStatus.PENDING.value
         query = (
             sa.select(reservations.c.lease_id)
             .join(allocations, allocations.c.reservation_id == reservations.c.id)
@@ -163,6 +173,8 @@ class SqlAllocations:
                 allocations.c.resource_id.in_(list(resource_ids)),
                 allocations.c.start_at <= now,
                 _UNRELEASED,
+                # Many hold shares of one host; those that have started wait for nobody.
+                sa.or_(allocations.c.slots.is_(None), is_pending),
             )
             .distinct()
         )
@@ -184,6 +196,7 @@ class SqlAllocations:
                 reservations.c.lease_id,
                 leases.c.start_at,
                 leases.c.end_at,
+                allocations.c.slots,
             )
             .select_from(allocations)
             .join(reservations, reservations.c.id == allocations.c.reservation_id)
@@ -208,6 +221,7 @@ class SqlAllocations:
                 end=row.end_at,
             )
             for row in self._connection.execute(query)
+            for _ in range(row.slots or 1)
         )
 
     def count_on(self, resource_id: ResourceId) -> int:

@@ -1,18 +1,22 @@
-"""What the in-memory index of bookings reads, and the database's own last word on what is free."""
+"""What the in-memory index of bookings reads."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime
 
 import numpy as np
 import sqlalchemy as sa
 
+from blazar.db.host_providers import select_providers
 from blazar.db.hosts import select_hosts
+from blazar.db.shares import read_demand, read_share
 from blazar.db.tables import Instant, allocations, resource_changes, resources
-from blazar.domain.availability import Booking, BookingColumns, Resource
+from blazar.domain.availability import Resource
+from blazar.domain.bookings import Booking, BookingColumns
 from blazar.domain.interval import Interval
-from blazar.domain.lease import ReservationId, ResourceId
+from blazar.domain.lease import ResourceId
 
 _BOOKING = (
     allocations.c.resource_id,
@@ -20,6 +24,8 @@ _BOOKING = (
     allocations.c.start_at,
     allocations.c.end_at,
     allocations.c.released_at,
+    allocations.c.slots,
+    allocations.c.demand,
 )
 
 
@@ -48,7 +54,9 @@ class SqlAvailability:
         """Return these resources with their facts, or all of the collection."""
         if collection != "host":
             return ()
-        return tuple(host.as_resource() for host in select_hosts(self._connection, resource_ids))
+        providers = select_providers(self._connection, resource_ids)
+        hosts = select_hosts(self._connection, resource_ids)
+        return tuple(replace(each, providers=providers.get(each.id, ())).as_resource() for each in hosts)
 
     def generations(self, resource_ids: Collection[ResourceId]) -> Mapping[ResourceId, int]:
         """Return the present generations; resources that are gone are missing."""
@@ -57,14 +65,20 @@ class SqlAvailability:
         )
         return {ResourceId(row.id): row.generation for row in self._connection.execute(query)}
 
+    def all_generations(self, collection: str) -> Mapping[ResourceId, int]:
+        """Return the present generations of all resources of a collection."""
+        query = sa.select(resources.c.id, resources.c.generation).where(resources.c.collection == collection)
+        return {ResourceId(row.id): row.generation for row in self._connection.execute(query)}
+
     def bookings(self, resource_ids: Collection[ResourceId]) -> Iterable[Booking]:
         """Return the bookings of these resources."""
         query = sa.select(*_BOOKING).where(allocations.c.resource_id.in_(list(resource_ids)))
-        for resource_id, reservation_id, start, end, released_at in self._connection.execute(query):
+        for resource_id, reservation_id, start, end, released_at, *share in self._connection.execute(query):
             yield Booking(
                 resource_id=resource_id,
                 reservation_id=reservation_id,
                 window=Interval(start, end),
+                share=read_share(*share),
                 released_at=released_at,
             )
 
@@ -76,8 +90,8 @@ class SqlAvailability:
             for column in _BOOKING
         ]
         rows = self._connection.execute(sa.select(*columns)).all()
-        resource_ids, reservation_ids, starts, ends, released = (
-            zip(*rows, strict=True) if rows else ((), (), (), (), ())
+        resource_ids, reservation_ids, starts, ends, released, slots, demands = (
+            zip(*rows, strict=True) if rows else [()] * len(columns)
         )
         released_at = np.array(released, "datetime64[us]")
         held = np.isnat(released_at)
@@ -88,27 +102,9 @@ class SqlAvailability:
             starts=np.array(starts, "datetime64[us]").astype(np.int64),
             ends=np.where(held, ends_at, np.maximum(ends_at, released_at.astype(np.int64))),
             held=held,
+            slots=np.array([each or 0 for each in slots], np.int32),
+            demands=[None if each is None else read_demand(each) for each in demands],
         )
-
-    def free(
-        self, collection: str, window: Interval, now: datetime, ignoring: ReservationId | None
-    ) -> Mapping[ResourceId, int]:
-        """Return the resources nobody else has booked in *window*, with their generations."""
-        given_back_later = allocations.c.released_at > window.start
-        conflict = sa.and_(
-            allocations.c.start_at < window.end,
-            sa.or_(allocations.c.end_at > window.start, given_back_later),
-        )
-        if window.start <= now:
-            overdue = sa.and_(allocations.c.released_at.is_(None), allocations.c.end_at <= now)
-            conflict = sa.or_(conflict, overdue)
-        booked = sa.select(sa.literal(1)).where(allocations.c.resource_id == resources.c.id, conflict)
-        if ignoring is not None:
-            booked = booked.where(allocations.c.reservation_id.is_distinct_from(ignoring))
-        query = sa.select(resources.c.id, resources.c.generation).where(
-            resources.c.collection == collection, ~booked.exists()
-        )
-        return {ResourceId(row.id): row.generation for row in self._connection.execute(query)}
 
     def purge_changes(self, before: datetime) -> None:
         """Forget entries of the log that are older than this."""

@@ -23,8 +23,9 @@ from blazar.db.tables import (
     resources,
 )
 from blazar.domain.errors import HostAlreadyRegistered
-from blazar.domain.hosts import HOST_DETAILS, Host, HostProvider, ResourceProperty
+from blazar.domain.hosts import HOST_DETAILS, Host, ResourceProperty
 from blazar.domain.lease import ReservationId, ResourceId
+from blazar.domain.providers import HostProvider
 from blazar.ports.clock import Clock
 
 RESOURCE_TYPE = "physical:host"

@@ -148,24 +148,9 @@ host_providers = _table(
     sa.Column("parent_uuid", _Id),
     # The root has 0.
     sa.Column("position", sa.Integer, nullable=False),
-)
-host_inventories = _table(
-    "host_inventories",
-    sa.Column("host_id", _Id, sa.ForeignKey("hosts.id", ondelete="CASCADE"), primary_key=True),
-    sa.Column("provider_uuid", _Id, primary_key=True),
-    sa.Column("resource_class", sa.String(255), primary_key=True),
-    sa.Column("total", sa.Integer, nullable=False),
-    sa.Column("reserved", sa.Integer, nullable=False),
-    sa.Column("min_unit", sa.Integer, nullable=False),
-    sa.Column("max_unit", sa.Integer, nullable=False),
-    sa.Column("step_size", sa.Integer, nullable=False),
-    sa.Column("allocation_ratio", sa.Double, nullable=False),
-)
-host_traits = _table(
-    "host_traits",
-    sa.Column("host_id", _Id, sa.ForeignKey("hosts.id", ondelete="CASCADE"), primary_key=True),
-    sa.Column("provider_uuid", _Id, primary_key=True),
-    sa.Column("trait", sa.String(255), primary_key=True),
+    # JSON: nobody asks the database about single ones, and a cloud's hosts have few different ones.
+    sa.Column("inventories", _LongText, nullable=False),
+    sa.Column("traits", _LongText, nullable=False),
 )
 allocations = _table(
     "allocations",
@@ -177,6 +162,9 @@ allocations = _table(
     sa.Column("end_at", Instant, nullable=False),
     # The resource's id where nobody else may have it meanwhile; what NO_DOUBLE_PROMISE looks at.
     sa.Column("exclusive_resource_id", _Id),
+    # Where it is a share of its resource: so many slots, and, as JSON, what each of them needs.
+    sa.Column("slots", sa.Integer),
+    sa.Column("demand", sa.Text),
     sa.Column("released_at", Instant, index=True),
     sa.Index("ix_allocations_resource_id_end_at_start_at", "resource_id", "end_at", "start_at"),
 )

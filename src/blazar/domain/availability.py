@@ -8,22 +8,22 @@ whoever books checks the generation of what was chosen (ADR-0004).
 from __future__ import annotations
 
 import random
-from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 
 import numpy as np
 from numpy.typing import NDArray
 
+from blazar.domain.bookings import Booking, BookingColumns, Bookings, Mask, Rows
+from blazar.domain.capacity import Demand, Share
 from blazar.domain.interval import Interval
 from blazar.domain.lease import ReservationId, ResourceId
+from blazar.domain.providers import HostProvider
 from blazar.domain.requirements import Condition, Fact, Requirement
+from blazar.domain.room import Room
+from blazar.domain.supply import Supplies
 
-Mask = NDArray[np.bool_]
-"""One truth value a position."""
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
 _CACHED_REQUIREMENTS = 256
 
 
@@ -39,78 +39,27 @@ class Resource:
     is_reservable: bool
     facts: Mapping[str, Fact]
     size: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Booking:
-    """A window in which a resource is held. ``reservation_id`` is None for one that is only cleaned."""
-
-    resource_id: ResourceId
-    reservation_id: ReservationId | None
-    window: Interval
-    released_at: datetime | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BookingColumns:
-    """Many bookings as parallel columns, so that a million of them are loaded in seconds.
-
-    ``starts`` and ``ends`` are microseconds since 1970, ``ends`` at the earliest when the resource was
-    released; ``held`` says that it was not.
-    """
-
-    resource_ids: Sequence[ResourceId]
-    reservation_ids: Sequence[ReservationId | None]
-    starts: NDArray[np.int64]
-    ends: NDArray[np.int64]
-    held: Mask
-
-
-@dataclass(slots=True)
-class _Rows:
-    """Bookings as parallel arrays; a row whose position is -1 is dead."""
-
-    starts: NDArray[np.int64] = field(default_factory=lambda: np.empty(64, np.int64))
-    ends: NDArray[np.int64] = field(default_factory=lambda: np.empty(64, np.int64))
-    positions: NDArray[np.int32] = field(default_factory=lambda: np.empty(64, np.int32))
-    owners: NDArray[np.int32] = field(default_factory=lambda: np.empty(64, np.int32))
-    held: Mask = field(default_factory=lambda: np.empty(64, np.bool_))
-    used: int = 0
-
-    def append(self, start: int, end: int, position: int, owner: int, held: bool) -> int:
-        if self.used == len(self.starts):
-            self._resize(max(64, 2 * self.used))
-        row = self.used
-        self.starts[row], self.ends[row] = start, end
-        self.positions[row], self.owners[row], self.held[row] = position, owner, held
-        self.used += 1
-        return row
-
-    def _resize(self, length: int) -> None:
-        self.starts = np.resize(self.starts, length)
-        self.ends = np.resize(self.ends, length)
-        self.positions = np.resize(self.positions, length)
-        self.owners = np.resize(self.owners, length)
-        self.held = np.resize(self.held, length)
+    providers: tuple[HostProvider, ...] = ()
+    """What can be had of it in shares; empty if it is only ever given out whole."""
 
 
 class Availability:
-    """The facts and bookings of all resources of one kind. Not safe for use by several threads."""
+    """The facts and bookings of all resources of one kind. Not safe for use by several threads.
+
+    Resources are known by their positions in the masks that methods return and take.
+    """
 
     def __init__(self, casefold_facts: Container[str] = frozenset()) -> None:
         """Begin with nothing; text of *casefold_facts* is equal whatever its case."""
         self._casefold_facts = casefold_facts
         self._resources: list[Resource | None] = []
         self._position_of: dict[ResourceId, int] = {}
-        self._rows = _Rows()
-        self._rows_of: dict[int, list[int]] = {}
-        self._dead_rows = 0
-        self._owner_codes: dict[ReservationId, int] = {}
-        self._next_owner_code = 0
+        self._bookings = Bookings()
         self._matching: dict[Requirement, Mask] = {}
         self._preference: NDArray[np.intp] | None = None
         self._reservable: Mask | None = None
         self._known_facts: frozenset[str] | None = None
+        self._supplies: Supplies | None = None
 
     def __len__(self) -> int:
         """Return the number of resources."""
@@ -122,17 +71,7 @@ class Availability:
             self.put(resource, ())
         find = self._position_of.get
         positions = np.fromiter((find(each, -1) for each in bookings.resource_ids), np.int32)
-        owners = np.fromiter((self._owner_code(each) for each in bookings.reservation_ids), np.int32)
-        known = positions >= 0
-        self._rows = _Rows(
-            starts=bookings.starts[known],
-            ends=bookings.ends[known],
-            positions=positions[known],
-            owners=owners[known],
-            held=bookings.held[known],
-            used=int(known.sum()),
-        )
-        self._index_rows()
+        self._bookings.load(bookings, positions)
 
     def put(self, resource: Resource, bookings: Iterable[Booking]) -> None:
         """Replace all that is known of a resource."""
@@ -145,7 +84,7 @@ class Availability:
         self._resources[position] = resource
         if before is None or not _same_facts(before, resource):
             self._forget_facts()
-        self._replace_rows(position, bookings)
+        self._bookings.replace(position, bookings)
 
     def put_bookings(self, resource_id: ResourceId, generation: int, bookings: Iterable[Booking]) -> bool:
         """Replace the bookings of a resource whose facts are as before.
@@ -157,7 +96,7 @@ class Availability:
         if position is None:
             return False
         self._resources[position] = replace(self.resource_at(position), generation=generation)
-        self._replace_rows(position, bookings)
+        self._bookings.replace(position, bookings)
         return True
 
     def drop(self, resource_id: ResourceId) -> None:
@@ -166,7 +105,7 @@ class Availability:
         if position is None:
             return
         self._resources[position] = None
-        self._bury_rows(position)
+        self._bookings.bury(position)
         self._forget_facts()
 
     def get(self, resource_id: ResourceId) -> Resource | None:
@@ -187,6 +126,10 @@ class Availability:
         if resource is None:
             raise KeyError(position)
         return resource
+
+    def position_of(self, resource_id: ResourceId) -> int | None:
+        """Return the position of a resource, or None if it is not known."""
+        return self._position_of.get(resource_id)
 
     def mask_of(self, resource_ids: Iterable[ResourceId]) -> Mask:
         """Return the mask of these resources; unknown ones are left out."""
@@ -220,9 +163,9 @@ class Availability:
         *,
         now: datetime,
         cleaning_time: timedelta,
-        ignoring: ReservationId | None = None,
+        ignoring: Collection[ReservationId] = (),
     ) -> Mask:
-        """Return which resources are free throughout *window*.
+        """Return which resources nobody has booked, or a share of them, throughout *window*.
 
         A resource that should have been given back by now but was not is not free for a window that
         has begun.
@@ -231,21 +174,43 @@ class Availability:
             window: When they are needed.
             now: The present.
             cleaning_time: Idle time owed before and after another booking.
-            ignoring: The reservation whose own bookings do not count.
+            ignoring: Reservations whose own bookings do not count.
         """
-        rows = self._rows
-        used = slice(0, rows.used)
-        wide = window.widened(cleaning_time)
-        start, end, present = _micros(wide.start), _micros(wide.end), _micros(now)
-        overlapping = (rows.starts[used] < end) & (rows.ends[used] > start)
-        if window.start <= now:
-            overlapping |= rows.held[used] & (rows.ends[used] <= present)
-        if ignoring is not None:
-            overlapping &= rows.owners[used] != self._owner_codes.get(ignoring, -2)
-        positions = rows.positions[used][overlapping]
         free = np.ones(len(self._resources), np.bool_)
-        free[positions[positions >= 0]] = False
+        free[self._in_the_way(window, now, cleaning_time, ignoring).positions] = False
         return free
+
+    def room(
+        self,
+        demand: Demand,
+        window: Interval,
+        *,
+        now: datetime,
+        cleaning_time: timedelta,
+        ignoring: Collection[ReservationId] = (),
+        beside: Mapping[ResourceId, Sequence[Share | None]] | None = None,
+    ) -> Room:
+        """Return how many slots the resources have free throughout *window*.
+
+        Args:
+            demand: What each slot needs.
+            window: As for :meth:`free`.
+            now: As for :meth:`free`.
+            cleaning_time: As for :meth:`free`.
+            ignoring: As for :meth:`free`.
+            beside: What is promised throughout the window besides all bookings.
+        """
+        if self._supplies is None:
+            self._supplies = Supplies([() if each is None else each.providers for each in self._resources])
+        positions = self._position_of
+        return Room(
+            demand,
+            window.widened(cleaning_time).start,
+            supplies=self._supplies,
+            bookings=self._bookings,
+            overlapping=self._in_the_way(window, now, cleaning_time, ignoring),
+            beside={positions[key]: each for key, each in (beside or {}).items() if key in positions},
+        )
 
     def in_order(self, mask: Mask, shuffle: random.Random | None = None) -> Sequence[int]:
         """Return the positions that *mask* has, smallest resource first, or in random order."""
@@ -274,6 +239,19 @@ class Availability:
             self._known_facts = frozenset(name for each in living for name in each.facts)
         return self._known_facts
 
+    def _in_the_way(
+        self,
+        window: Interval,
+        now: datetime,
+        cleaning_time: timedelta,
+        ignoring: Collection[ReservationId],
+    ) -> Rows:
+        return self._bookings.overlapping(
+            window.widened(cleaning_time),
+            present=now if window.start <= now else None,
+            ignoring=ignoring,
+        )
+
     def _match(self, requirement: Requirement) -> Mask:
         # Thousands of resources share a few values: each value is compared once.
         tests: list[tuple[Condition, bool, dict[tuple[type, Fact], bool]]] = [
@@ -293,62 +271,7 @@ class Availability:
         self._preference = None
         self._reservable = None
         self._known_facts = None
-
-    def _replace_rows(self, position: int, bookings: Iterable[Booking]) -> None:
-        self._bury_rows(position)
-        rows = [self._add_row(position, booking) for booking in bookings]
-        if rows:
-            self._rows_of[position] = rows
-
-    def _add_row(self, position: int, booking: Booking) -> int:
-        end = booking.window.end
-        if booking.released_at is not None:
-            end = max(end, booking.released_at)
-        return self._rows.append(
-            _micros(booking.window.start),
-            _micros(end),
-            position,
-            self._owner_code(booking.reservation_id),
-            booking.released_at is None,
-        )
-
-    def _index_rows(self) -> None:
-        """Find out which rows each position has."""
-        positions = self._rows.positions[: self._rows.used]
-        order = np.argsort(positions, kind="stable")
-        firsts = np.flatnonzero(np.diff(positions[order], prepend=-1))
-        self._rows_of = {
-            int(positions[rows[0]]): rows.tolist() for rows in np.split(order, firsts[1:]) if len(rows)
-        }
-
-    def _owner_code(self, reservation_id: ReservationId | None) -> int:
-        if reservation_id is None:
-            return -1
-        # Never given out twice: compaction forgets codes in between.
-        code = self._owner_codes.get(reservation_id)
-        if code is None:
-            code = self._owner_codes[reservation_id] = self._next_owner_code
-            self._next_owner_code += 1
-        return code
-
-    def _bury_rows(self, position: int) -> None:
-        rows = self._rows_of.pop(position, ())
-        for row in rows:
-            self._rows.positions[row] = -1
-        self._dead_rows += len(rows)
-        if self._dead_rows > 1024 and self._dead_rows * 2 > self._rows.used:
-            self._compact()
-
-    def _compact(self) -> None:
-        rows = self._rows
-        alive = np.flatnonzero(rows.positions[: rows.used] >= 0)
-        for name in ("starts", "ends", "positions", "owners", "held"):
-            array = getattr(rows, name)
-            array[: len(alive)] = array[alive]
-        rows.used, self._dead_rows = len(alive), 0
-        self._index_rows()
-        living = set(rows.owners[: rows.used].tolist())
-        self._owner_codes = {key: code for key, code in self._owner_codes.items() if code in living}
+        self._supplies = None
 
 
 def _holds(
@@ -373,11 +296,8 @@ def _same_facts(one: Resource, other: Resource) -> bool:
         and all(type(fact) is type(other.facts[name]) for name, fact in one.facts.items())
         and one.is_reservable == other.is_reservable
         and one.size == other.size
+        and one.providers == other.providers
     )
-
-
-def _micros(instant: datetime) -> int:
-    return (instant - _EPOCH) // _MICROSECOND
 
 
 def _natural(resource_id: str) -> tuple[int, str]:

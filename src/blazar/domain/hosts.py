@@ -8,6 +8,7 @@ from datetime import datetime
 
 from blazar.domain.availability import Resource
 from blazar.domain.lease import ResourceId
+from blazar.domain.providers import HostProvider
 from blazar.domain.requirements import Fact
 
 MAX_CAPABILITY_KEY_LENGTH = 64
@@ -35,29 +36,6 @@ HOST_DETAILS = frozenset(
 
 HOST_FACTS = HOST_DETAILS | {"id", "reservable", "status", "created_at", "updated_at"}
 """Built-in properties: requirements may name them even where no host is registered."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostInventory:
-    """How much of one resource class a provider of a host has, as Placement said."""
-
-    total: int
-    reserved: int
-    min_unit: int
-    max_unit: int
-    step_size: int
-    allocation_ratio: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostProvider:
-    """One resource provider of a host, as Placement had it: its root, a NUMA node, a device."""
-
-    uuid: str
-    name: str
-    parent_uuid: str | None = None
-    inventories: Mapping[str, HostInventory] = field(default_factory=dict)
-    traits: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +68,7 @@ class Host:
             is_reservable=self.is_reservable,
             facts={**self.capabilities, **self._built_in_facts()},
             size=(self.vcpus, self.memory_mb, self.local_gb),
+            providers=self.providers,
         )
 
     def _built_in_facts(self) -> Mapping[str, Fact]:

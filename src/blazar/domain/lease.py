@@ -8,12 +8,15 @@ from datetime import datetime
 from enum import StrEnum
 from typing import NewType
 
+from blazar.domain.capacity import Share
 from blazar.domain.interval import Interval
 
 LeaseId = NewType("LeaseId", str)
 ReservationId = NewType("ReservationId", str)
 ResourceId = NewType("ResourceId", str)
 """A host's or floating IP's id; unique over all kinds of resources."""
+Holdings = Mapping[ResourceId, Share | None]
+"""What a reservation holds: of each resource a share, or, with None, all of it for itself."""
 
 
 class LeaseStatus(StrEnum):
@@ -100,7 +103,7 @@ class Reservation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allocation:
-    """One resource held for one reservation.
+    """One resource, or a share of it, held for one reservation.
 
     An allocation outlives its window until its resource was seen free: ``released_at`` is when.
     """
@@ -108,7 +111,8 @@ class Allocation:
     resource_id: ResourceId
     reservation_id: ReservationId
     window: Interval
-    is_exclusive: bool = True
+    share: Share | None = None
+    """None: all of the resource."""
     released_at: datetime | None = None
 
 

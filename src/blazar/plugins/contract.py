@@ -15,11 +15,13 @@ from datetime import datetime, timedelta
 from typing import ClassVar, Generic, Protocol, TypeVar
 
 from blazar.domain.availability import Availability
+from blazar.domain.capacity import Share
 from blazar.domain.interval import Interval
-from blazar.domain.lease import LeaseId, ReservationId, ResourceId
+from blazar.domain.lease import Holdings, LeaseId, ReservationId, ResourceId
 from blazar.domain.lifecycle import Phase
 from blazar.domain.requirements import Fact
 from blazar.ports.cloud import Cloud
+from blazar.ports.compute import LesseeCompute
 
 JsonObject = Mapping[str, object]
 
@@ -87,13 +89,17 @@ class Wish(Generic[SpecT]):
     window: Interval
     now: datetime
     cleaning_time: timedelta = timedelta(0)
-    reservation_id: ReservationId | None = None
-    """The reservation that asks, if it exists: its own bookings do not stand in its way."""
-    held: frozenset[ResourceId] = frozenset()
+    ignoring: frozenset[ReservationId] = frozenset()
+    """Reservations whose bookings do not stand in the way: the one that asks, and others of its lease."""
+    held: Holdings = field(default_factory=dict)
     is_active: bool = False
-    """Whether the lessee uses what is held, so that all of it must be kept."""
-    taken: frozenset[ResourceId] = frozenset()
-    """What other reservations of the same request have been given."""
+    """Whether the lessee uses what is held, so that it must be kept."""
+    in_use: Mapping[ResourceId, int] = field(default_factory=dict)
+    """How many slots of what is held have servers now."""
+    beside: Mapping[ResourceId, tuple[Share | None, ...]] = field(default_factory=dict)
+    """What other reservations of the same lease hold, or have been given by this request."""
+    excluded: frozenset[ResourceId] = frozenset()
+    """Resources that must not be chosen, whatever is free."""
     shuffle: random.Random | None = None
     """Choose among equally fitting resources at random, not in the stated order."""
 
@@ -103,6 +109,8 @@ class AllocatedResource:
     """A resource of a reservation, with what is known of it."""
 
     id: ResourceId
+    share: Share | None = None
+    """How much of it; None for all."""
     facts: Mapping[str, Fact] = field(default_factory=dict)
 
 
@@ -126,6 +134,10 @@ class Seen(Protocol[ItemT_co]):
     def items(self) -> frozenset[ItemT_co]:
         """Return the items that exist."""
 
+    @property
+    def notes(self) -> JsonObject:
+        """Return keys of the stored spec that became known outside, such as an aggregate's id."""
+
 
 SeenT = TypeVar("SeenT", bound=Seen[Item])
 
@@ -142,8 +154,13 @@ class ResourcePlugin(Protocol[SpecT, ItemT, SeenT]):
     def parse(self, body: JsonObject) -> SpecT:
         """Return the spec that a new reservation's keys ask for. Raises BadRequest; ignores other keys."""
 
-    def revise(self, spec: SpecT, changes: JsonObject) -> SpecT:
-        """Return the spec with the changes of an update. Raises BadRequest or CannotChange."""
+    def revise(self, spec: SpecT, changes: JsonObject, *, is_active: bool) -> SpecT:
+        """Return the spec with the changes of an update; *is_active* as in :class:`Wish`.
+
+        Raises:
+            BadRequest: A value makes no sense.
+            CannotChange: A key is fixed, or is fixed while the reservation is active.
+        """
 
     def encode(self, spec: SpecT) -> JsonObject:
         """Return the spec as JSON for the store."""
@@ -157,8 +174,8 @@ class ResourcePlugin(Protocol[SpecT, ItemT, SeenT]):
     def properties_used(self, spec: SpecT) -> frozenset[str]:
         """Return the names of resource properties that the spec relies on."""
 
-    def choose(self, wish: Wish[SpecT], availability: Availability) -> tuple[ResourceId, ...]:
-        """Return the resources that the reservation is to hold from now on; kept ones first.
+    def choose(self, wish: Wish[SpecT], availability: Availability) -> Holdings:
+        """Return what the reservation is to hold from now on; what it keeps comes first.
 
         Raises:
             Conflict: It cannot be had; the message says what is lacking.
@@ -167,6 +184,36 @@ class ResourcePlugin(Protocol[SpecT, ItemT, SeenT]):
 
     def wanted(self, assignment: Assignment[SpecT], phase: Phase) -> frozenset[ItemT]:
         """Return the items that should exist in this phase."""
+
+    # Inside of a request, with the rights of the lessee who makes it.
+
+    def look_up(self, spec: SpecT, lessee: LesseeCompute) -> SpecT:
+        """Return the spec with what only the lessee can see; called for every new or changed spec.
+
+        Raises:
+            NotFound: The lessee does not see what the spec names.
+            BadRequest, Conflict: What it names cannot be reserved.
+        """
+
+    def provide(self, spec: SpecT, reservation_id: ReservationId, lessee: LesseeCompute) -> SpecT:
+        """Make what only the lessee may make, and return the spec that names it.
+
+        Called once the resources are found. What is there already, by the spec, is not made again.
+        """
+
+    def withdraw(self, cloud: Cloud, spec: SpecT, kept: SpecT | None) -> None:
+        """Undo :meth:`provide` for *spec*, except for what *kept* names, too; safe to repeat.
+
+        Called when the request fails after all, or has replaced a spec.
+        """
+
+    def count_in_use(
+        self, cloud: Cloud, assignment: Assignment[SpecT], before: SpecT
+    ) -> Mapping[ResourceId, int]:
+        """Return how many slots of each resource have servers, where that matters for a change.
+
+        Called for a reservation that is active and whose spec was *before*.
+        """
 
     # Reads the cloud, changes nothing.
 

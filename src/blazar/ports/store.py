@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from blazar.domain.availability import Booking, BookingColumns, Resource
-from blazar.domain.hosts import Host, HostProvider, ResourceProperty
+from blazar.domain.availability import Resource
+from blazar.domain.bookings import Booking, BookingColumns
+from blazar.domain.hosts import Host, ResourceProperty
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Allocation, Lease, LeaseId, ReservationId, ResourceId
+from blazar.domain.providers import HostProvider
 
 
 class LeaseStore(Protocol):
@@ -100,10 +102,13 @@ class AllocationStore(Protocol):
     def held_before(
         self, reservation_ids: Collection[ReservationId], start: datetime
     ) -> Mapping[ResourceId, ReservationId]:
-        """Return resources of these reservations that others, who came before *start*, still hold."""
+        """Return resources of these reservations that others, who came before *start*, still hold.
+
+        Of two that hold shares, one waits for the other only if that should be over by *start*.
+        """
 
     def waiting_leases(self, resource_ids: Collection[ResourceId], now: datetime) -> tuple[LeaseId, ...]:
-        """Return the leases that have begun and hold one of these resources."""
+        """Return the leases that should have begun and may wait for one of these resources."""
 
     def list_booked(
         self,
@@ -113,7 +118,10 @@ class AllocationStore(Protocol):
         lease_id: str | None = None,
         reservation_id: str | None = None,
     ) -> tuple[BookedWindow, ...]:
-        """Return current and future allocations, or, with a filter, all of that lease or reservation."""
+        """Return current and future allocations, or, with a filter, all of that lease or reservation.
+
+        A share is there once for each of its slots.
+        """
 
     def count_on(self, resource_id: ResourceId) -> int:
         """Return how many allocations a resource has, released ones that are being cleaned included."""
@@ -179,16 +187,14 @@ class AvailabilityReader(Protocol):
     def generations(self, resource_ids: Collection[ResourceId]) -> Mapping[ResourceId, int]:
         """Return the present generations; resources that are gone are missing."""
 
+    def all_generations(self, collection: str) -> Mapping[ResourceId, int]:
+        """Return the present generations of all resources of a collection."""
+
     def bookings(self, resource_ids: Collection[ResourceId]) -> Iterable[Booking]:
         """Return the bookings of these resources."""
 
     def all_bookings(self) -> BookingColumns:
         """Return all bookings there are."""
-
-    def free(
-        self, collection: str, window: Interval, now: datetime, ignoring: ReservationId | None
-    ) -> Mapping[ResourceId, int]:
-        """Return the free resources with their generations, as the database sees it: the last word."""
 
     def purge_changes(self, before: datetime) -> None:
         """Forget old entries of the log."""

@@ -13,11 +13,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from blazar.app.assignments import assign
 from blazar.app.context import Context
 from blazar.app.leases import erase_lease
 from blazar.app.records import announce
 from blazar.domain.errors import CloudError, CloudRefused
-from blazar.domain.interval import Interval
 from blazar.domain.lease import (
     Allocation,
     Event,
@@ -40,7 +40,7 @@ from blazar.domain.lifecycle import (
     reservation_phase,
     with_before_end,
 )
-from blazar.plugins.contract import AllocatedResource, Assignment, Outcome, Refused, Waiting
+from blazar.plugins.contract import Assignment, Outcome, Refused, Waiting
 from blazar.ports.store import Claim, JournalEntry, Transaction
 from blazar.reconcile.claims import Interrupted
 from blazar.reconcile.journaling import transitions
@@ -106,6 +106,7 @@ def reconcile_lease(context: Context, claim: Claim, actor: str, before_each: Cal
             _plan_retry(current, report)
             current.reports[reservation.id] = report
     after = advanced(current.lease, phase, [_progress(key, each) for key, each in current.reports.items()])
+    after = _with_notes(after, current.reports)
     after = _act_before_end(context, current, after)
     _record(context, claim, actor, current, after)
 
@@ -194,21 +195,7 @@ def _replace_unusable(
 
 
 def _assignment(context: Context, current: _Pass, reservation: Reservation) -> Assignment[Any]:
-    plugin = context.plugin_for(reservation.resource_type)
-    return Assignment(
-        lease_id=current.lease.id,
-        reservation_id=reservation.id,
-        project_id=current.lease.project_id or "",
-        window=Interval(
-            current.lease.start, max(current.lease.end, current.lease.start + timedelta.resolution)
-        ),
-        now=context.clock.now(),
-        spec=plugin.decode(reservation.spec),
-        resources=tuple(
-            AllocatedResource(id=each.resource_id, facts=current.names.get(each.resource_id, {}))
-            for each in current.allocations[reservation.id]
-        ),
-    )
+    return assign(context, current.lease, reservation, current.allocations[reservation.id], current.names)
 
 
 def _held_by_others(context: Context, current: _Pass, reservation: Reservation) -> Mapping[str, str]:
@@ -240,6 +227,15 @@ def _progress(reservation_id: ReservationId, report: Report) -> Progress:
         refused=report.refused,
         waiting_for=report.reason,
     )
+
+
+def _with_notes(lease: Lease, reports: Mapping[ReservationId, Report]) -> Lease:
+    """Return the lease with what became known outside of its reservations."""
+    reservations = tuple(
+        replace(each, spec={**each.spec, **reports[each.id].notes}) if each.id in reports else each
+        for each in lease.reservations
+    )
+    return replace(lease, reservations=reservations)
 
 
 def _act_before_end(context: Context, current: _Pass, lease: Lease) -> Lease:

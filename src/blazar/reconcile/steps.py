@@ -44,6 +44,8 @@ class Report:
     """What went wrong that may go right the next time."""
     unusable: dict[str, Unusable] = field(default_factory=dict)
     """Resources (by id) in whose place others are needed."""
+    notes: Mapping[str, object] = field(default_factory=dict)
+    """Keys of the reservation's spec that became known outside."""
 
     @property
     def reason(self) -> str | None:
@@ -108,7 +110,7 @@ class _Work:
         wanted: frozenset[Item] = self.plugin.wanted(self.assignment, self.phase)
         seen = self._observe()
         for _ in range(_ROUNDS):
-            self._note(seen.items, wanted)
+            self._note(seen, wanted)
             if self.report.is_complete:
                 return
             self._take_round(seen, wanted)
@@ -116,7 +118,7 @@ class _Work:
             seen = self._observe()
             if self.report.refused is not None or self.report.unusable or seen.items == before:
                 break
-        self._note(seen.items, wanted)
+        self._note(seen, wanted)
         if not self.report.is_complete and self.report.reason is None and self.report.refused is None:
             # All steps were taken, and yet the cloud does not show it: look again, but not at once.
             self.report.failure = "the cloud does not show yet what was done"
@@ -159,10 +161,11 @@ class _Work:
                 self.report.unusable[item.scope] = outcome
         return isinstance(outcome, Done)
 
-    def _note(self, seen: frozenset[Item], wanted: frozenset[Item]) -> None:
-        self.report.is_complete = seen == wanted
-        self.report.is_deployed = bool(seen)
-        self.report.occupied = frozenset(item.scope for item in seen)
+    def _note(self, seen: Any, wanted: frozenset[Item]) -> None:
+        self.report.is_complete = seen.items == wanted
+        self.report.is_deployed = bool(seen.items)
+        self.report.occupied = frozenset(item.scope for item in seen.items)
+        self.report.notes = seen.notes
 
 
 def _ordered(seen: frozenset[Item], wanted: frozenset[Item]) -> list[tuple[Item, bool]]:

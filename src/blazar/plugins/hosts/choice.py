@@ -7,13 +7,13 @@ import itertools
 from blazar.domain.availability import Availability
 from blazar.domain.errors import InvalidRequirement, NotEnoughHosts
 from blazar.domain.hosts import HOST_FACTS
-from blazar.domain.lease import ResourceId
+from blazar.domain.lease import Holdings
 from blazar.domain.requirements import Requirement, unknown_keys
 from blazar.plugins.contract import Wish
 from blazar.plugins.hosts.spec import HostSpec
 
 
-def choose_hosts(wish: Wish[HostSpec], availability: Availability) -> tuple[ResourceId, ...]:
+def choose_hosts(wish: Wish[HostSpec], availability: Availability) -> Holdings:
     """Return as many hosts as can be had up to the maximum, what is held already first.
 
     In order of preference: what the reservation has, then small hosts before large ones, then by
@@ -27,9 +27,11 @@ def choose_hosts(wish: Wish[HostSpec], availability: Availability) -> tuple[Reso
     requirement = wish.spec.requirement
     _check_keys(requirement, availability)
     free = availability.free(
-        wish.window, now=wish.now, cleaning_time=wish.cleaning_time, ignoring=wish.reservation_id
+        wish.window, now=wish.now, cleaning_time=wish.cleaning_time, ignoring=wish.ignoring
     )
-    suitable = availability.matching(requirement) & free & ~availability.mask_of(wish.taken)
+    suitable = (
+        availability.matching(requirement) & free & ~availability.mask_of(wish.excluded | wish.beside.keys())
+    )
     held = availability.mask_of(wish.held)
     kept = [availability.resource_at(each).id for each in availability.in_order(suitable & held)][
         : wish.spec.maximum
@@ -53,7 +55,7 @@ def choose_hosts(wish: Wish[HostSpec], availability: Availability) -> tuple[Reso
             min=wish.spec.minimum,
             available=len(kept) + len(added),
         )
-    return (*kept, *added)
+    return dict.fromkeys([*kept, *added])
 
 
 def _check_keys(requirement: Requirement, availability: Availability) -> None:

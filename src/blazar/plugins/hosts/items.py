@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 
@@ -51,3 +52,5 @@ class HostsSeen:
     own: Aggregate | None = None
     freepool: Aggregate | None = None
     deleting_servers: frozenset[str] = field(default_factory=frozenset)
+    notes: Mapping[str, object] = field(default_factory=dict)
+    """Nothing: a host reservation shows nothing of what was made for it."""

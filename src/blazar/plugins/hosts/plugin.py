@@ -9,11 +9,12 @@ The aggregate's name, zone and metadata are what BlazarFilter looks at (behaviou
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
 from blazar.domain.availability import Availability
-from blazar.domain.lease import ResourceId
+from blazar.domain.lease import Holdings, ReservationId, ResourceId
 from blazar.domain.lifecycle import Phase
 from blazar.plugins.contract import Assignment, Done, JsonObject, Outcome, ResourcePlugin, Waiting, Wish
 from blazar.plugins.hosts.choice import choose_hosts
@@ -24,6 +25,7 @@ from blazar.plugins.hosts.observing import Observation
 from blazar.plugins.hosts.snapshots import take_snapshots
 from blazar.plugins.hosts.spec import HostSpec, encode_spec, parse_spec, revise_spec
 from blazar.ports.cloud import Cloud
+from blazar.ports.compute import LesseeCompute
 from blazar.settings import HostSettings, Settings
 
 
@@ -42,8 +44,8 @@ class Hosts:
         """Return the spec of a new reservation."""
         return parse_spec(body)
 
-    def revise(self, spec: HostSpec, changes: JsonObject) -> HostSpec:
-        """Return the spec with the keys of an update."""
+    def revise(self, spec: HostSpec, changes: JsonObject, *, is_active: bool) -> HostSpec:
+        """Return the spec with the keys of an update; what is in use is for :meth:`choose` to keep."""
         return revise_spec(spec, changes)
 
     def encode(self, spec: HostSpec) -> JsonObject:
@@ -62,7 +64,24 @@ class Hosts:
         """Return the properties that both expressions name."""
         return spec.requirement.keys
 
-    def choose(self, wish: Wish[HostSpec], availability: Availability) -> tuple[ResourceId, ...]:
+    def look_up(self, spec: HostSpec, lessee: LesseeCompute) -> HostSpec:
+        """Return the spec: hosts are the same for everybody."""
+        return spec
+
+    def provide(self, spec: HostSpec, reservation_id: ReservationId, lessee: LesseeCompute) -> HostSpec:
+        """Return the spec: nothing of the lessee's own is needed."""
+        return spec
+
+    def withdraw(self, cloud: Cloud, spec: HostSpec, kept: HostSpec | None) -> None:
+        """Do nothing: nothing was made."""
+
+    def count_in_use(
+        self, cloud: Cloud, assignment: Assignment[HostSpec], before: HostSpec
+    ) -> Mapping[ResourceId, int]:
+        """Return nothing: hosts have no slots."""
+        return {}
+
+    def choose(self, wish: Wish[HostSpec], availability: Availability) -> Holdings:
         """Return the hosts that the reservation is to have."""
         return choose_hosts(wish, availability)
 

@@ -1,4 +1,4 @@
-"""Hosts have trees of providers: inventories and traits say whose they are.
+"""Hosts have trees of providers, each with its inventories and traits.
 
 What the tables held is not carried over: the next refresh of hosts reads it from Placement.
 
@@ -12,6 +12,7 @@ from typing import Any
 
 import sqlalchemy as sa
 from alembic import op
+from sqlalchemy.dialects import mysql
 
 revision = "0002"
 down_revision = "0001"
@@ -24,12 +25,14 @@ OPTIONS: dict[str, Any] = {
     "mysql_collate": "utf8mb4_bin",
     "sqlite_autoincrement": True,
 }
+LONG_TEXT = sa.Text().with_variant(mysql.MEDIUMTEXT(), "mysql")
 AMOUNTS = ("total", "reserved", "min_unit", "max_unit", "step_size")
 
 
 def upgrade() -> None:
-    """Make the two tables anew, and one for the providers themselves."""
-    _drop("host_traits", "host_inventories")
+    """Make one table of providers in the place of two that knew the root only."""
+    op.drop_table("host_traits")
+    op.drop_table("host_inventories")
     _create(
         "host_providers",
         ["uuid"],
@@ -37,40 +40,22 @@ def upgrade() -> None:
         sa.Column("name", sa.String(length=200), nullable=False),
         sa.Column("parent_uuid", sa.String(length=36), nullable=True),
         sa.Column("position", sa.Integer(), nullable=False),
+        sa.Column("inventories", LONG_TEXT, nullable=False),
+        sa.Column("traits", LONG_TEXT, nullable=False),
     )
-    _create_inventories(["provider_uuid", "resource_class"], sa.Double(), _provider_uuid())
-    _create_traits(["provider_uuid", "trait"], _provider_uuid())
 
 
 def downgrade() -> None:
     """Make the two tables as they were, empty."""
-    _drop("host_traits", "host_inventories", "host_providers")
-    _create_inventories(["resource_class"], sa.Float())
-    _create_traits(["trait"])
-
-
-def _drop(*names: str) -> None:
-    for name in names:
-        op.drop_table(name)
-
-
-def _provider_uuid() -> sa.Column[str]:
-    return sa.Column("provider_uuid", sa.String(length=36), nullable=False)
-
-
-def _create_inventories(key: list[str], ratio: sa.types.TypeEngine[Any], *columns: sa.Column[Any]) -> None:
+    op.drop_table("host_providers")
     _create(
         "host_inventories",
-        key,
-        *columns,
+        ["resource_class"],
         sa.Column("resource_class", sa.String(length=255), nullable=False),
         *(sa.Column(name, sa.Integer(), nullable=False) for name in AMOUNTS),
-        sa.Column("allocation_ratio", ratio, nullable=False),
+        sa.Column("allocation_ratio", sa.Float(), nullable=False),
     )
-
-
-def _create_traits(key: list[str], *columns: sa.Column[Any]) -> None:
-    _create("host_traits", key, *columns, sa.Column("trait", sa.String(length=255), nullable=False))
+    _create("host_traits", ["trait"], sa.Column("trait", sa.String(length=255), nullable=False))
 
 
 def _create(name: str, key: list[str], *columns: sa.Column[Any]) -> None:

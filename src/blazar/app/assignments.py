@@ -1,0 +1,50 @@
+"""Reservations as plugins see them when they work on the cloud."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+from blazar.app.context import Context
+from blazar.domain.interval import Interval
+from blazar.domain.lease import Allocation, Lease, Reservation, ResourceId
+from blazar.domain.lifecycle import Phase
+from blazar.plugins.contract import AllocatedResource, Assignment
+
+
+def exists_ahead(context: Context, lease: Lease, reservation: Reservation) -> bool:
+    """Return whether something of a reservation exists outside long before its start."""
+    plugin = context.plugin_for(reservation.resource_type)
+    return bool(plugin.wanted(assign(context, lease, reservation, (), {}), Phase.AHEAD))
+
+
+def assign(
+    context: Context,
+    lease: Lease,
+    reservation: Reservation,
+    allocations: Sequence[Allocation],
+    names: Mapping[ResourceId, Mapping[str, str]],
+) -> Assignment[Any]:
+    """Return a reservation with what it holds.
+
+    Args:
+        context: The context.
+        lease: Its lease.
+        reservation: The reservation.
+        allocations: Its own, as they are in the books.
+        names: What ``HostStore.get_names`` says of the resources.
+    """
+    plugin = context.plugin_for(reservation.resource_type)
+    return Assignment(
+        lease_id=lease.id,
+        reservation_id=reservation.id,
+        project_id=lease.project_id or "",
+        window=Interval(lease.start, max(lease.end, lease.start + timedelta.resolution)),
+        now=context.clock.now(),
+        spec=plugin.decode(reservation.spec),
+        resources=tuple(
+            AllocatedResource(id=each.resource_id, share=each.share, facts=names.get(each.resource_id, {}))
+            for each in allocations
+        ),
+    )

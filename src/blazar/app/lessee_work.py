@@ -1,0 +1,136 @@
+"""What plugins do inside of a request with the rights of whoever makes it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from blazar.app.context import Context, Plugin
+from blazar.domain.errors import (
+    CannotChange,
+    CloudConflict,
+    CloudDisagrees,
+    CloudError,
+    CloudNotFound,
+    CloudRefused,
+)
+from blazar.domain.lease import ReservationId
+from blazar.ports.compute import Flavor, Lessee, LesseeCompute, ServerGroup
+from blazar.ports.manager import Caller
+
+_logger = logging.getLogger(__name__)
+
+
+@contextmanager
+def telling_what_the_cloud_says() -> Iterator[None]:
+    """Answer with what the cloud has against a request: whoever makes it can do something about it.
+
+    Raises:
+        CloudDisagrees: In the place of what the cloud's adapters raise, except for ``CloudUnavailable``.
+    """
+    try:
+        yield
+    except (CloudConflict, CloudNotFound, CloudRefused) as error:
+        raise CloudDisagrees(f"It cannot be done now: {error.message}") from error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Provided:
+    plugin: Plugin
+    before: Any
+    """The spec that the reservation has now; None for a new one."""
+    asked: Any
+    """The one that it is to have."""
+    after: Any
+    """The same, with what was made for it."""
+
+
+@dataclass(slots=True, kw_only=True)
+class LesseeWork:
+    """The work of one request. It is done once, however often the request is begun again."""
+
+    context: Context
+    compute: LesseeCompute
+    _seen: dict[ReservationId, tuple[Any, Any]] = field(default_factory=dict)
+    _provided: dict[ReservationId, list[_Provided]] = field(default_factory=dict)
+
+    def look_up(self, plugin: Plugin, reservation_id: ReservationId, spec: Any) -> Any:
+        """Return the spec with what only the lessee can see; raises as the plugin does."""
+        known = self._seen.get(reservation_id)
+        if known is None or known[0] != spec:
+            with telling_what_the_cloud_says():
+                known = self._seen[reservation_id] = (spec, plugin.look_up(spec, self.compute))
+        return known[1]
+
+    def provide(self, plugin: Plugin, reservation_id: ReservationId, before: Any, spec: Any) -> Any:
+        """Return the spec with what was made for it.
+
+        Args:
+            plugin: The plugin.
+            reservation_id: The reservation.
+            before: The spec that the reservation has now; None for a new one.
+            spec: The one that it is to have.
+        """
+        known = self._provided.setdefault(reservation_id, [])
+        if not known or known[-1].asked != spec:
+            with telling_what_the_cloud_says():
+                after = plugin.provide(spec, reservation_id, self.compute)
+            known.append(_Provided(plugin=plugin, before=before, asked=spec, after=after))
+        return known[-1].after
+
+    @contextmanager
+    def undone_on_failure(self) -> Iterator[None]:
+        """Undo what was made if the request fails after all, and let the error out."""
+        try:
+            yield
+        except Exception:
+            self._fail()
+            raise
+
+    def succeed(self) -> None:
+        """Undo what was made for specs that have been replaced."""
+        for *earlier, last in self._provided.values():
+            replaced = [each.after for each in earlier] + [last.before]
+            for spec in replaced:
+                if spec is not None:
+                    self._withdraw(last.plugin, spec, last.after)
+
+    def _fail(self) -> None:
+        for provided in self._provided.values():
+            for each in provided:
+                self._withdraw(each.plugin, each.after, each.before)
+
+    def _withdraw(self, plugin: Plugin, spec: Any, kept: Any) -> None:
+        try:
+            plugin.withdraw(self.context.cloud, spec, kept)
+        except CloudError as error:
+            # Of a reservation that lives, the end finds it; of others, the sweep.
+            _logger.warning("what was made inside of a request is left behind: %s", error)
+
+
+def lessee_work(context: Context, caller: Caller, project_id: str | None) -> LesseeWork:
+    """Return the work of a request of *caller* for a lease of a project."""
+    lessee = Lessee(project_id=caller.project_id or "", token=caller.token)
+    compute = context.cloud.compute_for(lessee)
+    return LesseeWork(
+        context=context, compute=compute if caller.project_id == project_id else _Stranger(compute)
+    )
+
+
+class _Stranger:
+    """The rights of somebody who changes the lease of another project, as an operator may."""
+
+    def __init__(self, compute: LesseeCompute) -> None:
+        self._compute = compute
+
+    def find_flavor(self, flavor_id: str) -> Flavor | None:
+        return self._compute.find_flavor(flavor_id)
+
+    def create_server_group(self, name: str, policy: str) -> ServerGroup:
+        raise CannotChange(
+            "affinity: it needs another server group, and only members of the lease's project can make"
+            f" one there ({name}, {policy})"
+        )

@@ -1,0 +1,27 @@
+"""An allocation may be a share of its resource.
+
+Revision ID: 0003
+Revises: 0002
+"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0003"
+down_revision = "0002"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    """Add how many slots a share has, and what each of them needs."""
+    op.add_column("allocations", sa.Column("slots", sa.Integer(), nullable=True))
+    op.add_column("allocations", sa.Column("demand", sa.Text(), nullable=True))
+
+
+def downgrade() -> None:
+    """Remove the columns; shares become allocations of which nobody knows how much they are."""
+    op.drop_column("allocations", "demand")
+    op.drop_column("allocations", "slots")

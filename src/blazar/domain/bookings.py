@@ -1,0 +1,231 @@
+"""Who has booked which resource when, as arrays, so that a million bookings are searched in milliseconds."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, fields
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blazar.domain.capacity import Demand, Share
+from blazar.domain.interval import Interval
+from blazar.domain.lease import ReservationId, ResourceId
+
+Mask = NDArray[np.bool_]
+"""One truth value a position."""
+Positions = NDArray[np.intp]
+Numbers = NDArray[np.int64]
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_DEAD = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Booking:
+    """A window in which a resource is held. ``reservation_id`` is None for one that is only cleaned."""
+
+    resource_id: ResourceId
+    reservation_id: ReservationId | None
+    window: Interval
+    share: Share | None = None
+    """None: all of the resource."""
+    released_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BookingColumns:
+    """Many bookings as parallel columns, so that a million of them are loaded in seconds.
+
+    ``starts`` and ``ends`` are microseconds since 1970, ``ends`` at the earliest when the resource was
+    released; ``held`` says that it was not. ``slots`` is 0 where a booking is of all of its resource.
+    """
+
+    resource_ids: Sequence[ResourceId]
+    reservation_ids: Sequence[ReservationId | None]
+    starts: Numbers
+    ends: Numbers
+    held: Mask
+    slots: NDArray[np.int32]
+    demands: Sequence[Demand | None]
+
+
+@dataclass(slots=True)
+class Rows:
+    """Bookings as parallel arrays, each of the same length."""
+
+    starts: Numbers
+    ends: Numbers
+    positions: NDArray[np.int32]
+    owners: NDArray[np.int32]
+    held: Mask
+    slots: NDArray[np.int32]
+    demands: NDArray[np.int32]
+
+    def take(self, which: NDArray[np.intp] | Mask) -> Rows:
+        """Return a copy of some of them."""
+        return Rows(*(getattr(self, each.name)[which] for each in fields(self)))
+
+
+def _empty_rows(length: int) -> Rows:
+    return Rows(
+        starts=np.empty(length, np.int64),
+        ends=np.empty(length, np.int64),
+        positions=np.empty(length, np.int32),
+        owners=np.empty(length, np.int32),
+        held=np.empty(length, np.bool_),
+        slots=np.empty(length, np.int32),
+        demands=np.empty(length, np.int32),
+    )
+
+
+class Bookings:
+    """The bookings of resources that are known by their positions in a list."""
+
+    def __init__(self) -> None:
+        self._rows = _empty_rows(64)
+        self._used = 0
+        self._dead = 0
+        self._rows_of: dict[int, list[int]] = {}
+        self._owners: dict[ReservationId, int] = {}
+        self._next_owner = 0
+        self._demands: list[Demand] = []
+        self._demand_codes: dict[Demand, int] = {}
+        self._amounts: dict[str, Numbers] = {}
+
+    def load(self, columns: BookingColumns, positions: NDArray[np.int32]) -> None:
+        """Replace all bookings by *columns*; those whose position is negative are left out."""
+        owners = np.fromiter((self._owner_code(each) for each in columns.reservation_ids), np.int32)
+        demands = np.fromiter((self._demand_code(each) for each in columns.demands), np.int32)
+        loaded = Rows(columns.starts, columns.ends, positions, owners, columns.held, columns.slots, demands)
+        self._rows = loaded.take(positions >= 0)
+        self._used = len(self._rows.starts)
+        self._index_rows()
+
+    def replace(self, position: int, bookings: Iterable[Booking]) -> None:
+        """Replace all bookings of one resource."""
+        self.bury(position)
+        rows = [self._append(position, booking) for booking in bookings]
+        if rows:
+            self._rows_of[position] = rows
+
+    def bury(self, position: int) -> None:
+        """Forget all bookings of one resource."""
+        rows = self._rows_of.pop(position, ())
+        for row in rows:
+            self._rows.positions[row] = _DEAD
+        self._dead += len(rows)
+        if self._dead > 1024 and self._dead * 2 > self._used:
+            self._compact()
+
+    def overlapping(
+        self, window: Interval, *, present: datetime | None, ignoring: Collection[ReservationId]
+    ) -> Rows:
+        """Return the bookings that stand in the way of one in *window*.
+
+        Args:
+            window: When; cleaning time is part of it.
+            present: If given, what should have been given back by then, and was not, stands in the way
+                throughout the window.
+            ignoring: Reservations whose own bookings do not.
+        """
+        rows, used = self._rows, slice(0, self._used)
+        start, end = micros(window.start), micros(window.end)
+        found = (rows.starts[used] < end) & (rows.ends[used] > start)
+        overdue = None
+        if present is not None:
+            overdue = rows.held[used] & (rows.ends[used] <= micros(present))
+            found |= overdue
+        for code in {self._owners.get(each) for each in ignoring} - {None}:
+            found &= rows.owners[used] != code
+        which = np.flatnonzero(found)
+        which = which[rows.positions[which] != _DEAD]
+        taken = rows.take(which)
+        if overdue is not None:
+            taken.ends[overdue[which]] = end
+        return taken
+
+    def amounts(self, resource_class: str) -> Numbers:
+        """Return how much of a class one slot needs, by the code of its demand."""
+        known = self._amounts.get(resource_class)
+        done = 0 if known is None else len(known)
+        if known is None or done < len(self._demands):
+            new = [dict(each.amounts).get(resource_class, 0) for each in self._demands[done:]]
+            known = np.concatenate([known if known is not None else (), new]).astype(np.int64)
+            self._amounts[resource_class] = known
+        return known
+
+    def demand(self, code: int) -> Demand:
+        """Return the demand that has a code."""
+        return self._demands[code]
+
+    def _append(self, position: int, booking: Booking) -> int:
+        if self._used == len(self._rows.starts):
+            self._resize(max(64, 2 * self._used))
+        row, rows, share = self._used, self._rows, booking.share
+        end = booking.window.end
+        if booking.released_at is not None:
+            end = max(end, booking.released_at)
+        rows.starts[row], rows.ends[row] = micros(booking.window.start), micros(end)
+        rows.positions[row], rows.owners[row] = position, self._owner_code(booking.reservation_id)
+        rows.held[row] = booking.released_at is None
+        rows.slots[row] = 0 if share is None else share.slots
+        rows.demands[row] = self._demand_code(None if share is None else share.demand)
+        self._used += 1
+        return row
+
+    def _resize(self, length: int) -> None:
+        self._rows = Rows(*(np.resize(getattr(self._rows, each.name), length) for each in fields(Rows)))
+
+    def _index_rows(self) -> None:
+        """Find out which rows each position has."""
+        positions = self._rows.positions[: self._used]
+        order = np.argsort(positions, kind="stable")
+        firsts = np.flatnonzero(np.diff(positions[order], prepend=-1))
+        self._rows_of = {
+            int(positions[rows[0]]): rows.tolist() for rows in np.split(order, firsts[1:]) if len(rows)
+        }
+
+    def _owner_code(self, reservation_id: ReservationId | None) -> int:
+        if reservation_id is None:
+            return -1
+        # Never given out twice: compaction forgets codes in between.
+        code = self._owners.get(reservation_id)
+        if code is None:
+            code = self._owners[reservation_id] = self._next_owner
+            self._next_owner += 1
+        return code
+
+    def _demand_code(self, demand: Demand | None) -> int:
+        if demand is None:
+            return -1
+        code = self._demand_codes.get(demand)
+        if code is None:
+            code = self._demand_codes[demand] = len(self._demands)
+            self._demands.append(demand)
+        return code
+
+    def _compact(self) -> None:
+        alive = np.flatnonzero(self._rows.positions[: self._used] != _DEAD)
+        self._rows = self._rows.take(alive)
+        self._used, self._dead = len(alive), 0
+        self._index_rows()
+        living = set(self._rows.owners.tolist())
+        self._owners = {key: code for key, code in self._owners.items() if code in living}
+        self._forget_demands()
+
+    def _forget_demands(self) -> None:
+        """Number anew the demands that some booking still has."""
+        shared = self._rows.demands >= 0
+        codes, renumbered = np.unique(self._rows.demands[shared], return_inverse=True)
+        self._demands = [self._demands[each] for each in codes.tolist()]
+        self._demand_codes = {each: code for code, each in enumerate(self._demands)}
+        self._rows.demands[shared] = renumbered
+        self._amounts.clear()
+
+
+def micros(instant: datetime) -> int:
+    """Return an instant in microseconds since 1970."""
+    return (instant - _EPOCH) // _MICROSECOND

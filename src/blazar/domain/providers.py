@@ -1,0 +1,38 @@
+"""What a host has to give, as Placement says: its tree of resource providers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostInventory:
+    """How much of one resource class a provider of a host has, as Placement said."""
+
+    total: int
+    reserved: int = 0
+    min_unit: int = 1
+    max_unit: int = 2**31 - 1
+    step_size: int = 1
+    allocation_ratio: float = 1.0
+
+    @property
+    def capacity(self) -> int:
+        """Return how much can be given out in all; rounded down, as Placement does."""
+        return int((self.total - self.reserved) * self.allocation_ratio)
+
+    def gives(self, amount: int) -> bool:
+        """Return whether one request may ask for that amount, however much is left."""
+        return self.min_unit <= amount <= self.max_unit and amount % self.step_size == 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostProvider:
+    """One resource provider of a host, as Placement had it: its root, a NUMA node, a device."""
+
+    uuid: str
+    name: str
+    parent_uuid: str | None = None
+    inventories: Mapping[str, HostInventory] = field(default_factory=dict)
+    traits: frozenset[str] = frozenset()

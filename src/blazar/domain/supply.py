@@ -1,0 +1,84 @@
+"""What many hosts have to give of each resource class, as arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from blazar.domain.bookings import Mask, Numbers
+from blazar.domain.capacity import Demand
+from blazar.domain.providers import HostInventory, HostProvider
+
+Tree = tuple[HostProvider, ...]
+"""The providers of a host, the root first; empty where nothing is known."""
+
+_NONE = HostInventory(total=0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _RootSupply:
+    capacity: Numbers
+    min_unit: Numbers
+    max_unit: Numbers
+    step_size: Numbers
+
+
+class Supplies:
+    """What hosts supply, by position; worked out when it is first asked for.
+
+    Most hosts have one provider, and what they supply is a number a class. A host is *intricate* for a
+    demand that its root alone cannot answer for: ``count_slots`` has to look at its tree.
+    """
+
+    def __init__(self, trees: Sequence[Tree]) -> None:
+        self.trees = trees
+        self._roots: dict[str, _RootSupply] = {}
+        self._masks: dict[tuple[str, str], Mask] = {}
+
+    def intricate(self, demand: Demand) -> Mask:
+        """Return which hosts have a class or a trait that matters below their roots."""
+        mask = np.zeros(len(self.trees), np.bool_)
+        for name, _ in demand.amounts:
+            mask |= self._mask("class", name, lambda tree, key: any(key in p.inventories for p in tree[1:]))
+        for trait in demand.required_traits | demand.forbidden_traits:
+            mask |= self._mask("below", trait, lambda tree, key: any(key in p.traits for p in tree[1:]))
+        return mask
+
+    def suitable(self, demand: Demand) -> Mask:
+        """Return which roots have the traits that are required, and none that is forbidden."""
+        mask = np.ones(len(self.trees), np.bool_)
+        for trait in demand.required_traits:
+            mask &= self._root_has(trait)
+        for trait in demand.forbidden_traits:
+            mask &= ~self._root_has(trait)
+        return mask
+
+    def capacity(self, resource_class: str, amount: int) -> Numbers:
+        """Return the roots' capacities of a class; 0 where *amount* may not be asked for."""
+        supply = self._root(resource_class)
+        gives = (supply.min_unit <= amount) & (amount <= supply.max_unit) & (amount % supply.step_size == 0)
+        return np.where(gives, supply.capacity, 0)
+
+    def _root_has(self, trait: str) -> Mask:
+        return self._mask("root", trait, lambda tree, key: bool(tree) and key in tree[0].traits)
+
+    def _mask(self, kind: str, key: str, has: Callable[[Tree, str], bool]) -> Mask:
+        mask = self._masks.get((kind, key))
+        if mask is None:
+            mask = np.fromiter((has(tree, key) for tree in self.trees), np.bool_, len(self.trees))
+            self._masks[kind, key] = mask
+        return mask
+
+    def _root(self, resource_class: str) -> _RootSupply:
+        supply = self._roots.get(resource_class)
+        if supply is None:
+            found = [tree[0].inventories.get(resource_class, _NONE) if tree else _NONE for tree in self.trees]
+            supply = self._roots[resource_class] = _RootSupply(
+                capacity=np.array([each.capacity for each in found], np.int64),
+                min_unit=np.array([each.min_unit for each in found], np.int64),
+                max_unit=np.array([each.max_unit for each in found], np.int64),
+                step_size=np.array([each.step_size for each in found], np.int64),
+            )
+        return supply
