@@ -144,7 +144,7 @@ class Bookings:
         which = which[rows.positions[which] != _DEAD]
         taken = rows.take(which)
         if overdue is not None:
-            taken.ends[overdue[which]] = end
+            taken.starts[overdue[which]], taken.ends[overdue[which]] = start, end
         return taken
 
     def amounts(self, resource_class: str) -> Numbers:

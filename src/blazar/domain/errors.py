@@ -26,7 +26,7 @@ changes. HTTP statuses live in one table, in ``blazar.api.faults``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 
@@ -162,6 +162,15 @@ class HostNotFound(NotFound):
         super().__init__(f"Host not found: host_id {host_id}", host_id=host_id)
 
 
+class FlavorNotFound(NotFound):
+    """Nova has no flavor of this id, or the lessee may not see it."""
+
+    code = "flavor-not-found"
+
+    def __init__(self, flavor_id: str) -> None:
+        super().__init__(f"Flavor not found: flavor_id {flavor_id}", flavor_id=flavor_id)
+
+
 class PropertyNotFound(NotFound):
     """No resource property has this name."""
 
@@ -196,6 +205,20 @@ class NotEnoughHosts(Conflict):
     """Fewer hosts than asked for are free, and fit, throughout the window."""
 
     code = "not-enough-hosts"
+
+
+class FlavorNotReservable(Conflict):
+    """The flavor has extra specs that no reservation can guarantee; ``extra_specs`` says which."""
+
+    code = "flavor-not-reservable"
+
+    def __init__(self, flavor_id: str, extra_specs: Sequence[str]) -> None:
+        super().__init__(
+            f"Flavor {flavor_id} cannot be reserved, because of extra specs that no reservation can"
+            f" guarantee: {', '.join(extra_specs)}",
+            flavor_id=flavor_id,
+            extra_specs=list(extra_specs),
+        )
 
 
 class InvalidLeaseStatus(Conflict):
