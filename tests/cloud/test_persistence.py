@@ -53,6 +53,7 @@ def fill(cloud: SimulatedCloud) -> None:
     specs = {"resources:CUSTOM_A": "1", "aggregate_instance_extra_specs:reservation": "r"}
     compute.create_flavor(Flavor(id="r", name="r", vcpus=1, memory_mb=1, disk_gb=0, extra_specs=specs))
     compute.add_flavor_access("r", "project")
+    compute.add_host(compute.create_aggregate("r", None, {"reservation": "r"}).id, "node-1")
     server = cloud.boot_server("kept", "project", flavor_id="r")
     compute.create_image(server.id, "image", {"key": "value"})
     compute.delete_server(cloud.boot_server("going", "project", service_host="node-1").id)

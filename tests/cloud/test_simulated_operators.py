@@ -33,8 +33,10 @@ def make_slots(cloud: SimulatedCloud, **totals: int) -> None:
     )
     cloud.compute.add_flavor_access("slots", OWNER)
     cloud.placement.create_resource_class("CUSTOM_SLOT")
+    aggregate = cloud.compute.create_aggregate("slots", None, {"reservation": "slots"})
     for node, total in totals.items():
         host = node.replace("_", "-")
+        cloud.compute.add_host(aggregate.id, host)
         root = cloud.placement.find_provider(host)
         assert root is not None
         child = cloud.placement.create_provider(f"blazar_{host}", root.uuid)
@@ -122,7 +124,7 @@ def test_a_removed_hypervisor_leaves_nothing(simulated: SimulatedCloud) -> None:
     assert simulated.compute.find_hypervisor("node-1") is None
     assert simulated.placement.find_provider("node-1") is None
     assert simulated.placement.find_provider("blazar_node-1") is None
-    assert simulated.compute.list_aggregates()[0].hosts == frozenset()
+    assert [each.hosts for each in simulated.compute.list_aggregates()] == [frozenset(), frozenset()]
     assert simulated.compute.list_availability_zones().get("node-1") is None
 
 
@@ -251,6 +253,35 @@ def test_a_forced_host_needs_room_too(simulated: SimulatedCloud) -> None:
 
     with pytest.raises(CloudConflict):
         boot_slot(simulated, service_host="node-2")
+
+
+def test_a_reservations_flavor_needs_a_host_of_its_aggregate(simulated: SimulatedCloud) -> None:
+    make_slots(simulated, node_1=1, node_2=1)
+    (aggregate,) = simulated.compute.list_aggregates()
+    freepool = simulated.add_aggregate("freepool")
+    simulated.compute.add_host(freepool.id, "node-2")
+
+    simulated.compute.remove_host(aggregate.id, "node-1")
+
+    assert boot_slot(simulated).service_host == "node-2"
+    with pytest.raises(CloudConflict):
+        boot_slot(simulated)
+    assert boot_slot(simulated, service_host="node-1").service_host == "node-1"
+
+
+def test_a_hint_goes_with_the_flavor_of_the_reservation_that_it_names(
+    simulated: SimulatedCloud, reserved: Aggregate
+) -> None:
+    make_slots(simulated, node_1=1)
+
+    def boot(hint: str) -> str:
+        made = simulated.boot_server("server", OWNER, flavor_id="slots", reservation_id=hint)
+        return made.service_host
+
+    for hint in ("reservation", "another"):
+        with pytest.raises(CloudConflict):
+            boot(hint)
+    assert boot("slots") == "node-1"
 
 
 def test_a_private_flavor_is_for_projects_with_access(simulated: SimulatedCloud) -> None:

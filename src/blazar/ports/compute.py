@@ -197,6 +197,9 @@ class Flavors(Protocol):
     def find_flavor(self, flavor_id: str) -> Flavor | None:
         """Return the flavor with its extra specs, or None."""
 
+    def list_flavors(self) -> tuple[Flavor, ...]:
+        """Return all flavors, private ones too, with their extra specs; all pages."""
+
     def create_flavor(self, flavor: Flavor) -> None:
         """Create the flavor and then its extra specs. Raises CloudConflict for a taken id or name."""
 

@@ -75,6 +75,15 @@ class Placement(Protocol):
             CloudRefused: A resource class does not exist.
         """
 
+    def delete_inventory(self, uuid: str, resource_class: str) -> None:
+        """Delete one inventory of a provider, whatever its generation.
+
+        Raises:
+            CloudNotFound: There is no such provider, or it has no inventory of the class.
+            CloudConflict: Something is allocated from the inventory, or somebody else changed the
+                provider at the same instant.
+        """
+
     def list_traits(self, uuid: str) -> frozenset[str]:
         """Return the traits of a provider. Raises CloudNotFound."""
 

@@ -32,7 +32,7 @@ def chores(settings: ReconcilerSettings) -> Mapping[str, Chore]:
     return {
         SWEEP: Chore(
             interval=settings.sweep_interval,
-            run=lambda context, actor, _: sweep(context, actor),
+            run=lambda context, actor, before_each: sweep(context, actor, before_each=before_each),
         ),
         REFRESH: Chore(
             interval=settings.refresh_interval,

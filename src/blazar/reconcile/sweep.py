@@ -2,24 +2,26 @@
 
 It also brings registered hosts back into the freepool that are nowhere, opens those that are closed to
 preemptible servers for nobody, and forgets old entries of the books. Nothing that does not bear our
-mark is touched, and no server is ever deleted here: an aggregate whose hosts still run servers is
-reported and left alone.
+mark is touched, and no server is ever deleted here: what servers still use is reported and left alone.
 """
 
 from __future__ import annotations
 
 import logging
-import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
 from blazar.app.availability import CHANGES_KEPT_FOR
 from blazar.app.context import Context
-from blazar.domain.errors import CloudConflict, CloudNotFound
-from blazar.plugins.hosts.preemption import closings, open_host
-from blazar.plugins.hosts.zones import displaced_hosts, return_to_zone
-from blazar.ports.compute import Aggregate
+from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused
 from blazar.ports.store import AllocationStore, AvailabilityReader, JournalEntry
+from blazar.reconcile.sweeping.hosts import ClosedHosts, HostAggregates, StrayHosts
+from blazar.reconcile.sweeping.kinds import Kind, Surroundings
+from blazar.reconcile.sweeping.slots import Flavors, ResourceClasses, ServerGroups, SlotAggregates
+
+_SLOT_TYPES = frozenset({"virtual:instance", "flavor:instance"})
+"""The resource types whose reservations have flavors, resource classes and server groups."""
 
 _logger = logging.getLogger(__name__)
 
@@ -28,124 +30,120 @@ _logger = logging.getLogger(__name__)
 class Sweepings:
     """What a sweep found and what it mended.
 
-    The keys are ``aggregate:<name>``, ``host:<service host>`` and ``closed:<service host>``.
+    The keys are ``aggregate:<name>``, ``host:<service host>``, ``closed:<service host>``,
+    ``class:<name>``, ``flavor:<id>`` and ``group:<id>``.
     """
 
     found: tuple[str, ...]
     removed: tuple[str, ...]
 
 
-def sweep(context: Context, actor: str) -> Sweepings:
-    """Look for what belongs to nobody; remove what an earlier sweep saw already.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Leftover:
+    kind: Kind
+    name: str
+    reservation_id: str | None
+
+    @property
+    def key(self) -> str:
+        return f"{self.kind.name}:{self.name}"
+
+
+def sweep(context: Context, actor: str, *, before_each: Callable[[], None] = lambda: None) -> Sweepings:
+    """Look for what belongs to nobody; remove what an earlier sweep, an interval ago, saw already.
+
+    The interval is what a request takes at most that makes things outside before it is stored.
+
+    Args:
+        context: The context.
+        actor: Who sweeps, for the journal.
+        before_each: Called before each removal and other long steps; what it raises ends the sweep.
 
     Returns:
         What was found, sorted, and which of it was removed.
+
+    Raises:
+        CloudUnavailable: Nova or Placement does not answer; what was removed so far stays so.
     """
     aggregates = context.cloud.compute.list_aggregates()
-    orphans = {f"aggregate:{each.name}": each for each in _orphans(context, aggregates)}
-    strays = _stray_hosts(context, aggregates)
-    freepool = next((each for each in aggregates if each.name == context.settings.hosts.freepool_name), None)
-    closed = _closed_for_nobody(context, freepool)
+    surroundings = Surroundings(context=context, aggregates=aggregates, before_each=before_each)
+    leftovers = _find(surroundings)
     now = context.clock.now()
     with context.store.begin() as transaction:
-        first_seen = transaction.findings.note(orphans.keys() | strays.keys() | closed.keys(), now)
+        first_seen = transaction.findings.note([each.key for each in leftovers], now)
         _forget_old_entries(context, transaction.allocations, transaction.availability)
         transaction.commit()
     removed = []
-    for key in sorted(key for key, since in first_seen.items() if since < now):
-        if key in orphans:
-            done = _remove_aggregate(context, orphans[key], freepool)
-        elif key in strays:
-            done = _return_host(context, strays[key], freepool)
-        else:
-            done = _open(context, closed[key], freepool)
-        if done:
-            removed.append(key)
-    _report(context, actor, sorted(first_seen), removed)
-    return Sweepings(found=tuple(sorted(first_seen)), removed=tuple(removed))
+    for each in leftovers:
+        if _is_due(context, first_seen[each.key], now):
+            before_each()
+            if _remove(context, each):
+                removed.append(each.key)
+    _report(context, actor, sorted(first_seen), sorted(removed))
+    return Sweepings(found=tuple(sorted(first_seen)), removed=tuple(sorted(removed)))
 
 
-def _orphans(context: Context, aggregates: tuple[Aggregate, ...]) -> list[Aggregate]:
-    """Return the aggregates of reservations of which nothing should be outside."""
-    settings = context.settings.hosts
-    marked = [
-        each
-        for each in aggregates
-        if _is_uuid(each.name) and each.availability_zone == f"{settings.availability_zone_prefix}{each.name}"
+def _kinds(surroundings: Surroundings) -> list[Kind]:
+    """Return all kinds in the order in which leftovers are removed."""
+    kinds: list[Kind] = [
+        HostAggregates(surroundings),
+        ClosedHosts(surroundings),
+        StrayHosts(surroundings),
     ]
-    if not marked:
-        return []
-    with context.store.read() as transaction:
-        deployed = transaction.leases.deployed_reservations([each.name for each in marked])
-    return [each for each in marked if each.name not in deployed]
+    if surroundings.context.plugins.keys() & _SLOT_TYPES:
+        kinds.append(ResourceClasses(surroundings))
+    kinds.append(SlotAggregates(surroundings))
+    if surroundings.context.plugins.keys() & _SLOT_TYPES:
+        kinds += [Flavors(surroundings), ServerGroups(surroundings)]
+    return kinds
 
 
-def _stray_hosts(context: Context, aggregates: tuple[Aggregate, ...]) -> Mapping[str, str]:
-    """Return the registered hosts that are neither in the freepool nor in a reservation's aggregate."""
-    settings = context.settings.hosts
-    placed: set[str] = set()
-    for each in aggregates:
-        zone = each.availability_zone or ""
-        if each.name == settings.freepool_name or zone.startswith(settings.availability_zone_prefix):
-            placed |= each.hosts
-    with context.store.read() as transaction:
-        registered = [host.service_name for host in transaction.hosts.list()]
-    return {f"host:{each}": each for each in registered if each not in placed}
+def _find(surroundings: Surroundings) -> list[_Leftover]:
+    """Return what belongs to nobody."""
+    candidates = [
+        _Leftover(kind=kind, name=name, reservation_id=reservation_id)
+        for kind in _kinds(surroundings)
+        for name, reservation_id in sorted(_candidates(kind).items())
+    ]
+    # The books are read after the cloud: what is made later is not among the candidates.
+    deployed = _deployed(surroundings.context, candidates)
+    return [each for each in candidates if each.reservation_id not in deployed]
 
 
-def _closed_for_nobody(context: Context, freepool: Aggregate | None) -> Mapping[str, str]:
-    """Return the hosts that are closed for reservations of which nothing should be outside."""
-    closed = closings(freepool)
-    if not closed:
+def _candidates(kind: Kind) -> Mapping[str, str | None]:
+    try:
+        return kind.candidates()
+    except CloudRefused as error:
+        _logger.warning("leftovers of the kind %s are not looked for: %s", kind.name, error)
         return {}
+
+
+def _deployed(context: Context, leftovers: list[_Leftover]) -> frozenset[str]:
+    """Return those of their reservations of which something may be outside."""
+    ids = {each.reservation_id for each in leftovers if each.reservation_id is not None}
+    if not ids:
+        return frozenset()
     with context.store.read() as transaction:
-        deployed = transaction.leases.deployed_reservations([each.reservation_id for each in closed.values()])
-    return {f"closed:{host}": host for host, each in closed.items() if each.reservation_id not in deployed}
+        return transaction.leases.deployed_reservations(sorted(ids))
 
 
-def _open(context: Context, service_host: str, freepool: Aggregate | None) -> bool:
-    if freepool is not None:
-        open_host(context.cloud.compute, freepool, service_host)
-    return freepool is not None
+def _is_due(context: Context, first_seen: datetime, now: datetime) -> bool:
+    # A sweep that failed is repeated soon, which is not the second time that counts.
+    return first_seen < now and now - first_seen >= context.settings.reconciler.sweep_interval
 
 
-def _remove_aggregate(context: Context, aggregate: Aggregate, freepool: Aggregate | None) -> bool:
-    compute = context.cloud.compute
-    with context.store.read() as transaction:
-        # It may have come to life since it was listed: a reservation's id is never used twice, but a
-        # pass that was under way may only now have recorded what it made.
-        if transaction.leases.deployed_reservations([aggregate.name]):
-            return False
-        registered = {host.service_name for host in transaction.hosts.list()}
+def _remove(context: Context, leftover: _Leftover) -> bool:
+    # It may have come to life since it was listed: a reservation's id is never used twice, but a pass
+    # that was under way may only now have recorded what it made.
+    if _deployed(context, [leftover]):
+        return False
     try:
-        for service_host in sorted(aggregate.hosts):
-            if service_host in registered and not _return_host(context, service_host, freepool):
-                return False
-            compute.remove_host(aggregate.id, service_host)
-        for service_host in displaced_hosts(aggregate):
-            return_to_zone(compute, aggregate, service_host)
-        compute.delete_aggregate(aggregate.id)
+        return leftover.kind.remove(leftover.name)
     except CloudNotFound:
         return True
-    except CloudConflict as error:
-        _logger.warning("orphaned aggregate %s cannot be removed: %s", aggregate.name, error)
+    except (CloudConflict, CloudRefused) as error:
+        _logger.warning("orphaned %s cannot be removed: %s", leftover.key, error)
         return False
-    return True
-
-
-def _return_host(context: Context, service_host: str, freepool: Aggregate | None) -> bool:
-    if freepool is None:
-        return False
-    if service_host in freepool.hosts:
-        return True
-    try:
-        context.cloud.compute.add_host(freepool.id, service_host)
-    except CloudConflict:
-        return True
-    except CloudNotFound:
-        _logger.warning("registered host %s is unknown to Nova", service_host)
-        return False
-    return True
 
 
 def _forget_old_entries(context: Context, allocations: AllocationStore, log: AvailabilityReader) -> None:
@@ -172,10 +170,3 @@ def _report(context: Context, actor: str, found: list[str], removed: list[str]) 
             ]
         )
         transaction.commit()
-
-
-def _is_uuid(text: str) -> bool:
-    try:
-        return str(uuid.UUID(text)) == text
-    except ValueError:
-        return False

@@ -56,6 +56,28 @@ def test_what_is_no_id_finds_nothing(compute: Compute, flavor_id: str) -> None:
     assert compute.find_flavor(flavor_id) is None
 
 
+def test_all_flavors_are_listed_whosever_they_are(compute: Compute, lab: CloudLab, flavor: Flavor) -> None:
+    of_two = replace(flavor, id=lab.name("two"), name=lab.name("of-two"), extra_specs={})
+    public = replace(flavor, id=lab.name("public"), name=lab.name("of-all"), is_public=True)
+    for each in (flavor, of_two, public):
+        compute.create_flavor(each)
+    compute.add_flavor_access(of_two.id, lab.project_ids[1])
+
+    listed = compute.list_flavors()
+
+    mine = {each.id: each for each in listed if each.id.startswith(lab.name(""))}
+    assert mine == {each.id: each for each in (flavor, of_two, public)}
+    assert len({each.id for each in listed}) == len(listed)
+
+
+def test_a_deleted_flavor_is_not_listed(compute: Compute, flavor: Flavor) -> None:
+    compute.create_flavor(flavor)
+
+    compute.delete_flavor(flavor.id)
+
+    assert flavor.id not in {each.id for each in compute.list_flavors()}
+
+
 def test_an_id_is_given_once(compute: Compute, lab: CloudLab, flavor: Flavor) -> None:
     compute.create_flavor(flavor)
 

@@ -134,6 +134,8 @@ def test_a_missing_provider_has_nothing(placement: Placement) -> None:
         placement.list_traits(NOBODY)
     with pytest.raises(CloudNotFound):
         placement.put_inventories(NOBODY, Inventories(generation=0, by_class={}))
+    with pytest.raises(CloudNotFound):
+        placement.delete_inventory(NOBODY, "VCPU")
 
 
 def test_a_new_provider_has_neither_inventories_nor_traits(placement: Placement, provider: Provider) -> None:
@@ -149,6 +151,40 @@ def test_inventories_are_replaced_as_a_whole(
     put(placement, provider, {resource_class: UNITS})
 
     assert dict(placement.get_inventories(provider.uuid).by_class) == {resource_class: UNITS}
+
+
+def test_one_inventory_is_deleted_and_the_others_stay(
+    placement: Placement, provider: Provider, resource_class: str
+) -> None:
+    put(placement, provider, {"VCPU": Inventory(total=8), resource_class: UNITS})
+
+    placement.delete_inventory(provider.uuid, resource_class)
+
+    assert dict(placement.get_inventories(provider.uuid).by_class) == {"VCPU": Inventory(total=8)}
+    placement.delete_resource_class(resource_class)
+
+
+def test_an_inventory_that_is_not_there_is_not_deleted(
+    placement: Placement, provider: Provider, resource_class: str
+) -> None:
+    put(placement, provider, {"VCPU": Inventory(total=8)})
+
+    for name in (resource_class, "DISK_GB", "CUSTOM_NOBODY_MADE_THIS"):
+        with pytest.raises(CloudNotFound):
+            placement.delete_inventory(provider.uuid, name)
+
+    assert dict(placement.get_inventories(provider.uuid).by_class) == {"VCPU": Inventory(total=8)}
+
+
+def test_deleting_an_inventory_moves_the_generation_on(placement: Placement, provider: Provider) -> None:
+    put(placement, provider, {"VCPU": Inventory(total=8), "DISK_GB": Inventory(total=9)})
+    stale = placement.get_inventories(provider.uuid)
+
+    placement.delete_inventory(provider.uuid, "DISK_GB")
+
+    with pytest.raises(CloudConflict):
+        placement.put_inventories(provider.uuid, stale)
+    assert placement.get_inventories(provider.uuid).by_class.keys() == {"VCPU"}
 
 
 def test_every_write_moves_the_generation_on(placement: Placement, provider: Provider) -> None:
@@ -236,11 +272,14 @@ def test_what_a_server_uses_is_not_taken_away(
     with pytest.raises(CloudConflict):
         put(placement, child, {})
     with pytest.raises(CloudConflict):
+        placement.delete_inventory(child.uuid, resource_class)
+    with pytest.raises(CloudConflict):
         placement.delete_provider(child.uuid)
 
+    assert dict(placement.get_inventories(child.uuid).by_class) == {resource_class: UNITS}
     lab.cloud.compute.delete_server(server_id)
     lab.wait_until_gone(server_id)
-    put(placement, child, {})
+    placement.delete_inventory(child.uuid, resource_class)
     placement.delete_provider(child.uuid)
 
 

@@ -270,6 +270,33 @@ def test_extra_specs_that_nova_hides_are_not_taken_for_none(stub: StubCloud, clo
         cloud.compute_for(Lessee(project_id="p", token="of-the-lessee")).find_flavor("f")
 
 
+def test_flavors_of_everybody_are_listed_over_all_pages(stub: StubCloud, cloud: OpenStackCloud) -> None:
+    def page(*numbers: int, **more: object) -> Reply:
+        specs = {"extra_specs": {"key": "value"}}
+        return Reply(body={"flavors": [{**FLAVOR, "id": f"f{n}", **specs} for n in numbers], **more})
+
+    more = [{"rel": "next", "href": f"{NOVA}/flavors/detail?is_public=None&marker=f2"}]
+    stub.lay_out("GET", f"{NOVA}/flavors/detail", page(1, 2, flavors_links=more), page(3))
+
+    found = cloud.compute.list_flavors()
+
+    assert [(each.id, dict(each.extra_specs)) for each in found] == [
+        (f"f{number}", {"key": "value"}) for number in (1, 2, 3)
+    ]
+    asked = stub.asked("GET", f"{NOVA}/flavors/detail")
+    assert [each.query for each in asked] == [{"is_public": "None"}, {"is_public": "None", "marker": "f2"}]
+    assert versions(stub, f"{NOVA}/flavors/detail") == {"compute 2.61"}
+
+
+def test_a_list_of_flavors_without_their_extra_specs_is_refused(
+    stub: StubCloud, cloud: OpenStackCloud
+) -> None:
+    stub.lay_out("GET", f"{NOVA}/flavors/detail", Reply(body={"flavors": [FLAVOR]}))
+
+    with pytest.raises(CloudRefused, match="extra specs"):
+        cloud.compute.list_flavors()
+
+
 def test_a_lessees_token_is_not_renewed(stub: StubCloud, cloud: OpenStackCloud) -> None:
     stub.lay_out("POST", f"{NOVA}/os-server-groups", Reply(status=401))
 

@@ -6,7 +6,7 @@ import pytest
 from cloud.openstack.stub import Reply, StubCloud
 
 from blazar.cloud.openstack.driver import OpenStackCloud
-from blazar.domain.errors import CloudConflict
+from blazar.domain.errors import CloudConflict, CloudNotFound
 from blazar.ports.placement import Inventories, Inventory
 
 PROVIDERS = "/placement/resource_providers"
@@ -67,6 +67,24 @@ def test_inventories_are_written_as_a_whole_at_their_generation(
                 "allocation_ratio": 4.0,
             }
         },
+    }
+
+
+def test_one_inventory_is_deleted_by_its_class(stub: StubCloud, cloud: OpenStackCloud) -> None:
+    path = f"{PROVIDERS}/child/inventories/CUSTOM_A"
+    text = "Unable to delete inventory of class CUSTOM_A: Inventory for 'CUSTOM_A' is in use."
+    body = {"errors": [{"code": "placement.inventory.inuse", "detail": text}]}
+    stub.lay_out("DELETE", path, Reply(status=409, body=body), Reply(status=204, body=""), Reply(status=404))
+
+    with pytest.raises(CloudConflict, match="is in use"):
+        cloud.placement.delete_inventory("child", "CUSTOM_A")
+    cloud.placement.delete_inventory("child", "CUSTOM_A")
+    with pytest.raises(CloudNotFound):
+        cloud.placement.delete_inventory("child", "CUSTOM_A")
+
+    assert {each.body for each in stub.asked("DELETE", path)} == {None}
+    assert {each.headers["OpenStack-API-Version"] for each in stub.asked("DELETE", path)} == {
+        "placement 1.29"
     }
 
 

@@ -23,6 +23,18 @@ class Flavors(NovaPart):
         """Return the flavor with its extra specs, or None."""
         return find_flavor(self._nova, flavor_id)
 
+    def list_flavors(self) -> tuple[Flavor, ...]:
+        """Return all flavors, private ones too, with their extra specs; all pages."""
+        return self._nova.list(
+            "flavors",
+            _LIST,
+            key="flavors",
+            parse=_flavor,
+            # Not a missing value but a word: public and private ones.
+            params={"is_public": "None"},
+            version=_VERSION,
+        )
+
     def create_flavor(self, flavor: Flavor) -> None:
         """Create the flavor and then its extra specs, with a second request.
 

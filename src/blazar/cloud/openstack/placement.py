@@ -53,6 +53,10 @@ class OpenStackPlacement:
         }
         self._placement.put("resource_providers", uuid, "inventories", body=body, version=_VERSION)
 
+    def delete_inventory(self, uuid: str, resource_class: str) -> None:
+        """Delete one inventory of a provider. Raises CloudNotFound and CloudConflict as the port says."""
+        self._placement.delete("resource_providers", uuid, "inventories", resource_class, version=_VERSION)
+
     def list_traits(self, uuid: str) -> frozenset[str]:
         """Return the traits of a provider. Raises CloudNotFound."""
         answer = self._placement.get("resource_providers", uuid, "traits", version=_VERSION)

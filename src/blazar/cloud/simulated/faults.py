@@ -53,13 +53,18 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from blazar.domain.errors import CloudConflict, CloudError, CloudNotFound, CloudRefused, CloudUnavailable
-from blazar.ports.compute import Compute
+from blazar.ports.compute import Compute, LesseeCompute
 from blazar.ports.network import Networks
 from blazar.ports.placement import Placement
 
 OPERATIONS: frozenset[str] = frozenset(
     f"{service}.{name}"
-    for service, port in (("compute", Compute), ("placement", Placement), ("networks", Networks))
+    for service, port in (
+        ("compute", Compute),
+        ("lessee", LesseeCompute),
+        ("placement", Placement),
+        ("networks", Networks),
+    )
     for name in dir(port)
     if not name.startswith("_")
 )

@@ -19,6 +19,11 @@ class SimulatedFlavors(Service):
         """Return the flavor with its extra specs, or None."""
         return self._state.flavors.get(flavor_id)
 
+    @reads("compute.list_flavors")
+    def list_flavors(self) -> tuple[Flavor, ...]:
+        """Return all flavors, private ones too, with their extra specs; oldest first."""
+        return tuple(self._state.flavors.values())
+
     def create_flavor(self, flavor: Flavor) -> None:
         """Create the flavor; its extra specs are set by a second operation, which may fail."""
         self._new_flavor(flavor)

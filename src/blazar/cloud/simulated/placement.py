@@ -113,6 +113,23 @@ class SimulatedPlacement(Service):
         self._state.inventories[uuid] = dict(inventories.by_class)
         bump_generation(self._state, uuid)
 
+    @writes("placement.delete_inventory")
+    def delete_inventory(self, uuid: str, resource_class: str) -> None:
+        """Delete one inventory of a provider.
+
+        Raises:
+            CloudNotFound: There is no such provider, or it has no inventory of the class.
+            CloudConflict: Something is allocated from the inventory.
+        """
+        known(self._state.providers, uuid, "resource provider")
+        by_class = dict(self._state.inventories[uuid])
+        known(by_class, resource_class, f"inventory on resource provider {uuid} of class")
+        if self._state.used(uuid, resource_class):
+            raise CloudConflict(f"inventory of {resource_class} on resource provider {uuid} is in use")
+        del by_class[resource_class]
+        self._state.inventories[uuid] = by_class
+        bump_generation(self._state, uuid)
+
     @reads("placement.list_traits")
     def list_traits(self, uuid: str) -> frozenset[str]:
         """Return the traits of a provider. Raises CloudNotFound."""

@@ -1,21 +1,20 @@
-"""Where a new server goes, and what it takes from Placement: a small part of nova-scheduler.
+"""Where a new server goes: a small part of nova-scheduler.
 
-A flavor with extra specs ``resources:CUSTOM_…`` takes that much of the classes from one provider with
-room. A plain flavor takes nothing, so hosts are never full for it, and only the rules of BlazarFilter
-narrow the choice.
+It goes to the first host that is up and enabled, that the filters leave, and that has room in Placement.
+The filters are BlazarFilter and, as with AggregateInstanceExtraSpecsFilter, one that leaves to a
+reservation's flavor only the hosts in the aggregate of the reservation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from blazar.cloud.simulated.placement import bump_generation
-from blazar.cloud.simulated.state import CloudState, Consumption, is_visible, known
-from blazar.domain.errors import CloudConflict, CloudRefused
-from blazar.ports.compute import Aggregate, Flavor, Server
+from blazar.cloud.simulated.candidates import consume, find_candidate, request_of
+from blazar.cloud.simulated.state import CloudState, is_visible
+from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused
+from blazar.ports.compute import Aggregate, Flavor, Hypervisor, Server
 
-_RESOURCES = "resources:CUSTOM_"
 _RESERVATION = "aggregate_instance_extra_specs:reservation"
 
 OWNER_KEY = "blazar:owner"
@@ -47,23 +46,13 @@ def boot(state: CloudState, request: BootRequest) -> Server:
         CloudConflict: No valid host was found.
     """
     flavor = _usable_flavor(state, request)
-    wanted = _custom_resources(flavor)
-    for service_host in _hosts(state, request, flavor):
-        provider_uuid = _provider_with_room(state, service_host, wanted)
-        if wanted and provider_uuid is None:
-            continue
-        server = Server(
-            id=state.new_id(),
-            name=request.name,
-            project_id=request.project_id,
-            service_host=service_host,
-            flavor_extra_specs=flavor.extra_specs,
-        )
-        state.servers[server.id] = server
-        state.server_flavors[server.id] = flavor.id
-        if provider_uuid is not None:
-            _consume(state, server.id, provider_uuid, wanted)
-        return server
+    needed = request_of(flavor)
+    for hypervisor in _hypervisors(state, request, flavor):
+        candidate = find_candidate(state, hypervisor.hypervisor_hostname, needed)
+        if candidate is not None:
+            server = _place(state, request, flavor, hypervisor.service_host)
+            consume(state, server.id, needed, candidate)
+            return server
     raise CloudConflict("no valid host was found")
 
 
@@ -73,31 +62,53 @@ def _usable_flavor(state: CloudState, request: BootRequest) -> Flavor:
     return state.flavors[request.flavor_id]
 
 
-def _custom_resources(flavor: Flavor) -> Mapping[str, int]:
-    return {
-        key.removeprefix("resources:"): int(amount)
-        for key, amount in flavor.extra_specs.items()
-        if key.startswith(_RESOURCES)
-    }
+def _place(state: CloudState, request: BootRequest, flavor: Flavor, service_host: str) -> Server:
+    server = Server(
+        id=state.new_id(),
+        name=request.name,
+        project_id=request.project_id,
+        service_host=service_host,
+        flavor_extra_specs=flavor.extra_specs,
+    )
+    state.servers[server.id] = server
+    state.server_flavors[server.id] = flavor.id
+    return server
 
 
-def _hosts(state: CloudState, request: BootRequest, flavor: Flavor) -> Iterator[str]:
-    if request.service_host is not None:
-        hosts = {each.service_host: each.service_host for each in state.hypervisors.values()}
-        yield known(hosts, request.service_host, "compute host")
+def _hypervisors(state: CloudState, request: BootRequest, flavor: Flavor) -> Iterator[Hypervisor]:
+    """Yield the hypervisors that a server may run on, if they have room."""
+    hypervisors = tuple(state.hypervisors.values())
+    if request.service_host is None:
+        for each in hypervisors:
+            if each.is_up and each.is_enabled and _passes_filters(state, request, flavor, each.service_host):
+                yield each
         return
-    for hypervisor in state.hypervisors.values():
-        usable = hypervisor.is_up and hypervisor.is_enabled
-        if usable and _passes_filter(state, request, flavor, hypervisor.service_host):
-            yield hypervisor.service_host
+    if not state.has_service_host(request.service_host):
+        raise CloudNotFound(f"no compute host {request.service_host}")
+    yield from (each for each in hypervisors if each.service_host == request.service_host)
 
 
-def _passes_filter(state: CloudState, request: BootRequest, flavor: Flavor, service_host: str) -> bool:
-    pools = [each for each in state.aggregates.values() if service_host in each.hosts and _is_pool(each)]
-    if request.reservation_id:
-        hinted = [each for each in pools if each.name == request.reservation_id]
-        return bool(hinted) and _is_open_to(hinted[0], request.project_id)
-    return _RESERVATION in flavor.extra_specs or not pools
+def _passes_filters(state: CloudState, request: BootRequest, flavor: Flavor, service_host: str) -> bool:
+    aggregates = [each for each in state.aggregates.values() if service_host in each.hosts]
+    reservation_id = flavor.extra_specs.get(_RESERVATION)
+    if reservation_id is not None and all(each.name != reservation_id for each in aggregates):
+        return False
+    return _passes_blazar_filter(request, reservation_id, [each for each in aggregates if _is_pool(each)])
+
+
+def _passes_blazar_filter(request: BootRequest, reservation_id: str | None, pools: list[Aggregate]) -> bool:
+    """Return what the table of BlazarFilter says where no preemptible servers are allowed.
+
+    Args:
+        request: The server.
+        reservation_id: The reservation of its flavor; None if it is of none.
+        pools: The pools that the host is in.
+    """
+    hint = request.reservation_id
+    if hint:
+        is_open = any(each.name == hint and _is_open_to(each, request.project_id) for each in pools)
+        return is_open or hint == reservation_id
+    return reservation_id is not None or not pools
 
 
 def _is_pool(aggregate: Aggregate) -> bool:
@@ -106,34 +117,3 @@ def _is_pool(aggregate: Aggregate) -> bool:
 
 def _is_open_to(pool: Aggregate, project_id: str) -> bool:
     return pool.metadata.get(OWNER_KEY) == project_id or bool(pool.metadata.get(project_id))
-
-
-def _provider_with_room(state: CloudState, service_host: str, wanted: Mapping[str, int]) -> str | None:
-    """Return a provider in the tree of this host that has room for everything wanted."""
-    roots = {
-        each.hypervisor_hostname for each in state.hypervisors.values() if each.service_host == service_host
-    }
-    for provider in state.providers.values():
-        if state.providers[provider.root_uuid].name not in roots:
-            continue
-        if all(_has_room(state, provider.uuid, name, amount) for name, amount in wanted.items()):
-            return provider.uuid
-    return None
-
-
-def _has_room(state: CloudState, provider_uuid: str, resource_class: str, amount: int) -> bool:
-    inventory = state.inventories[provider_uuid].get(resource_class)
-    if inventory is None or not inventory.min_unit <= amount <= inventory.max_unit:
-        return False
-    capacity = (inventory.total - inventory.reserved) * inventory.allocation_ratio
-    fits_step = amount % inventory.step_size == 0
-    return fits_step and state.used(provider_uuid, resource_class) + amount <= capacity
-
-
-def _consume(state: CloudState, server_id: str, provider_uuid: str, wanted: Mapping[str, int]) -> None:
-    state.consumptions += tuple(
-        Consumption(consumer_id=server_id, provider_uuid=provider_uuid, resource_class=name, amount=amount)
-        for name, amount in wanted.items()
-    )
-    if wanted:
-        bump_generation(state, provider_uuid)

@@ -1,0 +1,1 @@
+"""What may be left behind outside, kind by kind."""
