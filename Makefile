@@ -51,8 +51,9 @@ serve: $(STAMP) ## run the whole service on this machine, until Ctrl-C
 lint: static ## only the quick checks: types, style, imports, sizes
 	@$(BIN)/python -m pytest --quiet tests/test_house_style.py
 
-bench: $(STAMP) ## measure searches and creates at up to 10,000 hosts
+bench: $(STAMP) ## measure searches and creates, of hosts and of instances, at up to 10,000 hosts
 	@$(BIN)/python bench/search
+	@$(BIN)/python bench/slots
 
 bench-filter: require-nova ## measure the scheduler filter inside of Nova: make bench-filter NOVA_PYTHON=…
 	@$(NOVA_PYTHON) bench/filter
@@ -64,7 +65,7 @@ static: $(STAMP)
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/mypy src client nova tests bench examples cloudlab
-	@MYPYPATH=bench $(BIN)/mypy --scripts-are-modules bench/filter bench/search bench/race
+	@MYPYPATH=bench $(BIN)/mypy --scripts-are-modules bench/filter bench/search bench/race bench/slots
 	@$(BIN)/lint-imports --no-logo
 
 lock: require-python ## choose the versions of all dependencies anew, into constraints.txt

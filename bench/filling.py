@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import uuid
 from datetime import UTC, datetime, timedelta
@@ -17,15 +18,16 @@ BEGIN = (datetime.now(UTC) + DAY).replace(hour=0, minute=0, second=0, microsecon
 _BATCH = 5_000
 
 
-def fill(engine: sa.Engine, hosts: int, allocations_per_host: int) -> None:
+def fill(engine: sa.Engine, hosts: int, allocations_per_host: int, shares_per_host: int = 0) -> None:
     """Add hosts with two capabilities, and leases that book each of them on every other day.
 
     Half of the hosts are booked on even days after ``BEGIN``, the others on odd ones; ten to a lease.
+    On the days between, shares of different sizes are booked, several at the same time.
     """
     host_ids = [str(number) for number in range(1, hosts + 1)]
     with engine.begin() as connection:
         _fill_hosts(connection, host_ids)
-        _fill_leases(connection, host_ids, allocations_per_host)
+        _fill_leases(connection, host_ids, allocations_per_host, shares_per_host)
     if engine.dialect.name != "sqlite":
         with engine.connect() as connection:
             connection.exec_driver_sql(
@@ -39,7 +41,10 @@ def _fill_hosts(connection: sa.Connection, host_ids: list[str]) -> None:
     generator = random.Random(1)  # a repeatable choice of sizes
     resources = [{"id": i, "collection": "host", "generation": 0, "is_reservable": True} for i in host_ids]
     _insert(connection, tables.resources, resources)
-    _insert(connection, tables.hosts, [host_row(i, generator.choice((8, 16, 32, 64)), now) for i in host_ids])
+    hosts = [host_row(i, generator.choice((8, 16, 32, 64)), now) for i in host_ids]
+    _insert(connection, tables.hosts, hosts)
+    providers = [_provider_row(row["id"], row["vcpus"]) for row in hosts]
+    _insert(connection, tables.host_providers, providers)
     properties = [
         {"id": i, "resource_type": "physical:host", "name": name, "is_private": False}
         for i, name in ((rack, "rack"), (disk, "disk"))
@@ -53,7 +58,9 @@ def _fill_hosts(connection: sa.Connection, host_ids: list[str]) -> None:
     _insert(connection, tables.host_capabilities, capabilities)
 
 
-def _fill_leases(connection: sa.Connection, host_ids: list[str], allocations_per_host: int) -> None:
+def _fill_leases(
+    connection: sa.Connection, host_ids: list[str], allocations_per_host: int, shares_per_host: int
+) -> None:
     now = datetime.now(UTC)  # noqa: TID251
     leases = [str(uuid.uuid4()) for _ in range(max(1, len(host_ids) * allocations_per_host // 10))]
     reservations = [str(uuid.uuid4()) for _ in leases]
@@ -72,11 +79,43 @@ def _fill_leases(connection: sa.Connection, host_ids: list[str], allocations_per
         for day in range(allocations_per_host)
     ]
     _insert(connection, tables.allocations, allocations)
+    shares = [
+        _share_row(i, number, reservations[(int(i) + number) % len(reservations)])
+        for i in host_ids
+        for number in range(shares_per_host)
+    ]
+    _insert(connection, tables.allocations, shares)
+
+
+def _share_row(host_id: str, number: int, reservation_id: str) -> dict[str, Any]:
+    """Return a share of an eighth of the smallest host, or a quarter, that begins on a free day."""
+    vcpus = 1 + number % 2
+    day = 2 * (number // 3) + 1 - (int(host_id) // 5) % 2
+    return {
+        "resource_id": host_id,
+        "reservation_id": reservation_id,
+        "start_at": BEGIN + day * DAY + timedelta(hours=number % 3 * 6),
+        "end_at": BEGIN + day * DAY + timedelta(hours=number % 3 * 6 + 10),
+        "slots": 1 + number % 2,
+        "demand": json.dumps({"amounts": {"VCPU": vcpus, "MEMORY_MB": vcpus * 4096, "DISK_GB": 10}}),
+    }
 
 
 def _insert(connection: sa.Connection, table: sa.Table[Any], rows: list[dict[str, Any]]) -> None:
     for first in range(0, len(rows), _BATCH):
         connection.execute(sa.insert(table), rows[first : first + _BATCH])
+
+
+def _provider_row(host_id: str, vcpus: int) -> dict[str, Any]:
+    totals = {"VCPU": vcpus, "MEMORY_MB": vcpus * 4096, "DISK_GB": 1000}
+    return {
+        "host_id": host_id,
+        "uuid": str(uuid.uuid5(uuid.NAMESPACE_OID, host_id)),
+        "name": f"host-{host_id}",
+        "position": 0,
+        "inventories": json.dumps({name: {"total": total} for name, total in totals.items()}),
+        "traits": json.dumps(["HW_CPU_X86_AVX2"]),
+    }
 
 
 def host_row(host_id: str, vcpus: int, now: datetime) -> dict[str, Any]:
@@ -125,3 +164,25 @@ def reservation_row(reservation_id: str, lease_id: str) -> dict[str, Any]:
         "missing_resources": False,
         "resources_changed": False,
     }
+
+
+def bare_commit(engine: sa.Engine) -> None:
+    """Commit about the rows that a create writes, and nothing else."""
+    now = datetime.now(UTC)  # noqa: TID251
+    lease, reservation = str(uuid.uuid4()), str(uuid.uuid4())
+    with engine.begin() as connection:
+        connection.execute(sa.insert(tables.leases), [lease_row(lease, now)])
+        connection.execute(sa.insert(tables.reservations), [reservation_row(reservation, lease)])
+        connection.execute(
+            sa.insert(tables.events),
+            [
+                {
+                    "id": str(uuid.uuid4()),
+                    "lease_id": lease,
+                    "event_type": each,
+                    "time_at": now,
+                    "status": "UNDONE",
+                }
+                for each in ("start_lease", "end_lease", "before_end_lease")
+            ],
+        )

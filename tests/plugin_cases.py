@@ -11,15 +11,34 @@ from clocks import EPOCH, ManualClock
 
 from blazar.app.context import Plugin
 from blazar.cloud.simulated.cloud import SimulatedCloud
+from blazar.cloud.simulated.shape import HostShape
 from blazar.domain.availability import Resource
+from blazar.domain.capacity import Demand, Share
 from blazar.domain.interval import Interval
 from blazar.domain.lease import LeaseId, ReservationId, ResourceId
+from blazar.domain.providers import HostInventory, HostProvider
 from blazar.domain.requirements import Fact
 from blazar.plugins.contract import AllocatedResource, Assignment
-from blazar.plugins.hosts.plugin import make_plugin
+from blazar.plugins.flavors.plugin import make_plugin as make_flavors
+from blazar.plugins.hosts.plugin import make_plugin as make_hosts
+from blazar.plugins.instances.plugin import make_plugin as make_instances
+from blazar.ports.compute import Flavor, Lessee, LesseeCompute
 from blazar.settings import Settings
 
 RESERVATION = ReservationId("5b0c8f4e-61d7-4f0a-9c55-2d3a7be01f10")
+PROJECT = "project"
+SHAPE = HostShape(vcpus=8, memory_mb=16_384, local_gb=200)
+"""Of every host in :func:`new_cloud`."""
+SOURCE = Flavor(
+    id="source",
+    name="source",
+    vcpus=2,
+    memory_mb=1024,
+    disk_gb=10,
+    ephemeral_gb=5,
+    is_public=True,
+    extra_specs={"trait:HW_CPU_X86_AVX2": "forbidden", "quota:cpu_shares": "10"},
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,32 +49,78 @@ class PluginCase:
     body: Mapping[str, object]
     changes: Mapping[str, object]
     furnish: Callable[[SimulatedCloud], tuple[Resource, ...]]
+    share: Share | None = None
+    """What a reservation holds of each of its resources."""
 
 
-def assignment_of(plugin: Plugin, case: PluginCase, resources: tuple[Resource, ...]) -> Assignment[Any]:
-    """Return a reservation of the first two resources."""
+def lessee_of(cloud: SimulatedCloud) -> LesseeCompute:
+    """Return the cloud as the project sees it whose reservations these are."""
+    return cloud.compute_for(Lessee(project_id=PROJECT))
+
+
+def spec_of(plugin: Plugin, case: PluginCase, lessee: LesseeCompute) -> Any:
+    """Return the spec of a reservation for which a request has done all that it does."""
+    spec = plugin.look_up(plugin.parse(case.body), lessee)
+    return plugin.provide(spec, RESERVATION, lessee)
+
+
+def assignment_of(
+    plugin: Plugin, case: PluginCase, resources: tuple[Resource, ...], spec: Any = None
+) -> Assignment[Any]:
+    """Return a reservation of the first two resources; by default, as it was asked for."""
     return Assignment(
         lease_id=LeaseId("lease"),
         reservation_id=RESERVATION,
-        project_id="project",
+        project_id=PROJECT,
         window=Interval(EPOCH, EPOCH + timedelta(hours=1)),
         now=EPOCH,
-        spec=plugin.parse(case.body),
-        resources=tuple(AllocatedResource(id=each.id, facts=each.facts) for each in resources[:2]),
+        spec=plugin.parse(case.body) if spec is None else spec,
+        resources=tuple(
+            AllocatedResource(id=each.id, share=case.share, facts=each.facts) for each in resources[:2]
+        ),
     )
 
 
-def _furnish_hosts(cloud: SimulatedCloud) -> tuple[Resource, ...]:
+def _furnish_hosts(cloud: SimulatedCloud, domain: str = "") -> tuple[Resource, ...]:
+    """Add four hosts; the names of their hypervisors are those of their compute services in a domain."""
     freepool = cloud.add_aggregate("freepool")
     found = []
     for number in range(4):
-        hypervisor = cloud.add_hypervisor(f"host-{number}")
+        hypervisor = cloud.add_hypervisor(f"host-{number}{domain}", SHAPE, service_host=f"host-{number}")
         cloud.compute.add_host(freepool.id, hypervisor.service_host)
-        facts: dict[str, Fact] = {"service_name": hypervisor.service_host, "vcpus": hypervisor.vcpus}
+        facts: dict[str, Fact] = {
+            "hypervisor_hostname": hypervisor.hypervisor_hostname,
+            "service_name": hypervisor.service_host,
+            "vcpus": hypervisor.vcpus,
+        }
         found.append(
-            Resource(id=ResourceId(hypervisor.id), generation=0, is_reservable=True, facts=facts, size=(1,))
+            Resource(
+                id=ResourceId(hypervisor.id),
+                generation=0,
+                is_reservable=True,
+                facts=facts,
+                size=(1,),
+                providers=(_root_provider(cloud, hypervisor.hypervisor_hostname),),
+            )
         )
     return tuple(found)
+
+
+def _furnish_slots(cloud: SimulatedCloud) -> tuple[Resource, ...]:
+    """Add four hosts, and the flavor that slots can be like."""
+    cloud.compute.create_flavor(SOURCE)
+    return _furnish_hosts(cloud, ".example")
+
+
+def _root_provider(cloud: SimulatedCloud, name: str) -> HostProvider:
+    provider = cloud.placement.find_provider(name)
+    assert provider is not None
+    inventories = cloud.placement.get_inventories(provider.uuid).by_class
+    return HostProvider(
+        uuid=provider.uuid,
+        name=name,
+        inventories={key: HostInventory(total=each.total) for key, each in inventories.items()},
+    )
 
 
 def new_cloud() -> SimulatedCloud:
@@ -65,7 +130,7 @@ def new_cloud() -> SimulatedCloud:
 
 CASES = {
     "physical:host": PluginCase(
-        make=make_plugin,
+        make=make_hosts,
         body={
             "min": 2,
             "max": "2",
@@ -75,5 +140,31 @@ CASES = {
         },
         changes={"max": 3},
         furnish=_furnish_hosts,
-    )
+    ),
+    "virtual:instance": PluginCase(
+        make=make_instances,
+        body={
+            "vcpus": "2",
+            "memory_mb": 1024,
+            "disk_gb": 0,
+            "amount": 6,
+            "affinity": None,
+            "resource_properties": '[">=", "$vcpus", "1"]',
+        },
+        changes={"amount": "5"},
+        furnish=_furnish_slots,
+        share=Share(slots=3, demand=Demand.of({"VCPU": 2, "MEMORY_MB": 1024})),
+    ),
+    "flavor:instance": PluginCase(
+        make=make_flavors,
+        body={
+            "flavor_id": SOURCE.id,
+            "amount": 2,
+            "affinity": "False",
+            "resource_properties": '[">=", "$vcpus", "1"]',
+        },
+        changes={"affinity": True},
+        furnish=_furnish_slots,
+        share=Share(slots=1, demand=Demand.of({"VCPU": 2, "MEMORY_MB": 1024, "DISK_GB": 15})),
+    ),
 }

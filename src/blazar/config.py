@@ -60,7 +60,7 @@ API_OPTIONS: list[cfg.Opt] = [
 MANAGER_OPTIONS: list[cfg.Opt] = [
     cfg.ListOpt(
         "plugins",
-        default=["physical.host.plugin"],
+        default=["physical.host.plugin", "virtual.instance.plugin", "flavor.instance.plugin"],
         help="Resource plugins, by entry point name. The API needs the same value.",
     ),
     cfg.StrOpt(

@@ -15,8 +15,8 @@ from statements import counted
 from blazar.db.store import SqlStore
 from blazar.domain.errors import ConcurrentUpdate, HostAlreadyRegistered
 from blazar.domain.hosts import Host
-from blazar.domain.providers import HostInventory, HostProvider
 from blazar.domain.lease import ResourceId
+from blazar.domain.providers import HostInventory, HostProvider
 
 ONE = ResourceId("1")
 ROOT = HostProvider(

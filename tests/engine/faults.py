@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, cast
 
+from blazar.app.context import Plugin
 from blazar.cloud.simulated.faults import FaultKind, FaultRule, FaultScript, Moment, SimulatedCrash
 from blazar.db.store import SqlStore
 from blazar.domain.errors import ConcurrentUpdate, Unavailable
@@ -91,6 +92,7 @@ class ScriptedStore:
         self._fault: CommitFault | None = None
         self._countdown = 0
         self.commits = 0
+        self.has_struck = False
         self._overtake: Callable[[], object] | None = None
 
     @property
@@ -130,7 +132,7 @@ class ScriptedStore:
         if fault is None or self._countdown > 0:
             transaction.commit()
             return
-        self._fault = None
+        self._fault, self.has_struck = None, True
         if not fault.is_lost:
             transaction.commit()
         raise fault.raises()
@@ -169,24 +171,26 @@ class FaultyHosts(Hosts):
         return super().before_end(cloud, assignment, due)
 
 
-class RepeatingHosts(Hosts):
-    """The plugin, but every step is taken twice, the second time in ignorance of the first."""
+class Repeating:
+    """A plugin, but every step is taken twice, the second time in ignorance of the first."""
 
-    def make(
-        self, cloud: Cloud, assignment: Assignment[HostSpec], item: HostItem, seen: HostsSeen
-    ) -> Outcome:
-        super().make(cloud, assignment, item, seen)
-        return super().make(cloud, assignment, item, seen)
+    def __init__(self, plugin: Plugin) -> None:
+        self._plugin = plugin
 
-    def remove(
-        self, cloud: Cloud, assignment: Assignment[HostSpec], item: HostItem, seen: HostsSeen
-    ) -> Outcome:
-        super().remove(cloud, assignment, item, seen)
-        return super().remove(cloud, assignment, item, seen)
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._plugin, name)
 
-    def before_end(self, cloud: Cloud, assignment: Assignment[HostSpec], due: datetime) -> Outcome:
-        super().before_end(cloud, assignment, due)
-        return super().before_end(cloud, assignment, due)
+    def make(self, *arguments: Any) -> Outcome:
+        self._plugin.make(*arguments)
+        return self._plugin.make(*arguments)
+
+    def remove(self, *arguments: Any) -> Outcome:
+        self._plugin.remove(*arguments)
+        return self._plugin.remove(*arguments)
+
+    def before_end(self, *arguments: Any) -> Outcome:
+        self._plugin.before_end(*arguments)
+        return self._plugin.before_end(*arguments)
 
 
 def _witness(store: ScriptedStore) -> Store:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
+from engine.slot_invariants import check_slots_in_cloud, is_of_slots
 
 from blazar.db import tables
 from blazar.db.leases import SqlLeases
@@ -68,8 +70,10 @@ def check_always(lab: Lab, world: World | None = None) -> None:
     """What holds at every instant, whatever has gone wrong."""
     assert not lab.violations, lab.violations
     _check_nothing_twice(lab, world or lab.world())
-    shared = (FREEPOOL, lab.conditions.zone)
-    homes = Counter(host for name, hosts in lab.aggregates().items() if name not in shared for host in hosts)
+    with lab.faults.exempt():
+        aggregates = lab.cloud.compute.list_aggregates()
+    whole = [each for each in aggregates if (each.availability_zone or "").startswith("blazar_")]
+    homes = Counter(host for each in whole for host in each.hosts)
     twice = [host for host, count in homes.items() if count > 1]
     assert not twice, twice
 
@@ -102,15 +106,34 @@ def check_said_once(lab: Lab) -> None:
 
 
 def _check_nothing_twice(lab: Lab, world: World) -> None:
-    cleaning = lab.conditions.cleaning_time
     by_host: dict[str, list[sa.Row[Any]]] = defaultdict(list)
     for row in world.allocations:
         by_host[row.resource_id].append(row)
-    for rows in by_host.values():
+    for host_id, rows in by_host.items():
         rows.sort(key=lambda row: row.start_at)
-        for one, other in itertools.pairwise(rows):
+        for one, other in itertools.combinations(rows, 2):
             assert one.reservation_id is None or one.reservation_id != other.reservation_id
-            assert one.end_at + cleaning <= other.start_at, "a host is promised twice"
+            if one.slots is None or other.slots is None:
+                assert not _meet(lab, one, other), "a host is promised twice"
+        _check_room(lab, rows, next(each for each in world.hosts if each.id == host_id))
+
+
+def _meet(lab: Lab, one: sa.Row[Any], other: sa.Row[Any]) -> bool:
+    """Return whether one allocation is there, or its host is cleaned after it, when another begins."""
+    return bool(one.start_at <= other.start_at < one.end_at + lab.conditions.cleaning_time)
+
+
+def _check_room(lab: Lab, rows: Rows, host: sa.Row[Any]) -> None:
+    """At no instant is more promised of a host than it has."""
+    shares = [row for row in rows if row.slots is not None]
+    room = {"VCPU": host.vcpus, "MEMORY_MB": host.memory_mb, "DISK_GB": host.local_gb}
+    for row in shares:
+        used: Counter[str] = Counter()
+        for each in shares:
+            if _meet(lab, each, row):
+                amounts = json.loads(each.demand)["amounts"]
+                used.update({name: amount * each.slots for name, amount in amounts.items()})
+        assert all(used[name] <= room[name] for name in used), f"{host.service_name}: {used}"
 
 
 def _check_status(lab: Lab, world: World, lease: Lease, may_fail: bool) -> None:
@@ -142,8 +165,20 @@ def _check_books(world: World, lease: Lease) -> None:
         if lease.status is LeaseStatus.TERMINATED:
             assert own == [], "a lease that is over still holds hosts"
             continue
-        assert _count(reservation, "min") <= len(own) <= _count(reservation, "max")
+        if is_of_slots(reservation):
+            _check_slots(reservation, own)
+        else:
+            assert _count(reservation, "min") <= len(own) <= _count(reservation, "max")
         assert {(row.start_at, row.end_at) for row in own} == {(lease.start, lease.end)}
+
+
+def _check_slots(reservation: Reservation, own: Rows) -> None:
+    assert sum(row.slots for row in own) == _count(reservation, "amount")
+    match reservation.spec["affinity"]:
+        case True:
+            assert len(own) == 1
+        case False:
+            assert all(row.slots == 1 for row in own)
 
 
 def _count(reservation: Reservation, key: str) -> int:
@@ -154,7 +189,8 @@ def _count(reservation: Reservation, key: str) -> int:
 
 def _check_cloud(lab: Lab, world: World) -> None:
     wanted = dict(_wanted_aggregates(lab, world))
-    away = frozenset().union(*wanted.values())
+    of_slots = {each.id for each in _reservations(world) if is_of_slots(each)}
+    away = frozenset().union(*(hosts for key, hosts in wanted.items() if key not in of_slots))
     wanted[FREEPOOL] = frozenset(lab.host_names) - away
     if lab.conditions.zone:
         wanted[lab.conditions.zone] = wanted[FREEPOOL]
@@ -166,8 +202,14 @@ def _check_cloud(lab: Lab, world: World) -> None:
             assert owner == ("project" if is_reserved else None)
             closed = {each.reservation_id for each in closings(aggregate).values()}
             assert closed <= set(_being_prepared(lab, world)), "a host stays closed"
-    deployed = {each.id for lease in world.leases for each in lease.reservations if each.is_deployed}
-    assert deployed == wanted.keys() - {FREEPOOL, lab.conditions.zone}, deployed
+    groups = check_slots_in_cloud(lab, world, wanted)
+    deployed = {each.id for each in _reservations(world) if each.is_deployed}
+    assert deployed == (wanted.keys() | groups) - {FREEPOOL, lab.conditions.zone}, deployed
+
+
+def _reservations(world: World) -> Iterator[Reservation]:
+    for lease in world.leases:
+        yield from lease.reservations
 
 
 def _being_prepared(lab: Lab, world: World) -> Iterator[str]:

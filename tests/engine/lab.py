@@ -15,7 +15,18 @@ from clocks import EPOCH, ManualClock
 from databases import empty_tables
 from engine import invariants
 from engine.faults import ScriptedStore, WatchedFaults
-from engine.parts import PREEMPTIBLE, Conditions, LabManager, Sent, Silent, lease_body, make_plugin
+from engine.parts import (
+    LEASE_TABLES,
+    PREEMPTIBLE,
+    TRAITS,
+    Asked,
+    Conditions,
+    LabManager,
+    Sent,
+    Silent,
+    lease_body,
+    make_plugins,
+)
 
 from blazar.app.availability import AvailabilityIndex
 from blazar.app.context import Context
@@ -25,6 +36,7 @@ from blazar.db import tables
 from blazar.db.store import SqlStore
 from blazar.domain.errors import (
     BlazarError,
+    CloudDisagrees,
     CloudError,
     ConcurrentUpdate,
     Conflict,
@@ -42,16 +54,6 @@ from blazar.reconcile.loop import Reconciler
 from blazar.reconcile.outbox import OutboxSender
 
 FREEPOOL = "freepool"
-_LEASE_TABLES = (
-    tables.allocations,
-    tables.events,
-    tables.reservations,
-    tables.leases,
-    tables.work,
-    tables.journal,
-    tables.outbox,
-    tables.sweep_findings,
-)
 LESSEE = Caller(user_id="user", project_id="project")
 _BUSY = 60
 """More passes than this at one instant are a loop without end."""
@@ -106,7 +108,8 @@ class Lab:
         self.manager = self.new_manager()
         self.cloud.add_aggregate(FREEPOOL)
         for number in range(1, conditions.hosts + 1):
-            self.cloud.add_hypervisor(f"host-{number}", availability_zone=conditions.zone or None)
+            zone = conditions.zone or None
+            self.cloud.add_hypervisor(f"host-{number}", availability_zone=zone, traits=TRAITS)
             self.host_names.append(f"host-{number}")
         if not self._restore_hosts():
             empty_tables(self.engine)
@@ -120,7 +123,7 @@ class Lab:
             known = sorted(connection.scalars(sa.select(tables.hosts.c.service_name)))
             if known != sorted(self.host_names):
                 return False
-            for table in _LEASE_TABLES:
+            for table in LEASE_TABLES:
                 connection.execute(sa.delete(table))
         with self.faults.exempt():
             compute, placement = self.cloud.compute, self.cloud.placement
@@ -138,12 +141,11 @@ class Lab:
         self.managers_so_far += 1
         name = f"manager-{self.managers_so_far}"
         settings = self.conditions.settings
-        plugin = make_plugin(self.conditions)
         context = Context(
             store=self.store,
             clock=clock,
             cloud=self.cloud,
-            plugins={"physical:host": plugin},
+            plugins=make_plugins(self.conditions),
             indexes={"host": AvailabilityIndex(self.store, clock, "host", HOST_TEXT_FACTS)},
             settings=settings,
             waker=Silent(),
@@ -179,19 +181,17 @@ class Lab:
 
     # What a lessee does. Requests whose answer got lost are made again, as clients do.
 
-    def create(
-        self, name: str, start: float | str, end: float, *counts: tuple[int, int] | None, **keys: object
-    ) -> LeaseId:
+    def create(self, name: str, start: float | str, end: float, *asked: Asked, **keys: object) -> LeaseId:
         """Create a lease, by default for one host, and return its id.
 
         Args:
             name: To be used once.
             start: In hours since the beginning, or ``now``.
             end: In hours since the beginning.
-            *counts: (min, max) of each reservation; None for no reservation at all.
+            *asked: (min, max) of each reservation, or all its keys; None for no reservation at all.
             **keys: Further keys of every reservation.
         """
-        body = lease_body(name, self.date(start), self.date(end), *counts, **keys)
+        body = lease_body(name, self.date(start), self.date(end), *asked, **keys)
         self._insist(
             lambda: self.manager.service.create_lease(LESSEE, body),
             lambda: any(each.name == name for each in self.leases()),
@@ -385,7 +385,7 @@ class Lab:
                 act()
             except SimulatedCrash:
                 self.kill()
-            except (Unavailable, ConcurrentUpdate, CloudError):
+            except (Unavailable, ConcurrentUpdate, CloudDisagrees, CloudError):
                 pass
             else:
                 return

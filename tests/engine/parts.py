@@ -6,14 +6,15 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from engine.faults import FaultyHosts, RepeatingHosts
+from engine.faults import FaultyHosts, Repeating
 
-from blazar.app.context import Context
+from blazar.app.context import Context, Plugin
+from blazar.db import tables
 from blazar.domain.errors import Unavailable
+from blazar.manager.plugins import load_plugins
 from blazar.manager.service import ManagerService
-from blazar.plugins.hosts.plugin import Hosts
 from blazar.ports.compute import Flavor
 from blazar.reconcile.loop import Reconciler
 from blazar.settings import HostSettings, LeaseSettings, Settings
@@ -23,6 +24,20 @@ if TYPE_CHECKING:
     from blazar.ports.waker import Waker
 
 
+TRAITS = ("HW_CPU_X86_AVX2",)
+"""Of every host."""
+PLUGINS = ("physical.host.plugin", "virtual.instance.plugin", "flavor.instance.plugin")
+LEASE_TABLES = (
+    tables.allocations,
+    tables.events,
+    tables.reservations,
+    tables.leases,
+    tables.work,
+    tables.journal,
+    tables.outbox,
+    tables.sweep_findings,
+)
+"""What is emptied where the next lab has the same hosts."""
 PREEMPTIBLE = Flavor(
     id="preemptible",
     name="preemptible",
@@ -64,12 +79,15 @@ class Conditions:
         )
 
 
-def make_plugin(conditions: Conditions) -> Hosts:
-    """Return the plugin, with the bug or the habit that is asked for."""
-    settings = conditions.settings.hosts
+def make_plugins(conditions: Conditions) -> Mapping[str, Plugin]:
+    """Return the plugins, with the bug or the habit that is asked for."""
+    plugins = load_plugins(PLUGINS, conditions.settings)
     if conditions.faulty_step:
-        return FaultyHosts(settings, conditions.faulty_step, conditions.faulty_host)
-    return RepeatingHosts(settings) if conditions.takes_steps_twice else Hosts(settings)
+        hosts = FaultyHosts(conditions.settings.hosts, conditions.faulty_step, conditions.faulty_host)
+        return {**plugins, "physical:host": hosts}
+    if conditions.takes_steps_twice:
+        return {key: cast("Plugin", Repeating(each)) for key, each in plugins.items()}
+    return plugins
 
 
 class Sent:
@@ -105,20 +123,26 @@ class LabManager:
     reconciler: Reconciler
 
 
-def lease_body(
-    name: str, start: str, end: str, *counts: tuple[int, int] | None, **keys: object
-) -> Mapping[str, object]:
+def hosts(minimum: int, maximum: int) -> Mapping[str, object]:
+    """Return a reservation of hosts."""
+    return {
+        "resource_type": "physical:host",
+        "min": minimum,
+        "max": maximum,
+        "hypervisor_properties": "",
+        "resource_properties": "",
+    }
+
+
+Asked = tuple[int, int] | Mapping[str, object] | None
+"""A reservation: (min, max) of hosts, or all of its keys; None for none at all."""
+
+
+def lease_body(name: str, start: str, end: str, *asked: Asked, **keys: object) -> Mapping[str, object]:
     """Return a request for a lease, by default for one host; see :meth:`Lab.create`."""
     reservations = [
-        {
-            "resource_type": "physical:host",
-            "min": each[0],
-            "max": each[1],
-            "hypervisor_properties": "",
-            "resource_properties": "",
-            **keys,
-        }
-        for each in counts or ((1, 1),)
+        {**(each if isinstance(each, Mapping) else hosts(*each)), **keys}
+        for each in asked or ((1, 1),)
         if each is not None
     ]
     return {"name": name, "start_date": start, "end_date": end, "reservations": reservations}

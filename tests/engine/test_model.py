@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
@@ -10,6 +11,8 @@ from engine.faults import COMMIT_FAULTS
 from engine.invariants import World, check_always, check_settled
 from engine.lab import Lab
 from engine.parts import Conditions, LabManager
+from engine.slot_invariants import is_of_slots
+from engine.slots import fill, instances, slots_by_host
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -92,6 +95,28 @@ class Leases(RuleBasedStateMachine):
             window = Interval(self._minute(start), self._minute(start + length))
             assert expression or not _is_enough(self._free_hosts(window), counts)
 
+    @rule(
+        start=st.integers(0, 90),
+        length=st.integers(1, 90),
+        amount=st.integers(1, 6),
+        affinity=st.sampled_from([True, False, None]),
+    )
+    def create_slots(self, start: int, length: int, amount: int, affinity: bool | None) -> None:
+        self.names += 1
+        first = "now" if start == 0 else self._hours(start)
+        asked = instances(amount, affinity)
+        try:
+            self.lab.create(f"lease {self.names}", first, self._hours(start + length), asked)
+        except NotEnoughHosts:
+            free = self._free_slots(Interval(self._minute(start), self._minute(start + length)))
+            match affinity:
+                case True:
+                    assert max(free) < amount
+                case False:
+                    assert sum(each > 0 for each in free) < amount
+                case None:
+                    assert sum(free) < amount
+
     @rule(pick=st.integers(0, 99), start=st.integers(0, 90), length=st.integers(1, 90))
     def move(self, pick: int, start: int, length: int) -> None:
         self._change(pick, lambda lease: {"start": self._hours(start), "end": self._hours(start + length)})
@@ -114,6 +139,18 @@ class Leases(RuleBasedStateMachine):
 
         self._change(pick, changes)
 
+    @rule(pick=st.integers(0, 99), amount=st.integers(1, 9))
+    def change_amount(self, pick: int, amount: int) -> None:
+        self._change(
+            pick, lambda lease: {"reservations": [{"id": lease.reservations[0].id, "amount": amount}]}
+        )
+
+    @rule(pick=st.integers(0, 99), affinity=st.sampled_from([True, False, None]))
+    def change_affinity(self, pick: int, affinity: bool | None) -> None:
+        self._change(
+            pick, lambda lease: {"reservations": [{"id": lease.reservations[0].id, "affinity": affinity}]}
+        )
+
     @rule(pick=st.integers(0, 99))
     def rename(self, pick: int) -> None:
         self._change(pick, lambda lease: {"name": f"{lease.name}, again"[:80]})
@@ -127,12 +164,27 @@ class Leases(RuleBasedStateMachine):
     @rule(pick=st.integers(0, 99))
     def boot_on_a_reserved_host(self, pick: int) -> None:
         lease = self._pick(pick)
-        if lease is None or lease.status is not LeaseStatus.ACTIVE:
+        if lease is None or lease.status is not LeaseStatus.ACTIVE or is_of_slots(lease.reservations[0]):
             return
         try:
             self.lab.boot("reserved", reservation_id=lease.reservations[0].id)
         except CloudConflict:
             assert self.lab.clock.now() >= lease.end
+
+    @rule(pick=st.integers(0, 99))
+    def boot_in_every_slot(self, pick: int) -> None:
+        lease = self._pick(pick)
+        if lease is None or lease.status is not LeaseStatus.ACTIVE or not is_of_slots(lease.reservations[0]):
+            return
+        reservation = lease.reservations[0]
+        slots = slots_by_host(self.lab, reservation)
+        with self.lab.faults.exempt():
+            before = Counter(
+                each.service_host for each in self.lab.cloud.compute.list_servers(flavor_id=reservation.id)
+            )
+        booted = Counter(each.service_host for each in fill(self.lab, lease.id))
+        if self.lab.clock.now() < lease.end:
+            assert before + booted == Counter(slots)
 
     # Time and trouble.
 
@@ -205,6 +257,20 @@ class Leases(RuleBasedStateMachine):
         except (BadRequest, Conflict, NotFound):
             assert _intent(self.lab.world()) == _intent(before), "a refused request changed something"
 
+    def _free_slots(self, window: Interval) -> list[int]:
+        """Return how many slots each host has free, at four of its sixteen VCPU."""
+        now, world = self.lab.clock.now(), self.lab.world()
+        wide = window.widened(self.lab.conditions.cleaning_time)
+        free = {row.id: 4 for row in world.hosts}
+        for host_id in free:
+            rows = [row for row in world.allocations if row.resource_id == host_id]
+            instants = [wide.start, *(row.start_at for row in rows if wide.contains(row.start_at))]
+            for instant in instants:
+                present = [row for row in rows if _is_there(row, instant, window, now)]
+                used = sum(4 if row.slots is None else row.slots for row in present)
+                free[host_id] = min(free[host_id], max(0, 4 - used))
+        return list(free.values())
+
     def _free_hosts(self, window: Interval) -> int:
         now, world = self.lab.clock.now(), self.lab.world()
         wide = window.widened(self.lab.conditions.cleaning_time)
@@ -215,6 +281,12 @@ class Leases(RuleBasedStateMachine):
             if is_overdue or (row.start_at < wide.end and end > wide.start):
                 busy.add(row.resource_id)
         return HOSTS - len(busy)
+
+
+def _is_there(row: Any, instant: datetime, window: Interval, now: datetime) -> bool:
+    if window.start <= now and row.released_at is None and row.end_at <= now:
+        return True
+    return bool(row.start_at <= instant < max(row.end_at, row.released_at or row.end_at))
 
 
 def _is_enough(free: int, counts: list[tuple[int, int]]) -> bool:

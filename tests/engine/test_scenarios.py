@@ -16,7 +16,11 @@ from databases import KINDS
 from engine.faults import CLOUD_FAULTS, COMMIT_FAULTS
 from engine.invariants import check_said_once
 from engine.lab import Lab, LabOn, NothingToStrike
-from engine.scenarios import SCENARIOS, Scenario
+from engine.scenarios import SCENARIOS as HOST_SCENARIOS
+from engine.scenarios import Scenario
+from engine.slot_scenarios import SLOT_SCENARIOS
+
+SCENARIOS = (*HOST_SCENARIOS, *SLOT_SCENARIOS)
 
 Record = Callable[[str, object], None]
 

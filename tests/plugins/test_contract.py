@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from plugin_cases import CASES, PluginCase, assignment_of, new_cloud
+from plugin_cases import CASES, RESERVATION, PluginCase, assignment_of, lessee_of, new_cloud, spec_of
 
 from blazar.app.context import Plugin
 from blazar.cloud.simulated.cloud import SimulatedCloud
@@ -29,7 +29,9 @@ class Stage:
         self.plugin: Plugin = case.make(Settings())
         self.cloud: SimulatedCloud = new_cloud()
         self.resources = case.furnish(self.cloud)
-        self.assignment: Assignment[Any] = assignment_of(self.plugin, case, self.resources)
+        self.lessee = lessee_of(self.cloud)
+        self.spec = spec_of(self.plugin, case, self.lessee)
+        self.assignment: Assignment[Any] = assignment_of(self.plugin, case, self.resources, self.spec)
 
     def seen(self, phase: Phase) -> Any:
         return self.plugin.observe(self.cloud, self.assignment, phase)
@@ -60,15 +62,19 @@ def test_a_plugin_serves_the_type_it_is_listed_for() -> None:
 
 
 def test_a_spec_survives_the_store(stage: Stage) -> None:
-    spec = stage.plugin.parse(stage.case.body)
-
-    assert stage.plugin.decode(json.loads(json.dumps(dict(stage.plugin.encode(spec))))) == spec
+    for spec in (stage.plugin.parse(stage.case.body), stage.spec):
+        assert stage.plugin.decode(json.loads(json.dumps(dict(stage.plugin.encode(spec))))) == spec
 
 
 def test_what_clients_see_is_json(stage: Stage) -> None:
-    rendered = dict(stage.plugin.render(stage.plugin.parse(stage.case.body)))
+    rendered = dict(stage.plugin.render(stage.spec))
 
     assert json.loads(json.dumps(rendered)) == rendered
+
+
+@pytest.mark.parametrize("is_active", [False, True])
+def test_what_clients_see_can_be_sent_back_to_change_nothing(stage: Stage, is_active: bool) -> None:
+    assert stage.plugin.revise(stage.spec, stage.plugin.render(stage.spec), is_active=is_active) == stage.spec
 
 
 def test_an_empty_request_is_refused_and_an_empty_change_changes_nothing(stage: Stage) -> None:
@@ -91,7 +97,7 @@ def test_what_is_chosen_is_known_and_free_and_chosen_once(stage: Stage) -> None:
     for resource in stage.resources:
         availability.put(resource, ())
     wish = Wish(
-        spec=stage.plugin.parse(stage.case.body),
+        spec=stage.spec,
         window=Interval(START, START + timedelta(hours=1)),
         now=START,
         excluded=frozenset({stage.resources[0].id}),
@@ -102,11 +108,47 @@ def test_what_is_chosen_is_known_and_free_and_chosen_once(stage: Stage) -> None:
     assert chosen
     assert len(chosen) == len(set(chosen))
     assert set(chosen) <= {each.id for each in stage.resources[1:]}
+    assert all((share is None) == (stage.case.share is None) for share in chosen.values())
 
 
-def test_ahead_of_its_time_and_after_it_nothing_is_wanted(stage: Stage) -> None:
-    assert stage.plugin.wanted(stage.assignment, Phase.AHEAD) == frozenset()
+def test_ahead_of_its_time_what_the_request_has_made_is_wanted_and_after_it_nothing(stage: Stage) -> None:
+    assert stage.plugin.wanted(stage.assignment, Phase.AHEAD) == stage.seen(Phase.AHEAD).items
+    assert stage.plugin.wanted(stage.assignment, Phase.AHEAD) == stage.seen(Phase.OVER).items
     assert stage.plugin.wanted(stage.assignment, Phase.OVER) == frozenset()
+
+
+def test_what_is_known_or_there_is_neither_looked_up_nor_made_again(stage: Stage) -> None:
+    before = stage.cloud.calls
+
+    assert stage.plugin.look_up(stage.spec, stage.lessee) == stage.spec
+    assert stage.plugin.provide(stage.spec, RESERVATION, stage.lessee) == stage.spec
+    assert stage.cloud.calls == before
+
+
+def test_what_a_request_has_made_is_withdrawn_unless_it_is_kept(stage: Stage) -> None:
+    made = stage.seen(Phase.OVER).items
+
+    stage.plugin.withdraw(stage.cloud, stage.spec, stage.spec)
+    assert stage.seen(Phase.OVER).items == made
+    for _ in range(2):
+        stage.plugin.withdraw(stage.cloud, stage.spec, None)
+        assert stage.seen(Phase.OVER).items == frozenset()
+
+
+def test_who_uses_what_is_not_asked_for_when_nothing_changes(stage: Stage) -> None:
+    before = stage.cloud.calls
+
+    assert stage.plugin.count_in_use(stage.cloud, stage.assignment, stage.spec) == {}
+    assert stage.cloud.calls == before
+
+
+def test_what_becomes_known_outside_is_part_of_the_spec_and_shown(stage: Stage) -> None:
+    stage.make_all(Phase.RUNNING)
+    notes = dict(stage.seen(Phase.RUNNING).notes)
+
+    spec = stage.plugin.decode({**stage.plugin.encode(stage.spec), **notes})
+
+    assert notes.items() <= stage.plugin.render(spec).items()
 
 
 def test_what_is_prepared_is_a_part_of_what_is_wanted_later(stage: Stage) -> None:

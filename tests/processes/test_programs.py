@@ -99,16 +99,16 @@ def test_the_schema_goes_up_and_down(tmp_path: Path) -> None:
         return done.stdout
 
     manage("upgrade", "head")
-    assert manage("current").startswith("0002")
-    assert "0001 -> 0002" in manage("history")
+    assert manage("current").startswith("0003")
+    assert "0002 -> 0003" in manage("history")
     manage("check_migration")
     manage("branches")
     manage("downgrade", "--delta", "1")
-    assert manage("current").startswith("0001")
+    assert manage("current").startswith("0002")
     manage("downgrade", "base")
     assert manage("current") == ""
     manage("stamp", "head")
-    assert manage("current").startswith("0002")
+    assert manage("current").startswith("0003")
 
 
 def test_the_schema_can_be_printed_instead(tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_the_upgrade_check_notices_a_schema_that_is_not_current(tmp_path: Path) 
     after = run("blazar.cmd.status", *options, "upgrade", "check")
 
     assert (before.returncode, after.returncode) == (2, 0), before.stderr + after.stderr
-    assert "not at 0002" in before.stdout
+    assert "not at 0003" in before.stdout
 
 
 def test_an_operator_has_hosts_read_again(tmp_path: Path) -> None:

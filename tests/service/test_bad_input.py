@@ -364,7 +364,7 @@ def test_an_expression_that_cannot_be_used_is_refused(stage: Stage, key: str, te
     change = {"id": stage.leases["ahead"]["reservations"][0]["id"], key: text}
 
     with stage.unchanged() as world:
-        check_refusal(world.post("/leases", world.wish(200, 300, **{key: text})), key)
+        check_refusal(world.post("/leases", world.wish(200, 300, asked=host_reservation(**{key: text}))), key)
         check_refusal(world.put(stage.path("ahead"), {"reservations": [change]}), key)
 
 

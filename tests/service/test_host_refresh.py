@@ -15,8 +15,8 @@ from blazar.cloud.simulated import HostShape
 from blazar.cloud.simulated.faults import FaultKind, FaultRule
 from blazar.db.tables import journal
 from blazar.domain.errors import CloudUnavailable, ConcurrentUpdate
-from blazar.domain.providers import HostProvider
 from blazar.domain.lease import ResourceId
+from blazar.domain.providers import HostProvider
 from blazar.ports.placement import Inventories, Inventory
 from blazar.reconcile.chores import REFRESH
 from blazar.settings import HostSettings

@@ -34,8 +34,8 @@ from blazar.cloud.simulated.faults import FaultKind, FaultRule
 from blazar.db.store import SqlStore
 from blazar.db.tables import metadata
 from blazar.domain.hosts import HOST_TEXT_FACTS
+from blazar.manager.plugins import load_plugins
 from blazar.manager.service import ManagerService
-from blazar.plugins.hosts.plugin import Hosts
 from blazar.plugins.slots.names import provider_name
 from blazar.reconcile.loop import Reconciler
 from blazar.reconcile.outbox import OutboxSender
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from blazar.ports.notifier import Notifier
     from blazar.ports.waker import Waker
 
+PLUGINS = ("physical.host.plugin", "virtual.instance.plugin", "flavor.instance.plugin")
 FREEPOOL = "freepool"
 FREE = frozenset({"h1", "h2", "h3", "h4"})
 """The hosts of the fixture ``hosts``."""
@@ -125,7 +126,7 @@ class World:
             store=store,
             clock=self.clock,
             cloud=self.cloud,
-            plugins={"physical:host": Hosts(self.settings.hosts)},
+            plugins=load_plugins(PLUGINS, self.settings),
             indexes={"host": AvailabilityIndex(store, self.clock, "host", HOST_TEXT_FACTS)},
             settings=self.settings,
             waker=Silent(),
@@ -187,6 +188,7 @@ class World:
         end: float = 60,
         *,
         who: Who = LESSEE,
+        asked: Json | None = None,
         **keys: Any,
     ) -> Json:
         """Return a new lease of one reservation.
@@ -195,17 +197,20 @@ class World:
             start: In minutes since the beginning, or ``now``.
             end: In minutes since the beginning.
             who: Whose it is.
-            **keys: Of the reservation; by default it asks for one host of any kind.
+            asked: All keys of the reservation; by default it is for one host of any kind.
+            **keys: Further keys of the reservation.
         """
-        return lease_of(self.post("/leases", self.wish(start, end, **keys), who=who), 201)
+        return lease_of(self.post("/leases", self.wish(start, end, asked=asked, **keys), who=who), 201)
 
-    def wish(self, start: float | str = "now", end: float = 60, **keys: Any) -> Json:
+    def wish(
+        self, start: float | str = "now", end: float = 60, *, asked: Json | None = None, **keys: Any
+    ) -> Json:
         """Return the body of a request for a lease; see :meth:`create`."""
         return {
             "name": "night",
             "start_date": start if isinstance(start, str) else self.date(start),
             "end_date": self.date(end),
-            "reservations": [host_reservation(**keys)],
+            "reservations": [{**(asked or host_reservation()), **keys}],
         }
 
     def change(self, lease: Json, *, who: Who = LESSEE, **keys: Any) -> Json:

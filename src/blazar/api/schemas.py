@@ -41,7 +41,8 @@ LEASE_CREATE = BodySchema(
                 "maxProperties": 0,
                 "items": {
                     "type": "object",
-                    "description": "Other keys are the resource type's: see HostReservationCreate.",
+                    "description": "Other keys are the resource type's: see HostReservationCreate, "
+                    "InstanceReservationCreate, FlavorReservationCreate.",
                     "required": ["resource_type"],
                     "properties": {"resource_type": {"type": "string", "maxLength": 255}},
                 },
@@ -71,7 +72,8 @@ LEASE_UPDATE = BodySchema(
                 "maxProperties": 0,
                 "items": {
                     "type": "object",
-                    "description": "Other keys are the resource type's: see HostReservationUpdate.",
+                    "description": "Other keys are the resource type's; those of its creation, "
+                    "as far as they can be changed.",
                     "required": ["id"],
                     "properties": {
                         "id": {"type": "string", "maxLength": 255},
@@ -156,6 +158,23 @@ _REQUIREMENT: JsonSchema = {
     "examples": ['[">=", "$vcpus", "32"]'],
 }
 _COUNT: JsonSchema = {"type": ["integer", "string"], "minimum": 1, "description": "A numeric string will do."}
+_AMOUNT: JsonSchema = {
+    "type": ["integer", "string"],
+    "minimum": 1,
+    "maximum": 2**31 - 1,
+    "description": "How many instances. A numeric string will do.",
+}
+_SIZE: JsonSchema = {
+    "type": ["integer", "string"],
+    "minimum": 0,
+    "maximum": 2**31 - 1,
+    "description": "Of each instance. A numeric string will do.",
+}
+_AFFINITY: JsonSchema = {
+    "type": ["boolean", "integer", "string", "null"],
+    "description": "True: all instances on one host; false: all on different hosts; null: anywhere. "
+    "The usual words for these will do.",
+}
 _BEFORE_END: JsonSchema = {"enum": ["", "default", "snapshot"]}
 
 
@@ -193,6 +212,35 @@ COMPONENTS: dict[str, JsonSchema] = {
             "min": _COUNT,
             "max": _COUNT,
             "hypervisor_properties": _REQUIREMENT,
+            "resource_properties": _REQUIREMENT,
+        },
+    },
+    "InstanceReservationCreate": {
+        "type": "object",
+        "description": "Room for instances of one size, `virtual:instance`, as it is asked for.",
+        "required": [
+            *("resource_type", "vcpus", "memory_mb", "disk_gb"),
+            *("amount", "affinity", "resource_properties"),
+        ],
+        "properties": {
+            "resource_type": {"const": "virtual:instance"},
+            "vcpus": _SIZE,
+            "memory_mb": _SIZE,
+            "disk_gb": _SIZE,
+            "amount": _AMOUNT,
+            "affinity": _AFFINITY,
+            "resource_properties": _REQUIREMENT,
+        },
+    },
+    "FlavorReservationCreate": {
+        "type": "object",
+        "description": "Room for instances of a flavor, `flavor:instance`, as it is asked for.",
+        "required": ["resource_type", "flavor_id", "amount", "affinity"],
+        "properties": {
+            "resource_type": {"const": "flavor:instance"},
+            "flavor_id": {"type": ["string", "integer"], "description": "One that the caller may use."},
+            "amount": _AMOUNT,
+            "affinity": _AFFINITY,
             "resource_properties": _REQUIREMENT,
         },
     },

@@ -16,6 +16,7 @@ from blazar.domain.errors import (
     CloudError,
     CloudNotFound,
     CloudRefused,
+    Unavailable,
 )
 from blazar.domain.lease import ReservationId
 from blazar.ports.compute import Flavor, Lessee, LesseeCompute, ServerGroup
@@ -83,9 +84,14 @@ class LesseeWork:
 
     @contextmanager
     def undone_on_failure(self) -> Iterator[None]:
-        """Undo what was made if the request fails after all, and let the error out."""
+        """Undo what was made if the request fails after all, and let the error out.
+
+        Without an answer of the database nobody knows whether it failed: then the sweep finds out.
+        """
         try:
             yield
+        except Unavailable:
+            raise
         except Exception:
             self._fail()
             raise

@@ -15,6 +15,8 @@ from blazar.ports.cloud import Cloud
 from blazar.settings import Settings
 
 PLUGINS = "blazar.resource.plugins"
+PLACEHOLDER = "dummy.vm.plugin"
+"""The existing service's default, which reserves nothing (behaviour 3.5)."""
 CLOUDS = "blazar.cloud.drivers"
 
 
@@ -27,13 +29,16 @@ def load_plugins(names: Sequence[str], settings: Settings) -> Mapping[str, Plugi
 
     An entry point of the group ``blazar.resource.plugins`` is a function that takes the settings and
     returns a plugin. A bad plugin stops the start-up; the reference drops it with a warning and
-    answers 500 for its type ever after (behaviour 12, 59).
+    answers 500 for its type ever after (behaviour 12, 59). The existing service's placeholder is passed
+    over, so that configurations which name it still work.
 
     Raises:
         PluginError: A name is unknown, a plugin fails to load, or two are for one resource type.
     """
     plugins: dict[str, Plugin] = {}
     for name in names:
+        if name == PLACEHOLDER:
+            continue
         make: Callable[[Settings], Plugin] = _load(PLUGINS, name, "[manager] plugins")
         try:
             plugin = make(settings)
@@ -65,6 +70,6 @@ def load_cloud(name: str | None, conf: ConfigOpts, clock: Clock) -> Cloud:
 
 def _load(group: str, name: str, option: str) -> Any:
     try:
-        return driver.DriverManager(group, name, warn_on_missing_entrypoint=False).driver
+        return driver.DriverManager(group, name).driver
     except NoMatches as error:
         raise PluginError(f"{option}: there is nothing named {name}") from error

@@ -1,0 +1,1 @@
+"""``flavor:instance``: slots like those that servers of an existing flavor need."""

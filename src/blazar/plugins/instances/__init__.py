@@ -1,0 +1,1 @@
+"""``virtual:instance``: slots of a size that the request says."""

@@ -1,0 +1,87 @@
+"""What a ``virtual:instance`` reservation asks for, and how requests and the store write it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+
+from blazar.domain.capacity import Demand
+from blazar.plugins.slots.spec import (
+    SlotSpec,
+    check_keys,
+    parse_affinity,
+    parse_amount,
+    parse_number,
+    parse_properties,
+    settled,
+    with_known_fields,
+)
+from blazar.ports.compute import Flavor
+
+_REQUIRED = ("vcpus", "memory_mb", "disk_gb", "amount", "affinity", "resource_properties")
+_FIXED_WHILE_ACTIVE = {key: key for key in ("vcpus", "memory_mb", "disk_gb", "affinity")}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstanceSpec(SlotSpec):
+    """Slots of one size."""
+
+    vcpus: int
+    memory_mb: int
+    disk_gb: int
+
+    @property
+    def demand(self) -> Demand:
+        """Return what one slot needs."""
+        return Demand.of({"VCPU": self.vcpus, "MEMORY_MB": self.memory_mb, "DISK_GB": self.disk_gb})
+
+    @property
+    def pattern(self) -> Flavor:
+        """Return what the reservation's flavor is like."""
+        return Flavor(id="", name="", vcpus=self.vcpus, memory_mb=self.memory_mb, disk_gb=self.disk_gb)
+
+
+def parse_spec(body: Mapping[str, object]) -> InstanceSpec:
+    """Return the spec of a new reservation. All six keys have to be there (rest-api 6.2).
+
+    Nova wants at least one vCPU and 1 MB of memory.
+
+    Raises:
+        MissingParameter, InvalidParameter, InvalidRequirement: Naming the key.
+    """
+    check_keys(body, _REQUIRED)
+    return InstanceSpec(
+        vcpus=parse_number(body, "vcpus", least=1),
+        memory_mb=parse_number(body, "memory_mb", least=1),
+        disk_gb=parse_number(body, "disk_gb", least=0),
+        amount=parse_amount(body),
+        affinity=parse_affinity(body["affinity"]),
+        resource_properties=parse_properties(body["resource_properties"]),
+    )
+
+
+def revise_spec(spec: InstanceSpec, changes: Mapping[str, object], *, is_active: bool) -> InstanceSpec:
+    """Return *spec* with the keys of an update; keys that are not sent keep their value.
+
+    Raises:
+        MissingParameter, InvalidParameter, InvalidRequirement: Naming the key.
+        CannotChange: The reservation is active, and something but ``amount`` would change.
+    """
+    after = replace(
+        parse_spec({**encode_spec(spec), **changes}),
+        flavor_id=spec.flavor_id,
+        aggregate_id=spec.aggregate_id,
+        server_group_id=spec.server_group_id,
+        group_affinity=spec.group_affinity,
+    )
+    return settled(spec, after, _FIXED_WHILE_ACTIVE) if is_active else after
+
+
+def encode_spec(spec: InstanceSpec) -> Mapping[str, object]:
+    """Return the spec as the store writes it; but for ``group_affinity``, it is what clients see."""
+    return asdict(spec)
+
+
+def decode_spec(stored: Mapping[str, object]) -> InstanceSpec:
+    """Return the spec that was stored."""
+    return with_known_fields(InstanceSpec, stored)

@@ -1,0 +1,244 @@
+"""Choosing the hosts of slots: pure, over the facts and bookings of all of them.
+
+Bounds of the room are known of all hosts; what is exactly free is asked for host by host, in the order of
+preference, and no further than until enough is found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from blazar.domain.availability import Availability
+from blazar.domain.bookings import Mask
+from blazar.domain.capacity import Demand, Share
+from blazar.domain.errors import CannotChange, InvalidRequirement, NotEnoughHosts
+from blazar.domain.hosts import HOST_FACTS
+from blazar.domain.lease import Holdings, ResourceId
+from blazar.domain.requirements import Requirement, unknown_keys
+from blazar.plugins.contract import Wish
+
+_FIRST_CHUNK = 32
+"""So many hosts are looked at exactly at first, then twice as many, and so on."""
+
+
+def choose_slots(
+    wish: Wish[Any],
+    availability: Availability,
+    *,
+    demand: Demand,
+    amount: int,
+    affinity: bool | None,
+    requirement: Requirement,
+) -> Holdings:
+    """Return on which hosts the slots are, and how many on each; what is held already comes first.
+
+    In order of preference: hosts that the reservation has, hosts of which others hold shares, untouched
+    ones; among them small hosts before large ones. An active reservation keeps what it has where it is;
+    when it shrinks, it keeps what is in use.
+
+    Args:
+        wish: When, and what is held; its spec is not looked at.
+        availability: All hosts.
+        demand: What a slot needs; of an active reservation, what it always was.
+        amount: How many slots.
+        affinity: True for one host, false for different ones, None for any.
+        requirement: What a host must be like.
+
+    Raises:
+        NotEnoughHosts: There is not enough room, or not where an active reservation has it.
+        CannotChange: More slots are in use than would be left.
+        InvalidRequirement: The requirement names a property that no host has.
+    """
+    unknown = unknown_keys(requirement, availability.known_facts() | HOST_FACTS)
+    if unknown:
+        raise InvalidRequirement("resource_properties", f"no host has a property named {', '.join(unknown)}")
+    search = _Search(wish, availability, demand, amount, affinity, requirement)
+    found = search.together() if affinity and not search.is_bound else search.apart()
+    return {
+        availability.resource_at(position).id: Share(slots=slots, demand=demand)
+        for position, slots in found.items()
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Held:
+    """What a reservation has on one host: its slots, how many must stay, and for how many there is room."""
+
+    slots: int
+    needed: int
+    free: int
+
+
+class _Search:
+    """One search. Hosts are known by their positions."""
+
+    def __init__(
+        self,
+        wish: Wish[Any],
+        availability: Availability,
+        demand: Demand,
+        amount: int,
+        affinity: bool | None,
+        requirement: Requirement,
+    ) -> None:
+        self._wish = wish
+        self._availability = availability
+        self._amount = amount
+        self._affinity = affinity
+        self._room = availability.room(
+            demand,
+            wish.window,
+            now=wish.now,
+            cleaning_time=wish.cleaning_time,
+            ignoring=wish.ignoring,
+            beside=wish.beside,
+        )
+        self._held_mask = availability.mask_of(wish.held)
+        self._suitable = (
+            availability.matching(requirement)
+            & (availability.reservable() | self._held_mask)
+            & ~availability.mask_of(wish.excluded)
+        )
+        self.is_bound = wish.is_active and bool(wish.held)
+        """Whether the lessee uses slots that must stay where they are."""
+        least = amount if affinity and not self.is_bound else 1
+        self._usable = self._suitable & (self._room.at_most >= least)
+        self._held = self._look_at_held()
+
+    def together(self) -> dict[int, int]:
+        """Return one host with room for all. Raises NotEnoughHosts."""
+        most = 0
+        for position, free in self._offers():
+            if free >= self._amount:
+                return {position: self._amount}
+            most = max(most, free)
+        raise self._shortage(max(most, self._bound(self._suitable & ~self._usable)))
+
+    def apart(self) -> dict[int, int]:
+        """Return hosts with room for all among them. Raises NotEnoughHosts."""
+        found = self._keep()
+        lacking = self._amount - sum(found.values())
+        bound = self._bound(self._usable)
+        if lacking and bound < self._amount:
+            raise self._shortage(bound)
+        for position, free in self._offers() if lacking else ():
+            more = min(self._limited(free) - found.get(position, 0), lacking)
+            if more > 0:
+                found[position] = found.get(position, 0) + more
+                lacking -= more
+            if not lacking:
+                break
+        if lacking:
+            raise self._shortage(self._amount - lacking)
+        return found
+
+    def _what_must_stay(self) -> Mapping[ResourceId, int]:
+        """Return how many slots must stay on which host: all, or, if it shrinks, those in use.
+
+        Raises:
+            CannotChange: They are too many.
+        """
+        if not self.is_bound:
+            return {}
+        held = {key: share.slots for key, share in self._wish.held.items() if share}
+        if self._amount >= sum(held.values()):
+            return held
+        in_use = self._wish.in_use
+        needed = {key: min(slots, in_use.get(key, 0)) for key, slots in held.items()}
+        if sum(needed.values()) > self._amount:
+            raise CannotChange(
+                f"amount: {sum(needed.values())} servers of the reservation exist, so it needs as many slots",
+                amount=self._amount,
+                in_use=sum(needed.values()),
+            )
+        return needed
+
+    def _look_at_held(self) -> dict[int, _Held]:
+        """Return what is held on hosts that are known, in the order of preference.
+
+        Raises:
+            NotEnoughHosts: There is no room for what must stay.
+            CannotChange: As for :meth:`_what_must_stay`.
+        """
+        needed = self._what_must_stay()
+        positions = self._availability.in_order(self._held_mask, self._wish.shuffle)
+        held = {}
+        for position, free in self._evaluated(positions):
+            resource_id = self._availability.resource_at(position).id
+            share = self._wish.held[resource_id]
+            held[position] = _Held(
+                slots=share.slots if share else 0,
+                needed=needed.get(resource_id, 0),
+                free=free if self._usable[position] else 0,
+            )
+        possible = sum(min(each.needed, each.free) for each in held.values())
+        if possible < sum(needed.values()):
+            raise NotEnoughHosts(
+                "Not enough hosts available: slots in use would have to be given up or moved, because their"
+                " host no longer fits, or somebody else has booked its room in the new period",
+                in_use=sum(needed.values()),
+                would_remain=possible,
+            )
+        return held
+
+    def _keep(self) -> dict[int, int]:
+        """Return what is kept of what is held, by position."""
+        kept = {
+            position: max(each.needed, min(each.slots, self._limited(each.free)))
+            for position, each in self._held.items()
+        }
+        self._drop(kept, sum(kept.values()) - self._amount)
+        return {position: slots for position, slots in kept.items() if slots}
+
+    def _drop(self, kept: dict[int, int], surplus: int) -> None:
+        """Take slots away: first all of a host where that is possible, the smallest shares first."""
+        positions = list(kept)[::-1]
+        positions.sort(key=lambda position: kept[position])
+        for is_all_dropped in (True, False):
+            for position in positions:
+                dropped = min(kept[position] - self._held[position].needed, surplus)
+                if dropped > 0 and (dropped == kept[position] or not is_all_dropped):
+                    kept[position] -= dropped
+                    surplus -= dropped
+
+    def _offers(self) -> Iterator[tuple[int, int]]:
+        """Yield hosts that may have room, in the order of preference, with the slots free there."""
+        for position, each in self._held.items():
+            yield position, each.free
+        if self._affinity and self.is_bound:
+            return
+        others = self._usable & ~self._held_mask
+        for group in (others & self._room.is_shared, others & ~self._room.is_shared):
+            yield from self._evaluated(self._availability.in_order(group, self._wish.shuffle))
+
+    def _evaluated(self, positions: Sequence[int]) -> Iterator[tuple[int, int]]:
+        begin, size = 0, _FIRST_CHUNK
+        while begin < len(positions):
+            chunk = np.asarray(positions[begin : begin + size], np.intp)
+            yield from zip(chunk.tolist(), self._room.slots(chunk).tolist(), strict=True)
+            begin, size = begin + size, 2 * size
+
+    def _limited(self, free: int) -> int:
+        """Return how many of the slots that are free on a host may be taken."""
+        return min(free, 1) if self._affinity is False else free
+
+    def _bound(self, mask: Mask) -> int:
+        """Return how many slots some hosts can have at most: one of them, or all."""
+        bounds = self._room.at_most[mask]
+        if self._affinity:
+            return int(bounds.max(initial=0))
+        return int(np.minimum(bounds, 1 if self._affinity is False else self._amount).sum())
+
+    def _shortage(self, at_most: int) -> NotEnoughHosts:
+        where = {None: "", True: " on one host", False: " on different hosts"}[self._affinity]
+        window = self._wish.window
+        return NotEnoughHosts(
+            f"Not enough hosts available: {self._amount} slots{where} asked for (amount), at most {at_most}"
+            f" fit and are free from {window.start:%Y-%m-%d %H:%M} to {window.end:%Y-%m-%d %H:%M} UTC",
+            amount=self._amount,
+            available=at_most,
+        )

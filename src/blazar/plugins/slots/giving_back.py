@@ -1,0 +1,149 @@
+"""Taking back what exists for a reservation of slots, one item at a time.
+
+The project loses the flavor first, so that no server comes any more; then its servers go, and then what
+they lived on. Slots that are still in use, by whatever, are waited for and not forgotten.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from datetime import timedelta
+from typing import Generic
+
+from blazar.domain.errors import CloudConflict, CloudNotFound
+from blazar.plugins.contract import Assignment, Done, Outcome, Waiting
+from blazar.plugins.slots.inventories import SlotInventories
+from blazar.plugins.slots.items import Kind, SlotItem, SlotsSeen
+from blazar.plugins.slots.making import RETRY
+from blazar.plugins.slots.names import reservation_class
+from blazar.plugins.slots.spec import SpecT
+from blazar.plugins.slots.wanting import RESERVATION_SPEC, service_of
+from blazar.ports.cloud import Cloud
+from blazar.ports.compute import Server
+
+_RETRY_SEARCH = timedelta(seconds=30)
+
+
+class GivingBack(Generic[SpecT]):
+    """The steps for one reservation; each is one item's."""
+
+    def __init__(
+        self,
+        cloud: Cloud,
+        assignment: Assignment[SpecT],
+        seen: SlotsSeen,
+        *,
+        inventories: SlotInventories,
+    ) -> None:
+        self._compute = cloud.compute
+        self._placement = cloud.placement
+        self._assignment = assignment
+        self._reservation_id = assignment.reservation_id
+        self._class = reservation_class(assignment.reservation_id)
+        self._seen = seen
+        self._inventories = inventories
+
+    def give_back(self, item: SlotItem) -> Outcome:
+        """Do away with one item."""
+        try:
+            return self._take_step(item)
+        except CloudNotFound:
+            return Done()
+        except CloudConflict as error:
+            return Waiting(RETRY, error.message)
+
+    def _take_step(self, item: SlotItem) -> Outcome:
+        match item.kind:
+            case Kind.SERVERS:
+                return self._delete_servers(self._seen.servers.get(item.scope, ()))
+            case Kind.MEMBER:
+                return self._remove_member(item)
+            case Kind.INVENTORY:
+                return self._delete_inventory(item)
+            case Kind.CLASS:
+                return self._delete_class()
+        return self._delete_whole(item)
+
+    def _delete_whole(self, item: SlotItem) -> Outcome:
+        """Do away with what is not on any host."""
+        match item.kind:
+            case Kind.ACCESS:
+                self._compute.remove_flavor_access(self._reservation_id, self._assignment.project_id)
+            case Kind.AGGREGATE if self._seen.own is not None:
+                self._compute.delete_aggregate(self._seen.own.id)
+            case Kind.FLAVOR:
+                self._compute.delete_flavor(self._reservation_id)
+            case Kind.GROUP:
+                self._compute.delete_server_group(item.detail)
+        return Done()  # metadata go with the aggregate, extra specs with the flavor
+
+    def _delete_servers(self, servers: tuple[Server, ...]) -> Outcome:
+        for each in servers:
+            if not each.is_deleting:
+                with suppress(CloudNotFound):
+                    self._compute.delete_server(each.id)
+        return Waiting(RETRY, f"servers are being deleted: {', '.join(sorted(each.id for each in servers))}")
+
+    def _remove_member(self, item: SlotItem) -> Outcome:
+        """Take a host out of the aggregate; one that is given up for others not before its slots are gone.
+
+        By the aggregate alone it is known that there may be some.
+        """
+        is_held = any(each.id == item.scope for each in self._assignment.resources)
+        if not is_held:
+            for each in self._seen.items:
+                outcome = self._delete_inventory(each) if _is_inventory_of(each, item.scope) else Done()
+                if not isinstance(outcome, Done):
+                    return outcome
+        if self._seen.own is not None:
+            self._compute.remove_host(self._seen.own.id, item.host)
+        return Done()
+
+    def _delete_inventory(self, item: SlotItem) -> Outcome:
+        if item.scope in self._seen.kept:
+            return Done()  # it has another number of slots, and will be replaced as it is
+        if self._inventories.delete(self._placement, item.host, self._class):
+            return Done()
+        servers = self._servers_using_slots(item) if self._seen.is_over else ()
+        if servers:
+            return self._delete_servers(servers)
+        return Waiting(RETRY, f"slots on host {item.host} are still in use")
+
+    def _servers_using_slots(self, item: SlotItem) -> tuple[Server, ...]:
+        """Return the servers that Nova does not list by the flavor: it was deleted, and made again."""
+        service_host = next(
+            (service_of(each) for each in self._assignment.resources if each.id == item.scope), item.scope
+        )
+        return tuple(
+            each
+            for each in self._compute.list_servers(service_host=service_host)
+            if each.flavor_extra_specs.get(RESERVATION_SPEC) == self._reservation_id
+        )
+
+    def _delete_class(self) -> Outcome:
+        try:
+            self._placement.delete_resource_class(self._class)
+        except CloudConflict:
+            is_found = self._delete_forgotten_slots()
+            reason = f"resource class {self._class} is still in use"
+            return Waiting(RETRY if is_found else _RETRY_SEARCH, reason)
+        return Done()
+
+    def _delete_forgotten_slots(self) -> bool:
+        """Look for slots on all hosts there are, and return whether there were any.
+
+        A host is given up after its slots were made, and before it was in the aggregate, only if a manager
+        was stopped in between. So this may take its time.
+        """
+        found = [
+            SlotItem(Kind.INVENTORY, each.service_host, each.hypervisor_hostname)
+            for each in self._compute.list_hypervisors()
+            if self._inventories.find(self._placement, each.hypervisor_hostname, self._class)
+        ]
+        for each in found:
+            self._delete_inventory(each)
+        return bool(found)
+
+
+def _is_inventory_of(item: SlotItem, scope: str) -> bool:
+    return item.kind is Kind.INVENTORY and item.scope == scope

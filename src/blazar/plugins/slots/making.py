@@ -1,0 +1,158 @@
+"""Making what a reservation of slots needs, one item at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import timedelta
+from typing import Generic
+
+from blazar.domain.errors import CloudConflict, CloudNotFound
+from blazar.plugins.contract import AllocatedResource, Assignment, Done, Outcome, Unusable, Waiting
+from blazar.plugins.slots.inventories import SlotInventories
+from blazar.plugins.slots.items import Kind, SlotItem, SlotsSeen
+from blazar.plugins.slots.names import reservation_class
+from blazar.plugins.slots.spec import SpecT
+from blazar.plugins.slots.wanting import (
+    GROUP_KEY,
+    flavor_item,
+    hypervisor_of,
+    wanted_flavor,
+    wanted_inventory,
+    wanted_metadata,
+)
+from blazar.ports.cloud import Cloud
+from blazar.ports.compute import Aggregate
+
+RETRY = timedelta(seconds=2)
+
+
+class Making(Generic[SpecT]):
+    """The steps for one reservation; each is one item's."""
+
+    def __init__(
+        self,
+        cloud: Cloud,
+        assignment: Assignment[SpecT],
+        seen: SlotsSeen,
+        *,
+        inventories: SlotInventories,
+        owner_key: str,
+    ) -> None:
+        self._compute = cloud.compute
+        self._placement = cloud.placement
+        self._assignment = assignment
+        self._reservation_id = assignment.reservation_id
+        self._class = reservation_class(assignment.reservation_id)
+        self._seen = seen
+        self._inventories = inventories
+        self._owner_key = owner_key
+
+    def make(self, item: SlotItem) -> Outcome:
+        """Bring one item about."""
+        steps: Mapping[Kind, Callable[[], Outcome]] = {
+            Kind.FLAVOR: self._make_flavor,
+            Kind.SPECS: self._set_specs,
+            Kind.AGGREGATE: self._make_aggregate,
+            Kind.CLASS: self._make_class,
+            Kind.ACCESS: self._give_access,
+        }
+        if item.kind in steps:
+            return steps[item.kind]()
+        own = self._seen.own
+        match item.kind:
+            case Kind.METADATA if own is not None:
+                return self._set_metadata(own)
+            case Kind.MEMBER if own is not None:
+                return self._add_member(own, item)
+            case Kind.INVENTORY if self._seen.has_class:
+                return self._put_inventory(self._resource(item.scope))
+            case Kind.METADATA | Kind.MEMBER:
+                return Waiting(RETRY, "the aggregate does not exist yet")
+            case Kind.INVENTORY:
+                return Waiting(RETRY, "the resource class does not exist yet")
+        return Done()  # the group was made inside of the request
+
+    def _make_flavor(self) -> Outcome:
+        flavor = wanted_flavor(self._assignment)
+        try:
+            self._compute.create_flavor(flavor)
+        except CloudConflict as error:
+            found = self._compute.find_flavor(flavor.id)
+            if found is None or flavor_item(found) != flavor_item(flavor):
+                return Waiting(RETRY, f"another flavor is in the way: {error.message}")
+        else:
+            self._seen.has_specs = True
+        return Done()
+
+    def _set_specs(self) -> Outcome:
+        if not self._seen.has_specs:
+            try:
+                self._compute.set_flavor_extra_specs(
+                    self._reservation_id, wanted_flavor(self._assignment).extra_specs
+                )
+            except CloudNotFound:
+                return Waiting(RETRY, "the flavor has just been deleted by another")
+        return Done()
+
+    def _make_aggregate(self) -> Outcome:
+        metadata = wanted_metadata(self._assignment, self._owner_key)
+        try:
+            self._seen.own = self._compute.create_aggregate(self._reservation_id, None, metadata)
+        except CloudConflict:
+            return Waiting(RETRY, "the aggregate has just been made by another")
+        self._seen.has_metadata = True
+        return Done()
+
+    def _set_metadata(self, own: Aggregate) -> Outcome:
+        if not self._seen.has_metadata:
+            wanted = wanted_metadata(self._assignment, self._owner_key)
+            gone = dict.fromkeys({GROUP_KEY} & own.metadata.keys() - wanted.keys())
+            self._compute.set_aggregate_metadata(own.id, {**wanted, **gone})
+        return Done()
+
+    def _make_class(self) -> Outcome:
+        with suppress(CloudConflict):  # it is there, made by whomever
+            self._placement.create_resource_class(self._class)
+        self._seen.has_class = True
+        return Done()
+
+    def _put_inventory(self, resource: AllocatedResource) -> Outcome:
+        hypervisor_hostname = hypervisor_of(resource)
+        is_known = self._inventories.put(
+            self._placement, hypervisor_hostname, self._class, wanted_inventory(resource)
+        )
+        if not is_known:
+            return Unusable(f"Placement has no resource provider of host {hypervisor_hostname}")
+        return Done()
+
+    def _add_member(self, own: Aggregate, item: SlotItem) -> Outcome:
+        try:
+            self._compute.add_host(own.id, item.host)
+        except CloudNotFound:
+            if item.host in self._compute.list_availability_zones():
+                return Waiting(RETRY, "the aggregate has just been deleted by another")
+            # Slots of hosts that are given up are found by the aggregate, where this one will not be.
+            self._inventories.delete(self._placement, hypervisor_of(self._resource(item.scope)), self._class)
+            return Unusable(f"Nova does not know the host {item.host} any more", is_final=True)
+        except CloudConflict as error:
+            if not self._is_member(own, item.host):
+                return Waiting(RETRY, f"host {item.host} cannot be taken yet: {error.message}")
+        return Done()
+
+    def _is_member(self, own: Aggregate, service_host: str) -> bool:
+        return any(
+            each.id == own.id and service_host in each.hosts for each in self._compute.list_aggregates()
+        )
+
+    def _give_access(self) -> Outcome:
+        try:
+            self._compute.add_flavor_access(self._reservation_id, self._assignment.project_id)
+        except CloudConflict:
+            return Done()
+        except CloudNotFound:
+            return Waiting(RETRY, "the flavor has just been deleted by another")
+        return Done()
+
+    def _resource(self, resource_id: str) -> AllocatedResource:
+        return next(each for each in self._assignment.resources if each.id == resource_id)

@@ -1,0 +1,155 @@
+"""Looking at Nova and Placement: what exists for a reservation of slots."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Generic
+
+from blazar.domain.errors import CloudNotFound
+from blazar.domain.lifecycle import Phase
+from blazar.plugins.contract import Assignment
+from blazar.plugins.slots.inventories import SlotInventories
+from blazar.plugins.slots.items import Kind, SlotItem, SlotsSeen
+from blazar.plugins.slots.names import reservation_class
+from blazar.plugins.slots.spec import SpecT
+from blazar.plugins.slots.wanting import (
+    GROUP_KEY,
+    flavor_item,
+    group_items,
+    hypervisor_of,
+    inventory_item,
+    service_of,
+    wanted_flavor,
+    wanted_metadata,
+)
+from blazar.ports.cloud import Cloud
+from blazar.ports.compute import Aggregate, Server
+
+
+class Observation(Generic[SpecT]):
+    """One look at one reservation.
+
+    Three requests tell what exists of the reservation as a whole. Hosts are looked at from the start on,
+    one request each, because nothing is made on them before.
+    """
+
+    def __init__(
+        self,
+        cloud: Cloud,
+        assignment: Assignment[SpecT],
+        phase: Phase,
+        *,
+        inventories: SlotInventories,
+        owner_key: str,
+    ) -> None:
+        self._cloud = cloud
+        self._assignment = assignment
+        self._phase = phase
+        self._inventories = inventories
+        self._owner_key = owner_key
+        self._class = reservation_class(assignment.reservation_id)
+        self._scopes = {service_of(each): each.id for each in assignment.resources}
+
+    def look(self) -> SlotsSeen:
+        """Return what exists."""
+        reservation_id = self._assignment.reservation_id
+        aggregates = self._cloud.compute.list_aggregates()
+        seen = SlotsSeen(
+            own=next((each for each in aggregates if each.name == reservation_id), None),
+            has_class=self._class in self._cloud.placement.list_resource_classes(),
+            is_over=self._phase is Phase.OVER,
+        )
+        if self._phase is Phase.RUNNING:
+            seen.kept = frozenset(each.id for each in self._assignment.resources)
+        seen.items = frozenset(
+            {*self._groups(), *self._flavor(seen), *self._of_aggregate(seen), *self._of_class(seen)}
+        )
+        return seen
+
+    def _groups(self) -> Iterator[SlotItem]:
+        """Yield the server group; only where it has to go it is looked whether there is one."""
+        items = group_items(self._assignment)
+        if items and self._phase is Phase.OVER:
+            existing = {each.id for each in self._cloud.compute.list_server_groups()}
+            items = frozenset(each for each in items if each.detail in existing)
+        yield from items
+
+    def _flavor(self, seen: SlotsSeen) -> Iterator[SlotItem]:
+        found = self._cloud.compute.find_flavor(self._assignment.reservation_id)
+        if found is None:
+            return
+        wanted = wanted_flavor(self._assignment)
+        item = flavor_item(found)
+        seen.has_specs = wanted.extra_specs.items() <= found.extra_specs.items()
+        has_access = self._has_access()
+        if not has_access and not found.extra_specs.keys() <= wanted.extra_specs.keys():
+            # What the flavor was before the reservation was changed must not decide where servers go.
+            item = replace(item, detail=f"{item.detail}, with other extra specs")
+        yield item
+        if seen.has_specs:
+            yield SlotItem(Kind.SPECS)
+        if has_access:
+            yield SlotItem(Kind.ACCESS)
+        seen.servers = self._servers()
+        for scope in seen.servers:
+            yield SlotItem(Kind.SERVERS, scope)
+
+    def _has_access(self) -> bool:
+        if self._phase not in (Phase.RUNNING, Phase.OVER):
+            return False
+        try:
+            projects = self._cloud.compute.list_flavor_access(self._assignment.reservation_id)
+        except CloudNotFound:
+            return False
+        return self._assignment.project_id in projects
+
+    def _servers(self) -> Mapping[str, tuple[Server, ...]]:
+        """Return, by scope, the servers that have to go with the reservation."""
+        servers: dict[str, tuple[Server, ...]] = defaultdict(tuple)
+        if self._phase is Phase.OVER:
+            for each in self._cloud.compute.list_servers(flavor_id=self._assignment.reservation_id):
+                servers[self._scopes.get(each.service_host, "")] += (each,)
+        return servers
+
+    def _of_aggregate(self, seen: SlotsSeen) -> Iterator[SlotItem]:
+        if seen.own is None:
+            return
+        yield SlotItem(Kind.AGGREGATE)
+        seen.has_metadata = self._has_metadata(seen.own)
+        if seen.has_metadata:
+            yield SlotItem(Kind.METADATA)
+        for each in self._assignment.resources:
+            if service_of(each) in seen.own.hosts:
+                yield SlotItem(Kind.MEMBER, each.id, service_of(each))
+        for service_host in self._strangers(seen):
+            yield SlotItem(Kind.MEMBER, service_host, service_host)
+
+    def _has_metadata(self, own: Aggregate) -> bool:
+        wanted = wanted_metadata(self._assignment, self._owner_key)
+        return wanted.items() <= own.metadata.items() and own.metadata.get(GROUP_KEY) == wanted.get(GROUP_KEY)
+
+    def _of_class(self, seen: SlotsSeen) -> Iterator[SlotItem]:
+        if not seen.has_class:
+            return
+        yield SlotItem(Kind.CLASS)
+        for scope, hypervisor_hostname in self._hosts(seen):
+            inventory = self._inventories.find(self._cloud.placement, hypervisor_hostname, self._class)
+            if inventory is not None:
+                yield inventory_item(scope, hypervisor_hostname, inventory)
+
+    def _hosts(self, seen: SlotsSeen) -> Iterator[tuple[str, str]]:
+        """Yield the hosts on which there may be slots: their scopes and their hypervisors."""
+        if self._phase in (Phase.RUNNING, Phase.OVER):
+            for each in self._assignment.resources:
+                yield each.id, hypervisor_of(each)
+        strangers = self._strangers(seen)
+        if strangers:
+            for hypervisor in self._cloud.compute.list_hypervisors():
+                if hypervisor.service_host in strangers:
+                    yield hypervisor.service_host, hypervisor.hypervisor_hostname
+
+    def _strangers(self, seen: SlotsSeen) -> frozenset[str]:
+        """Return the hosts in the aggregate that the reservation does not hold any more."""
+        return seen.own.hosts - self._scopes.keys() if seen.own else frozenset()

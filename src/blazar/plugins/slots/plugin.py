@@ -1,0 +1,125 @@
+"""What both plugins of slots are made of: all but what a request may say.
+
+Slots of a host are units of a resource class that exists for one reservation only, on a nested provider;
+every server of the reservation's flavor takes one. So Placement itself sees to it that servers go where
+the slots are, and no more of them than there are. The aggregate and its metadata are for what else reads
+them (behaviour 3.2, 5).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import ClassVar, Generic
+
+from blazar.domain.availability import Availability
+from blazar.domain.errors import CloudNotFound
+from blazar.domain.lease import Holdings, ReservationId, ResourceId
+from blazar.domain.lifecycle import Phase
+from blazar.plugins.contract import Assignment, Done, JsonObject, Outcome, Wish
+from blazar.plugins.slots.choice import choose_slots
+from blazar.plugins.slots.giving_back import GivingBack
+from blazar.plugins.slots.inventories import SlotInventories
+from blazar.plugins.slots.items import SlotItem, SlotsSeen
+from blazar.plugins.slots.making import Making
+from blazar.plugins.slots.names import group_name
+from blazar.plugins.slots.observing import Observation
+from blazar.plugins.slots.spec import SpecT
+from blazar.plugins.slots.wanting import service_of, wanted_items
+from blazar.ports.cloud import Cloud
+from blazar.ports.compute import LesseeCompute
+from blazar.settings import HostSettings
+
+_POLICIES = {True: "affinity", False: "anti-affinity"}
+_HIDDEN = frozenset({"group_affinity"})
+
+
+class SlotPlugin(ABC, Generic[SpecT]):
+    """A plugin but for its resource type and its spec."""
+
+    collection: ClassVar[str] = "host"
+
+    def __init__(self, settings: HostSettings) -> None:
+        self._settings = settings
+        self._inventories = SlotInventories()
+
+    @abstractmethod
+    def encode(self, spec: SpecT) -> JsonObject:
+        """Return the spec as JSON."""
+
+    def render(self, spec: SpecT) -> JsonObject:
+        """Return what clients see of the spec."""
+        return {key: value for key, value in self.encode(spec).items() if key not in _HIDDEN}
+
+    def properties_used(self, spec: SpecT) -> frozenset[str]:
+        """Return the properties that the expression names."""
+        return spec.requirement.keys
+
+    def choose(self, wish: Wish[SpecT], availability: Availability) -> Holdings:
+        """Return the slots that the reservation is to have."""
+        spec = wish.spec
+        return choose_slots(
+            wish,
+            availability,
+            demand=spec.demand,
+            amount=spec.amount,
+            affinity=spec.affinity,
+            requirement=spec.requirement,
+        )
+
+    def wanted(self, assignment: Assignment[SpecT], phase: Phase) -> frozenset[SlotItem]:
+        """Return what has no effect shortly before the start, and all of it from then on."""
+        return wanted_items(assignment, phase)
+
+    def provide(self, spec: SpecT, reservation_id: ReservationId, lessee: LesseeCompute) -> SpecT:
+        """Return the spec with the reservation's flavor, and with a server group if it has an affinity."""
+        spec = replace(spec, flavor_id=reservation_id)
+        if spec.affinity is None:
+            return replace(spec, server_group_id=None, group_affinity=None)
+        if spec.server_group_id is not None and spec.group_affinity is spec.affinity:
+            return spec
+        group = lessee.create_server_group(group_name(reservation_id), _POLICIES[spec.affinity])
+        return replace(spec, server_group_id=group.id, group_affinity=spec.affinity)
+
+    def withdraw(self, cloud: Cloud, spec: SpecT, kept: SpecT | None) -> None:
+        """Delete the spec's server group, unless the one that is kept has the same."""
+        if spec.server_group_id is None or (kept and kept.server_group_id == spec.server_group_id):
+            return
+        try:
+            cloud.compute.delete_server_group(spec.server_group_id)
+        except CloudNotFound:
+            return
+
+    def count_in_use(
+        self, cloud: Cloud, assignment: Assignment[SpecT], before: SpecT
+    ) -> Mapping[ResourceId, int]:
+        """Return how many servers are on each host, if the reservation is to shrink; else nothing."""
+        if assignment.spec.amount >= before.amount:
+            return {}
+        ids = {service_of(each): each.id for each in assignment.resources}
+        servers = cloud.compute.list_servers(flavor_id=assignment.reservation_id)
+        return Counter(ids[each.service_host] for each in servers if each.service_host in ids)
+
+    def observe(self, cloud: Cloud, assignment: Assignment[SpecT], phase: Phase) -> SlotsSeen:
+        """Return what exists."""
+        return Observation(
+            cloud, assignment, phase, inventories=self._inventories, owner_key=self._settings.owner_key
+        ).look()
+
+    def make(self, cloud: Cloud, assignment: Assignment[SpecT], item: SlotItem, seen: SlotsSeen) -> Outcome:
+        """Bring one item about."""
+        making = Making(
+            cloud, assignment, seen, inventories=self._inventories, owner_key=self._settings.owner_key
+        )
+        return making.make(item)
+
+    def remove(self, cloud: Cloud, assignment: Assignment[SpecT], item: SlotItem, seen: SlotsSeen) -> Outcome:
+        """Do away with one item."""
+        return GivingBack(cloud, assignment, seen, inventories=self._inventories).give_back(item)
+
+    def before_end(self, cloud: Cloud, assignment: Assignment[SpecT], due: datetime) -> Outcome:
+        """Do nothing: no action can be asked for."""
+        return Done()

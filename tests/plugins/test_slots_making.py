@@ -1,0 +1,404 @@
+"""Making what slots need, also where somebody else is faster or has left something behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import pytest
+from plugin_cases import PROJECT, RESERVATION
+from plugins.slot_stage import CLASS, SlotStage
+
+from blazar.cloud.simulated import SimulatedCloud
+from blazar.cloud.simulated.faults import FaultKind, FaultRule
+from blazar.domain.errors import CloudConflict, CloudError, CloudNotFound, CloudRefused, CloudUnavailable
+from blazar.domain.lifecycle import Phase
+from blazar.plugins.contract import Done, Unusable, Waiting
+from blazar.plugins.slots.inventories import SlotInventories
+from blazar.plugins.slots.items import Kind, SlotItem, SlotsSeen
+from blazar.ports.compute import Flavor
+from blazar.ports.placement import Inventories, Inventory
+
+OTHER_CLASS = "CUSTOM_RESERVATION_OTHER"
+
+
+@pytest.fixture
+def stage() -> SlotStage:
+    """A reservation of three slots on each of two hosts, of which nothing exists yet."""
+    return SlotStage(affinity=None)
+
+
+def fail(stage: SlotStage, operation: str, error: type[CloudError], times: int = 1) -> None:
+    stage.cloud.faults.add(FaultRule(kind=FaultKind.ERROR, operation=operation, error=error, times=times))
+
+
+class Crowded:
+    """A cloud in which somebody else acts just before some calls of Placement."""
+
+    def __init__(self, cloud: SimulatedCloud, operation: str, act: Callable[[], object], times: int) -> None:
+        self.compute = cloud.compute
+        self.networks = cloud.networks
+        self.compute_for = cloud.compute_for
+        self._placement = cloud.placement
+        self._operation = operation
+        self._act = act
+        self._times = times
+
+    @property
+    def placement(self) -> Any:
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        if name == self._operation and self._times:
+            self._times -= 1
+            self._act()
+        return getattr(self._placement, name)
+
+
+class OtherNova:
+    """A cloud whose Nova differs in some of its methods."""
+
+    def __init__(self, cloud: SimulatedCloud) -> None:
+        self.placement = cloud.placement
+        self.networks = cloud.networks
+        self.compute_for = cloud.compute_for
+        self._compute = cloud.compute
+
+    @property
+    def compute(self) -> Any:
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._compute, name)
+
+
+class WithoutHosts(OtherNova):
+    """Nova shows the zone of no host."""
+
+    def list_availability_zones(self) -> dict[str, str]:
+        return {}
+
+
+class Strict(OtherNova):
+    """Nova does not find metadata that are to be removed and do not exist."""
+
+    def set_aggregate_metadata(self, aggregate_id: int, metadata: Mapping[str, str | None]) -> None:
+        if None in metadata.values():
+            raise CloudNotFound("no such key")
+        self._compute.set_aggregate_metadata(aggregate_id, metadata)
+
+
+def put_another(stage: SlotStage) -> None:
+    """Put the slots of another reservation on the first host, as its manager does."""
+    placement = stage.cloud.placement
+    provider = placement.find_provider("blazar_host-0.example")
+    assert provider is not None
+    if OTHER_CLASS not in placement.list_resource_classes():
+        placement.create_resource_class(OTHER_CLASS)
+    present = placement.get_inventories(provider.uuid)
+    placement.put_inventories(
+        provider.uuid,
+        Inventories(
+            generation=present.generation, by_class={**present.by_class, OTHER_CLASS: Inventory(total=1)}
+        ),
+    )
+
+
+class TestTheFlavor:
+    def test_one_that_was_left_without_its_extra_specs_is_completed(self, stage: SlotStage) -> None:
+        fail(stage, "compute.set_flavor_extra_specs", CloudUnavailable)
+        with pytest.raises(CloudUnavailable):
+            stage.make(Kind.FLAVOR)
+
+        stage.reach(Phase.PREPARING)
+
+        assert stage.seen(Phase.PREPARING).items == stage.wanted(Phase.PREPARING)
+
+    def test_one_of_other_sizes_is_made_again_with_all_its_extra_specs(self, stage: SlotStage) -> None:
+        stage.reach(Phase.PREPARING)
+        stage.change(vcpus=5)
+
+        stage.reach(Phase.PREPARING)
+
+        assert stage.flavor is not None
+        assert stage.flavor.vcpus == 5
+        assert stage.seen(Phase.PREPARING).items == stage.wanted(Phase.PREPARING)
+
+    def test_one_that_everybody_may_use_is_made_again(self, stage: SlotStage) -> None:
+        stage.reach(Phase.PREPARING)
+        made = stage.flavor
+        assert made is not None
+        stage.cloud.compute.delete_flavor(RESERVATION)
+        stage.cloud.compute.create_flavor(replace(made, is_public=True))
+
+        stage.reach(Phase.RUNNING)
+
+        assert stage.flavor == made
+        assert stage.seen(Phase.RUNNING).items == stage.wanted(Phase.RUNNING)
+
+    def test_extra_specs_that_were_changed_before_the_start_do_not_stay(self) -> None:
+        stage = SlotStage("flavor:instance", affinity=None)
+        stage.reach(Phase.PREPARING)
+        stage.cloud.compute.create_flavor(
+            Flavor(id="9", name="9", vcpus=2, memory_mb=1024, disk_gb=10, ephemeral_gb=5, is_public=True)
+        )
+        stage.change(flavor_id=9)
+
+        # Also where the start comes before anybody looks again.
+        stage.reach(Phase.RUNNING)
+
+        assert stage.flavor is not None
+        assert len(stage.flavor.extra_specs) == 2
+        assert stage.seen(Phase.RUNNING).items == stage.wanted(Phase.RUNNING)
+
+    def test_extra_specs_that_an_operator_adds_to_one_in_use_stay(self, stage: SlotStage) -> None:
+        stage.reach(Phase.RUNNING)
+        stage.cloud.compute.set_flavor_extra_specs(RESERVATION, {"quota:disk_read_iops_sec": "100"})
+
+        assert stage.seen(Phase.RUNNING).items == stage.wanted(Phase.RUNNING)
+
+    def test_one_that_another_manager_has_just_made_will_do(self, stage: SlotStage) -> None:
+        seen = stage.seen(Phase.PREPARING)
+        stage.reach(Phase.PREPARING)
+        item = next(each for each in stage.wanted(Phase.PREPARING) if each.kind is Kind.FLAVOR)
+
+        assert stage.plugin.make(stage.cloud, stage.assignment, item, seen) == Done()
+
+    def test_another_flavor_of_its_name_is_waited_for(self, stage: SlotStage) -> None:
+        stage.cloud.compute.create_flavor(
+            Flavor(id="x", name=f"reservation:{RESERVATION}", vcpus=2, memory_mb=1024, disk_gb=0)
+        )
+
+        outcome = stage.make(Kind.FLAVOR)
+
+        assert isinstance(outcome, Waiting)
+        assert "another flavor is in the way" in outcome.reason
+
+
+class TestTheAggregate:
+    def test_one_that_was_left_without_its_metadata_is_completed(self, stage: SlotStage) -> None:
+        stage.cloud.add_aggregate(RESERVATION)
+
+        stage.reach(Phase.PREPARING)
+
+        assert stage.seen(Phase.PREPARING).items == stage.wanted(Phase.PREPARING)
+
+    @pytest.mark.parametrize(("before", "after"), [(True, False), (True, None), (None, False)])
+    def test_it_follows_a_change_of_the_affinity(self, before: bool | None, after: bool | None) -> None:
+        stage = SlotStage(affinity=before)
+        stage.reach(Phase.PREPARING)
+        stage.change(affinity=after)
+
+        stage.reach(Phase.PREPARING)
+
+        groups = [each.id for each in stage.cloud.compute.list_server_groups()]
+        assert len(groups) == (after is not None)
+        assert stage.aggregate.metadata.get("affinity_id") == (groups[0] if groups else None)
+        assert stage.flavor is not None
+        assert stage.flavor.extra_specs.get("affinity_id") == (groups[0] if groups else None)
+        assert stage.seen(Phase.PREPARING).items == stage.wanted(Phase.PREPARING)
+
+    def test_nova_is_not_asked_to_remove_what_is_not_there(self, stage: SlotStage) -> None:
+        stage.cloud.add_aggregate(RESERVATION)
+
+        assert stage.make(Kind.METADATA, cloud=Strict(stage.cloud)) == Done()
+
+    def test_metadata_of_others_stay(self, stage: SlotStage) -> None:
+        stage.reach(Phase.PREPARING)
+        stage.cloud.compute.set_aggregate_metadata(stage.aggregate.id, {"note": "mine", "reservation": "x"})
+
+        stage.reach(Phase.PREPARING)
+
+        assert stage.aggregate.metadata["note"] == "mine"
+        assert stage.aggregate.metadata["reservation"] == RESERVATION
+
+    def test_one_that_another_manager_has_just_made_is_looked_at_again(self, stage: SlotStage) -> None:
+        seen = stage.seen(Phase.PREPARING)
+        stage.cloud.add_aggregate(RESERVATION)
+
+        outcome = stage.plugin.make(stage.cloud, stage.assignment, SlotItem(Kind.AGGREGATE), seen)
+
+        assert isinstance(outcome, Waiting)
+
+    @pytest.mark.parametrize("kind", [Kind.METADATA, Kind.MEMBER])
+    def test_what_needs_it_waits_for_it(self, stage: SlotStage, kind: Kind) -> None:
+        outcome = stage.make(kind)
+
+        assert isinstance(outcome, Waiting)
+        assert "the aggregate does not exist yet" in outcome.reason
+
+
+class TestMembers:
+    def test_a_host_that_is_in_there_already_is_fine(self, stage: SlotStage) -> None:
+        stage.reach(Phase.PREPARING)
+        seen = stage.seen(Phase.RUNNING)
+        stage.reach(Phase.RUNNING)
+        item = min(each for each in stage.wanted(Phase.RUNNING) if each.kind is Kind.MEMBER)
+
+        assert stage.plugin.make(stage.cloud, stage.assignment, item, seen) == Done()
+
+    def test_another_conflict_is_waited_for(self, stage: SlotStage) -> None:
+        stage.reach(Phase.PREPARING)
+        fail(stage, "compute.add_host", CloudConflict)
+
+        assert isinstance(stage.make(Kind.MEMBER), Waiting)
+
+    def test_a_host_that_nova_does_not_know_is_unusable_for_good_and_leaves_no_slots(
+        self, stage: SlotStage
+    ) -> None:
+        stage.reach(Phase.PREPARING)
+        stage.make(Kind.INVENTORY)
+        provider = stage.cloud.placement.find_provider("blazar_host-0.example")
+        assert provider is not None
+        fail(stage, "compute.add_host", CloudNotFound)
+        # As Nova shows it when the service is gone and Placement has not noticed.
+        cloud = WithoutHosts(stage.cloud)
+
+        outcome = stage.make(Kind.MEMBER, cloud=cloud)
+
+        assert outcome == Unusable("Nova does not know the host host-0 any more", is_final=True)
+        assert stage.cloud.placement.get_inventories(provider.uuid).by_class == {}
+
+    def test_an_aggregate_that_goes_meanwhile_is_no_fault_of_the_host(self, stage: SlotStage) -> None:
+        stage.reach(Phase.PREPARING)
+        fail(stage, "compute.add_host", CloudNotFound)
+
+        assert isinstance(stage.make(Kind.MEMBER), Waiting)
+
+
+class TestSlots:
+    def test_they_wait_for_their_resource_class(self, stage: SlotStage) -> None:
+        outcome = stage.make(Kind.INVENTORY)
+
+        assert isinstance(outcome, Waiting)
+        assert "the resource class does not exist yet" in outcome.reason
+
+    def test_a_class_that_is_there_is_fine(self, stage: SlotStage) -> None:
+        stage.cloud.placement.create_resource_class(CLASS)
+
+        assert stage.plugin.make(stage.cloud, stage.assignment, SlotItem(Kind.CLASS), SlotsSeen()) == Done()
+
+    def test_the_provider_is_made_below_the_hosts_own_and_used_by_all(self, stage: SlotStage) -> None:
+        stage.reach(Phase.RUNNING)
+
+        root = stage.cloud.placement.find_provider("host-0.example")
+        nested = stage.cloud.placement.find_provider("blazar_host-0.example")
+        assert root is not None
+        assert nested is not None
+        assert nested.parent_uuid == root.uuid
+
+    def test_slots_of_other_reservations_stay(self, stage: SlotStage) -> None:
+        stage.reach(Phase.RUNNING)
+        put_another(stage)
+        stage.hold(host_0=1, host_1=3)
+
+        stage.reach(Phase.RUNNING)
+
+        assert stage.inventories("host-0") == {
+            CLASS: Inventory(total=1, max_unit=1),
+            OTHER_CLASS: Inventory(total=1),
+        }
+
+    @pytest.mark.parametrize("times", [1, 9])
+    def test_two_reservations_that_start_at_once_both_get_theirs(self, stage: SlotStage, times: int) -> None:
+        stage.reach(Phase.RUNNING)
+        stage.hold(host_0=2, host_1=3)
+        crowded = Crowded(stage.cloud, "put_inventories", lambda: put_another(stage), times)
+
+        assert stage.make(Kind.INVENTORY, cloud=crowded) == Done()
+
+        assert stage.inventories("host-0").keys() == {CLASS, OTHER_CLASS}
+        assert stage.inventories("host-0")[CLASS].total == 2
+
+    def test_who_is_never_fast_enough_says_so(self, stage: SlotStage) -> None:
+        stage.reach(Phase.PREPARING)
+        before = stage.cloud.calls
+        fail(stage, "placement.put_inventories", CloudConflict, times=100)
+
+        with pytest.raises(CloudConflict):
+            stage.make(Kind.INVENTORY)
+
+        assert (stage.cloud.calls - before)["placement.put_inventories"] == 10
+
+    def test_a_provider_that_another_makes_at_the_same_instant_is_used(self, stage: SlotStage) -> None:
+        stage.reach(Phase.PREPARING)
+        placement = stage.cloud.placement
+        root = placement.find_provider("host-0.example")
+        assert root is not None
+        make = partial(placement.create_provider, "blazar_host-0.example", root.uuid)
+        crowded = Crowded(stage.cloud, "create_provider", make, times=1)
+
+        assert stage.make(Kind.INVENTORY, cloud=crowded) == Done()
+
+        assert stage.inventories("host-0").keys() == {CLASS}
+
+    def test_a_provider_that_is_replaced_is_found_again(self, stage: SlotStage) -> None:
+        placement, slots, inventories = stage.cloud.placement, Inventory(total=1), SlotInventories()
+        placement.create_resource_class(CLASS)
+        for _ in range(2):
+            assert inventories.put(placement, "host-0.example", CLASS, slots)
+            assert stage.inventories("host-0") == {CLASS: slots}
+            provider = placement.find_provider("blazar_host-0.example")
+            assert provider is not None
+            placement.delete_provider(provider.uuid)
+
+        SlotInventories().put(placement, "host-0.example", CLASS, slots)
+
+        assert inventories.find(placement, "host-0.example", CLASS) == slots
+
+    @pytest.mark.parametrize("is_refused", [False, True])
+    def test_a_host_without_a_provider_of_its_own_is_unusable_for_now(
+        self, stage: SlotStage, is_refused: bool
+    ) -> None:
+        stage.reach(Phase.PREPARING)
+        if is_refused:
+            fail(stage, "placement.create_provider", CloudRefused)
+        else:
+            root = stage.cloud.placement.find_provider("host-0.example")
+            assert root is not None
+            stage.cloud.placement.delete_provider(root.uuid)
+
+        assert stage.make(Kind.INVENTORY) == Unusable(
+            "Placement has no resource provider of host host-0.example"
+        )
+
+
+class TestAccess:
+    def test_who_has_it_already_is_fine(self, stage: SlotStage) -> None:
+        stage.reach(Phase.PREPARING)
+        stage.cloud.compute.add_flavor_access(RESERVATION, PROJECT)
+
+        assert stage.make(Kind.ACCESS) == Done()
+
+    @pytest.mark.parametrize("kind", [Kind.ACCESS, Kind.SPECS])
+    def test_without_the_flavor_it_is_waited_for(self, stage: SlotStage, kind: Kind) -> None:
+        assert isinstance(stage.make(kind), Waiting)
+
+    def test_access_of_other_projects_does_not_count_and_stays(self, stage: SlotStage) -> None:
+        stage.reach(Phase.PREPARING)
+        stage.cloud.compute.add_flavor_access(RESERVATION, "another")
+
+        stage.reach(Phase.RUNNING)
+
+        assert stage.cloud.compute.list_flavor_access(RESERVATION) == {"another", PROJECT}
+
+
+def test_as_many_servers_run_as_there_are_slots(stage: SlotStage) -> None:
+    stage.hold(host_0=1, host_1=2)
+    stage.reach(Phase.RUNNING)
+
+    hosts = sorted(stage.boot().service_host for _ in range(3))
+
+    assert hosts == ["host-0", "host-1", "host-1"]
+    with pytest.raises(CloudConflict):
+        stage.boot()
+
+
+def test_a_group_that_is_wanted_was_made_by_the_request() -> None:
+    stage = SlotStage(affinity=True)
+    before = stage.cloud.calls
+
+    assert stage.make(Kind.GROUP, Phase.AHEAD) == Done()
+    assert not [each for each in stage.cloud.calls - before if "server_group" in each]
