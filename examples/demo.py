@@ -1,4 +1,4 @@
-"""The life of seven leases on the embedded service, shown as a table; the program behind ``make demo``.
+"""The life of eight leases on the embedded service, shown as a table; the program behind ``make demo``.
 
 It starts the service in a folder of its own, registers hosts, asks for the leases in
 ``examples/leases/*.json`` through the client library, watches them, kills the service in the middle of
@@ -214,6 +214,12 @@ def act(service: Service, story: Story, lease: dict[str, Any]) -> None:
         story.is_done.add("extended")
         longer = service.client.lease.update(lease["id"], prolong_for=f"{script['extend_by_minutes']}m")
         story.notes.append(f"end moved from {lease['end_date'][11:16]} to {longer['end_date'][11:16]}")
+    flavor_id = lease["reservations"][0].get("flavor_id")
+    if flavor_id and status == "ACTIVE" and "shown" not in story.is_done:
+        story.is_done.add("shown")
+        story.notes.append(
+            f"slots on {service.hosts_in(flavor_id)} hosts, for servers of the private flavor {flavor_id}"
+        )
     if script.get("delete_when") == status and "deleted" not in story.is_done:
         story.is_done.add("deleted")
         service.client.lease.delete(lease["id"])

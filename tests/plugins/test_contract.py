@@ -169,7 +169,7 @@ def test_observing_changes_nothing(stage: Stage) -> None:
 
     assert stage.seen(Phase.RUNNING).items == stage.seen(Phase.RUNNING).items
     called = stage.cloud.calls - before
-    assert all(name.split(".")[1].startswith(("list_", "find_", "get_")) for name in called)
+    assert all(name.split(".")[1].startswith(("list_", "find_", "get_", "has_")) for name in called)
 
 
 @pytest.mark.parametrize("phase", [Phase.PREPARING, Phase.RUNNING])

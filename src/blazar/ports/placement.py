@@ -90,6 +90,9 @@ class Placement(Protocol):
     def create_resource_class(self, name: str) -> None:
         """Create a class ``CUSTOM_…``. Raises CloudConflict if it exists."""
 
+    def has_resource_class(self, name: str) -> bool:
+        """Return whether there is a class of this name."""
+
     def list_resource_classes(self) -> frozenset[str]:
         """Return the names of all classes, standard ones too."""
 

@@ -225,6 +225,8 @@ def test_standard_and_custom_classes_are_listed(placement: Placement, resource_c
     assert {"VCPU", "MEMORY_MB", "DISK_GB", "PCPU", "VGPU", resource_class} <= (
         placement.list_resource_classes()
     )
+    assert placement.has_resource_class("VCPU")
+    assert placement.has_resource_class(resource_class)
 
 
 def test_a_class_is_created_once(placement: Placement, resource_class: str) -> None:
@@ -242,6 +244,7 @@ def test_a_deleted_class_is_gone(placement: Placement, resource_class: str) -> N
     placement.delete_resource_class(resource_class)
 
     assert resource_class not in placement.list_resource_classes()
+    assert not placement.has_resource_class(resource_class)
     with pytest.raises(CloudNotFound):
         placement.delete_resource_class(resource_class)
 

@@ -66,6 +66,10 @@ class OpenStackPlacement:
         """Create a class. Raises CloudConflict if it exists, CloudRefused if it is not ``CUSTOM_…``."""
         self._placement.post("resource_classes", body={"name": name}, version=_VERSION)
 
+    def has_resource_class(self, name: str) -> bool:
+        """Return whether there is a class of this name."""
+        return self._placement.find("resource_classes", name, version=_VERSION) is not None
+
     def list_resource_classes(self) -> frozenset[str]:
         """Return the names of all classes, standard ones too."""
         key = "resource_classes"

@@ -144,6 +144,11 @@ class SimulatedPlacement(Service):
             raise CloudConflict(f"resource class {name} exists")
         self._state.custom_classes |= {name}
 
+    @reads("placement.has_resource_class")
+    def has_resource_class(self, name: str) -> bool:
+        """Return whether there is a class of this name."""
+        return name in STANDARD_CLASSES | self._state.custom_classes
+
     @reads("placement.list_resource_classes")
     def list_resource_classes(self) -> frozenset[str]:
         """Return the names of all classes, standard ones too."""

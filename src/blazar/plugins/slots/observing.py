@@ -58,7 +58,7 @@ class Observation(Generic[SpecT]):
         aggregates = self._cloud.compute.list_aggregates()
         seen = SlotsSeen(
             own=next((each for each in aggregates if each.name == reservation_id), None),
-            has_class=self._class in self._cloud.placement.list_resource_classes(),
+            has_class=self._cloud.placement.has_resource_class(self._class),
             is_over=self._phase is Phase.OVER,
         )
         if self._phase is Phase.RUNNING:
