@@ -12,7 +12,9 @@ from plugin_cases import CASES, PROJECT, RESERVATION, assignment_of, lessee_of, 
 
 from blazar.app.context import Plugin
 from blazar.cloud.simulated import SimulatedCloud
+from blazar.cloud.simulated.faults import FaultKind, FaultRule
 from blazar.domain.capacity import Share
+from blazar.domain.errors import CloudError
 from blazar.domain.lifecycle import Phase
 from blazar.plugins.contract import Assignment, Outcome
 from blazar.plugins.slots.items import Kind, SlotItem, SlotsSeen
@@ -92,6 +94,11 @@ class SlotStage:
         seen = self.seen(phase)
         item = min(each for each in seen.items if each.kind is kind)
         return self.plugin.remove(cloud or self.cloud, self.assignment, item, seen)
+
+    def fail(self, operation: str, error: type[CloudError], times: int = 1) -> None:
+        """Have the next calls of an operation refused."""
+        rule = FaultRule(kind=FaultKind.ERROR, operation=operation, error=error, times=times)
+        self.cloud.faults.add(rule)
 
     def boot(self, host: str | None = None) -> Server:
         return self.cloud.boot_server("server", PROJECT, flavor_id=RESERVATION, service_host=host)

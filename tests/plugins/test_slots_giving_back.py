@@ -8,7 +8,6 @@ import pytest
 from plugin_cases import PROJECT, RESERVATION
 from plugins.slot_stage import CLASS, SlotStage
 
-from blazar.cloud.simulated.faults import FaultKind, FaultRule
 from blazar.domain.errors import CloudConflict
 from blazar.domain.lifecycle import Phase
 from blazar.plugins.contract import Done, Waiting
@@ -114,8 +113,7 @@ def test_only_servers_of_the_reservation_are_deleted(stage: SlotStage) -> None:
 
 
 def test_slots_in_use_by_something_that_is_no_server_are_waited_for(stage: SlotStage) -> None:
-    fault = FaultRule(kind=FaultKind.ERROR, operation="placement.delete_inventory", error=CloudConflict)
-    stage.cloud.faults.add(fault)
+    stage.fail("placement.delete_inventory", CloudConflict, times=3)
 
     outcome = stage.remove(Kind.INVENTORY)
 
@@ -125,10 +123,7 @@ def test_slots_in_use_by_something_that_is_no_server_are_waited_for(stage: SlotS
 
 
 def test_a_conflict_with_somebody_else_is_not_waited_for(stage: SlotStage) -> None:
-    fault = FaultRule(
-        kind=FaultKind.ERROR, operation="placement.delete_inventory", error=CloudConflict, times=2
-    )
-    stage.cloud.faults.add(fault)
+    stage.fail("placement.delete_inventory", CloudConflict, times=2)
 
     assert stage.remove(Kind.INVENTORY) == Done()
 

@@ -2,59 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import pytest
 from plugin_cases import PROJECT, RESERVATION
-from plugins.slot_stage import CLASS, SlotStage
+from plugins.slot_stage import SlotStage
 
 from blazar.cloud.simulated import SimulatedCloud
-from blazar.cloud.simulated.faults import FaultKind, FaultRule
-from blazar.domain.errors import CloudConflict, CloudError, CloudNotFound, CloudRefused, CloudUnavailable
+from blazar.domain.errors import CloudConflict, CloudNotFound, CloudUnavailable
 from blazar.domain.lifecycle import Phase
 from blazar.plugins.contract import Done, Unusable, Waiting
-from blazar.plugins.slots.inventories import SlotInventories
-from blazar.plugins.slots.items import Kind, SlotItem, SlotsSeen
+from blazar.plugins.slots.items import Kind, SlotItem
 from blazar.ports.compute import Flavor
-from blazar.ports.placement import Inventories, Inventory
-
-OTHER_CLASS = "CUSTOM_RESERVATION_OTHER"
 
 
 @pytest.fixture
 def stage() -> SlotStage:
     """A reservation of three slots on each of two hosts, of which nothing exists yet."""
     return SlotStage(affinity=None)
-
-
-def fail(stage: SlotStage, operation: str, error: type[CloudError], times: int = 1) -> None:
-    stage.cloud.faults.add(FaultRule(kind=FaultKind.ERROR, operation=operation, error=error, times=times))
-
-
-class Crowded:
-    """A cloud in which somebody else acts just before some calls of Placement."""
-
-    def __init__(self, cloud: SimulatedCloud, operation: str, act: Callable[[], object], times: int) -> None:
-        self.compute = cloud.compute
-        self.networks = cloud.networks
-        self.compute_for = cloud.compute_for
-        self._placement = cloud.placement
-        self._operation = operation
-        self._act = act
-        self._times = times
-
-    @property
-    def placement(self) -> Any:
-        return self
-
-    def __getattr__(self, name: str) -> Any:
-        if name == self._operation and self._times:
-            self._times -= 1
-            self._act()
-        return getattr(self._placement, name)
 
 
 class OtherNova:
@@ -90,25 +57,9 @@ class Strict(OtherNova):
         self._compute.set_aggregate_metadata(aggregate_id, metadata)
 
 
-def put_another(stage: SlotStage) -> None:
-    """Put the slots of another reservation on the first host, as its manager does."""
-    placement = stage.cloud.placement
-    provider = placement.find_provider("blazar_host-0.example")
-    assert provider is not None
-    if OTHER_CLASS not in placement.list_resource_classes():
-        placement.create_resource_class(OTHER_CLASS)
-    present = placement.get_inventories(provider.uuid)
-    placement.put_inventories(
-        provider.uuid,
-        Inventories(
-            generation=present.generation, by_class={**present.by_class, OTHER_CLASS: Inventory(total=1)}
-        ),
-    )
-
-
 class TestTheFlavor:
     def test_one_that_was_left_without_its_extra_specs_is_completed(self, stage: SlotStage) -> None:
-        fail(stage, "compute.set_flavor_extra_specs", CloudUnavailable)
+        stage.fail("compute.set_flavor_extra_specs", CloudUnavailable)
         with pytest.raises(CloudUnavailable):
             stage.make(Kind.FLAVOR)
 
@@ -241,7 +192,7 @@ class TestMembers:
 
     def test_another_conflict_is_waited_for(self, stage: SlotStage) -> None:
         stage.reach(Phase.PREPARING)
-        fail(stage, "compute.add_host", CloudConflict)
+        stage.fail("compute.add_host", CloudConflict)
 
         assert isinstance(stage.make(Kind.MEMBER), Waiting)
 
@@ -252,7 +203,7 @@ class TestMembers:
         stage.make(Kind.INVENTORY)
         provider = stage.cloud.placement.find_provider("blazar_host-0.example")
         assert provider is not None
-        fail(stage, "compute.add_host", CloudNotFound)
+        stage.fail("compute.add_host", CloudNotFound)
         # As Nova shows it when the service is gone and Placement has not noticed.
         cloud = WithoutHosts(stage.cloud)
 
@@ -263,106 +214,9 @@ class TestMembers:
 
     def test_an_aggregate_that_goes_meanwhile_is_no_fault_of_the_host(self, stage: SlotStage) -> None:
         stage.reach(Phase.PREPARING)
-        fail(stage, "compute.add_host", CloudNotFound)
+        stage.fail("compute.add_host", CloudNotFound)
 
         assert isinstance(stage.make(Kind.MEMBER), Waiting)
-
-
-class TestSlots:
-    def test_they_wait_for_their_resource_class(self, stage: SlotStage) -> None:
-        outcome = stage.make(Kind.INVENTORY)
-
-        assert isinstance(outcome, Waiting)
-        assert "the resource class does not exist yet" in outcome.reason
-
-    def test_a_class_that_is_there_is_fine(self, stage: SlotStage) -> None:
-        stage.cloud.placement.create_resource_class(CLASS)
-
-        assert stage.plugin.make(stage.cloud, stage.assignment, SlotItem(Kind.CLASS), SlotsSeen()) == Done()
-
-    def test_the_provider_is_made_below_the_hosts_own_and_used_by_all(self, stage: SlotStage) -> None:
-        stage.reach(Phase.RUNNING)
-
-        root = stage.cloud.placement.find_provider("host-0.example")
-        nested = stage.cloud.placement.find_provider("blazar_host-0.example")
-        assert root is not None
-        assert nested is not None
-        assert nested.parent_uuid == root.uuid
-
-    def test_slots_of_other_reservations_stay(self, stage: SlotStage) -> None:
-        stage.reach(Phase.RUNNING)
-        put_another(stage)
-        stage.hold(host_0=1, host_1=3)
-
-        stage.reach(Phase.RUNNING)
-
-        assert stage.inventories("host-0") == {
-            CLASS: Inventory(total=1, max_unit=1),
-            OTHER_CLASS: Inventory(total=1),
-        }
-
-    @pytest.mark.parametrize("times", [1, 9])
-    def test_two_reservations_that_start_at_once_both_get_theirs(self, stage: SlotStage, times: int) -> None:
-        stage.reach(Phase.RUNNING)
-        stage.hold(host_0=2, host_1=3)
-        crowded = Crowded(stage.cloud, "put_inventories", lambda: put_another(stage), times)
-
-        assert stage.make(Kind.INVENTORY, cloud=crowded) == Done()
-
-        assert stage.inventories("host-0").keys() == {CLASS, OTHER_CLASS}
-        assert stage.inventories("host-0")[CLASS].total == 2
-
-    def test_who_is_never_fast_enough_says_so(self, stage: SlotStage) -> None:
-        stage.reach(Phase.PREPARING)
-        before = stage.cloud.calls
-        fail(stage, "placement.put_inventories", CloudConflict, times=100)
-
-        with pytest.raises(CloudConflict):
-            stage.make(Kind.INVENTORY)
-
-        assert (stage.cloud.calls - before)["placement.put_inventories"] == 10
-
-    def test_a_provider_that_another_makes_at_the_same_instant_is_used(self, stage: SlotStage) -> None:
-        stage.reach(Phase.PREPARING)
-        placement = stage.cloud.placement
-        root = placement.find_provider("host-0.example")
-        assert root is not None
-        make = partial(placement.create_provider, "blazar_host-0.example", root.uuid)
-        crowded = Crowded(stage.cloud, "create_provider", make, times=1)
-
-        assert stage.make(Kind.INVENTORY, cloud=crowded) == Done()
-
-        assert stage.inventories("host-0").keys() == {CLASS}
-
-    def test_a_provider_that_is_replaced_is_found_again(self, stage: SlotStage) -> None:
-        placement, slots, inventories = stage.cloud.placement, Inventory(total=1), SlotInventories()
-        placement.create_resource_class(CLASS)
-        for _ in range(2):
-            assert inventories.put(placement, "host-0.example", CLASS, slots)
-            assert stage.inventories("host-0") == {CLASS: slots}
-            provider = placement.find_provider("blazar_host-0.example")
-            assert provider is not None
-            placement.delete_provider(provider.uuid)
-
-        SlotInventories().put(placement, "host-0.example", CLASS, slots)
-
-        assert inventories.find(placement, "host-0.example", CLASS) == slots
-
-    @pytest.mark.parametrize("is_refused", [False, True])
-    def test_a_host_without_a_provider_of_its_own_is_unusable_for_now(
-        self, stage: SlotStage, is_refused: bool
-    ) -> None:
-        stage.reach(Phase.PREPARING)
-        if is_refused:
-            fail(stage, "placement.create_provider", CloudRefused)
-        else:
-            root = stage.cloud.placement.find_provider("host-0.example")
-            assert root is not None
-            stage.cloud.placement.delete_provider(root.uuid)
-
-        assert stage.make(Kind.INVENTORY) == Unusable(
-            "Placement has no resource provider of host host-0.example"
-        )
 
 
 class TestAccess:
