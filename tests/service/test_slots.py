@@ -302,3 +302,20 @@ def test_a_stranger_sees_nothing_of_it(world: World) -> None:
 
     assert world.get(f"/leases/{lease['id']}", who=STRANGER).status_code in (403, 404)
     assert good(world.get("/leases", who=STRANGER))["leases"] == []
+
+
+def test_what_failed_is_tried_again_with_a_new_group(world: World) -> None:
+    lease = world.create("now", 60, asked=instances(affinity=True))
+    with world.failing("placement.create_resource_class", status=400):
+        world.work()
+    world.pass_time(2)
+    assert world.status(lease) == "ERROR"
+    assert world.cloud.compute.list_server_groups() == ()
+
+    world.change(lease, reservation={"vcpus": 2, "amount": 3})
+    world.work()
+
+    assert world.status(lease) == "ACTIVE"
+    (group,) = world.cloud.compute.list_server_groups()
+    assert group.id == reservation_of(world.lease(lease["id"]))["server_group_id"]
+    assert len({boot(world, lease) for _ in range(3)}) == 1

@@ -140,8 +140,9 @@ def _plan(
 
 
 def _is_active(context: Context, lease: Lease, reservation: Reservation) -> bool:
-    """Return whether the lessee may be using what a reservation holds."""
-    return reservation.is_deployed and lease.start <= context.clock.now()
+    """Return whether the lessee may be using what a reservation, as it was read, holds."""
+    is_failed = reservation.status is ReservationStatus.ERROR
+    return reservation.is_deployed and not is_failed and lease.start <= context.clock.now()
 
 
 def _revised(
@@ -162,8 +163,8 @@ def _revised(
 def _provided(
     context: Context, work: LesseeWork, lease: Lease, before: Reservation, after: Reservation
 ) -> Reservation:
-    """Return a changed reservation with what it needs of the lessee's own."""
-    if after.spec == before.spec:
+    """Return a reservation with what it needs of the lessee's own; one that failed has lost that."""
+    if after.spec == before.spec and before.status is not ReservationStatus.ERROR:
         return after
     plugin = context.plugin_for(after.resource_type)
     spec = work.provide(plugin, after.id, plugin.decode(before.spec), plugin.decode(after.spec))
@@ -180,7 +181,7 @@ def _bookings(
         names = transaction.hosts.get_names({each.resource_id for each in allocations})
     held = holdings_of(allocations)
     searched = [
-        after
+        (before, after)
         for before, after in zip(lease.reservations, revised, strict=True)
         if after.spec != before.spec
         or any(not each.window.covers(window) for each in allocations)
@@ -189,20 +190,20 @@ def _bookings(
     # Those that are searched later keep for now what they have.
     standing = dict(held)
     searches = []
-    for each in searched:
-        standing.pop(each.id, None)
-        search = search_for(context, lease, each, window)
-        own = [one for one in allocations if one.reservation_id == each.id]
+    for before, after in searched:
+        standing.pop(after.id, None)
+        search = search_for(context, lease, after, window)
+        own = [one for one in allocations if one.reservation_id == after.id]
         wish = replace(
             search.wish,
-            held=held.get(each.id, {}),
-            is_active=_is_active(context, lease, each),
-            in_use=_count_in_use(context, lease, each, assign(context, lease, each, own, names)),
+            held=held.get(after.id, {}),
+            is_active=_is_active(context, lease, before),
+            in_use=_count_in_use(context, lease, before, assign(context, lease, after, own, names)),
             beside=beside(standing.values()),
         )
         searches.append(replace(search, wish=wish))
     found = find_resources(context, searches, attempt)
-    chosen = {each.id: holdings for each, holdings in zip(searched, found.chosen, strict=True)}
+    chosen = {after.id: holdings for (_, after), holdings in zip(searched, found.chosen, strict=True)}
     bookings = tuple(
         _Booking(
             reservation=each,
@@ -215,12 +216,11 @@ def _bookings(
 
 
 def _count_in_use(
-    context: Context, lease: Lease, after: Reservation, assignment: Assignment[Any]
+    context: Context, lease: Lease, before: Reservation, assignment: Assignment[Any]
 ) -> Mapping[ResourceId, int]:
-    before = next(each for each in lease.reservations if each.id == after.id)
-    if before.spec == after.spec or not _is_active(context, lease, after):
+    if not _is_active(context, lease, before):
         return {}
-    plugin = context.plugin_for(after.resource_type)
+    plugin = context.plugin_for(before.resource_type)
     with telling_what_the_cloud_says():
         return plugin.count_in_use(context.cloud, assignment, plugin.decode(before.spec))
 

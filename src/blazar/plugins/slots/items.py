@@ -68,5 +68,11 @@ class SlotsSeen:
 
     @property
     def notes(self) -> Mapping[str, object]:
-        """Return the id of the aggregate, which clients see, while there is one."""
-        return {"aggregate_id": self.own.id} if self.own else {}
+        """Return what clients see: the aggregate while there is one, and that there is no group any more.
+
+        A reservation in error loses its group; if it is tried again, it needs another.
+        """
+        notes: dict[str, object] = {"aggregate_id": self.own.id} if self.own else {}
+        if self.is_over and not any(each.kind is Kind.GROUP for each in self.items):
+            notes |= {"server_group_id": None, "group_affinity": None}
+        return notes
