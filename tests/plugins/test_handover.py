@@ -232,3 +232,17 @@ def test_a_host_that_nova_does_not_know_is_unusable_for_good() -> None:
 
     assert isinstance(outcome, Unusable)
     assert outcome.is_final
+
+
+def test_all_servers_of_a_host_are_deleted_at_once_when_it_is_given_back() -> None:
+    stage = Stage()
+    compute = stage.cloud.compute
+    compute.add_host(stage.aggregate(RESERVATION).id, stage.host)
+    servers = [stage.boot(project_id="project") for _ in range(3)]
+
+    seen = stage.plugin.observe(stage.cloud, stage.at(timedelta(hours=9)), Phase.OVER)
+    first = next(each for each in sorted(seen.items, key=repr) if each.kind is Kind.SERVER)
+    outcome = stage.plugin.remove(stage.cloud, stage.at(timedelta(hours=9)), first, seen)
+
+    assert isinstance(outcome, Waiting)
+    assert {each.id for each in stage.servers.values() if each.is_deleting} == {each.id for each in servers}

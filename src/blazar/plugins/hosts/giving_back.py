@@ -7,6 +7,7 @@ change its zone. So a host on which one is found is closed until it has arrived.
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 
@@ -50,7 +51,7 @@ class GivingBack:
     ) -> Outcome:
         match item.kind:
             case Kind.SERVER:
-                return self._delete_server(compute, assignment, item, seen)
+                return self._delete_servers(compute, assignment, item, seen)
             case Kind.CLOSED if seen.freepool is not None:
                 open_host(compute, seen.freepool, item.service_host)
             case Kind.WITHDRAWN:
@@ -63,7 +64,7 @@ class GivingBack:
                 compute.delete_aggregate(seen.own.id)
         return Done()  # the aggregate's metadata go with it
 
-    def _delete_server(
+    def _delete_servers(
         self, compute: Compute, assignment: Assignment[HostSpec], item: HostItem, seen: HostsSeen
     ) -> Outcome:
         if seen.own is not None and self._settings.owner_key in seen.own.metadata:
@@ -75,9 +76,14 @@ class GivingBack:
             seen.own = replace(seen.own, metadata=metadata)
         if seen.freepool is not None and item.service_host in seen.freepool.hosts:
             self._close(compute, item, seen, (), self._closing(assignment, timedelta(0)))
-        if item.server_id not in seen.deleting_servers:
-            compute.delete_server(item.server_id)
-        return Waiting(RETRY, f"server {item.server_id} is being deleted")
+        # All of the host's at once: those after the first would have to wait until it is gone.
+        for each in seen.items:
+            is_beside = each.kind is Kind.SERVER and each.service_host == item.service_host
+            if is_beside and each.server_id not in seen.deleting_servers:
+                seen.deleting_servers |= {each.server_id}
+                with suppress(CloudNotFound):
+                    compute.delete_server(each.server_id)
+        return Waiting(RETRY, f"the servers on host {item.service_host} are being deleted")
 
     def _return_to_freepool(self, compute: Compute, item: HostItem, seen: HostsSeen) -> Outcome:
         if seen.freepool is None:
