@@ -6,7 +6,7 @@ import pytest
 from cloud.openstack.stub import Reply, StubCloud
 
 from blazar.cloud.openstack.driver import OpenStackCloud
-from blazar.domain.errors import CloudConflict, CloudNotFound
+from blazar.domain.errors import CloudConflict, CloudNotFound, CloudUnavailable
 from blazar.ports.placement import Inventories, Inventory
 
 PROVIDERS = "/placement/resource_providers"
@@ -99,3 +99,24 @@ def test_a_root_is_created_without_a_parent(stub: StubCloud, cloud: OpenStackClo
         {"name": "top"},
         {"name": "child", "parent_provider_uuid": "top"},
     ]
+
+
+def test_a_class_that_is_refused_as_a_duplicate_but_is_not_there_is_created_again(
+    stub: StubCloud, cloud: OpenStackCloud
+) -> None:
+    """Placement gives classes that are created at the same instant the same number (MariaDB)."""
+    path, name = "/placement/resource_classes", "CUSTOM_RESERVATION_X"
+    refused = Reply(status=409, body={"errors": [{"detail": f"class {name} already exists"}]})
+    stub.lay_out("POST", path, refused, refused, Reply(status=201, body=""))
+
+    cloud.placement.create_resource_class(name)
+    assert len(stub.asked("POST", path)) == 3
+
+    stub.lay_out("POST", path, refused)
+    stub.lay_out("GET", f"{path}/{name}", Reply(body={"name": name}))
+    with pytest.raises(CloudConflict, match="already exists"):
+        cloud.placement.create_resource_class(name)
+
+    stub.lay_out("GET", f"{path}/{name}", Reply(status=404))
+    with pytest.raises(CloudUnavailable):
+        cloud.placement.create_resource_class(name)

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from blazar.cloud.openstack.rest import RestClient
+from blazar.domain.errors import CloudConflict, CloudUnavailable
 from blazar.ports.placement import Inventories, Inventory, Provider
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
 _VERSION = "1.29"
 """The existing service's (behaviour 0.2): providers in trees, and a new one is returned."""
+_CREATE_ATTEMPTS = 10
 
 
 class OpenStackPlacement:
@@ -63,8 +65,20 @@ class OpenStackPlacement:
         return answer.read(lambda body: frozenset(body["traits"]))
 
     def create_resource_class(self, name: str) -> None:
-        """Create a class. Raises CloudConflict if it exists, CloudRefused if it is not ``CUSTOM_…``."""
-        self._placement.post("resource_classes", body={"name": name}, version=_VERSION)
+        """Create a class. Raises CloudConflict if it exists, CloudRefused if it is not ``CUSTOM_…``.
+
+        Of classes that are created at the same instant, Placement on MariaDB or MySQL refuses all but one
+        with the same 409: it gives them one number, and takes the database's refusal for one of the name.
+        """
+        for _ in range(_CREATE_ATTEMPTS):
+            try:
+                self._placement.post("resource_classes", body={"name": name}, version=_VERSION)
+            except CloudConflict:
+                if self.has_resource_class(name):
+                    raise
+            else:
+                return
+        raise CloudUnavailable(f"Placement: resource class {name} is in the way of others being created")
 
     def has_resource_class(self, name: str) -> bool:
         """Return whether there is a class of this name."""
