@@ -163,3 +163,23 @@ def test_a_host_without_a_provider_of_its_own_is_unusable_for_now(stage: SlotSta
         stage.cloud.placement.delete_provider(root.uuid)
 
     assert stage.make(Kind.INVENTORY) == Unusable("Placement has no resource provider of host host-0.example")
+
+
+def test_a_class_that_somebody_deletes_meanwhile_is_waited_for(stage: SlotStage) -> None:
+    stage.reach(Phase.PREPARING)
+    cloud: Any = Crowded(
+        stage.cloud, "put_inventories", lambda: stage.cloud.placement.delete_resource_class(CLASS), 1
+    )
+
+    outcome = stage.make(Kind.INVENTORY, cloud=cloud)
+
+    assert isinstance(outcome, Waiting)
+    assert "resource class" in outcome.reason
+
+
+def test_inventories_that_placement_refuses_though_it_has_the_class_are_refused(stage: SlotStage) -> None:
+    stage.reach(Phase.PREPARING)
+    stage.fail("placement.put_inventories", CloudRefused)
+
+    with pytest.raises(CloudRefused):
+        stage.make(Kind.INVENTORY)

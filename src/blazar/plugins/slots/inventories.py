@@ -5,6 +5,8 @@ A provider is shared by all reservations on its host, so everybody who changes i
 
 from __future__ import annotations
 
+import threading
+from collections import defaultdict
 from dataclasses import replace
 
 from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused
@@ -23,6 +25,8 @@ class SlotInventories:
 
     def __init__(self) -> None:
         self._uuids: dict[str, str] = {}
+        self._turns: dict[str, threading.Lock] = defaultdict(threading.Lock)
+        """By host: writers of one process need not meet in Placement to find out about each other."""
 
     def find(self, placement: Placement, hypervisor_hostname: str, resource_class: str) -> Inventory | None:
         """Return a host's inventory of a class, or None."""
@@ -54,7 +58,8 @@ class SlotInventories:
             if uuid is None:
                 return False
             try:
-                self._put_once(placement, uuid, resource_class, inventory)
+                with self._turns[hypervisor_hostname]:
+                    self._put_once(placement, uuid, resource_class, inventory)
             except CloudNotFound:
                 self._forget(hypervisor_hostname)
             except CloudConflict as error:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from datetime import timedelta
 from typing import Generic
 
-from blazar.domain.errors import CloudConflict, CloudNotFound
+from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused
 from blazar.plugins.contract import AllocatedResource, Assignment, Done, Outcome, Unusable, Waiting
 from blazar.plugins.slots.inventories import SlotInventories
 from blazar.plugins.slots.items import Kind, SlotItem, SlotsSeen
@@ -119,9 +119,14 @@ class Making(Generic[SpecT]):
 
     def _put_inventory(self, resource: AllocatedResource) -> Outcome:
         hypervisor_hostname = hypervisor_of(resource)
-        is_known = self._inventories.put(
-            self._placement, hypervisor_hostname, self._class, wanted_inventory(resource)
-        )
+        try:
+            is_known = self._inventories.put(
+                self._placement, hypervisor_hostname, self._class, wanted_inventory(resource)
+            )
+        except CloudRefused:
+            if self._placement.has_resource_class(self._class):
+                raise
+            return Waiting(RETRY, "the resource class has just been deleted by another")
         if not is_known:
             return Unusable(f"Placement has no resource provider of host {hypervisor_hostname}")
         return Done()
