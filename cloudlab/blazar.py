@@ -15,6 +15,7 @@ from cloudlab.wsgi import in_module, wsgi_service
 
 _TOPIC: Final = "blazar.manager"
 _MANAGERS: Final = ("blazar-manager-1", "blazar-manager-2")
+_PLUGINS: Final = ("physical.host.plugin", "virtual.instance.plugin", "flavor.instance.plugin")
 _MIGRATIONS: Final = REPOSITORY / "src" / "blazar" / "db" / "migrations" / "versions"
 
 
@@ -35,7 +36,7 @@ def configure(plan: Plan) -> None:
             },
             "manager": {
                 "cloud": "openstack",
-                "plugins": "physical.host.plugin",
+                "plugins": ",".join(_PLUGINS),
                 "rpc_topic": _TOPIC,
                 "claim_seconds": 5,
                 "longest_retry_seconds": 5,

@@ -18,6 +18,9 @@ def configure(plan: Plan) -> None:
             "api": {"auth_strategy": "keystone"},
             **sections.keystone_middleware(plan, "placement"),
             **sections.database(plan, "placement", "placement_database"),
+            # With its own retries it gives the last unit of an inventory to two who ask at once: it sees
+            # the new generation, but the usage of before. Nova asks again anyway.
+            "placement": {"allocation_conflict_retry_count": 1},
         },
     )
 

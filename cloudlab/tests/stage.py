@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from blazarclient.exception import NotFound
 from cloudlab.lab import Lab
 from cloudlab.tests.actors import Actor, Operator
+from cloudlab.tests.slots import SlotView
 from cloudlab.waiting import wait_until
 
 RESERVABLE: Final = ("node-1", "node-2", "node-3", "node-10")
@@ -23,6 +27,11 @@ class Stage:
     operator: Operator
     lessee: Actor
     other: Actor
+
+    @property
+    def slots(self) -> SlotView:
+        """Return what exists for reservations of instances."""
+        return SlotView(self.operator)
 
     def clear(self) -> None:
         """Remove all leases and servers, and register the hosts that are to be."""
@@ -41,6 +50,13 @@ class Stage:
         """Give a host back to ordinary use."""
         self.operator.blazar.host.delete(self.operator.registered()[name]["id"])
 
+    def refresh_hosts(self, *names: str) -> str:
+        """Run ``blazar-manage host refresh``; return what it printed."""
+        conf = self.lab.folder.etc("blazar") / "blazar.conf"
+        program = Path(sys.executable).with_name("blazar-manage")
+        command = [str(program), "--config-file", str(conf), "host", "refresh", *names]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
     def forget_providers(self, name: str) -> None:
         """Restart a host's nova-compute: it fails to build servers while it knows a provider that is gone."""
         compute = self.lab.service(f"nova-compute-{name}")
@@ -49,7 +65,11 @@ class Stage:
         compute.wait_until_answers()
 
     def check_nothing_is_left(self) -> None:
-        """Wait until no trace of any lease is in Nova. Raises LabError if there is one for too long."""
+        """Wait until no trace of any lease is in Nova or Placement.
+
+        Raises:
+            LabError: There is one for too long.
+        """
         wait_until(
             lambda: not self.leftovers(),
             "nothing is left over",
@@ -65,6 +85,7 @@ class Stage:
         found += [f"aggregate {name} with {each['hosts']}" for name, each in aggregates.items()]
         found += [f"server {each['id']} is {each['status']}" for each in self.operator.servers()]
         found += [f"the freepool bears {key}" for key in freepool["metadata"]]
+        found += self.slots.leftovers()
         if set(freepool["hosts"]) != set(RESERVABLE):
             found.append(f"the freepool has {freepool['hosts']}")
         return found

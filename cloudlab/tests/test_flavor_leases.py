@@ -1,0 +1,252 @@
+"""Leases for instances like those of a flavor, with servers placed by the real nova-scheduler."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from blazarclient.exception import BlazarClientException
+from cloudlab.tests.actors import (
+    LARGE_MEMORY_MB,
+    MICROVERSION,
+    Actor,
+    Json,
+    Operator,
+    must,
+    only,
+    reservation_of,
+)
+from cloudlab.tests.slots import fill, finds_no_host, is_kept_from
+from cloudlab.tests.stage import Stage
+from cloudlab.waiting import wait_until
+
+TRAIT = "CUSTOM_TESTED_BY_FLAVOR"
+HOSTS_WITH_TRAIT = {"node-2", "node-10"}
+GPU = "CUSTOM_GPU"
+HOST_WITH_GPUS = "node-3"
+VERSION = "1.29"
+
+MakeFlavor = Callable[..., str]
+
+
+@pytest.fixture
+def make_flavor(operator: Operator) -> Iterator[MakeFlavor]:
+    """Make flavors, of which two fit on a host; return their ids."""
+    made: list[str] = []
+
+    def make(extra_specs: Mapping[str, str] | None = None, *, is_public: bool = True) -> str:
+        name = f"flavor-{uuid.uuid4().hex[:8]}"
+        sizes = {"vcpus": 1, "ram": LARGE_MEMORY_MB, "disk": 1}
+        body = {"id": name, "name": name, **sizes, "os-flavor-access:is_public": is_public}
+        operator.compute.post("/flavors", json={"flavor": body})
+        made.append(name)
+        if extra_specs:
+            operator.compute.post(f"/flavors/{name}/os-extra_specs", json={"extra_specs": dict(extra_specs)})
+        return name
+
+    yield make
+    for each in made:
+        operator.compute.delete(f"/flavors/{each}")
+
+
+def test_slots_are_like_the_flavor_and_for_their_lessee_only(
+    stage: Stage, operator: Operator, lessee: Actor, other: Actor, make_flavor: MakeFlavor
+) -> None:
+    source_id = make_flavor({"hw:watchdog_action": "none"})
+    lease = lessee.reserve_flavor(source_id, 3)
+    (answer,) = lease["reservations"]
+    reservation = reservation_of(lease)
+    assert (answer["flavor_id"], answer["server_group_id"]) == (reservation, None)
+    assert json.loads(answer["resource_properties"])["id"] == source_id
+    lessee.wait_for_lease(lease, "ACTIVE")
+
+    flavor = lessee.compute.get(f"/flavors/{reservation}", microversion=MICROVERSION).json()["flavor"]
+    assert (flavor["vcpus"], flavor["ram"], flavor["disk"]) == (1, LARGE_MEMORY_MB, 1)
+    assert flavor["extra_specs"]["hw:watchdog_action"] == "none"
+    assert is_kept_from(other, reservation)
+    hosts = fill(lessee, operator, reservation, 3)
+    assert len(hosts) == 3
+    assert stage.slots.slots(reservation) == {host: hosts.count(host) for host in hosts}
+    assert finds_no_host(lessee, reservation)
+
+    lessee.end_now(lease)
+    assert stage.leftovers() == [f"lease {lease['id']} is TERMINATED"]
+
+
+@pytest.fixture
+def trait(stage: Stage, operator: Operator) -> Iterator[str]:
+    """A trait of two of the hosts that can be reserved."""
+    operator.placement.put(f"/traits/{TRAIT}", microversion=VERSION)
+    try:
+        for host in HOSTS_WITH_TRAIT:
+            set_traits(operator, host, lambda traits: {*traits, TRAIT})
+        assert "2 have changed" in stage.refresh_hosts()
+        yield TRAIT
+    finally:
+        for host in HOSTS_WITH_TRAIT:
+            set_traits(operator, host, lambda traits: traits - {TRAIT})
+        operator.placement.delete(f"/traits/{TRAIT}", microversion=VERSION)
+        stage.refresh_hosts()
+
+
+def test_a_trait_is_required_of_every_host(
+    stage: Stage, operator: Operator, lessee: Actor, make_flavor: MakeFlavor, trait: str
+) -> None:
+    flavor_id = make_flavor({f"trait:{trait}": "required"})
+    with pytest.raises(BlazarClientException) as refusal:
+        lessee.reserve_flavor(flavor_id, 3, affinity=False)
+    assert refusal.value.code == 409
+
+    lease = lessee.reserve_flavor(flavor_id, 2, affinity=False)
+    reservation = reservation_of(lease)
+    lessee.wait_for_lease(lease, "ACTIVE")
+    hosts = fill(lessee, operator, reservation, 2)
+
+    assert hosts == sorted(HOSTS_WITH_TRAIT)
+    assert finds_no_host(lessee, reservation)
+    lessee.end(lease)
+    assert stage.leftovers() == []
+
+
+@pytest.fixture
+def gpus(stage: Stage, operator: Operator) -> Iterator[str]:
+    """A resource class of which one host has two units, on a provider below its own."""
+    placement = operator.placement
+    root = must(operator.provider(HOST_WITH_GPUS))["uuid"]
+    body = {"name": f"{HOST_WITH_GPUS}_gpu", "parent_provider_uuid": root}
+    placement.put(f"/resource_classes/{GPU}", microversion=VERSION)
+    made = placement.post("/resource_providers", json=body, microversion=VERSION).json()
+    path = f"/resource_providers/{made['uuid']}"
+    try:
+        inventories = {"resource_provider_generation": 0, "inventories": {GPU: {"total": 2}}}
+        placement.put(f"{path}/inventories", json=inventories, microversion=VERSION)
+        assert "1 have changed" in stage.refresh_hosts()
+        yield GPU
+    finally:
+        stage.clear()
+        wait_until(lambda: is_unused(operator, path), "the units are free", seconds=60)
+        placement.delete(path, microversion=VERSION)
+        placement.delete(f"/resource_classes/{GPU}", microversion=VERSION)
+        stage.refresh_hosts()
+        stage.forget_providers(HOST_WITH_GPUS)
+
+
+def test_units_of_a_device_below_the_host_are_reserved(
+    stage: Stage, operator: Operator, lessee: Actor, make_flavor: MakeFlavor, gpus: str
+) -> None:
+    flavor_id = make_flavor({f"resources:{gpus}": "1"})
+    with pytest.raises(BlazarClientException) as refusal:
+        lessee.reserve_flavor(flavor_id, 3)
+    assert refusal.value.code == 409
+
+    lease = lessee.reserve_flavor(flavor_id, 2)
+    reservation = reservation_of(lease)
+    lessee.wait_for_lease(lease, "ACTIVE")
+    hosts = fill(lessee, operator, reservation, 2)
+
+    assert hosts == [HOST_WITH_GPUS] * 2
+    assert finds_no_host(lessee, reservation)
+    lessee.end(lease)
+    assert stage.leftovers() == []
+
+
+def test_both_types_start_on_one_host_in_the_same_second_and_share_it(
+    stage: Stage, operator: Operator, lessee: Actor, make_flavor: MakeFlavor
+) -> None:
+    flavor_id = make_flavor({"resources:MEMORY_MB": "1024"})
+    there: dict[str, Any] = {"affinity": True, "resource_properties": only("node-1")}
+    with ThreadPoolExecutor(2) as hands:
+        one = hands.submit(lessee.reserve_instances, 2, **there)
+        another = hands.submit(lessee.reserve_flavor, flavor_id, 2, **there)
+        leases = [one.result(), another.result()]
+    reservations = [reservation_of(each) for each in leases]
+    for each in leases:
+        lessee.wait_for_lease(each, "ACTIVE")
+
+    assert [stage.slots.slots(each) for each in reservations] == [{"node-1": 2}] * 2
+    for reservation in reservations:
+        assert fill(lessee, operator, reservation, 2) == ["node-1"] * 2
+        assert finds_no_host(lessee, reservation)
+    for each in leases:
+        lessee.end(each)
+    assert stage.leftovers() == []
+
+
+def test_a_flavor_whose_servers_nobody_can_promise_room_is_refused_with_the_reasons(
+    stage: Stage, lessee: Actor, make_flavor: MakeFlavor
+) -> None:
+    specs = {"hw:mem_page_size": "large", "resources1:CUSTOM_GPU": "1", "hw:watchdog_action": "none"}
+    flavor_id = make_flavor(specs)
+
+    with pytest.raises(BlazarClientException) as refusal:
+        lessee.reserve_flavor(flavor_id, 1)
+
+    assert refusal.value.code == 409
+    assert "hw:mem_page_size, resources1:CUSTOM_GPU" in str(refusal.value)
+    assert "hw:watchdog_action" not in str(refusal.value)
+    assert stage.leftovers() == []
+
+
+def test_a_flavor_that_the_lessee_does_not_see_is_not_found(
+    stage: Stage, operator: Operator, lessee: Actor, other: Actor, make_flavor: MakeFlavor
+) -> None:
+    private = make_flavor(is_public=False)
+    access = {"addTenantAccess": {"tenant": other.project_id}}
+    operator.compute.post(f"/flavors/{private}/action", json=access)
+
+    for flavor_id in (private, "no-such-flavor", None):
+        with pytest.raises(BlazarClientException) as refusal:
+            lessee.reserve_flavor(flavor_id, 1)
+        assert refusal.value.code == 404
+        assert str(flavor_id or "flavor_id") in str(refusal.value)
+
+    assert stage.leftovers() == []
+    other.wait_for_lease(other.reserve_flavor(private, 1), "ACTIVE")
+
+
+@pytest.mark.parametrize(
+    ("keys", "code", "said"),
+    [
+        ({"amount": 0}, 400, "amount"),
+        ({"amount": "several"}, 400, "amount"),
+        ({"amount": 2**31 - 1}, 409, "amount"),
+        ({"affinity": "perhaps"}, 400, "affinity"),
+        ({"flavor_id": {"id": "tiny"}}, 400, "flavor_id"),
+        ({"resource_properties": '["==", "$colour", "red"]'}, 400, "colour"),
+        ({"resource_type": "flavour:instance"}, 400, "flavour:instance"),
+    ],
+)
+def test_what_cannot_be_is_refused_by_name(
+    stage: Stage, lessee: Actor, keys: Mapping[str, Any], code: int, said: str
+) -> None:
+    wanted = {"flavor_id": lessee.lab.details.flavor_id, "amount": 1, "affinity": True}
+
+    with pytest.raises(BlazarClientException) as refusal:
+        lessee.reserve_flavor(**{**wanted, **keys})
+
+    assert refusal.value.code == code
+    assert said in str(refusal.value)
+    assert stage.leftovers() == []
+
+
+def set_traits(operator: Operator, host: str, change: Callable[[set[str]], set[str]]) -> None:
+    """Replace the traits of a host's own provider; Nova may do the same at the same time."""
+    path = f"/resource_providers/{must(operator.provider(host))['uuid']}/traits"
+
+    def is_done() -> bool:
+        body: Json = operator.placement.get(path, microversion=VERSION).json()
+        body["traits"] = sorted(change(set(body["traits"])))
+        return bool(operator.placement.put(path, json=body, microversion=VERSION, raise_exc=False).ok)
+
+    wait_until(is_done, f"{host} has other traits", seconds=20)
+
+
+def is_unused(operator: Operator, path: str) -> bool:
+    """Return whether nothing is allocated of a provider."""
+    answer = operator.placement.get(f"{path}/allocations", microversion=VERSION)
+    return not answer.json()["allocations"]
