@@ -109,11 +109,11 @@ def by_brute_force(
     question: Question,
     beside: Sequence[Share | None],
 ) -> int:
-    wide = question.window.widened(question.cleaning_time)
+    end = question.window.end + question.cleaning_time
     counted = [each for each in bookings if each.reservation_id not in question.ignoring]
     moments: list[list[Share]] = []
-    instant = wide.start
-    while instant < wide.end:
+    instant = question.window.start
+    while instant < end:
         present = [each.share for each in counted if is_there(each, instant, question)] + list(beside)
         if None in present:
             return 0
@@ -127,7 +127,7 @@ def is_there(booking: Booking, instant: datetime, question: Question) -> bool:
     if has_begun and booking.released_at is None and booking.window.end <= question.now:
         return True
     end = max(booking.window.end, booking.released_at or booking.window.end)
-    return booking.window.start <= instant < end
+    return booking.window.start <= instant < end + question.cleaning_time
 
 
 @given(

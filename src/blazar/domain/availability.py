@@ -205,7 +205,7 @@ class Availability:
         positions = self._position_of
         return Room(
             demand,
-            window.widened(cleaning_time).start,
+            window.start,
             supplies=self._supplies,
             bookings=self._bookings,
             overlapping=self._in_the_way(window, now, cleaning_time, ignoring),
@@ -247,7 +247,8 @@ class Availability:
         ignoring: Collection[ReservationId],
     ) -> Rows:
         return self._bookings.overlapping(
-            window.widened(cleaning_time),
+            window,
+            cleaning_time=cleaning_time,
             present=now if window.start <= now else None,
             ignoring=ignoring,
         )

@@ -121,19 +121,26 @@ class Bookings:
             self._compact()
 
     def overlapping(
-        self, window: Interval, *, present: datetime | None, ignoring: Collection[ReservationId]
+        self,
+        window: Interval,
+        *,
+        cleaning_time: timedelta,
+        present: datetime | None,
+        ignoring: Collection[ReservationId],
     ) -> Rows:
-        """Return the bookings that stand in the way of one in *window*.
+        """Return the bookings that stand in the way of one in *window*, with the cleaning that follows them.
 
         Args:
-            window: When; cleaning time is part of it.
+            window: When.
+            cleaning_time: Idle time owed after every booking, the one in *window* too.
             present: If given, what should have been given back by then, and was not, stands in the way
                 throughout the window.
             ignoring: Reservations whose own bookings do not.
         """
         rows, used = self._rows, slice(0, self._used)
-        start, end = micros(window.start), micros(window.end)
-        found = (rows.starts[used] < end) & (rows.ends[used] > start)
+        wide = window.widened(cleaning_time)
+        end = micros(wide.end)
+        found = (rows.starts[used] < end) & (rows.ends[used] > micros(wide.start))
         overdue = None
         if present is not None:
             overdue = rows.held[used] & (rows.ends[used] <= micros(present))
@@ -143,8 +150,9 @@ class Bookings:
         which = np.flatnonzero(found)
         which = which[rows.positions[which] != _DEAD]
         taken = rows.take(which)
+        taken.ends += cleaning_time // _MICROSECOND
         if overdue is not None:
-            taken.starts[overdue[which]], taken.ends[overdue[which]] = start, end
+            taken.starts[overdue[which]], taken.ends[overdue[which]] = micros(window.start), end
         return taken
 
     def amounts(self, resource_class: str) -> Numbers:
