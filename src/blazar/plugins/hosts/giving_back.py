@@ -81,7 +81,8 @@ class GivingBack:
             is_beside = each.kind is Kind.SERVER and each.service_host == item.service_host
             if is_beside and each.server_id not in seen.deleting_servers:
                 seen.deleting_servers |= {each.server_id}
-                with suppress(CloudNotFound):
+                # One that is gone, or cannot go now, does not hold up the others.
+                with suppress(CloudNotFound, CloudConflict):
                     compute.delete_server(each.server_id)
         return Waiting(RETRY, f"the servers on host {item.service_host} are being deleted")
 

@@ -80,7 +80,8 @@ class GivingBack(Generic[SpecT]):
     def _delete_servers(self, servers: tuple[Server, ...]) -> Outcome:
         for each in servers:
             if not each.is_deleting:
-                with suppress(CloudNotFound):
+                # One that is gone, or cannot go now, does not hold up the others.
+                with suppress(CloudNotFound, CloudConflict):
                     self._compute.delete_server(each.id)
         return Waiting(RETRY, f"servers are being deleted: {', '.join(sorted(each.id for each in servers))}")
 
