@@ -61,7 +61,7 @@ def lessee_of(cloud: SimulatedCloud) -> LesseeCompute:
 def spec_of(plugin: Plugin, case: PluginCase, lessee: LesseeCompute) -> Any:
     """Return the spec of a reservation for which a request has done all that it does."""
     spec = plugin.look_up(plugin.parse(case.body), lessee)
-    return plugin.provide(spec, RESERVATION, lessee)
+    return plugin.provide(spec, RESERVATION, lessee, afresh=False)
 
 
 def assignment_of(

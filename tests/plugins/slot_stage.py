@@ -46,7 +46,7 @@ class SlotStage:
         spec = self.plugin.look_up(
             self.plugin.revise(self.assignment.spec, keys, is_active=False), self.lessee
         )
-        spec = self.plugin.provide(spec, RESERVATION, self.lessee)
+        spec = self.plugin.provide(spec, RESERVATION, self.lessee, afresh=False)
         self.plugin.withdraw(self.cloud, self.assignment.spec, spec)
         self.assignment = replace(self.assignment, spec=spec)
 

@@ -121,7 +121,7 @@ def test_what_is_known_or_there_is_neither_looked_up_nor_made_again(stage: Stage
     before = stage.cloud.calls
 
     assert stage.plugin.look_up(stage.spec, stage.lessee) == stage.spec
-    assert stage.plugin.provide(stage.spec, RESERVATION, stage.lessee) == stage.spec
+    assert stage.plugin.provide(stage.spec, RESERVATION, stage.lessee, afresh=False) == stage.spec
     assert stage.cloud.calls == before
 
 

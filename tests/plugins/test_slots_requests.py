@@ -72,7 +72,7 @@ def test_a_change_that_is_refused_after_all_leaves_the_old_group() -> None:
     stage = SlotStage(affinity=True)
     before, old = stage.assignment.spec, groups(stage)
     after = stage.plugin.revise(before, {"affinity": False}, is_active=False)
-    after = stage.plugin.provide(after, RESERVATION, stage.lessee)
+    after = stage.plugin.provide(after, RESERVATION, stage.lessee, afresh=False)
     assert len(groups(stage)) == 2
 
     stage.plugin.withdraw(stage.cloud, after, before)
@@ -86,7 +86,7 @@ def test_a_group_that_nova_refuses_is_the_lessees_business() -> None:
     stage.cloud.faults.add(FaultRule(kind=FaultKind.ERROR, error=CloudRefused))
 
     with pytest.raises(CloudRefused):
-        stage.plugin.provide(asked, RESERVATION, stage.lessee)
+        stage.plugin.provide(asked, RESERVATION, stage.lessee, afresh=False)
 
 
 @pytest.mark.parametrize("resource_type", TYPES)
@@ -114,7 +114,8 @@ def test_servers_on_hosts_that_are_not_held_use_no_slots_that_are() -> None:
 
     stage.change(amount=1)
 
-    assert stage.plugin.count_in_use(stage.cloud, stage.assignment, before) == {}
+    (held,) = stage.assignment.resources
+    assert stage.plugin.count_in_use(stage.cloud, stage.assignment, before) == {held.id: 0}
 
 
 @pytest.mark.parametrize("amount", [6, 7])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any
 
 from blazar.app.availability import AvailabilityIndex
@@ -99,7 +100,8 @@ def find_resources(context: Context, searches: Sequence[Search], attempt: int) -
             view = views[search.plugin.collection]
             found = _choose(context.indexes[search.plugin.collection], search.plugin, wish, view)
             chosen.append(found)
-            generations |= {each: view.generation_of(each) for each in found}
+            # An earlier search may have seen an older generation; that one must still hold.
+            generations = {each: view.generation_of(each) for each in found} | generations
     return Found(chosen=tuple(chosen), generations=generations)
 
 
@@ -110,6 +112,25 @@ def beside(holdings: Iterable[Holdings]) -> dict[ResourceId, tuple[Share | None,
         for key, share in each.items():
             together[key] = (*together.get(key, ()), share)
     return together
+
+
+def has_room_now(context: Context, collection: str, allocation: Allocation) -> bool:
+    """Return whether a share fits beside all that others have not given back yet."""
+    now, share = context.clock.now(), allocation.share
+    if share is None:
+        return False
+    with context.indexes[collection].searching() as availability:
+        position = availability.position_of(allocation.resource_id)
+        if position is None:
+            return False
+        room = availability.room(
+            share.demand,
+            Interval(now, now + timedelta.resolution),
+            now=now,
+            cleaning_time=context.settings.leases.cleaning_time,
+            ignoring=[allocation.reservation_id],
+        )
+        return bool(room.slots([position])[0] >= share.slots)
 
 
 def _choose(index: AvailabilityIndex, plugin: Plugin, wish: Wish[Any], view: Availability) -> Holdings:

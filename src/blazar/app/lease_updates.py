@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
 
 from blazar.app.assignments import assign, exists_ahead
-from blazar.app.choosing import beside, find_resources, holdings_of, search_for
+from blazar.app.choosing import Found, Search, beside, find_resources, holdings_of, search_for
 from blazar.app.context import Context
-from blazar.app.lessee_work import LesseeWork, telling_what_the_cloud_says
+from blazar.app.in_use import count_in_use, give_up, is_active
+from blazar.app.lessee_work import LesseeWork
 from blazar.app.records import announce, record_request
 from blazar.app.requests import JsonObject, parse_changes, parse_name
 from blazar.domain.dates import before_end_for_changed, check_changed_dates, parse_date
-from blazar.domain.errors import InvalidLeaseStatus
+from blazar.domain.errors import Conflict, InvalidLeaseStatus
 from blazar.domain.interval import Interval
 from blazar.domain.lease import (
     Allocation,
@@ -26,11 +26,11 @@ from blazar.domain.lease import (
     Lease,
     LeaseStatus,
     Reservation,
+    ReservationId,
     ReservationStatus,
     ResourceId,
 )
 from blazar.domain.lifecycle import with_status
-from blazar.plugins.contract import Assignment
 from blazar.ports.manager import Caller
 from blazar.ports.store import Transaction
 
@@ -87,10 +87,14 @@ def update_once(
     if set(asked) == {"name"}:
         return _rename(context, caller, lease, renamed)
     plan = _plan(context, work, lease, renamed, asked, attempt)
+    given_up = give_up(
+        context, lease, [(each.reservation.id, each.before, each.after) for each in plan.bookings]
+    )
     now = context.clock.now()
     with context.store.begin() as transaction:
         changed = transaction.leases.replace(lease, plan.lease, now)
         _book(transaction, plan)
+        transaction.allocations.insert(given_up)
         transaction.work.schedule([lease.id], now)
         record_request(context, transaction, changed, "update", caller, _summary(lease, changed))
         announce(context, transaction, changed, "lease.update", now)
@@ -139,20 +143,15 @@ def _plan(
     return _Plan(lease=with_status(changed), window=window, bookings=bookings, generations=generations)
 
 
-def _is_active(context: Context, lease: Lease, reservation: Reservation) -> bool:
-    """Return whether the lessee may be using what a reservation, as it was read, holds."""
-    is_failed = reservation.status is ReservationStatus.ERROR
-    return reservation.is_deployed and not is_failed and lease.start <= context.clock.now()
-
-
 def _revised(
     context: Context, work: LesseeWork, lease: Lease, reservation: Reservation, changes: JsonObject | None
 ) -> Reservation:
     """Return a reservation with its changes; one that was in error is tried again."""
     if changes is not None:
         plugin = context.plugin_for(reservation.resource_type)
-        is_active = _is_active(context, lease, reservation)
-        spec = plugin.revise(plugin.decode(reservation.spec), changes, is_active=is_active)
+        spec = plugin.revise(
+            plugin.decode(reservation.spec), changes, is_active=is_active(context, lease, reservation)
+        )
         spec = work.look_up(plugin, reservation.id, spec)
         reservation = replace(reservation, spec=plugin.encode(spec))
     if reservation.status is ReservationStatus.ERROR:
@@ -163,11 +162,14 @@ def _revised(
 def _provided(
     context: Context, work: LesseeWork, lease: Lease, before: Reservation, after: Reservation
 ) -> Reservation:
-    """Return a reservation with what it needs of the lessee's own; one that failed has lost that."""
-    if after.spec == before.spec and before.status is not ReservationStatus.ERROR:
+    """Return a reservation with what it needs of the lessee's own; one that failed is losing that."""
+    has_failed = before.status is ReservationStatus.ERROR
+    if after.spec == before.spec and not has_failed:
         return after
     plugin = context.plugin_for(after.resource_type)
-    spec = work.provide(plugin, after.id, plugin.decode(before.spec), plugin.decode(after.spec))
+    spec = work.provide(
+        plugin, after.id, plugin.decode(before.spec), plugin.decode(after.spec), afresh=has_failed
+    )
     after = replace(after, spec=plugin.encode(spec))
     return replace(after, is_deployed=after.is_deployed or exists_ahead(context, lease, after))
 
@@ -187,22 +189,18 @@ def _bookings(
         or any(not each.window.covers(window) for each in allocations)
         or not held.get(after.id)
     ]
-    # Those that are searched later keep for now what they have.
-    standing = dict(held)
     searches = []
     for before, after in searched:
-        standing.pop(after.id, None)
         search = search_for(context, lease, after, window)
         own = [one for one in allocations if one.reservation_id == after.id]
         wish = replace(
             search.wish,
             held=held.get(after.id, {}),
-            is_active=_is_active(context, lease, before),
-            in_use=_count_in_use(context, lease, before, assign(context, lease, after, own, names)),
-            beside=beside(standing.values()),
+            is_active=is_active(context, lease, before),
+            in_use=count_in_use(context, lease, before, assign(context, lease, after, own, names)),
         )
         searches.append(replace(search, wish=wish))
-    found = find_resources(context, searches, attempt)
+    found = _find(context, searches, [after.id for _, after in searched], held, attempt)
     chosen = {after.id: holdings for (_, after), holdings in zip(searched, found.chosen, strict=True)}
     bookings = tuple(
         _Booking(
@@ -215,14 +213,33 @@ def _bookings(
     return bookings, found.generations
 
 
-def _count_in_use(
-    context: Context, lease: Lease, before: Reservation, assignment: Assignment[Any]
-) -> Mapping[ResourceId, int]:
-    if not _is_active(context, lease, before):
-        return {}
-    plugin = context.plugin_for(before.resource_type)
-    with telling_what_the_cloud_says():
-        return plugin.count_in_use(context.cloud, assignment, plugin.decode(before.spec))
+def _find(
+    context: Context,
+    searches: Sequence[Search],
+    searched: Sequence[ReservationId],
+    held: Mapping[ReservationId, Holdings],
+    attempt: int,
+) -> Found:
+    """Return what is found for some of a lease's reservations beside what the others hold.
+
+    At first those that are searched later keep what they have; but one of them may be about to give up
+    just what an earlier one asks for.
+    """
+    others = {key: each for key, each in held.items() if key not in searched}
+
+    def together(standing: Callable[[int], Mapping[ReservationId, Holdings]]) -> Found:
+        wishes = [
+            replace(each, wish=replace(each.wish, beside=beside({**others, **standing(number)}.values())))
+            for number, each in enumerate(searches)
+        ]
+        return find_resources(context, wishes, attempt)
+
+    try:
+        return together(lambda number: {key: held.get(key, {}) for key in searched[number + 1 :]})
+    except Conflict:
+        if len(searches) < 2:
+            raise
+        return together(lambda _: {})
 
 
 def _moved_events(

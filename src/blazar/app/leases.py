@@ -96,7 +96,7 @@ def update_lease(context: Context, caller: Caller, lease_id: str, body: JsonObje
             context.settings.leases.claim_attempts,
             lambda attempt: update_once(context, caller, work, read_lease(context, lease_id), body, attempt),
         )
-    work.succeed()
+    work.succeed(lease)
     context.waker.wake()
     return lease_view(lease, context.plugins)
 

@@ -18,7 +18,7 @@ from blazar.domain.errors import (
     CloudRefused,
     Unavailable,
 )
-from blazar.domain.lease import ReservationId
+from blazar.domain.lease import Lease, ReservationId
 from blazar.ports.compute import Flavor, Lessee, LesseeCompute, ServerGroup
 from blazar.ports.manager import Caller
 
@@ -66,7 +66,9 @@ class LesseeWork:
                 known = self._seen[reservation_id] = (spec, plugin.look_up(spec, self.compute))
         return known[1]
 
-    def provide(self, plugin: Plugin, reservation_id: ReservationId, before: Any, spec: Any) -> Any:
+    def provide(
+        self, plugin: Plugin, reservation_id: ReservationId, before: Any, spec: Any, *, afresh: bool = False
+    ) -> Any:
         """Return the spec with what was made for it.
 
         Args:
@@ -74,11 +76,12 @@ class LesseeWork:
             reservation_id: The reservation.
             before: The spec that the reservation has now; None for a new one.
             spec: The one that it is to have.
+            afresh: What it names may be gone.
         """
         known = self._provided.setdefault(reservation_id, [])
         if not known or known[-1].asked != spec:
             with telling_what_the_cloud_says():
-                after = plugin.provide(spec, reservation_id, self.compute)
+                after = plugin.provide(spec, reservation_id, self.compute, afresh=afresh)
             known.append(_Provided(plugin=plugin, before=before, asked=spec, after=after))
         return known[-1].after
 
@@ -96,13 +99,15 @@ class LesseeWork:
             self._fail()
             raise
 
-    def succeed(self) -> None:
-        """Undo what was made for specs that have been replaced."""
-        for *earlier, last in self._provided.values():
-            replaced = [each.after for each in earlier] + [last.before]
-            for spec in replaced:
+    def succeed(self, lease: Lease) -> None:
+        """Undo what was made for specs that the lease does not have, or has no more."""
+        final = {each.id: each for each in lease.reservations}
+        for reservation_id, provided in self._provided.items():
+            plugin = provided[0].plugin
+            kept = plugin.decode(final[reservation_id].spec)
+            for spec in [provided[0].before, *(each.after for each in provided)]:
                 if spec is not None:
-                    self._withdraw(last.plugin, spec, last.after)
+                    self._withdraw(plugin, spec, kept)
 
     def _fail(self) -> None:
         for provided in self._provided.values():

@@ -195,10 +195,18 @@ class ResourcePlugin(Protocol[SpecT, ItemT, SeenT]):
             BadRequest, Conflict: What it names cannot be reserved.
         """
 
-    def provide(self, spec: SpecT, reservation_id: ReservationId, lessee: LesseeCompute) -> SpecT:
+    def provide(
+        self, spec: SpecT, reservation_id: ReservationId, lessee: LesseeCompute, *, afresh: bool
+    ) -> SpecT:
         """Make what only the lessee may make, and return the spec that names it.
 
-        Called once the resources are found. What is there already, by the spec, is not made again.
+        Called once the resources are found.
+
+        Args:
+            spec: What is asked for. What is there already, by it, is not made again.
+            reservation_id: The reservation, after which things are named.
+            lessee: Whose rights are used.
+            afresh: What the spec names may be gone, so that it has to be made again.
         """
 
     def withdraw(self, cloud: Cloud, spec: SpecT, kept: SpecT | None) -> None:
@@ -213,6 +221,20 @@ class ResourcePlugin(Protocol[SpecT, ItemT, SeenT]):
         """Return how many slots of each resource have servers, where that matters for a change.
 
         Called for a reservation that is active and whose spec was *before*.
+        """
+
+    def give_up(self, cloud: Cloud, assignment: Assignment[SpecT], kept: Holdings) -> None:
+        """Take from an active reservation what it is to hold no more, so that others may be promised it.
+
+        Called before the change is stored. If it is refused after all, the engine gives it back.
+
+        Args:
+            cloud: The cloud.
+            assignment: The reservation with what it holds.
+            kept: What it is to hold from now on.
+
+        Raises:
+            CannotChange: The lessee has begun to use something of it.
         """
 
     # Reads the cloud, changes nothing.

@@ -66,6 +66,9 @@ class Placement(Protocol):
     def get_inventories(self, uuid: str) -> Inventories:
         """Return a provider's inventories with its generation. Raises CloudNotFound."""
 
+    def get_usages(self, uuid: str) -> Mapping[str, int]:
+        """Return how much of each of its classes is allocated from a provider. Raises CloudNotFound."""
+
     def put_inventories(self, uuid: str, inventories: Inventories) -> None:
         """Replace all inventories of a provider, if it is still at that generation.
 

@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from blazar.app.assignments import assign
+from blazar.app.choosing import has_room_now
 from blazar.app.context import Context
 from blazar.app.leases import erase_lease
 from blazar.app.records import announce
@@ -199,14 +200,18 @@ def _assignment(context: Context, current: _Pass, reservation: Reservation) -> A
 
 
 def _held_by_others(context: Context, current: _Pass, reservation: Reservation) -> Mapping[str, str]:
-    if reservation.status is ReservationStatus.ACTIVE or not current.allocations[reservation.id]:
+    allocations = current.allocations[reservation.id]
+    if reservation.status is ReservationStatus.ACTIVE or not allocations:
         return {}
-    start = min(each.window.start for each in current.allocations[reservation.id])
+    start = min(each.window.start for each in allocations)
     with context.store.read() as transaction:
         held = transaction.allocations.held_before([reservation.id], start)
+    collection = context.plugin_for(reservation.resource_type).collection
     return {
-        resource_id: f"resource {resource_id} was not yet given back by reservation {holder}"
-        for resource_id, holder in held.items()
+        each.resource_id: f"resource {each.resource_id} was not yet given back by reservation "
+        f"{held[each.resource_id]}"
+        for each in allocations
+        if each.resource_id in held and not has_room_now(context, collection, each)
     }
 
 

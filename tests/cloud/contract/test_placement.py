@@ -221,6 +221,16 @@ def test_an_inventory_of_nothing_is_refused(placement: Placement, provider: Prov
         put(placement, provider, {"VCPU": Inventory(total=0)})
 
 
+def test_what_nobody_uses_is_used_by_nobody(
+    placement: Placement, provider: Provider, resource_class: str
+) -> None:
+    put(placement, provider, {resource_class: UNITS})
+
+    assert placement.get_usages(provider.uuid) == {resource_class: 0}
+    with pytest.raises(CloudNotFound):
+        placement.get_usages(NOBODY)
+
+
 def test_standard_and_custom_classes_are_listed(placement: Placement, resource_class: str) -> None:
     assert {"VCPU", "MEMORY_MB", "DISK_GB", "PCPU", "VGPU", resource_class} <= (
         placement.list_resource_classes()

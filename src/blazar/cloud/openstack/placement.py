@@ -47,6 +47,11 @@ class OpenStackPlacement:
         answer = self._placement.get("resource_providers", uuid, "inventories", version=_VERSION)
         return answer.read(_inventories)
 
+    def get_usages(self, uuid: str) -> Mapping[str, int]:
+        """Return how much of each of its classes is allocated from a provider. Raises CloudNotFound."""
+        answer = self._placement.get("resource_providers", uuid, "usages", version=_VERSION)
+        return answer.read(lambda body: {name: int(used) for name, used in body["usages"].items()})
+
     def put_inventories(self, uuid: str, inventories: Inventories) -> None:
         """Replace all inventories of a provider. Raises as the port says."""
         body = {

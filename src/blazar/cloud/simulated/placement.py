@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -87,6 +88,12 @@ class SimulatedPlacement(Service):
         """Return a provider's inventories with its generation. Raises CloudNotFound."""
         provider = known(self._state.providers, uuid, "resource provider")
         return Inventories(generation=provider.generation, by_class=dict(self._state.inventories[uuid]))
+
+    @reads("placement.get_usages")
+    def get_usages(self, uuid: str) -> Mapping[str, int]:
+        """Return how much of each of its classes is allocated from a provider. Raises CloudNotFound."""
+        known(self._state.providers, uuid, "resource provider")
+        return {name: self._state.used(uuid, name) for name in self._state.inventories[uuid]}
 
     @writes("placement.put_inventories")
     def put_inventories(self, uuid: str, inventories: Inventories) -> None:

@@ -68,7 +68,9 @@ class Hosts:
         """Return the spec: hosts are the same for everybody."""
         return spec
 
-    def provide(self, spec: HostSpec, reservation_id: ReservationId, lessee: LesseeCompute) -> HostSpec:
+    def provide(
+        self, spec: HostSpec, reservation_id: ReservationId, lessee: LesseeCompute, *, afresh: bool
+    ) -> HostSpec:
         """Return the spec: nothing of the lessee's own is needed."""
         return spec
 
@@ -80,6 +82,9 @@ class Hosts:
     ) -> Mapping[ResourceId, int]:
         """Return nothing: hosts have no slots."""
         return {}
+
+    def give_up(self, cloud: Cloud, assignment: Assignment[HostSpec], kept: Holdings) -> None:
+        """Do nothing: what is in use is never chosen to be given up."""
 
     def choose(self, wish: Wish[HostSpec], availability: Availability) -> Holdings:
         """Return the hosts that the reservation is to have."""

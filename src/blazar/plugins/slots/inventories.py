@@ -40,6 +40,18 @@ class SlotInventories:
                 self._forget(hypervisor_hostname)
         return None
 
+    def count_used(self, placement: Placement, hypervisor_hostname: str, resource_class: str) -> int:
+        """Return how many slots of a host servers have, those too that are just being placed."""
+        for _ in range(2):
+            uuid = self._find_provider(placement, hypervisor_hostname)
+            if uuid is None:
+                return 0
+            try:
+                return placement.get_usages(uuid).get(resource_class, 0)
+            except CloudNotFound:
+                self._forget(hypervisor_hostname)
+        return 0
+
     def put(
         self, placement: Placement, hypervisor_hostname: str, resource_class: str, inventory: Inventory
     ) -> bool:

@@ -9,14 +9,13 @@ them (behaviour 3.2, 5).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import ClassVar, Generic
 
 from blazar.domain.availability import Availability
-from blazar.domain.errors import CloudNotFound
+from blazar.domain.errors import CannotChange, CloudNotFound
 from blazar.domain.lease import Holdings, ReservationId, ResourceId
 from blazar.domain.lifecycle import Phase
 from blazar.plugins.contract import Assignment, Done, JsonObject, Outcome, Wish
@@ -25,10 +24,10 @@ from blazar.plugins.slots.giving_back import GivingBack
 from blazar.plugins.slots.inventories import SlotInventories
 from blazar.plugins.slots.items import SlotItem, SlotsSeen
 from blazar.plugins.slots.making import Making
-from blazar.plugins.slots.names import group_name
+from blazar.plugins.slots.names import group_name, reservation_class
 from blazar.plugins.slots.observing import Observation
 from blazar.plugins.slots.spec import SpecT
-from blazar.plugins.slots.wanting import service_of, wanted_items
+from blazar.plugins.slots.wanting import hypervisor_of, service_of, slots_inventory, wanted_items
 from blazar.ports.cloud import Cloud
 from blazar.ports.compute import LesseeCompute
 from blazar.settings import HostSettings
@@ -74,12 +73,15 @@ class SlotPlugin(ABC, Generic[SpecT]):
         """Return what has no effect shortly before the start, and all of it from then on."""
         return wanted_items(assignment, phase)
 
-    def provide(self, spec: SpecT, reservation_id: ReservationId, lessee: LesseeCompute) -> SpecT:
+    def provide(
+        self, spec: SpecT, reservation_id: ReservationId, lessee: LesseeCompute, *, afresh: bool
+    ) -> SpecT:
         """Return the spec with the reservation's flavor, and with a server group if it has an affinity."""
         spec = replace(spec, flavor_id=reservation_id)
         if spec.affinity is None:
             return replace(spec, server_group_id=None, group_affinity=None)
-        if spec.server_group_id is not None and spec.group_affinity is spec.affinity:
+        has_group = spec.server_group_id is not None and spec.group_affinity is spec.affinity
+        if has_group and not afresh:
             return spec
         group = lessee.create_server_group(group_name(reservation_id), _POLICIES[spec.affinity])
         return replace(spec, server_group_id=group.id, group_affinity=spec.affinity)
@@ -99,9 +101,34 @@ class SlotPlugin(ABC, Generic[SpecT]):
         """Return how many servers are on each host, if the reservation is to shrink; else nothing."""
         if assignment.spec.amount >= before.amount:
             return {}
-        ids = {service_of(each): each.id for each in assignment.resources}
-        servers = cloud.compute.list_servers(flavor_id=assignment.reservation_id)
-        return Counter(ids[each.service_host] for each in servers if each.service_host in ids)
+        resource_class = reservation_class(assignment.reservation_id)
+        return {
+            each.id: self._inventories.count_used(cloud.placement, hypervisor_of(each), resource_class)
+            for each in assignment.resources
+        }
+
+    def give_up(self, cloud: Cloud, assignment: Assignment[SpecT], kept: Holdings) -> None:
+        """Take away the slots that the reservation is to hold no more.
+
+        Raises:
+            CannotChange: A server has taken one of them meanwhile.
+        """
+        resource_class = reservation_class(assignment.reservation_id)
+        for each in assignment.resources:
+            share, before = kept.get(each.id), each.share.slots if each.share else 0
+            slots = share.slots if share else 0
+            if slots < before and not self._shrink(cloud, hypervisor_of(each), resource_class, slots):
+                raise CannotChange(
+                    f"amount: a server has just taken a slot that was to be given up on {service_of(each)}"
+                )
+
+    def _shrink(self, cloud: Cloud, hypervisor_hostname: str, resource_class: str, slots: int) -> bool:
+        """Leave a host so many slots, and return whether no more are in use."""
+        if slots == 0:
+            return self._inventories.delete(cloud.placement, hypervisor_hostname, resource_class)
+        inventory = slots_inventory(slots)
+        self._inventories.put(cloud.placement, hypervisor_hostname, resource_class, inventory)
+        return self._inventories.count_used(cloud.placement, hypervisor_hostname, resource_class) <= slots
 
     def observe(self, cloud: Cloud, assignment: Assignment[SpecT], phase: Phase) -> SlotsSeen:
         """Return what exists."""
