@@ -210,3 +210,29 @@ def test_one_server_that_cannot_go_does_not_keep_the_others(lab: Lab) -> None:
 
     assert len(lab.servers()) <= 1
     lab.at(1.1)
+
+
+def test_a_lease_that_is_due_but_was_not_begun_can_be_changed_like_one_ahead(lab: Lab) -> None:
+    lab.reset(Conditions(hosts=2))
+    lease = lab.create("a", "now", 4, instances(3, affinity=True))
+
+    revise(lab, lease, amount=2, vcpus=8)
+    lab.at(0.1)
+
+    assert len(fill(lab, lease)) == 2
+
+
+def test_the_group_of_somebody_who_was_faster_is_deleted_with_what_it_was_for(lab: Lab) -> None:
+    lab.reset(Conditions(hosts=2))
+    lease = lab.create("a", 10, 14, instances(2))
+    reservation_id = lab.lease(lease).reservations[0].id
+    other = lab.new_manager()
+
+    def body(affinity: bool) -> dict[str, Any]:
+        return {"reservations": [{"id": reservation_id, "affinity": affinity}]}
+
+    lab.store.overtake(lambda: other.service.update_lease(LESSEE, lease, body(affinity=False)))
+    lab.manager.service.update_lease(LESSEE, lease, body(affinity=True))
+
+    (group,) = lab.cloud.compute.list_server_groups()
+    assert lab.lease(lease).reservations[0].spec["server_group_id"] == group.id

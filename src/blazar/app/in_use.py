@@ -6,7 +6,8 @@ round others would be promised it while a server can still come and use it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
@@ -26,71 +27,88 @@ from blazar.domain.lease import (
 )
 from blazar.plugins.contract import Assignment
 
-_LONGEST_REQUEST = timedelta(seconds=15)
-"""After that it is looked whether something has to be given back."""
+_LONGEST_REQUEST = timedelta(seconds=60)
+"""After that it is looked whether something has to be given back, whatever became of the request."""
 
 
-def is_active(context: Context, lease: Lease, reservation: Reservation) -> bool:
-    """Return whether the lessee may be using what a reservation, as it was read, holds."""
-    is_failed = reservation.status is ReservationStatus.ERROR
-    return reservation.is_deployed and not is_failed and lease.start <= context.clock.now()
+def is_active(reservation: Reservation) -> bool:
+    """Return whether the lessee may be using what a reservation, as it was read, holds.
+
+    Of a lease that is due, but that nobody has begun to start, nothing can be used yet.
+    """
+    return reservation.status is ReservationStatus.ACTIVE
 
 
 def count_in_use(
-    context: Context, lease: Lease, before: Reservation, assignment: Assignment[Any]
+    context: Context, before: Reservation, assignment: Assignment[Any]
 ) -> Mapping[ResourceId, int]:
     """Return how many slots of each resource a reservation's servers have, where a change may touch them.
 
     Args:
         context: The context.
-        lease: The lease.
         before: The reservation as it was read.
         assignment: The reservation with its spec as it is to be.
     """
-    if not is_active(context, lease, before):
+    if not is_active(before):
         return {}
     plugin = context.plugin_for(before.resource_type)
     with telling_what_the_cloud_says():
         return plugin.count_in_use(context.cloud, assignment, plugin.decode(before.spec))
 
 
-def give_up(
+@contextmanager
+def giving_up(
     context: Context, lease: Lease, changes: Sequence[tuple[ReservationId, Holdings, Holdings]]
-) -> Sequence[Allocation]:
-    """Take from active reservations what they are to hold no more.
+) -> Iterator[Sequence[Allocation]]:
+    """Take from active reservations what they are to hold no more, and give it back if that is not stored.
 
     Args:
         context: The context.
         lease: The lease as it was read.
         changes: Of each reservation what it holds, and what it is to hold.
 
-    Returns:
-        What has to be cleaned now.
+    Yields:
+        What has to be cleaned now. The change is to be stored inside.
 
     Raises:
         CannotChange: The lessee has begun to use something of it.
         CloudDisagrees, CloudUnavailable: It cannot be taken away now.
     """
     reservations = {each.id: each for each in lease.reservations}
-    given_up: list[Allocation] = []
-    for reservation_id, before, after in changes:
-        reservation = reservations[reservation_id]
-        gone = _difference(before, after)
-        if gone and is_active(context, lease, reservation):
+    shrinking = [
+        (reservations[key], before, after)
+        for key, before, after in changes
+        if is_active(reservations[key]) and _difference(before, after)
+    ]
+    try:
+        for reservation, before, after in shrinking:
             _give_up(context, lease, reservation, before, after)
-            given_up += _to_be_cleaned(context, lease, reservation_id, gone)
-    return given_up
+        yield [
+            allocation
+            for reservation, before, after in shrinking
+            for allocation in _to_be_cleaned(context, lease, reservation.id, _difference(before, after))
+        ]
+    except Exception:
+        if shrinking:
+            _have_lease_looked_at(context, lease, timedelta(0))
+            context.waker.wake()
+        raise
+
+
+def _have_lease_looked_at(context: Context, lease: Lease, delay: timedelta) -> None:
+    """Have whatever the lease holds, and does not have, given back."""
+    with context.store.begin() as transaction:
+        transaction.work.schedule([lease.id], context.clock.now() + delay)
+        transaction.commit()
 
 
 def _give_up(
     context: Context, lease: Lease, reservation: Reservation, before: Holdings, after: Holdings
 ) -> None:
-    now = context.clock.now()
-    with context.store.begin() as transaction:
+    # Whatever becomes of this process, somebody looks.
+    _have_lease_looked_at(context, lease, _LONGEST_REQUEST)
+    with context.store.read() as transaction:
         names = transaction.hosts.get_names(before.keys())
-        # Whatever becomes of this request, somebody looks whether the lease has what it holds.
-        transaction.work.schedule([lease.id], now + _LONGEST_REQUEST)
-        transaction.commit()
     window = Interval(lease.start, max(lease.end, lease.start + timedelta.resolution))
     held = [
         Allocation(resource_id=key, reservation_id=reservation.id, window=window, share=share)

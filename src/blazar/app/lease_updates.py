@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from blazar.app.assignments import assign, exists_ahead
 from blazar.app.choosing import Found, Search, beside, find_resources, holdings_of, search_for
 from blazar.app.context import Context
-from blazar.app.in_use import count_in_use, give_up, is_active
+from blazar.app.in_use import count_in_use, giving_up, is_active
 from blazar.app.lessee_work import LesseeWork
 from blazar.app.records import announce, record_request
 from blazar.app.requests import JsonObject, parse_changes, parse_name
@@ -87,18 +87,17 @@ def update_once(
     if set(asked) == {"name"}:
         return _rename(context, caller, lease, renamed)
     plan = _plan(context, work, lease, renamed, asked, attempt)
-    given_up = give_up(
-        context, lease, [(each.reservation.id, each.before, each.after) for each in plan.bookings]
-    )
-    now = context.clock.now()
-    with context.store.begin() as transaction:
-        changed = transaction.leases.replace(lease, plan.lease, now)
-        _book(transaction, plan)
-        transaction.allocations.insert(given_up)
-        transaction.work.schedule([lease.id], now)
-        record_request(context, transaction, changed, "update", caller, _summary(lease, changed))
-        announce(context, transaction, changed, "lease.update", now)
-        transaction.commit()
+    changes = [(each.reservation.id, each.before, each.after) for each in plan.bookings]
+    with giving_up(context, lease, changes) as given_up:
+        now = context.clock.now()
+        with context.store.begin() as transaction:
+            changed = transaction.leases.replace(lease, plan.lease, now)
+            _book(transaction, plan)
+            transaction.allocations.insert(given_up)
+            transaction.work.schedule([lease.id], now)
+            record_request(context, transaction, changed, "update", caller, _summary(lease, changed))
+            announce(context, transaction, changed, "lease.update", now)
+            transaction.commit()
     return changed
 
 
@@ -149,9 +148,7 @@ def _revised(
     """Return a reservation with its changes; one that was in error is tried again."""
     if changes is not None:
         plugin = context.plugin_for(reservation.resource_type)
-        spec = plugin.revise(
-            plugin.decode(reservation.spec), changes, is_active=is_active(context, lease, reservation)
-        )
+        spec = plugin.revise(plugin.decode(reservation.spec), changes, is_active=is_active(reservation))
         spec = work.look_up(plugin, reservation.id, spec)
         reservation = replace(reservation, spec=plugin.encode(spec))
     if reservation.status is ReservationStatus.ERROR:
@@ -196,8 +193,8 @@ def _bookings(
         wish = replace(
             search.wish,
             held=held.get(after.id, {}),
-            is_active=is_active(context, lease, before),
-            in_use=count_in_use(context, lease, before, assign(context, lease, after, own, names)),
+            is_active=is_active(before),
+            in_use=count_in_use(context, before, assign(context, lease, after, own, names)),
         )
         searches.append(replace(search, wish=wish))
     found = _find(context, searches, [after.id for _, after in searched], held, attempt)

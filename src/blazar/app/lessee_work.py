@@ -105,7 +105,7 @@ class LesseeWork:
         for reservation_id, provided in self._provided.items():
             plugin = provided[0].plugin
             kept = plugin.decode(final[reservation_id].spec)
-            for spec in [provided[0].before, *(each.after for each in provided)]:
+            for spec in (spec for each in provided for spec in (each.before, each.after)):
                 if spec is not None:
                     self._withdraw(plugin, spec, kept)
 
