@@ -126,8 +126,9 @@ def is_there(booking: Booking, instant: datetime, question: Question) -> bool:
     has_begun = question.window.start <= question.now
     if has_begun and booking.released_at is None and booking.window.end <= question.now:
         return True
-    end = max(booking.window.end, booking.released_at or booking.window.end)
-    return booking.window.start <= instant < end + question.cleaning_time
+    end = max(booking.window.end, booking.released_at or booking.window.end) + question.cleaning_time
+    is_past = booking.released_at is not None and end <= question.now
+    return booking.window.start <= instant < end and not is_past
 
 
 @given(
@@ -249,6 +250,24 @@ class TestRoom:
             index.put_bookings(resource.id, number, [booking])
 
         assert ask(index, self.question()).slots([0, 1]).tolist() == [7, 2]
+
+    def test_the_bound_of_a_host_with_devices_is_what_all_of_them_have_left(self) -> None:
+        gpu = Demand.of({"VCPU": 1, "VGPU": 1})
+        devices = (provider(f"gpu-{each}", VGPU=HostInventory(total=2)) for each in (1, 2))
+        host = Resource(
+            id=ResourceId("1"),
+            generation=0,
+            is_reservable=True,
+            facts={},
+            providers=(*self.HOST, *devices),
+        )
+        index, booked = Availability(), Share(slots=3, demand=gpu)
+        index.put(
+            host,
+            [Booking(resource_id=host.id, reservation_id=OTHER, window=window(0, 9), share=booked)],
+        )
+
+        assert ask(index, self.question(demand=gpu)).at_most.tolist() == [1]
 
     @pytest.mark.parametrize("amount", [2**31, 2**40])
     def test_a_demand_that_nobody_can_meet_overflows_nothing(self, amount: int) -> None:

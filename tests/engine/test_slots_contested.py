@@ -11,7 +11,13 @@ from engine.parts import Asked, Conditions, lease_body
 from engine.slots import boot, fill, instances, revise, slots_by_host
 
 from blazar.cloud.simulated.faults import FaultKind, FaultRule
-from blazar.domain.errors import CannotChange, CloudConflict, CloudUnavailable, NotEnoughHosts
+from blazar.domain.errors import (
+    CannotChange,
+    CloudConflict,
+    CloudUnavailable,
+    ConcurrentUpdate,
+    NotEnoughHosts,
+)
 from blazar.domain.lease import LeaseStatus
 
 HOUR = timedelta(hours=1)
@@ -236,3 +242,70 @@ def test_the_group_of_somebody_who_was_faster_is_deleted_with_what_it_was_for(la
 
     (group,) = lab.cloud.compute.list_server_groups()
     assert lab.lease(lease).reservations[0].spec["server_group_id"] == group.id
+
+
+def test_a_pass_under_way_does_not_put_back_what_a_request_gives_up(lab: Lab) -> None:
+    lab.reset(Conditions(hosts=1))
+    lease = lab.create("a", 0, 4, instances(2))
+    lab.at(1)
+    reservation_id = lab.lease(lease).reservations[0].id
+    other, refused = lab.new_manager(), []
+
+    def shrink() -> None:
+        body = {"reservations": [{"id": reservation_id, "amount": 1}]}
+        try:
+            other.service.update_lease(LESSEE, lease, body)
+        except ConcurrentUpdate as error:
+            refused.append(error)
+
+    lab.update(lease, reservations=[{"id": reservation_id, "amount": 4}])
+    lab.faults.before("placement.put_inventories", shrink)
+    lab.at(1.1)
+
+    assert refused
+    assert sum(slots_by_host(lab, lab.lease(lease).reservations[0]).values()) == 4
+
+
+def test_a_request_that_takes_too_long_to_give_something_up_begins_again(lab: Lab) -> None:
+    lab.reset(Conditions(hosts=1))
+    lease = lab.create("a", 0, 4, instances(4))
+    lab.at(1)
+    other = lab.new_manager()
+
+    def fall_asleep() -> None:
+        # Somebody gives back what was given up so far, and the lessee takes it.
+        lab.jump(1.1)
+        other.reconciler.run_due(9)
+        fill(lab, lease)
+
+    # The first count says that nothing is in use, the second one is after the inventory has shrunk.
+    lab.faults.before("placement.put_inventories", fall_asleep)
+    with pytest.raises(CannotChange):
+        revise(lab, lease, amount=1)
+
+    lab.at(1.2)
+    assert sum(slots_by_host(lab, lab.lease(lease).reservations[0]).values()) == 4
+    assert len(lab.servers()) == 4
+
+
+def test_a_host_that_is_gone_for_good_puts_its_reservation_into_error(lab: Lab) -> None:
+    lab.reset(Conditions(hosts=1))
+    lease = lab.create("a", 1, 9, instances(2))
+    lab.run_until(0.5)
+    lab.cloud.remove_hypervisor("host-1")
+
+    lab.run_until(2)
+
+    assert lab.lease(lease).status is LeaseStatus.ERROR
+    assert lab.lease(lease).reservations[0].problem
+
+
+def test_growth_is_not_refused_for_what_ended_long_ago(lab: Lab) -> None:
+    lab.reset(Conditions(hosts=1, cleaning_time=timedelta(minutes=5)))
+    lab.create("old", 1, 2, instances(2))
+    lease = lab.create("a", 0, 10, instances(2))
+    lab.run_until(2.9)
+
+    revise(lab, lease, amount=4)
+
+    assert lab.lease(lease).reservations[0].spec["amount"] == 4

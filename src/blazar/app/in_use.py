@@ -6,8 +6,10 @@ round others would be promised it while a server can still come and use it.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -15,6 +17,7 @@ from blazar.app.assignments import assign
 from blazar.app.context import Context
 from blazar.app.lessee_work import telling_what_the_cloud_says
 from blazar.domain.capacity import Share
+from blazar.domain.errors import BlazarError, ConcurrentUpdate
 from blazar.domain.interval import Interval
 from blazar.domain.lease import (
     Allocation,
@@ -26,9 +29,14 @@ from blazar.domain.lease import (
     ResourceId,
 )
 from blazar.plugins.contract import Assignment
+from blazar.ports.store import Claim
 
 _LONGEST_REQUEST = timedelta(seconds=60)
-"""After that it is looked whether something has to be given back, whatever became of the request."""
+"""After that a pass gives back what was taken away, whatever became of the request, which fails then."""
+_OWNER = "request"
+"""Of claims. Requests void each other's: of those, only the last can be stored."""
+
+_logger = logging.getLogger(__name__)
 
 
 def is_active(reservation: Reservation) -> bool:
@@ -56,10 +64,19 @@ def count_in_use(
         return plugin.count_in_use(context.cloud, assignment, plugin.decode(before.spec))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GivenUp:
+    """What was taken away."""
+
+    to_be_cleaned: Sequence[Allocation] = ()
+    claim: Claim | None = None
+    """Keeps passes from giving it back meanwhile; None if nothing was taken away."""
+
+
 @contextmanager
 def giving_up(
     context: Context, lease: Lease, changes: Sequence[tuple[ReservationId, Holdings, Holdings]]
-) -> Iterator[Sequence[Allocation]]:
+) -> Iterator[GivenUp]:
     """Take from active reservations what they are to hold no more, and give it back if that is not stored.
 
     Args:
@@ -68,9 +85,10 @@ def giving_up(
         changes: Of each reservation what it holds, and what it is to hold.
 
     Yields:
-        What has to be cleaned now. The change is to be stored inside.
+        What to store with the change, inside; the claim is to be given back with it.
 
     Raises:
+        ConcurrentUpdate: Somebody is at work on the lease.
         CannotChange: The lessee has begun to use something of it.
         CloudDisagrees, CloudUnavailable: It cannot be taken away now.
     """
@@ -80,33 +98,55 @@ def giving_up(
         for key, before, after in changes
         if is_active(reservations[key]) and _difference(before, after)
     ]
+    if not shrinking:
+        yield GivenUp()
+        return
+    claim = _take_claim(context, lease)
     try:
         for reservation, before, after in shrinking:
             _give_up(context, lease, reservation, before, after)
-        yield [
+        to_be_cleaned = [
             allocation
             for reservation, before, after in shrinking
             for allocation in _to_be_cleaned(context, lease, reservation.id, _difference(before, after))
         ]
+        yield GivenUp(to_be_cleaned=to_be_cleaned, claim=claim)
     except Exception:
-        if shrinking:
-            _have_lease_looked_at(context, lease, timedelta(0))
-            context.waker.wake()
+        _hand_back(context, claim)
         raise
 
 
-def _have_lease_looked_at(context: Context, lease: Lease, delay: timedelta) -> None:
-    """Have whatever the lease holds, and does not have, given back."""
+def _take_claim(context: Context, lease: Lease) -> Claim:
+    """Return the right to be the only one who works on a lease: a pass would give back what goes."""
+    now = context.clock.now()
     with context.store.begin() as transaction:
-        transaction.work.schedule([lease.id], context.clock.now() + delay)
+        transaction.leases.check(lease)
+        claim = transaction.work.take(lease.id, _OWNER, now, now + _LONGEST_REQUEST)
         transaction.commit()
+    if claim is None:
+        raise ConcurrentUpdate(f"Lease {lease.id} is just being worked on")
+    return claim
+
+
+def _hand_back(context: Context, claim: Claim) -> None:
+    """Have whatever the lease holds, and does not have, given back at once."""
+    now = context.clock.now()
+    try:
+        with context.store.begin() as transaction:
+            try:
+                transaction.work.finish(claim, now, claim.attempts)
+            except ConcurrentUpdate:
+                # It ran out, and whoever had it since may have looked too early.
+                transaction.work.schedule([claim.key], now)
+            transaction.commit()
+    except BlazarError as error:
+        _logger.warning("the claim on %s is left to run out: %s", claim.key, error)
+    context.waker.wake()
 
 
 def _give_up(
     context: Context, lease: Lease, reservation: Reservation, before: Holdings, after: Holdings
 ) -> None:
-    # Whatever becomes of this process, somebody looks.
-    _have_lease_looked_at(context, lease, _LONGEST_REQUEST)
     with context.store.read() as transaction:
         names = transaction.hosts.get_names(before.keys())
     window = Interval(lease.start, max(lease.end, lease.start + timedelta.resolution))

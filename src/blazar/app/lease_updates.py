@@ -93,8 +93,11 @@ def update_once(
         with context.store.begin() as transaction:
             changed = transaction.leases.replace(lease, plan.lease, now)
             _book(transaction, plan)
-            transaction.allocations.insert(given_up)
-            transaction.work.schedule([lease.id], now)
+            transaction.allocations.insert(given_up.to_be_cleaned)
+            if given_up.claim is None:
+                transaction.work.schedule([lease.id], now)
+            else:
+                transaction.work.finish(given_up.claim, now, 0)
             record_request(context, transaction, changed, "update", caller, _summary(lease, changed))
             announce(context, transaction, changed, "lease.update", now)
             transaction.commit()

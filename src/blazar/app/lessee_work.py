@@ -45,8 +45,9 @@ class _Provided:
     """The spec that the reservation has now; None for a new one."""
     asked: Any
     """The one that it is to have."""
+    afresh: bool
     after: Any
-    """The same, with what was made for it."""
+    """What was asked for, with what was made for it."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -79,10 +80,10 @@ class LesseeWork:
             afresh: What it names may be gone.
         """
         known = self._provided.setdefault(reservation_id, [])
-        if not known or known[-1].asked != spec:
+        if not known or (known[-1].asked, known[-1].afresh) != (spec, afresh):
             with telling_what_the_cloud_says():
                 after = plugin.provide(spec, reservation_id, self.compute, afresh=afresh)
-            known.append(_Provided(plugin=plugin, before=before, asked=spec, after=after))
+            known.append(_Provided(plugin=plugin, before=before, asked=spec, afresh=afresh, after=after))
         return known[-1].after
 
     @contextmanager

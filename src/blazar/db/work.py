@@ -85,6 +85,20 @@ class SqlWork:
             due_at=candidate.due_at,
         )
 
+    def take(self, key: str, owner: str, now: datetime, deadline: datetime) -> Claim | None:
+        """Return a claim on a key, due or not; None if another owner has it."""
+        self.schedule([key], now)
+        row = self._connection.execute(sa.select(work).where(work.c.key == key)).one()
+        taken = self._connection.execute(
+            sa.update(work)
+            .where(work.c.key == key, work.c.claim_number == row.claim_number)
+            .where(sa.or_(_claimable(now), work.c.owner == owner))
+            .values(owner=owner, claim_deadline=deadline, claim_number=row.claim_number + 1)
+        )
+        if taken.rowcount != 1:
+            return None
+        return Claim(key=key, number=row.claim_number + 1, attempts=row.attempts, due_at=row.due_at)
+
     def renew(self, claims: Collection[Claim], deadline: datetime) -> frozenset[str]:
         """Move deadlines; return the keys whose claims are still valid."""
         return frozenset(

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 import numpy as np
 from numpy.typing import NDArray
 
-from blazar.domain.bookings import Booking, BookingColumns, Bookings, Mask, Rows
+from blazar.domain.bookings import Booking, BookingColumns, Bookings, Mask, Rows, micros
 from blazar.domain.capacity import Demand, Share
 from blazar.domain.interval import Interval
 from blazar.domain.lease import ReservationId, ResourceId
@@ -203,12 +203,14 @@ class Availability:
         if self._supplies is None:
             self._supplies = Supplies([() if each is None else each.providers for each in self._resources])
         positions = self._position_of
+        booked = self._in_the_way(window, now, cleaning_time, ignoring)
         return Room(
             demand,
             window.start,
             supplies=self._supplies,
             bookings=self._bookings,
-            overlapping=self._in_the_way(window, now, cleaning_time, ignoring),
+            # What was given back and is clean by now is past, even if the window began before.
+            overlapping=booked.take(booked.held | (booked.ends > micros(now))),
             beside={positions[key]: each for key, each in (beside or {}).items() if key in positions},
         )
 

@@ -59,6 +59,7 @@ class Room:
         self._rows = overlapping.take(overlapping.slots > 0)
         self._capacities = [supplies.capacity(name, amount) for name, amount in demand.amounts]
         self._intricate = supplies.intricate(demand)
+        totals = [supplies.total(name) for name, _ in demand.amounts] if self._intricate.any() else []
         self.is_shared = np.zeros(size, np.bool_)
         self.is_shared[self._rows.positions] = True
         taken = np.zeros(size, np.bool_)
@@ -66,7 +67,10 @@ class Room:
         for position, shares in beside.items():
             taken[position] |= None in shares
             self.is_shared[position] |= any(each is not None for each in shares)
-        self.at_most = np.where(self._intricate, _MANY, self._bound())
+        self.at_most = self._bound(self._capacities)
+        if totals:
+            # All providers of a tree together: no choice of Placement gives more.
+            self.at_most = np.where(self._intricate, self._bound(totals), self.at_most)
         self.at_most[taken | (~self._intricate & ~supplies.suitable(demand))] = 0
 
     def slots(self, positions: Sequence[int] | NDArray[np.intp]) -> Numbers:
@@ -77,11 +81,11 @@ class Room:
             free[index] = self._free_in_tree(int(asked[index]))
         return np.maximum(free, 0)
 
-    def _bound(self) -> Numbers:
+    def _bound(self, capacities: Sequence[Numbers]) -> Numbers:
         """Return what is free, by what is booked when the window begins."""
         at_start = self._rows.take(self._rows.starts <= self._start)
         bound = np.full(len(self._supplies.trees), _MANY, np.int64)
-        for (name, amount), capacity in zip(self._demand.amounts, self._capacities, strict=True):
+        for (name, amount), capacity in zip(self._demand.amounts, capacities, strict=True):
             used = np.bincount(at_start.positions, self._used(at_start, name), len(self._supplies.trees))
             used = used.astype(np.int64) + self._used_beside(name)
             bound = np.minimum(bound, np.maximum(capacity - used, 0) // amount)
@@ -113,15 +117,25 @@ class Room:
     def _free_in_tree(self, position: int) -> int:
         rows = self._rows.take(self._rows.positions == position)
         beside = [each for each in self._beside.get(position, ()) if each is not None]
-        shares = [
-            Share(slots=slots, demand=self._bookings.demand(code))
-            for slots, code in zip(rows.slots.tolist(), rows.demands.tolist(), strict=True)
-        ]
-        moments = []
+        # Slots of one demand are alike, whosever they are; and most moments are like another.
+        codes, kinds = np.unique(rows.demands, return_inverse=True)
+        moments = set()
         for instant in {self._start, *rows.starts[rows.starts > self._start].tolist()}:
-            present = np.flatnonzero((rows.starts <= instant) & (rows.ends > instant))
-            moments.append([*beside, *(shares[each] for each in present)])
-        return count_slots(self._supplies.trees[position], self._demand, moments)
+            present = (rows.starts <= instant) & (rows.ends > instant)
+            slots = np.bincount(kinds[present], rows.slots[present], len(codes)).astype(np.int64)
+            moments.add(tuple(slots.tolist()))
+        demands = [self._bookings.demand(each) for each in codes.tolist()]
+        return count_slots(
+            self._supplies.trees[position],
+            self._demand,
+            [
+                [
+                    *beside,
+                    *(Share(slots=n, demand=each) for n, each in zip(moment, demands, strict=True) if n),
+                ]
+                for moment in moments
+            ],
+        )
 
 
 class _Peaks:

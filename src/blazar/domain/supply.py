@@ -36,6 +36,7 @@ class Supplies:
         self.trees = trees
         self._roots: dict[str, _RootSupply] = {}
         self._masks: dict[tuple[str, str], Mask] = {}
+        self._totals: dict[str, Numbers] = {}
 
     def intricate(self, demand: Demand) -> Mask:
         """Return which hosts have a class or a trait that matters below their roots."""
@@ -60,6 +61,24 @@ class Supplies:
         supply = self._root(resource_class)
         gives = (supply.min_unit <= amount) & (amount <= supply.max_unit) & (amount % supply.step_size == 0)
         return np.where(gives, supply.capacity, 0)
+
+    def total(self, resource_class: str) -> Numbers:
+        """Return the capacities of a class of all providers of each tree together."""
+        found = self._totals.get(resource_class)
+        if found is None:
+            found = self._totals[resource_class] = np.fromiter(
+                (
+                    sum(
+                        max(0, each.inventories[resource_class].capacity)
+                        for each in tree
+                        if resource_class in each.inventories
+                    )
+                    for tree in self.trees
+                ),
+                np.int64,
+                len(self.trees),
+            )
+        return found
 
     def _root_has(self, trait: str) -> Mask:
         return self._mask("root", trait, lambda tree, key: bool(tree) and key in tree[0].traits)

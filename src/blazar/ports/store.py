@@ -228,6 +228,9 @@ class WorkStore(Protocol):
     def claim(self, candidate: Claim, owner: str, now: datetime, deadline: datetime) -> Claim | None:
         """Return the claim, or None if somebody else has it."""
 
+    def take(self, key: str, owner: str, now: datetime, deadline: datetime) -> Claim | None:
+        """Return a claim on a key, due or not; None if another owner has it."""
+
     def renew(self, claims: Collection[Claim], deadline: datetime) -> frozenset[str]:
         """Move deadlines; return the keys whose claims are still valid."""
 

@@ -17,6 +17,7 @@ from blazar.plugins.slots.wanting import (
     GROUP_KEY,
     flavor_item,
     hypervisor_of,
+    service_of,
     wanted_flavor,
     wanted_inventory,
     wanted_metadata,
@@ -128,7 +129,10 @@ class Making(Generic[SpecT]):
                 raise
             return Waiting(RETRY, "the resource class has just been deleted by another")
         if not is_known:
-            return Unusable(f"Placement has no resource provider of host {hypervisor_hostname}")
+            is_gone = service_of(resource) not in self._compute.list_availability_zones()
+            return Unusable(
+                f"Placement has no resource provider of host {hypervisor_hostname}", is_final=is_gone
+            )
         return Done()
 
     def _add_member(self, own: Aggregate, item: SlotItem) -> Outcome:
