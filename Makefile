@@ -29,7 +29,7 @@ demo: $(STAMP) ## see leases for hosts live and end on a simulated cloud, in und
 	@$(BIN)/python examples/demo.py
 
 test: static ## check everything: types, style, imports, then all tests
-	@$(BIN)/python -m pytest --numprocesses=$(WORKERS)
+	@$(BIN)/python -m pytest --numprocesses=$(WORKERS) --dist=worksteal
 
 test-nova: require-nova $(PYTEST_FOR_NOVA) ## check the scheduler filter inside of Nova: make test-nova NOVA_PYTHON=…
 	@PYTHONPATH=$(PYTEST_FOR_NOVA) $(NOVA_PYTHON) -m pytest nova/tests_in_nova

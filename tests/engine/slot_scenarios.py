@@ -195,7 +195,7 @@ SLOT_SCENARIOS: tuple[Scenario, ...] = (
     further(slots_shrink_while_active),
     further(slots_back_to_back, server_deletion_time=timedelta(seconds=3)),
     further(slots_after_a_host_and_before_one),
-    representative(affinity_is_changed_before_the_start),
+    further(affinity_is_changed_before_the_start),
     further(slots_deleted_before_their_start),
     further(slots_deleted_while_active),
     further(slots_moved_and_extended),
