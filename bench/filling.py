@@ -39,7 +39,7 @@ def _fill_hosts(connection: sa.Connection, host_ids: list[str]) -> None:
     now = datetime.now(UTC)  # noqa: TID251
     rack, disk = str(uuid.uuid4()), str(uuid.uuid4())
     generator = random.Random(1)  # a repeatable choice of sizes
-    resources = [{"id": i, "collection": "host", "generation": 0, "is_reservable": True} for i in host_ids]
+    resources = [{"id": i, "collection": "host", "generation": 0} for i in host_ids]
     _insert(connection, tables.resources, resources)
     hosts = [host_row(i, generator.choice((8, 16, 32, 64)), now) for i in host_ids]
     _insert(connection, tables.hosts, hosts)
@@ -162,7 +162,6 @@ def reservation_row(reservation_id: str, lease_id: str) -> dict[str, Any]:
         "status": "pending",
         "is_deployed": False,
         "missing_resources": False,
-        "resources_changed": False,
     }
 
 

@@ -13,9 +13,16 @@ from cloudlab.plan import REGION, Plan
 from cloudlab.service import Service
 from cloudlab.wsgi import in_module, wsgi_service
 
+POLLING_SECONDS: Final = 15
+"""How often Nova is asked which hosts have failed, if it does not notify."""
 _TOPIC: Final = "blazar.manager"
 _MANAGERS: Final = ("blazar-manager-1", "blazar-manager-2")
-_PLUGINS: Final = ("physical.host.plugin", "virtual.instance.plugin", "flavor.instance.plugin")
+_PLUGINS: Final = (
+    "physical.host.plugin",
+    "virtual.instance.plugin",
+    "flavor.instance.plugin",
+    "virtual.floatingip.plugin",
+)
 _MIGRATIONS: Final = REPOSITORY / "src" / "blazar" / "db" / "migrations" / "versions"
 
 
@@ -42,10 +49,18 @@ def configure(plan: Plan) -> None:
                 "longest_retry_seconds": 5,
                 "sweep_interval_minutes": 1,
             },
+            "physical:host": {
+                "enable_polling_monitor": True,
+                "polling_interval": POLLING_SECONDS,
+                "enable_notification_monitor": True,
+                # Whatever is to be healed is healed at once.
+                "healing_interval": 0,
+            },
+            "virtual:floatingip": {"check_interval_minutes": 1},
             "keystone": sections.credentials(plan, "blazar"),
             **sections.keystone_middleware(plan, "blazar"),
             **sections.database(plan, "blazar"),
-            **sections.message_bus(),
+            **sections.message_bus(notifies=True),
         },
     )
     _link_uwsgi(plan)

@@ -45,8 +45,12 @@ def database(plan: Plan, name: str, section: str = "database") -> Sections:
     return {section: {"connection": plan.database_url(name), "max_retries": -1, "retry_interval": 1}}
 
 
-def message_bus() -> Sections:
-    """Return the section that has connections to the broker made again soon after they broke."""
+def message_bus(*, notifies: bool = False) -> Sections:
+    """Return the sections that have connections to the broker made again soon after they broke.
+
+    Args:
+        notifies: Whether notifications leave. Nobody empties the queues that come into being by that.
+    """
     return {
         "oslo_messaging_rabbit": {
             "kombu_reconnect_delay": "0.5",
@@ -54,5 +58,5 @@ def message_bus() -> Sections:
             "rabbit_retry_backoff": 1,
             "rabbit_interval_max": 5,
         },
-        "oslo_messaging_notifications": {"driver": "noop"},
+        "oslo_messaging_notifications": {"driver": "messagingv2" if notifies else "noop"},
     }

@@ -1,4 +1,4 @@
-"""The life of eight leases on the embedded service, shown as a table; the program behind ``make demo``.
+"""The life of nine leases on the embedded service, shown as a table; the program behind ``make demo``.
 
 It starts the service in a folder of its own, registers hosts, asks for the leases in
 ``examples/leases/*.json`` through the client library, watches them, kills the service in the middle of
@@ -121,7 +121,22 @@ class Service:
     def hosts_in(self, reservation_id: str) -> int:
         """Return how many hosts are in a reservation's aggregate, by the simulated cloud's own state."""
         state = json.loads((self.folder / "cloud.json").read_text())
-        return sum(len(each["hosts"]) for each in _aggregates(state) if each["name"] == reservation_id)
+        return sum(
+            len(each["hosts"]) for each in _values(state["aggregates"]) if each["name"] == reservation_id
+        )
+
+    def network_id(self) -> str:
+        """Return the id of the simulated cloud's network."""
+        state = json.loads((self.folder / "cloud.json").read_text())
+        (network,) = _values(state["networks"])
+        return str(network["id"])
+
+    def addresses_of(self, reservation_id: str) -> list[str]:
+        """Return the addresses that a reservation has, by the simulated cloud's own state."""
+        state = json.loads((self.folder / "cloud.json").read_text())
+        found = _values(state["floating_ips"])
+        tag = f"reservation:{reservation_id}"
+        return sorted(each["address"] for each in found if tag in each["tags"])
 
 
 def main() -> int:
@@ -130,6 +145,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="blazar-demo-") as folder, running(Path(folder)) as service:
         say(f"its clock runs {SPEED} times as fast as yours: a minute of a lease takes {60 // SPEED} seconds")
         register_hosts(service)
+        register_floatingips(service)
         stories = [Story(json.loads(path.read_text())) for path in sorted(LEASES.glob("*.json"))]
         peaceful = [story for story in stories if "kill_when" not in story.script]
         for act_of_it in (peaceful, [story for story in stories if story not in peaceful]):
@@ -165,6 +181,14 @@ def register_hosts(service: Service) -> None:
     say(f"registered {len(hosts)} hosts: " + ", ".join(each["hypervisor_hostname"] for each in hosts))
 
 
+def register_floatingips(service: Service) -> None:
+    """Put two addresses of the cloud's external network into the service's hands."""
+    for number in (201, 202):
+        service.client.floatingip.create(service.network_id(), f"203.0.113.{number}")
+    addresses = [each["floating_ip_address"] for each in service.client.floatingip.list()]
+    say(f"registered {len(addresses)} floating IPs: " + ", ".join(addresses))
+
+
 def ask_for(service: Service, story: Story) -> None:
     """Ask for a lease, or note why it cannot be had."""
     script, now = story.script, service.clock.now()
@@ -172,9 +196,10 @@ def ask_for(service: Service, story: Story) -> None:
     if script["starts_in_minutes"]:
         start = minute(now + timedelta(minutes=script["starts_in_minutes"]))
     end = minute(now + timedelta(minutes=script["ends_in_minutes"]))
+    reservations = script["lease"]["reservations"]
     try:
         lease = service.client.lease.create(
-            story.name, start, end, script["lease"]["reservations"], events=[]
+            story.name, start, end, [reservation_of(service, each) for each in reservations], events=[]
         )
     except BlazarClientException as error:
         story.see(f"refused ({error.kwargs['code']})")
@@ -184,6 +209,11 @@ def ask_for(service: Service, story: Story) -> None:
     story.lease_id = lease["id"]
     story.see(lease["status"])
     say(f"{story.name}: asked for {start} to {end} UTC; {script['about']}")
+
+
+def reservation_of(service: Service, asked: dict[str, Any]) -> dict[str, Any]:
+    """Return a reservation of a file, with the id of the network in the place of its name."""
+    return {**asked, "network_id": service.network_id()} if "network_id" in asked else asked
 
 
 def watch_until_over(service: Service, stories: list[Story], deadline: float) -> None:
@@ -220,6 +250,10 @@ def act(service: Service, story: Story, lease: dict[str, Any]) -> None:
         story.notes.append(
             f"slots on {service.hosts_in(flavor_id)} hosts, for servers of the private flavor {flavor_id}"
         )
+    if "network_id" in lease["reservations"][0] and status == "ACTIVE" and "shown" not in story.is_done:
+        story.is_done.add("shown")
+        addresses = service.addresses_of(lease["reservations"][0]["id"])
+        story.notes.append(f"in the lessee's project meanwhile: {', '.join(addresses)}")
     if script.get("delete_when") == status and "deleted" not in story.is_done:
         story.is_done.add("deleted")
         service.client.lease.delete(lease["id"])
@@ -301,8 +335,7 @@ def say(text: str) -> None:
     print(text, flush=True)
 
 
-def _aggregates(state: dict[str, Any]) -> list[dict[str, Any]]:
-    found = state["aggregates"]
+def _values(found: dict[str, Any] | list[dict[str, Any]]) -> list[dict[str, Any]]:
     return list(found.values()) if isinstance(found, dict) else found
 
 

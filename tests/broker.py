@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import socket
+from urllib.parse import urlsplit
 
+import amqp
 import pytest
 
 _DEFAULT_URL = "rabbit://guest:guest@127.0.0.1:5672/"
@@ -25,3 +27,9 @@ def broker_url() -> str:
             raise
         pytest.skip(f"no RabbitMQ at {host}:{port}: {error}")
     return url
+
+
+def broker_connection() -> amqp.Connection:
+    """Return a connection to RabbitMQ, to be used in a ``with`` statement. Skips and fails as above."""
+    url = urlsplit(broker_url())
+    return amqp.Connection(f"{url.hostname}:{url.port or 5672}", userid=url.username, password=url.password)

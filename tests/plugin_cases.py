@@ -14,12 +14,14 @@ from blazar.cloud.simulated.cloud import SimulatedCloud
 from blazar.cloud.simulated.shape import HostShape
 from blazar.domain.availability import Resource
 from blazar.domain.capacity import Demand, Share
+from blazar.domain.floatingips import FloatingIP
 from blazar.domain.interval import Interval
 from blazar.domain.lease import LeaseId, ReservationId, ResourceId
 from blazar.domain.providers import HostInventory, HostProvider
 from blazar.domain.requirements import Fact
 from blazar.plugins.contract import AllocatedResource, Assignment
 from blazar.plugins.flavors.plugin import make_plugin as make_flavors
+from blazar.plugins.floatingips.plugin import make_plugin as make_floatingips
 from blazar.plugins.hosts.plugin import make_plugin as make_hosts
 from blazar.plugins.instances.plugin import make_plugin as make_instances
 from blazar.ports.compute import Flavor, Lessee, LesseeCompute
@@ -123,10 +125,34 @@ def _root_provider(cloud: SimulatedCloud, name: str) -> HostProvider:
     )
 
 
+def _furnish_floatingips(cloud: SimulatedCloud) -> tuple[Resource, ...]:
+    """Add an external network, of which four addresses can be reserved."""
+    network = cloud.add_network("public")
+    pools = (("203.0.113.10", "203.0.113.99"),)
+    subnet = cloud.add_subnet(network.id, "203.0.113.0/24", gateway_ip="203.0.113.1", allocation_pools=pools)
+    return tuple(
+        FloatingIP(
+            id=ResourceId(f"fip-{number}"),
+            network_id=network.id,
+            subnet_id=subnet.id,
+            address=f"203.0.113.{200 + number}",
+        ).as_resource()
+        for number in range(4)
+    )
+
+
+def _network_of(cloud: SimulatedCloud) -> str:
+    """Return the id of the first network that a cloud is given; ids follow from the order of calls."""
+    return cloud.add_network("public").id
+
+
 def new_cloud() -> SimulatedCloud:
     """Return an empty simulated cloud."""
     return SimulatedCloud(ManualClock())
 
+
+NETWORK = _network_of(new_cloud())
+"""The external network of the floating IPs."""
 
 CASES = {
     "physical:host": PluginCase(
@@ -166,5 +192,11 @@ CASES = {
         changes={"affinity": True},
         furnish=_furnish_slots,
         share=Share(slots=1, demand=Demand.of({"VCPU": 2, "MEMORY_MB": 1024, "DISK_GB": 15})),
+    ),
+    "virtual:floatingip": PluginCase(
+        make=make_floatingips,
+        body={"network_id": NETWORK, "amount": "2", "required_floatingips": ["203.0.113.201"]},
+        changes={"amount": 3},
+        furnish=_furnish_floatingips,
     ),
 }

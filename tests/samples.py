@@ -8,6 +8,7 @@ from typing import Any
 from clocks import EPOCH
 
 from blazar.domain.capacity import Demand, Share
+from blazar.domain.floatingips import FloatingIP
 from blazar.domain.hosts import Host
 from blazar.domain.interval import Interval
 from blazar.domain.lease import (
@@ -80,6 +81,17 @@ def make_host(host_id: str = "1", **fields: Any) -> Host:
         "created_at": EPOCH,
     }
     return Host(id=ResourceId(host_id), **{**defaults, **fields})
+
+
+def make_floatingip(number: int = 1, **fields: Any) -> FloatingIP:
+    """Return a floating IP, ``fip-1`` at 203.0.113.201 for 1, of the network ``network``."""
+    defaults: dict[str, Any] = {
+        "network_id": "network",
+        "subnet_id": "subnet",
+        "address": f"203.0.113.{200 + number}",
+        "created_at": EPOCH,
+    }
+    return FloatingIP(id=ResourceId(f"fip-{number}"), **{**defaults, **fields})
 
 
 SHARE = Share(slots=2, demand=Demand.of({"VCPU": 2, "MEMORY_MB": 4096}, ["HW_CPU_X86_AVX2"]))

@@ -5,9 +5,11 @@ from __future__ import annotations
 from datetime import timedelta
 from pathlib import Path
 
+import pytest
 from oslo_config import cfg
 
 from blazar import config
+from blazar.manager.plugins import load_plugins
 from blazar.settings import Settings
 
 EXISTING = """
@@ -71,8 +73,83 @@ def test_without_the_host_plugin_hosts_are_not_served(tmp_path: Path) -> None:
     assert settings.api.resource_types == frozenset()
 
 
+def test_weakness_30_what_must_not_be_logged_is_marked_secret() -> None:
+    options = {each.name: each for _, group in config.list_opts() for each in group}
+    secret = {name for name in options if any(word in name for word in ("password", "token", "secret"))}
+
+    assert {name for name in secret if not options[name].secret} == set()
+    assert "os_admin_password" in secret
+    assert "log_exchange" not in options
+
+
+def test_weakness_58_the_default_plugins_are_real_ones(tmp_path: Path) -> None:
+    conf = _conf(tmp_path, "")
+
+    plugins = load_plugins(conf.manager.plugins, config.read_settings(conf))
+
+    assert plugins.keys() == {"physical:host", "virtual:instance", "flavor:instance", "virtual:floatingip"}
+
+
+@pytest.mark.parametrize(
+    ("plugins", "served"),
+    [
+        ("physical.host.plugin", {"physical:host"}),
+        ("virtual.floatingip.plugin,virtual.instance.plugin", {"virtual:floatingip"}),
+        ("physical.host.plugin,virtual.floatingip.plugin", {"physical:host", "virtual:floatingip"}),
+    ],
+)
+def test_a_collection_is_served_where_its_plugin_is_named(
+    tmp_path: Path, plugins: str, served: set[str]
+) -> None:
+    settings = config.read_settings(_conf(tmp_path, f"[manager]\nplugins = {plugins}\n"))
+
+    assert settings.api.resource_types == served
+
+
+def test_floating_ips_are_checked_as_often_as_is_said(tmp_path: Path) -> None:
+    text = "[virtual:floatingip]\ncheck_interval_minutes = {}\n"
+    intervals = [
+        config.read_settings(_conf(tmp_path, each)).reconciler.floatingip_check_interval
+        for each in ("", text.format(3), text.format(0))
+    ]
+
+    assert intervals == [timedelta(minutes=10), timedelta(minutes=3), timedelta(0)]
+
+
 def test_every_option_says_what_it_is_for() -> None:
     for _, options in config.list_opts():
         for option in options:
             assert option.help, option.name
             assert option.help.endswith("."), option.name
+
+
+def test_the_monitors_of_the_existing_service_are_understood(tmp_path: Path) -> None:
+    text = """
+[physical:host]
+enable_notification_monitor = true
+notification_topics = versioned_notifications
+enable_polling_monitor = true
+polling_interval = 20
+"""
+    conf = _conf(tmp_path, text)
+
+    monitor = config.read_settings(conf).monitor
+    source = config.read_server_settings(conf).host_notifications
+
+    assert (monitor.is_listening, monitor.is_polling, monitor.is_enabled) == (True, True, True)
+    assert monitor.polling_interval == timedelta(seconds=20)
+    assert (source.topics, source.exchange, source.pool) == (
+        ("versioned_notifications",),
+        "nova",
+        "blazar-monitor",
+    )
+
+
+def test_no_monitor_is_enabled_by_default(tmp_path: Path) -> None:
+    conf = _conf(tmp_path, "")
+
+    assert not config.read_settings(conf).monitor.is_enabled
+    assert config.read_server_settings(conf).host_notifications.topics == (
+        "notifications",
+        "versioned_notifications",
+    )

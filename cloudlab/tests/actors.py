@@ -146,12 +146,20 @@ class Actor:
         }
         return self._reserve(reservation, start, end, before_end_date)
 
-    def reserve_instances(self, amount: object, *, start: str | datetime = "now", **keys: object) -> Json:
-        """Return a new lease for instances, of which two fit on a host, until an hour from now.
+    def reserve_instances(
+        self,
+        amount: object,
+        *,
+        start: str | datetime = "now",
+        end: datetime | None = None,
+        **keys: object,
+    ) -> Json:
+        """Return a new lease for instances, of which two fit on a host, by default until an hour from now.
 
         Args:
             amount: How many.
             start: When it is to start.
+            end: When it is to end.
             **keys: Further keys of the reservation.
         """
         reservation = {
@@ -164,7 +172,7 @@ class Actor:
             "resource_properties": "",
             **keys,
         }
-        return self._reserve(reservation, start)
+        return self._reserve(reservation, start, end)
 
     def reserve_flavor(self, flavor_id: object, amount: object, **keys: object) -> Json:
         """Return a new lease for instances like those of a flavor, for an hour from now.
@@ -182,6 +190,25 @@ class Actor:
             **keys,
         }
         return self._reserve(reservation, "now")
+
+    def reserve_floatingips(
+        self, amount: object, *required: str, start: str | datetime = "now", end: datetime | None = None
+    ) -> Json:
+        """Return a new lease for floating IPs of the lab's network, by default for an hour from now.
+
+        Args:
+            amount: How many.
+            *required: Addresses that have to be among them.
+            start: When it is to start.
+            end: When it is to end.
+        """
+        reservation = {
+            "resource_type": "virtual:floatingip",
+            "network_id": self.lab.details.network_id,
+            "amount": amount,
+            "required_floatingips": list(required),
+        }
+        return self._reserve(reservation, start, end)
 
     def _reserve(
         self,
@@ -264,6 +291,11 @@ class Operator(Actor):
     def __init__(self, lab: Lab) -> None:
         super().__init__(lab, "admin")
         self.placement = lab.api("placement")
+        self.networks = lab.api("network")
+
+    def floating_ips(self) -> list[Json]:
+        """Return the floating IPs of all projects that Neutron has."""
+        return list(self.networks.get("/v2.0/floatingips").json()["floatingips"])
 
     def aggregates(self) -> dict[str, Json]:
         """Return all aggregates by name."""
@@ -279,6 +311,12 @@ class Operator(Actor):
         aggregates = self.aggregates()
         names = [each["id"] for each in lease["reservations"]]
         return {host for name in names if name in aggregates for host in aggregates[name]["hosts"]}
+
+    def booked(self, lease: Mapping[str, Any]) -> set[str]:
+        """Return the hosts that are promised to a lease, by hypervisor host name."""
+        answer = self.reservations.get("/os-hosts/allocations", params={"lease_id": lease["id"]})
+        held = {each["resource_id"] for each in answer.json()["allocations"] if each["reservations"]}
+        return {name for name, each in self.registered().items() if each["id"] in held}
 
     def host_of_server(self, server_id: str) -> str | None:
         """Return the host that a server runs on."""

@@ -52,9 +52,16 @@ class Stage:
 
     def refresh_hosts(self, *names: str) -> str:
         """Run ``blazar-manage host refresh``; return what it printed."""
+        return self._manage("host", "refresh", *names)
+
+    def list_hosts(self) -> str:
+        """Run ``blazar-manage host list``; return what it printed."""
+        return self._manage("host", "list")
+
+    def _manage(self, *arguments: str) -> str:
         conf = self.lab.folder.etc("blazar") / "blazar.conf"
         program = Path(sys.executable).with_name("blazar-manage")
-        command = [str(program), "--config-file", str(conf), "host", "refresh", *names]
+        command = [str(program), "--config-file", str(conf), *arguments]
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
     def forget_providers(self, name: str) -> None:
@@ -86,8 +93,11 @@ class Stage:
         found += [f"server {each['id']} is {each['status']}" for each in self.operator.servers()]
         found += [f"the freepool bears {key}" for key in freepool["metadata"]]
         found += self.slots.leftovers()
+        found += [f"floating IP {each['floating_ip_address']}" for each in self.operator.floating_ips()]
         if set(freepool["hosts"]) != set(RESERVABLE):
             found.append(f"the freepool has {freepool['hosts']}")
+        hosts = self.operator.registered()
+        found += [f"{name} is not reservable" for name, each in hosts.items() if not each["reservable"]]
         return found
 
     def _register(self, name: str) -> None:

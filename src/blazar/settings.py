@@ -42,6 +42,43 @@ class HostSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HealingSettings:
+    """What is done about resources that fail."""
+
+    interval: timedelta = timedelta(minutes=60)
+    """Leases that start within this time get other resources at once, later ones when it has come so far;
+    and so often something is sought again for those for which there was nothing. Zero: all at once, and
+    again only when a resource comes back."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MonitorSettings:
+    """How it is found out that hosts fail, and come back."""
+
+    is_polling: bool = False
+    """Whether Nova is asked again and again."""
+    is_listening: bool = False
+    """Whether Nova is asked when it notifies that a compute service has changed."""
+    polling_interval: timedelta = timedelta(seconds=60)
+    """Between two times that Nova is asked; and how long it may leave out a host before that has failed."""
+
+    @property
+    def is_enabled(self) -> bool:
+        """Return whether hosts are watched at all; if not, they are taken for sound."""
+        return self.is_polling or self.is_listening
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotificationSource:
+    """Where a cloud's services send their notifications."""
+
+    topics: tuple[str, ...]
+    exchange: str
+    pool: str
+    """Name of the queue in which they are collected for all managers together."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReconcilerSettings:
     """How the reconciler works."""
 
@@ -57,6 +94,8 @@ class ReconcilerSettings:
     """Between two sweeps for what belongs to no living reservation; zero for no sweeps."""
     refresh_interval: timedelta = timedelta(minutes=60)
     """Between two times that hosts are read from Nova and Placement again; zero for never."""
+    floatingip_check_interval: timedelta = timedelta(minutes=10)
+    """Between two times that registered floating IPs are compared with Neutron; zero for never."""
 
     def backoff(self, attempts: int) -> timedelta:
         """Return how long to wait after so many failures in a row: twice as long each time, within bounds."""
@@ -73,7 +112,7 @@ class ApiSettings:
     """An htpasswd file with bcrypt hashes, for ``http_basic``."""
     max_body_bytes: int = 114_688
     """Longer request bodies are refused with 413."""
-    resource_types: frozenset[str] = frozenset({"physical:host"})
+    resource_types: frozenset[str] = frozenset({"physical:host", "virtual:floatingip"})
     """Which collections are served: ``/os-hosts`` with ``physical:host`` and so on."""
 
 
@@ -83,5 +122,7 @@ class Settings:
 
     leases: LeaseSettings = field(default_factory=LeaseSettings)
     hosts: HostSettings = field(default_factory=HostSettings)
+    healing: HealingSettings = field(default_factory=HealingSettings)
+    monitor: MonitorSettings = field(default_factory=MonitorSettings)
     reconciler: ReconcilerSettings = field(default_factory=ReconcilerSettings)
     api: ApiSettings = field(default_factory=ApiSettings)

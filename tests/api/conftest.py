@@ -20,9 +20,24 @@ from blazar.api.app import make_app
 from blazar.api.auth import make_guard
 from blazar.api.health import make_healthcheck
 from blazar.api.policies import make_policy
+from blazar.api.routes import Route
 from blazar.settings import ApiSettings
 
+FLOATINGIP = {"floating_network_id": "n1", "floating_ip_address": "203.0.113.200"}
 LEASE = {"name": "night", "start_date": "2031-04-05 20:00", "end_date": "2031-04-06 06:00"}
+
+KNOWN = {"lease_id": "l1", "host_id": "17", "property_name": "gpu", "floatingip_id": "f1"}
+"""Of each kind, an id that the manager knows."""
+UNKNOWN = {"lease_id": "nowhere", "host_id": "99", "property_name": "nothing", "floatingip_id": "f9"}
+
+
+def body_for(route: Route) -> object:
+    """Return a body that a route accepts; None for one that takes none."""
+    if route.body is None:
+        return None
+    if route.method == "POST":
+        return FLOATINGIP if route.path == "/v1/floatingips" else LEASE
+    return {"private": True}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from blazar.domain.errors import HostNotFound, LeaseNotFound, PropertyNotFound
+from blazar.domain.errors import FloatingIPNotFound, HostNotFound, LeaseNotFound, PropertyNotFound
 from blazar.ports.manager import Caller, JsonObject, Manager
 
 MOMENT = "2031-04-01T09:15:42.123456+00:00"
@@ -78,12 +78,26 @@ def host(host_id: str, **capabilities: object) -> dict[str, object]:
     }
 
 
+def floatingip(floatingip_id: str) -> dict[str, object]:
+    """Return a floating IP as a manager returns it."""
+    return {
+        "id": floatingip_id,
+        "floating_network_id": "n1",
+        "subnet_id": "s1",
+        "floating_ip_address": "203.0.113.200",
+        "reservable": True,
+        "created_at": MOMENT,
+        "updated_at": None,
+    }
+
+
 class FakeManager:
     """Keeps what it is given; ``calls`` says what it was asked, ``failure`` is raised by every method."""
 
     def __init__(self) -> None:
         self.leases = {"l1": lease("l1"), "l2": lease("l2", "p2")}
         self.hosts = {"17": host("17", gpu="a100"), "18": host("18")}
+        self.floatingips = {"f1": floatingip("f1"), "f2": floatingip("f2")}
         self.properties = {"gpu": False, "rack": True}
         self.calls: list[tuple[Any, ...]] = []
         self.failure: Exception | None = None
@@ -141,6 +155,25 @@ class FakeManager:
         self._asked("delete_host", caller, host_id)
         self.get_host(caller, host_id)
         del self.hosts[host_id]
+
+    def list_floatingips(self, caller: Caller) -> Sequence[JsonObject]:
+        self._asked("list_floatingips", caller)
+        return list(self.floatingips.values())
+
+    def get_floatingip(self, caller: Caller, floatingip_id: str) -> JsonObject:
+        self._asked("get_floatingip", caller, floatingip_id)
+        if floatingip_id not in self.floatingips:
+            raise FloatingIPNotFound(floatingip_id)
+        return self.floatingips[floatingip_id]
+
+    def create_floatingip(self, caller: Caller, body: JsonObject) -> JsonObject:
+        self._asked("create_floatingip", caller, body)
+        self.floatingips["f3"] = floatingip("f3")
+        return self.floatingips["f3"]
+
+    def delete_floatingip(self, caller: Caller, floatingip_id: str) -> None:
+        self._asked("delete_floatingip", caller, floatingip_id)
+        del self.floatingips[floatingip_id]
 
     def list_allocations(
         self, caller: Caller, lease_id: str | None, reservation_id: str | None

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from api.conftest import LEASE, Api
+from api.conftest import KNOWN, UNKNOWN, Api, body_for
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
 from referencing import Registry
@@ -55,10 +55,9 @@ def valid(answer: Any, route: Route) -> None:
 
 
 def ask(api: Api, route: Route, *, known: bool = True, **more: Any) -> Any:
-    names = ("l1", "17", "gpu") if known else ("nowhere", "99", "nothing")
-    path = route.path.format(**dict(zip(("lease_id", "host_id", "property_name"), names, strict=True)))
+    path = route.path.format(**(KNOWN if known else UNKNOWN))
     if route.body is not None and "body" not in more:
-        more["json"] = LEASE if route.method == "POST" else {"private": True}
+        more["json"] = body_for(route)
     return api.request(route.method, path, **more)
 
 

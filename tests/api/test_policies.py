@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from api.conftest import LEASE, Api
+from api.conftest import FLOATINGIP, KNOWN, LEASE, Api, body_for
 from oslo_config import cfg
 from oslo_policy import policy
 
@@ -41,9 +41,8 @@ def test_rules_are_for_projects() -> None:
 
 
 def call(api: Api, route: Route, **identity: object) -> int:
-    path = route.path.format(lease_id="l1", host_id="17", property_name="gpu")
-    json = {"GET": None, "DELETE": None, "POST": LEASE}.get(route.method, {"private": True})
-    return api.request(route.method, path, json=json, **identity).status_code  # type: ignore[arg-type]
+    path = route.path.format(**KNOWN)
+    return api.request(route.method, path, json=body_for(route), **identity).status_code  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("route", GUARDED, ids=lambda route: f"{route.method} {route.path}")
@@ -64,7 +63,7 @@ class TestEveryRoute:
     def test_changes_nothing_when_it_refuses(self, api: Api, route: Route) -> None:
         call(api, route, roles="cook")
 
-        assert {name for name, *_ in api.manager.calls} <= {"get_lease"}
+        assert {name for name, *_ in api.manager.calls} <= {"get_lease", "get_floatingip"}
 
 
 @pytest.mark.parametrize(
@@ -79,10 +78,16 @@ class TestEveryRoute:
         ("DELETE", "/v1/leases/l1", "member,reader", 204),
         ("GET", "/v1/os-hosts", "member,reader", 403),
         ("GET", "/v1/os-hosts/properties", "member,reader", 403),
+        ("GET", "/v1/floatingips", "reader", 200),
+        ("GET", "/v1/floatingips/f1", "reader", 200),
+        ("POST", "/v1/floatingips", "member,reader", 403),
+        ("DELETE", "/v1/floatingips/f1", "member,reader", 403),
+        ("DELETE", "/v1/floatingips/f9", "member,reader", 404),
+        ("DELETE", "/v1/floatingips/f9", "cook", 403),
     ],
 )
 def test_roles_in_the_own_project(api: Api, method: str, path: str, roles: str, status: int) -> None:
-    json = LEASE if method == "POST" else None
+    json = {"/v1/leases": LEASE, "/v1/floatingips": FLOATINGIP}[path] if method == "POST" else None
 
     assert api.request(method, path, roles=roles, json=json).status_code == status
 
@@ -99,7 +104,7 @@ def test_a_lease_of_another_project_is_refused_by_the_rule_to_look(api: Api, met
 @pytest.mark.parametrize(
     ("method", "rule"), [("PUT", "blazar:leases:put"), ("DELETE", "blazar:leases:delete")]
 )
-def test_a_verbs_own_rule_is_asked_about_the_stored_lease(
+def test_weakness_28_a_verbs_own_rule_is_asked_about_the_stored_lease(
     conf: cfg.ConfigOpts, make_api: Callable[..., Api], tmp_path: Path, method: str, rule: str
 ) -> None:
     file = tmp_path / "policy.yaml"

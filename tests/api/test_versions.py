@@ -23,7 +23,7 @@ def entry(base: str) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("path", ["/", "/versions"])
-def test_the_root_lists_the_one_version(api: Api, path: str) -> None:
+def test_weakness_52_the_root_lists_the_one_version_to_anybody(api: Api, path: str) -> None:
     answer = api.get(path, host="blazar.example", port=1234, protocol="https")
 
     assert answer.status_code == 300

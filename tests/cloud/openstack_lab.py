@@ -101,8 +101,11 @@ class OpenStackLab:
     def wait_until_gone(self, server_id: str) -> None:
         self._wait_until(lambda: self._status(server_id) is None)
 
-    def disable(self, service_host: str) -> None:
-        self._switch(service_host, "disable")
+    def disable(self, service_host: str, reason: str = "") -> None:
+        if reason:
+            self._switch(service_host, "disable-log-reason", disabled_reason=reason)
+        else:
+            self._switch(service_host, "disable")
         self._disabled.append(service_host)
 
     def attach(self, floating_ip_id: str) -> None:
@@ -133,8 +136,8 @@ class OpenStackLab:
         assert len(free) >= NEEDED_HOSTS, f"the suite needs {NEEDED_HOSTS} hosts of its own; free are {free}"
         return tuple(LabHost(hypervisor_hostname=each, service_host=each) for each in free)
 
-    def _switch(self, service_host: str, action: str) -> None:
-        body = {"host": service_host, "binary": "nova-compute"}
+    def _switch(self, service_host: str, action: str, **more: str) -> None:
+        body = {"host": service_host, "binary": "nova-compute", **more}
         self._nova.put(f"/os-services/{action}", json=body)
 
     def _remove_servers(self) -> None:

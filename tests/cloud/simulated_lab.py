@@ -61,9 +61,9 @@ class SimulatedLab:
     def wait_until_gone(self, server_id: str) -> None:
         self.clock.advance(DELETION_TIME)
 
-    def disable(self, service_host: str) -> None:
+    def disable(self, service_host: str, reason: str = "") -> None:
         (name,) = (each.hypervisor_hostname for each in self.hosts if each.service_host == service_host)
-        self.cloud.set_host_state(name, is_enabled=False)
+        self.cloud.set_host_state(name, is_enabled=False, disabled_reason=reason)
 
     def attach(self, floating_ip_id: str) -> None:
         self.cloud.attach_floating_ip(floating_ip_id, "port-1")

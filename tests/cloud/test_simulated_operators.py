@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from clocks import ManualClock
 
@@ -291,3 +293,25 @@ def test_a_private_flavor_is_for_projects_with_access(simulated: SimulatedCloud)
         boot_slot(simulated, project_id="stranger")
     with pytest.raises(CloudRefused):
         simulated.boot_server("server", OWNER, flavor_id="missing")
+
+
+def test_networks_and_subnets_change_and_go(simulated: SimulatedCloud) -> None:
+    networks = simulated.networks
+    public, other = (simulated.add_network(name) for name in ("public", "other"))
+    subnets = [simulated.add_subnet(public.id, cidr) for cidr in ("203.0.113.0/24", "198.51.100.0/24")]
+    kept = simulated.add_subnet(other.id, "192.0.2.0/24")
+
+    changed = simulated.set_allocation_pools(subnets[0].id, (("203.0.113.5", "203.0.113.9"),))
+    simulated.set_network_external(public.id, False)
+    assert networks.list_subnets(public.id) == (changed, subnets[1])
+    assert networks.find_network(public.id) == replace(public, is_external=False)
+
+    simulated.remove_subnet(subnets[1].id)
+    assert networks.list_subnets(public.id) == (changed,)
+    simulated.remove_network(public.id)
+    assert networks.find_network(public.id) is None
+    assert networks.list_subnets(public.id) == ()
+    assert networks.list_subnets(other.id) == (kept,)
+    for act in (simulated.remove_network, simulated.remove_subnet):
+        with pytest.raises(CloudNotFound):
+            act("nothing")

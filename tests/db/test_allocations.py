@@ -138,12 +138,23 @@ class TestHolding:
         )
         write(store, lambda allocations: allocations.release(R0, [TWO], at(3)))
 
-        write(store, lambda allocations: allocations.move([R0, R1], window(2, 9)))
+        write(store, lambda allocations: allocations.move([R0, R1], window(2, 9), began_at=at(2)))
 
         assert held(store, R0, S0) == (make_allocation("1", R0, 2, 9), make_allocation("3", S0, 4, 6))
         with store.read() as transaction:
             [cleaned] = transaction.availability.bookings([TWO])
         assert cleaned.window == window(2, 4)
+
+    def test_what_came_into_a_lease_later_keeps_its_start_while_that_is_in_the_window(
+        self, store: SqlStore
+    ) -> None:
+        book(store, make_allocation("1", R0, 2, 4), make_allocation("2", R0, 3, 4))
+
+        write(store, lambda allocations: allocations.move([R0], window(2, 6), began_at=at(2)))
+        assert held(store, R0) == (make_allocation("1", R0, 2, 6), make_allocation("2", R0, 3, 6))
+
+        write(store, lambda allocations: allocations.move([R0], window(2, 3), began_at=at(2)))
+        assert held(store, R0) == (make_allocation("1", R0, 2, 3), make_allocation("2", R0, 2, 3))
 
     def test_some_or_all_allocations_of_a_reservation_can_be_forgotten(self, store: SqlStore) -> None:
         book(store, *(make_allocation(number, R0, 2, 4) for number in "123"))
@@ -322,3 +333,14 @@ class TestListing:
         with store.read() as transaction:
             [found] = transaction.allocations.list_booked(now=clock.now(), lease_id="b")
         assert (found.start, found.end) == (at(4), at(4))
+
+
+def test_resources_that_two_leases_hold_at_the_same_time_are_found(store: SqlStore) -> None:
+    # A share beside all of a host is what no database refuses.
+    book(store, make_allocation("1", R0, 2, 4), make_allocation("1", S0, 3, 6, share=SHARE))
+    book(store, make_allocation("2", R0, 2, 4), make_allocation("2", S0, 4, 6))
+    book(store, make_allocation("3", R1, 2, 6, share=SHARE), make_allocation("3", S0, 4, 6, share=SHARE))
+
+    with store.read() as transaction:
+        assert transaction.allocations.list_overlaps(9) == ((ONE, "a", "b"),)
+        assert transaction.allocations.list_overlaps(0) == ()

@@ -43,7 +43,7 @@ def windows_on(engine: sa.Engine, host_id: str) -> list[Interval]:
 
 
 @pytest.mark.parametrize("hours", [(1, 3), (3, 5), (2, 4), (1, 5), (2.5, 3.5), (2, 3), (3, 4)])
-def test_an_overlapping_exclusive_allocation_is_refused(
+def test_weakness_04_an_overlapping_exclusive_allocation_is_refused(
     store: SqlStore, engine: sa.Engine, hours: tuple[float, float]
 ) -> None:
     with pytest.raises(ConcurrentUpdate):
@@ -98,15 +98,15 @@ def test_moving_an_allocation_onto_another_is_refused(store: SqlStore, engine: s
     insert(store, make_allocation("1", "lease-r1", 4, 5))
 
     with pytest.raises(ConcurrentUpdate), store.begin() as transaction:
-        transaction.allocations.move([ReservationId("lease-r1")], window(3, 5))
+        transaction.allocations.move([ReservationId("lease-r1")], window(3, 5), began_at=at(4))
 
     assert windows_on(engine, "1") == [window(2, 4), window(4, 5)]
 
 
 def test_an_allocation_may_be_moved_across_its_own_old_window(store: SqlStore, engine: sa.Engine) -> None:
     with store.begin() as transaction:
-        transaction.allocations.move([ReservationId("lease-r0")], window(1, 6))
-        transaction.allocations.move([ReservationId("lease-r0")], window(3, 7))
+        transaction.allocations.move([ReservationId("lease-r0")], window(1, 6), began_at=at(2))
+        transaction.allocations.move([ReservationId("lease-r0")], window(3, 7), began_at=at(1))
         transaction.commit()
 
     assert windows_on(engine, "1") == [window(3, 7)]

@@ -139,7 +139,7 @@ class TestFindings:
     def test_a_finding_keeps_the_instant_at_which_it_was_first_seen(self, store: SqlStore) -> None:
         def note(hour: float, *keys: str) -> dict[str, datetime]:
             with store.begin() as transaction:
-                seen = dict(transaction.findings.note(keys, at(hour)))
+                seen = dict(transaction.findings.note("me", keys, at(hour)))
                 transaction.commit()
             return seen
 
@@ -149,9 +149,20 @@ class TestFindings:
         assert note(4) == {}
         assert note(5, "a", "A") == {"a": at(5), "A": at(5)}
 
+    def test_finders_do_not_forget_what_others_have_found(self, store: SqlStore) -> None:
+        with store.begin() as transaction:
+            for finder in ("one", "o%", "onetoo"):
+                transaction.findings.note(finder, ["a"], at(1))
+            transaction.findings.note("o%", [], at(2))
+            transaction.findings.note("one", ["b"], at(2))
+
+            assert transaction.findings.note("onetoo", ["a"], at(3)) == {"a": at(1)}
+            assert transaction.findings.note("o%", ["a"], at(3)) == {"a": at(3)}
+            assert transaction.findings.note("one", ["a", "b"], at(3)) == {"a": at(3), "b": at(2)}
+
     def test_findings_of_a_rolled_back_transaction_were_never_seen(self, store: SqlStore) -> None:
         with store.begin() as transaction:
-            transaction.findings.note(["a"], at(1))
+            transaction.findings.note("me", ["a"], at(1))
 
         with store.begin() as transaction:
-            assert transaction.findings.note(["a"], at(1) + HOUR) == {"a": at(2)}
+            assert transaction.findings.note("me", ["a"], at(1) + HOUR) == {"a": at(2)}

@@ -40,7 +40,7 @@ def is_guard(difference: Any) -> bool:
     return difference[0] in ("remove_index", "remove_constraint") and difference[1].name in GUARDS
 
 
-def test_migrations_make_exactly_the_tables(engine: sa.Engine) -> None:
+def test_weakness_55_migrations_make_exactly_the_tables(engine: sa.Engine) -> None:
     assert differences(engine) == []
 
 

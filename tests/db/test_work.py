@@ -11,7 +11,7 @@ from samples import at
 
 from blazar.db.store import SqlStore
 from blazar.domain.errors import ConcurrentUpdate
-from blazar.ports.store import Claim
+from blazar.ports.work import Claim
 
 SECOND = timedelta(seconds=1)
 BEGIN = at(0)
@@ -49,7 +49,23 @@ def next_due(store: SqlStore) -> datetime | None:
         return transaction.work.next_due(at(0))
 
 
+def is_due(store: SqlStore, key: str, now: datetime) -> bool:
+    with store.read() as transaction:
+        return transaction.work.is_due(key, now)
+
+
 class TestSchedule:
+    def test_a_key_is_due_until_whoever_is_at_it_has_finished(self, store: SqlStore) -> None:
+        schedule(store, "a", due=1)
+        assert [is_due(store, "a", at(hour)) for hour in (0.9, 1)] == [False, True]
+
+        claim = take(store, now=at(1))
+        assert is_due(store, "a", at(1))
+
+        finish(store, claim, due=2)
+        assert not is_due(store, "a", at(1))
+        assert not is_due(store, "unknown", at(9))
+
     def test_a_key_is_due_from_its_instant_most_overdue_first(self, store: SqlStore) -> None:
         schedule(store, "c", due=1)
         schedule(store, "b", "a", due=2)

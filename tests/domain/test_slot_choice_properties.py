@@ -22,19 +22,22 @@ def fits(case: Case, host: HostFacts, slots: int) -> bool:
         return True
     is_candidate = (
         host.is_known
-        and (host.is_reservable or host.id in case.held)
+        and (host.is_reservable or slots <= case.held.get(host.id, 0))
         and host.id not in case.excluded
         and case.rack in (None, host.rack)
     )
     return is_candidate and all(
         has_room(host, [*shares_at(case, host, hour), Share(slots=slots, demand=SLOT)])
-        for hour in range(3 if case.cleaning_time else 4, 9 if case.cleaning_time else 8)
+        for hour in range(4, 9 if case.cleaning_time else 8)
     )
 
 
 def shares_at(case: Case, host: HostFacts, hour: int) -> list[Share | None]:
+    """Return what others have, or what is being cleaned after them, in an hour."""
     present = [
-        share for owner, each, share in host.bookings if owner != OWN and each.start <= at(hour) < each.end
+        share
+        for owner, each, share in host.bookings
+        if owner != OWN and each.start <= at(hour) < each.end + case.cleaning_time
     ]
     return [*present, *case.beside.get(host.id, ())]
 

@@ -10,13 +10,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
+from engine.floatingips import check_books as check_floatingip_books
+from engine.floatingips import check_in_cloud as check_floatingips
+from engine.floatingips import is_of_floatingips
+from engine.healing import check_healing, failed_resources
 from engine.slot_invariants import check_slots_in_cloud, is_of_slots
 
 from blazar.db import tables
 from blazar.db.leases import SqlLeases
 from blazar.domain.lease import EventStatus, Lease, LeaseStatus, Reservation, ReservationStatus
 from blazar.plugins.hosts.preemption import closings
-from blazar.reconcile.chores import SWEEP
+from blazar.reconcile.chores import CHECK_FLOATINGIPS, SWEEP
+from blazar.reconcile.telling import DEGRADED, HEALED
 
 if TYPE_CHECKING:
     from engine.lab import Lab
@@ -44,6 +49,8 @@ class World:
     leases: tuple[Lease, ...]
     allocations: Rows
     hosts: Rows
+    floatingips: Rows
+    resources: Rows
     work: Rows
     journal: Rows
     outbox: Rows
@@ -60,6 +67,8 @@ def read_world(engine: sa.Engine) -> World:
             leases=SqlLeases(connection).list(),
             allocations=rows(tables.allocations),
             hosts=rows(tables.hosts),
+            floatingips=rows(tables.floatingips),
+            resources=rows(tables.resources),
             work=rows(tables.work),
             journal=rows(tables.journal),
             outbox=rows(tables.outbox),
@@ -90,6 +99,7 @@ def check_settled(lab: Lab, *, may_fail: bool = False) -> None:
     for lease in world.leases:
         _check_status(lab, world, lease, may_fail)
         _check_books(world, lease)
+    check_healing(lab, world)
     _check_cloud(lab, world)
     _check_work(lab, world)
     _check_journal(world)
@@ -101,7 +111,12 @@ def check_said_once(lab: Lab) -> None:
     world = lab.world()
     changed = {row.lease_id for row in world.journal if row.event == "update"}
     # What was moved into the future happens again.
-    twice = {key for key, count in lab.sent.counts.items() if count > 1 and key[0] not in changed}
+    turns = Counter(row.lease_id for row in world.journal if row.event == "reservation.flags")
+    twice = {
+        key
+        for key, count in lab.sent.counts.items()
+        if key[0] not in changed and count > (turns[key[0]] if key[1] in (DEGRADED, HEALED) else 1)
+    }
     assert not twice, twice
 
 
@@ -116,7 +131,8 @@ def _check_nothing_twice(lab: Lab, world: World) -> None:
             assert not is_held_twice or one.released_at or other.released_at
             if one.slots is None or other.slots is None:
                 assert not _meet(lab, one, other), "a host is promised twice"
-        _check_room(lab, rows, next(each for each in world.hosts if each.id == host_id))
+        for host in (each for each in world.hosts if each.id == host_id):
+            _check_room(lab, rows, host)
 
 
 def _meet(lab: Lab, one: sa.Row[Any], other: sa.Row[Any]) -> bool:
@@ -166,11 +182,15 @@ def _check_books(world: World, lease: Lease) -> None:
         if lease.status is LeaseStatus.TERMINATED:
             assert own == [], "a lease that is over still holds hosts"
             continue
-        if is_of_slots(reservation):
+        if is_of_floatingips(reservation):
+            check_floatingip_books(reservation, own)
+        elif is_of_slots(reservation):
             _check_slots(reservation, own)
         else:
             assert _count(reservation, "min") <= len(own) <= _count(reservation, "max")
-        assert {(row.start_at, row.end_at) for row in own} == {(lease.start, lease.end)}
+        # What came into a lease after it began is held from then on.
+        assert {row.end_at for row in own} <= {lease.end}
+        assert all(lease.start <= row.start_at < lease.end for row in own)
 
 
 def _check_slots(reservation: Reservation, own: Rows) -> None:
@@ -204,8 +224,9 @@ def _check_cloud(lab: Lab, world: World) -> None:
             closed = {each.reservation_id for each in closings(aggregate).values()}
             assert closed <= set(_being_prepared(lab, world)), "a host stays closed"
     groups = check_slots_in_cloud(lab, world, wanted)
+    with_addresses = check_floatingips(lab, world, failed_resources(world))
     deployed = {each.id for each in _reservations(world) if each.is_deployed}
-    assert deployed == (wanted.keys() | groups) - {FREEPOOL, lab.conditions.zone}, deployed
+    assert deployed == (wanted.keys() | groups | with_addresses) - {FREEPOOL, lab.conditions.zone}, deployed
 
 
 def _reservations(world: World) -> Iterator[Reservation]:
@@ -223,15 +244,19 @@ def _being_prepared(lab: Lab, world: World) -> Iterator[str]:
 def _wanted_aggregates(lab: Lab, world: World) -> Iterator[tuple[str, frozenset[str]]]:
     now, lead = lab.clock.now(), lab.conditions.settings.leases.prepare_lead
     names = {row.id: row.service_name for row in world.hosts}
+    failed, present = failed_resources(world), lab.aggregates()
     allocated: dict[str, set[str]] = defaultdict(set)
-    for row in world.allocations:
-        if row.released_at is None:
-            allocated[row.reservation_id].add(names[row.resource_id])
+    for row in (each for each in world.allocations if each.resource_id in names):
+        name = names[row.resource_id]
+        # What has failed is handed over when it has come back.
+        is_there = row.resource_id not in failed or name in present.get(row.reservation_id, ())
+        if row.released_at is None and is_there:
+            allocated[row.reservation_id].add(name)
     for lease in world.leases:
         if not lease.start - lead <= now < lease.end:
             continue
         for reservation in lease.reservations:
-            if reservation.status is not ReservationStatus.ERROR:
+            if reservation.status is not ReservationStatus.ERROR and not is_of_floatingips(reservation):
                 hosts = allocated[reservation.id] if now >= lease.start else set()
                 yield reservation.id, frozenset(hosts)
 
@@ -243,7 +268,7 @@ def _check_work(lab: Lab, world: World) -> None:
     assert [row.key for row in rows.values() if row.due_at <= now] == [], "work is overdue"
     unfinished = {each.id for each in world.leases if each.status is not LeaseStatus.TERMINATED}
     assert unfinished <= rows.keys(), "nobody will look at a lease"
-    assert rows.keys() - {SWEEP} <= {each.id for each in world.leases}
+    assert rows.keys() - {SWEEP, CHECK_FLOATINGIPS} <= {each.id for each in world.leases}
     assert not world.outbox, "a message does not leave"
 
 

@@ -13,10 +13,9 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 from clocks import EPOCH, ManualClock
 from databases import empty_tables
-from engine import invariants
+from engine import floatingips, invariants
 from engine.faults import ScriptedStore, WatchedFaults
 from engine.parts import (
-    LEASE_TABLES,
     PREEMPTIBLE,
     TRAITS,
     Asked,
@@ -24,11 +23,12 @@ from engine.parts import (
     LabManager,
     Sent,
     Silent,
+    forget_leases,
     lease_body,
+    make_indexes,
     make_plugins,
 )
 
-from blazar.app.availability import AvailabilityIndex
 from blazar.app.context import Context
 from blazar.cloud.simulated import SimulatedCloud
 from blazar.cloud.simulated.faults import SimulatedCrash
@@ -43,7 +43,6 @@ from blazar.domain.errors import (
     LeaseNotFound,
     Unavailable,
 )
-from blazar.domain.hosts import HOST_TEXT_FACTS
 from blazar.domain.lease import Lease, LeaseId
 from blazar.manager.service import ManagerService
 from blazar.plugins.slots.names import provider_name
@@ -115,6 +114,7 @@ class Lab:
             empty_tables(self.engine)
             for name in self.host_names:
                 self.manager.service.create_host(LESSEE, {"name": name})
+        floatingips.register(self)
         self.violations.clear()
 
     def _restore_hosts(self) -> bool:
@@ -123,8 +123,7 @@ class Lab:
             known = sorted(connection.scalars(sa.select(tables.hosts.c.service_name)))
             if known != sorted(self.host_names):
                 return False
-            for table in LEASE_TABLES:
-                connection.execute(sa.delete(table))
+            forget_leases(connection)
         with self.faults.exempt():
             compute, placement = self.cloud.compute, self.cloud.placement
             freepool = compute.list_aggregates()[0]
@@ -146,12 +145,12 @@ class Lab:
             clock=clock,
             cloud=self.cloud,
             plugins=make_plugins(self.conditions),
-            indexes={"host": AvailabilityIndex(self.store, clock, "host", HOST_TEXT_FACTS)},
+            indexes=make_indexes(self.store, clock),
             settings=settings,
             waker=Silent(),
             random=random.Random(self.managers_so_far),
         )
-        sender = OutboxSender(self.store, clock, self.sent)
+        sender = OutboxSender(self.store, clock, self.sent, {})
         return LabManager(
             name=name,
             context=context,
@@ -328,10 +327,10 @@ class Lab:
             instants = connection.execute(first).one()
         return min((each for each in instants if each is not None), default=None)
 
-    def plan_sweep(self) -> None:
-        """Have sweeps made from now on, as a manager does when it starts."""
+    def plan_chore(self, key: str = SWEEP) -> None:
+        """Have sweeps, or another chore, made from now on, as a manager does when it starts."""
         with self.engine.begin() as connection:
-            row = {"key": SWEEP, "due_at": self.clock.now(), "claim_number": 0, "attempts": 0}
+            row = {"key": key, "due_at": self.clock.now(), "claim_number": 0, "attempts": 0}
             connection.execute(sa.insert(tables.work), [row])
 
     # What is.
@@ -380,7 +379,7 @@ class Lab:
         return sum(1 for each in self.world().journal if each.lease_id == lease_id and each.event in _CHANGES)
 
     def _insist(self, act: Callable[[], ResultT], is_done: Callable[[], bool]) -> None:
-        for _ in range(5):
+        for _ in range(25):
             try:
                 act()
             except SimulatedCrash:

@@ -8,16 +8,21 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, cast
 
+import sqlalchemy as sa
 from engine.faults import FaultyHosts, Repeating
 
+from blazar.app.availability import AvailabilityIndex
 from blazar.app.context import Context, Plugin
 from blazar.db import tables
 from blazar.domain.errors import Unavailable
+from blazar.domain.hosts import HOST_TEXT_FACTS
 from blazar.manager.plugins import load_plugins
 from blazar.manager.service import ManagerService
+from blazar.ports.clock import Clock
 from blazar.ports.compute import Flavor
+from blazar.ports.store import Store
 from blazar.reconcile.loop import Reconciler
-from blazar.settings import HostSettings, LeaseSettings, Settings
+from blazar.settings import HealingSettings, HostSettings, LeaseSettings, Settings
 
 if TYPE_CHECKING:
     from blazar.ports.notifier import Notifier
@@ -26,7 +31,12 @@ if TYPE_CHECKING:
 
 TRAITS = ("HW_CPU_X86_AVX2",)
 """Of every host."""
-PLUGINS = ("physical.host.plugin", "virtual.instance.plugin", "flavor.instance.plugin")
+PLUGINS = (
+    "physical.host.plugin",
+    "virtual.instance.plugin",
+    "flavor.instance.plugin",
+    "virtual.floatingip.plugin",
+)
 LEASE_TABLES = (
     tables.allocations,
     tables.events,
@@ -38,6 +48,17 @@ LEASE_TABLES = (
     tables.sweep_findings,
 )
 """What is emptied where the next lab has the same hosts."""
+
+
+def forget_leases(connection: sa.Connection) -> None:
+    """Leave of a lab its hosts, all of them sound."""
+    for table in LEASE_TABLES:
+        connection.execute(sa.delete(table))
+    connection.execute(sa.delete(tables.floatingips))
+    connection.execute(sa.delete(tables.resources).where(tables.resources.c.collection == "floatingip"))
+    connection.execute(sa.update(tables.resources).values(health="sound", problem=None))
+
+
 PREEMPTIBLE = Flavor(
     id="preemptible",
     name="preemptible",
@@ -54,10 +75,12 @@ class Conditions:
     """How a lab is to be: its size, its rules, and how long things take."""
 
     hosts: int = 3
+    floatingips: int = 0
     cleaning_time: timedelta = timedelta(0)
     server_deletion_time: timedelta = timedelta(0)
     before_end_lead: timedelta = timedelta(0)
     preemption_notice: timedelta = timedelta(0)
+    healing_interval: timedelta = timedelta(hours=1)
     zone: str = ""
     """The availability zone that all hosts belong to while they are not reserved; empty for none."""
     faulty_step: str = ""
@@ -76,6 +99,7 @@ class Conditions:
                 delete_wait=timedelta(0),
             ),
             hosts=HostSettings(preemption_notice=self.preemption_notice),
+            healing=HealingSettings(interval=self.healing_interval),
         )
 
 
@@ -88,6 +112,11 @@ def make_plugins(conditions: Conditions) -> Mapping[str, Plugin]:
     if conditions.takes_steps_twice:
         return {key: cast("Plugin", Repeating(each)) for key, each in plugins.items()}
     return plugins
+
+
+def make_indexes(store: Store, clock: Clock) -> Mapping[str, AvailabilityIndex]:
+    """Return new indexes of all that can be reserved."""
+    return {each: AvailabilityIndex(store, clock, each, HOST_TEXT_FACTS) for each in ("host", "floatingip")}
 
 
 class Sent:

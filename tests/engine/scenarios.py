@@ -327,7 +327,7 @@ def swept(lab: Lab) -> None:
             freepool, {"blazar:closed:host-3": f"{lost} {lab.instant(0).isoformat()}"}
         )
     lab.host_names = ["host-3"]
-    lab.plan_sweep()
+    lab.plan_chore()
     with lab.trial():
         lab.run_until(0.9)
         lab.host_names = ["host-1", "host-2", "host-3"]

@@ -6,6 +6,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from engine.healing import failed_resources
+
 from blazar.domain.lease import Lease, LeaseStatus, Reservation, ReservationId, ReservationStatus
 from blazar.plugins.slots.names import flavor_name, group_name, provider_name, reservation_class
 
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 
 def is_of_slots(reservation: Reservation) -> bool:
     """Return whether a reservation holds slots and not whole hosts."""
-    return reservation.resource_type != "physical:host"
+    return reservation.resource_type in ("virtual:instance", "flavor:instance")
 
 
 def check_slots_in_cloud(lab: Lab, world: World, prepared: Collection[str]) -> frozenset[str]:
@@ -67,12 +69,16 @@ def _check_classes(lab: Lab, world: World, wanted: Collection[str], running: Col
     assert classes == {reservation_class(each) for each in wanted}
     booked: dict[str, dict[str, int]] = defaultdict(dict)
     names = {row.id: row.hypervisor_hostname for row in world.hosts}
+    failed = {names[each] for each in failed_resources(world)}
     for row in world.allocations:
         if row.reservation_id in running and row.released_at is None:
             booked[names[row.resource_id]][reservation_class(row.reservation_id)] = row.slots
     for name in names.values():
         provider = placement.find_provider(provider_name(name))
         inventories = placement.get_inventories(provider.uuid).by_class if provider else {}
+        if name in failed:
+            # What has failed is handed over when it has come back.
+            booked[name] = {key: slots for key, slots in booked[name].items() if key in inventories}
         assert {key: each.total for key, each in inventories.items()} == booked[name]
         assert {each.max_unit for each in inventories.values()} <= {1}
 

@@ -165,7 +165,7 @@ def slots_swept(lab: Lab) -> None:
     lease = lab.create("a", 0, 1, instances(2, affinity=True))
     lab.at(0.5)
     forget(lab, lease)
-    lab.plan_sweep()
+    lab.plan_chore()
     with lab.trial():
         lab.run_until(1.05)
         lab.at(1.06)

@@ -245,7 +245,7 @@ def test_a_killed_manager_s_work_is_taken_over_within_fifteen_seconds(lab: Lab) 
 
 
 @every_database
-def test_four_managers_in_threads_start_and_end_every_lease_once(lab_on: LabOn, kind: str) -> None:
+def test_weakness_02_four_managers_start_and_end_every_lease_once(lab_on: LabOn, kind: str) -> None:
     lab = lab_on(kind)
     lab.reset(Conditions(hosts=8))
     for number in range(8):

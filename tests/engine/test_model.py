@@ -8,6 +8,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from engine.faults import COMMIT_FAULTS
+from engine.floatingips import address, floatingips
+from engine.healing import DISABLED, FAILED, diagnose
 from engine.invariants import World, check_always, check_settled
 from engine.lab import Lab
 from engine.parts import Conditions, LabManager
@@ -25,11 +27,19 @@ from hypothesis.stateful import (
 )
 
 from blazar.cloud.simulated.faults import FaultKind, FaultRule
-from blazar.domain.errors import BadRequest, CloudConflict, Conflict, NotEnoughHosts, NotFound
+from blazar.domain.errors import (
+    BadRequest,
+    CloudConflict,
+    Conflict,
+    NotEnoughFloatingIPs,
+    NotEnoughHosts,
+    NotFound,
+)
+from blazar.domain.health import SOUND, Diagnosis, Health
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Lease, LeaseStatus
 
-HOSTS = 3
+HOSTS, ADDRESSES = 3, 3
 MINUTE = timedelta(minutes=1)
 EXPRESSIONS = st.sampled_from(
     ["", '["==", "$hypervisor_hostname", "host-1"]', '["<=", "$hypervisor_hostname", "host-2"]']
@@ -61,12 +71,13 @@ class Leases(RuleBasedStateMachine):
         self.lab.reset(
             Conditions(
                 hosts=HOSTS,
+                floatingips=ADDRESSES,
                 cleaning_time=cleaning * MINUTE,
                 before_end_lead=lead * MINUTE,
                 server_deletion_time=timedelta(seconds=5),
             )
         )
-        self.lab.plan_sweep()
+        self.lab.plan_chore()
         self.lab.run_due()
 
     # Lessees.
@@ -117,6 +128,24 @@ class Leases(RuleBasedStateMachine):
                 case None:
                     assert sum(free) < amount
 
+    @rule(
+        start=st.integers(0, 90),
+        length=st.integers(1, 90),
+        amount=st.integers(0, ADDRESSES),
+        required=st.sets(st.integers(1, ADDRESSES), max_size=1),
+    )
+    def create_floatingips(self, start: int, length: int, amount: int, required: set[int]) -> None:
+        self.names += 1
+        first = "now" if start == 0 else self._hours(start)
+        asked = floatingips(self.lab, max(amount, len(required)), *required)
+        try:
+            self.lab.create(f"lease {self.names}", first, self._hours(start + length), asked)
+        except NotEnoughFloatingIPs:
+            world = self.lab.world()
+            ids = {row.address: row.id for row in world.floatingips}
+            free = set(ids.values()) - self._busy(Interval(self._minute(start), self._minute(start + length)))
+            assert len(free) < amount or not {ids[address(each)] for each in required} <= free
+
     @rule(pick=st.integers(0, 99), start=st.integers(0, 90), length=st.integers(1, 90))
     def move(self, pick: int, start: int, length: int) -> None:
         self._change(pick, lambda lease: {"start": self._hours(start), "end": self._hours(start + length)})
@@ -164,7 +193,8 @@ class Leases(RuleBasedStateMachine):
     @rule(pick=st.integers(0, 99))
     def boot_on_a_reserved_host(self, pick: int) -> None:
         lease = self._pick(pick)
-        if lease is None or lease.status is not LeaseStatus.ACTIVE or is_of_slots(lease.reservations[0]):
+        is_for_hosts = lease and lease.reservations[0].resource_type == "physical:host"
+        if lease is None or lease.status is not LeaseStatus.ACTIVE or not is_for_hosts:
             return
         try:
             self.lab.boot("reserved", reservation_id=lease.reservations[0].id)
@@ -185,6 +215,12 @@ class Leases(RuleBasedStateMachine):
         booted = Counter(each.service_host for each in fill(self.lab, lease.id))
         if self.lab.clock.now() < lease.end:
             assert before + booted == Counter(slots)
+
+    # Operators, and whoever watches over the hosts.
+
+    @rule(number=st.integers(1, HOSTS), diagnosis=st.sampled_from([FAILED, DISABLED, SOUND]))
+    def something_is_found_out_about_a_host(self, number: int, diagnosis: Diagnosis) -> None:
+        diagnose(self.lab, f"host-{number}", diagnosis)
 
     # Time and trouble.
 
@@ -269,18 +305,26 @@ class Leases(RuleBasedStateMachine):
                 present = [row for row in rows if _is_there(row, instant, window, now)]
                 used = sum(4 if row.slots is None else row.slots for row in present)
                 free[host_id] = min(free[host_id], max(0, 4 - used))
-        return list(free.values())
+        return [0 if key in _unsound(world) else each for key, each in free.items()]
 
     def _free_hosts(self, window: Interval) -> int:
+        return HOSTS - len({row.id for row in self.lab.world().hosts} & self._busy(window))
+
+    def _busy(self, window: Interval) -> set[str]:
+        """Return the resources that nobody new can have all of."""
         now, world = self.lab.clock.now(), self.lab.world()
         wide = window.widened(self.lab.conditions.cleaning_time)
-        busy = set()
+        busy = set(_unsound(world))
         for row in world.allocations:
             end = max(row.end_at, row.released_at or row.end_at)
             is_overdue = window.start <= now and row.released_at is None and row.end_at <= now
             if is_overdue or (row.start_at < wide.end and end > wide.start):
                 busy.add(row.resource_id)
-        return HOSTS - len(busy)
+        return busy
+
+
+def _unsound(world: World) -> frozenset[str]:
+    return frozenset(row.id for row in world.resources if row.health != Health.SOUND.value)
 
 
 def _is_there(row: Any, instant: datetime, window: Interval, now: datetime) -> bool:

@@ -14,13 +14,15 @@ from dataclasses import replace
 import pytest
 from databases import KINDS
 from engine.faults import CLOUD_FAULTS, COMMIT_FAULTS
+from engine.floatingip_scenarios import FLOATINGIP_SCENARIOS
+from engine.healing_scenarios import HEALING_SCENARIOS
 from engine.invariants import check_said_once
 from engine.lab import Lab, LabOn, NothingToStrike
 from engine.scenarios import SCENARIOS as HOST_SCENARIOS
 from engine.scenarios import Scenario
 from engine.slot_scenarios import SLOT_SCENARIOS
 
-SCENARIOS = (*HOST_SCENARIOS, *SLOT_SCENARIOS)
+SCENARIOS = (*HOST_SCENARIOS, *SLOT_SCENARIOS, *HEALING_SCENARIOS, *FLOATINGIP_SCENARIOS)
 
 Record = Callable[[str, object], None]
 

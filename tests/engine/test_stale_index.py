@@ -22,7 +22,7 @@ def test_what_the_log_has_forgotten_is_read_from_the_books(kind: str, lab_on: La
     lab.reset(Conditions(hosts=1))
     idle = lab.new_manager()
     idle.service.create_lease(LESSEE, lease_body("a", lab.date(1), lab.date(2)))
-    lab.plan_sweep()
+    lab.plan_chore()
     lab.create("b", 5, 6)
     lab.run_until(4)
 

@@ -42,7 +42,7 @@ def _statuses(url: str) -> list[str]:
     return [each["status"] for each in body["leases"]] if status == 200 else []
 
 
-def test_what_a_killed_manager_was_at_is_done_by_the_other(
+def test_weakness_22_what_a_killed_manager_was_at_is_done_by_the_other(
     tmp_path: Path, ended_afterwards: Callable[[Any], Any]
 ) -> None:
     with make_database("mariadb", tmp_path) as engine:

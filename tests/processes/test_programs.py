@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import signal
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import amqp
 import pytest
-from programs import request, run, start_standalone, wait_until
+from broker import broker_connection, broker_url
+from programs import Program, request, run, start_standalone, wait_until
 
 LEASE = {
     "name": "l",
@@ -99,16 +102,16 @@ def test_the_schema_goes_up_and_down(tmp_path: Path) -> None:
         return done.stdout
 
     manage("upgrade", "head")
-    assert manage("current").startswith("0003")
-    assert "0002 -> 0003" in manage("history")
+    assert manage("current").startswith("0005")
+    assert "0004 -> 0005" in manage("history")
     manage("check_migration")
     manage("branches")
     manage("downgrade", "--delta", "1")
-    assert manage("current").startswith("0002")
+    assert manage("current").startswith("0004")
     manage("downgrade", "base")
     assert manage("current") == ""
     manage("stamp", "head")
-    assert manage("current").startswith("0003")
+    assert manage("current").startswith("0005")
 
 
 def test_the_schema_can_be_printed_instead(tmp_path: Path) -> None:
@@ -142,7 +145,10 @@ def test_what_the_schema_tool_lacks_is_said(
 def test_the_upgrade_check_notices_a_schema_that_is_not_current(tmp_path: Path) -> None:
     options = [
         "--config-file",
-        _configuration(tmp_path, f"[database]\nconnection = sqlite:///{tmp_path}/b\n"),
+        _configuration(
+            tmp_path,
+            f"[database]\nconnection = sqlite:///{tmp_path}/b\n[manager]\ncloud = simulated\n",
+        ),
     ]
 
     before = run("blazar.cmd.status", *options, "upgrade", "check")
@@ -150,7 +156,23 @@ def test_the_upgrade_check_notices_a_schema_that_is_not_current(tmp_path: Path) 
     after = run("blazar.cmd.status", *options, "upgrade", "check")
 
     assert (before.returncode, after.returncode) == (2, 0), before.stderr + after.stderr
-    assert "not at 0003" in before.stdout
+    assert "not at 0005" in before.stdout
+    assert "Not checked: the schema is not current" in before.stdout
+    for found in ("No resource is promised twice", "Nova has the aggregate freepool", "Nothing is left over"):
+        assert found in after.stdout
+
+
+def test_the_upgrade_check_notices_what_would_stop_a_manager(tmp_path: Path) -> None:
+    text = f"[database]\nconnection = sqlite:///{tmp_path}/b\n[manager]\ncloud = simulated\n"
+    rules = "[enforcement]\nenabled_filters = NoSuchFilter\n"
+    options = ["--config-file", _configuration(tmp_path, text + rules)]
+    run("blazar.cmd.db_manage", *options, "upgrade", "head")
+
+    found = run("blazar.cmd.status", *options, "upgrade", "check")
+
+    assert found.returncode == 2
+    assert "there is nothing named" in found.stdout
+    assert "NoSuchFilter" in found.stdout
 
 
 def test_an_operator_has_hosts_read_again(tmp_path: Path) -> None:
@@ -173,6 +195,67 @@ def test_an_operator_has_hosts_read_again(tmp_path: Path) -> None:
     assert unknown.stderr.endswith("nobody: is not registered\n")
 
 
+def test_an_operator_asks_for_what_is_left_over_and_for_a_lease(tmp_path: Path) -> None:
+    text = f"[database]\nconnection = sqlite:///{tmp_path}/b\n[manager]\ncloud = simulated\n"
+    options = ["--config-file", _configuration(tmp_path, text)]
+    run("blazar.cmd.db_manage", *options, "upgrade", "head")
+
+    sweep = run("blazar.cmd.manage", *options, "sweep", "--dry-run")
+    lease = run("blazar.cmd.manage", *options, "lease", "history", "nobody's")
+    floatingips = run("blazar.cmd.manage", *options, "floatingip", "check")
+
+    assert floatingips.stdout == "0 floating IPs were compared with Neutron, 0 have failed\n"
+    assert (sweep.returncode, sweep.stdout) == (0, "0 left over\n"), sweep.stderr
+    assert (lease.returncode, lease.stdout) == (1, "")
+    assert lease.stderr.endswith("nobody's: nothing is known of such a lease\n")
+
+
+def test_an_operator_sees_which_hosts_are_sound(
+    tmp_path: Path, ended_afterwards: Callable[[Any], Any]
+) -> None:
+    program, url = start_standalone(tmp_path)
+    ended_afterwards(program)
+    assert request(f"{url}/os-hosts", "POST", {"name": "host-1"})[0] == 201
+    text = f"[database]\nconnection = sqlite:///{tmp_path}/blazar.sqlite\n[manager]\ncloud = simulated\n"
+
+    listing = run("blazar.cmd.manage", "--config-file", _configuration(tmp_path, text), "host", "list")
+
+    assert (listing.returncode, listing.stdout) == (0, "host-1 is sound\n"), listing.stderr
+
+
+def test_a_manager_that_listens_to_nova_ends_when_it_is_told_to(
+    tmp_path: Path, ended_afterwards: Callable[[Any], Any]
+) -> None:
+    name = f"blazar.test.{uuid.uuid4().hex}"
+    text = (
+        f"[DEFAULT]\ntransport_url = {broker_url()}\n"
+        f"[database]\nconnection = sqlite:///{tmp_path}/b\n"
+        f"[manager]\ncloud = simulated\nrpc_topic = {name}\n"
+        "[physical:host]\nenable_notification_monitor = true\n"
+        f"notification_exchange = {name}\nnotification_pool = {name}.pool\n"
+    )
+    options = ["--config-file", _configuration(tmp_path, text)]
+    run("blazar.cmd.db_manage", *options, "upgrade", "head")
+    program = Program("blazar.cmd.manager", *options)
+    ended_afterwards(program)
+    with broker_connection() as connection:
+        assert wait_until(lambda: _consumers(connection, f"{name}.pool") > 0), program.log
+
+        code = program.stop()
+
+        channel = connection.channel()
+        channel.queue_delete(f"{name}.pool")
+        channel.exchange_delete(name)
+    assert code == 0
+
+
+def _consumers(connection: amqp.Connection, queue: str) -> int:
+    try:
+        return int(connection.channel().queue_declare(queue, passive=True).consumer_count)
+    except amqp.exceptions.NotFound:
+        return 0
+
+
 @pytest.mark.parametrize(
     ("manager", "problem"),
     [
@@ -189,7 +272,7 @@ def test_an_operator_has_hosts_read_again(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_bad_option_stops_a_manager_at_its_start(tmp_path: Path, manager: str, problem: str) -> None:
+def test_weakness_59_a_bad_option_stops_a_manager(tmp_path: Path, manager: str, problem: str) -> None:
     text = f"[database]\nconnection = sqlite:///{tmp_path}/b\n[manager]\n{manager}\n"
     options = ["--config-file", _configuration(tmp_path, text)]
     run("blazar.cmd.db_manage", *options, "upgrade", "head")

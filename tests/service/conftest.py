@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 from databases import make_database
+from service.floatingips import Pool, make_pool
 from service.stage import Stage
 from service.world import World, quiet_settings
 
@@ -63,6 +64,12 @@ def world(world_with: WorldWith) -> World:
 def hosts(world: World) -> list[str]:
     """Return the ids of four hosts, two in each rack."""
     return [*world.register("h1", "h2", rack="r1", slots=8), *world.register("h3", "h4", rack="r2", slots=10)]
+
+
+@pytest.fixture
+def pool(world: World) -> Pool:
+    """Return an external network without registered addresses."""
+    return make_pool(world)
 
 
 @pytest.fixture(scope="module")

@@ -91,7 +91,7 @@ def test_the_zone_of_a_reserved_host_is_the_one_that_it_comes_back_to(world: Wor
     assert refresh(world).changed == {}
 
 
-def test_sizes_inventories_and_traits_of_the_whole_tree_are_read(world: World, hosts: list[str]) -> None:
+def test_weakness_54_sizes_inventories_and_traits_are_read_again(world: World, hosts: list[str]) -> None:
     world.cloud.resize_hypervisor("h1", HostShape(vcpus=99))
     placement = world.cloud.placement
     root = placement.find_provider("h1")

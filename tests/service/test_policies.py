@@ -17,7 +17,7 @@ LEASE_CALLS: tuple[tuple[str, Json | None], ...] = (
 @pytest.mark.usefixtures("hosts")
 @pytest.mark.parametrize("who", [STRANGER, STRANGE_READER, NOBODY], ids=["member", "reader", "no-role"])
 @pytest.mark.parametrize(("method", "body"), LEASE_CALLS)
-def test_another_projects_lease_is_out_of_reach(
+def test_weakness_28_another_projects_lease_is_out_of_reach(
     world: World, who: Who, method: str, body: Json | None
 ) -> None:
     lease = world.create()

@@ -6,12 +6,16 @@ a request are tested with bad input, and those about several managers and crashe
 
 from __future__ import annotations
 
+import logging
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
+import sqlalchemy as sa
 from service.world import FREE, Answer, Json, World, events_of, good, lease_of, refusal
+
+from blazar.db.tables import metadata
 
 pytestmark = pytest.mark.usefixtures("hosts")
 
@@ -190,3 +194,29 @@ def test_weakness_62_nothing_is_counted_without_end(world: World) -> None:
 
     lease = lease_of(world.post("/leases", world.wish(min=1, max=2**31 - 1)), 201)
     assert len(world.booked(lease)) == 4
+
+
+def test_weakness_29_tokens_and_trusts_are_kept_nowhere(
+    world: World, hosts: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    token = {"X-Auth-Token": "gAAAA-token-of-the-lessee"}
+    body = {**world.wish("now", 10), "trust_id": "trust-of-the-lessee"}
+
+    lease = lease_of(world.post("/leases", body, headers=token), 201)
+    world.work()
+    change = {"name": "again", "trust_id": "trust-of-the-lessee"}
+    good(world.put(f"/leases/{lease['id']}", change, headers=token))
+    world.pass_time(10)
+
+    with world.engine.connect() as connection:
+        stored = [
+            str(row) for table in metadata.sorted_tables for row in connection.execute(sa.select(table))
+        ]
+    shown = [str(good(world.get("/leases"))), str(good(world.get(f"/os-hosts/{hosts[0]}"))), caplog.text]
+    assert any(lease["id"] in each for each in stored)
+    for text in [*stored, *shown, *map(str, world.sent.payloads)]:
+        assert "of-the-lessee" not in text
+    assert world.sent.payloads
+    assert all("trust_id" not in each for each in world.sent.payloads)
+    refusal(world.post("/leases", world.wish(30, 60, hypervisor_properties='["==", "$trust_id", "x"]')), 400)

@@ -48,7 +48,12 @@ if TYPE_CHECKING:
     from blazar.ports.notifier import Notifier
     from blazar.ports.waker import Waker
 
-PLUGINS = ("physical.host.plugin", "virtual.instance.plugin", "flavor.instance.plugin")
+PLUGINS = (
+    "physical.host.plugin",
+    "virtual.instance.plugin",
+    "flavor.instance.plugin",
+    "virtual.floatingip.plugin",
+)
 FREEPOOL = "freepool"
 FREE = frozenset({"h1", "h2", "h3", "h4"})
 """The hosts of the fixture ``hosts``."""
@@ -84,9 +89,11 @@ class Sent:
 
     def __init__(self) -> None:
         self.event_types: list[str] = []
+        self.payloads: list[Mapping[str, object]] = []
 
     def notify(self, event_type: str, payload: Mapping[str, object]) -> None:
         self.event_types.append(event_type)
+        self.payloads.append(payload)
 
 
 class Silent:
@@ -122,15 +129,23 @@ class World:
         self.cloud.add_aggregate(FREEPOOL)
         self.sent = Sent()
         store = SqlStore(self.engine, self.clock)
-        self.context = context = Context(
+        context = Context(
             store=store,
             clock=self.clock,
             cloud=self.cloud,
             plugins=load_plugins(PLUGINS, self.settings),
-            indexes={"host": AvailabilityIndex(store, self.clock, "host", HOST_TEXT_FACTS)},
+            indexes={
+                each: AvailabilityIndex(store, self.clock, each, HOST_TEXT_FACTS)
+                for each in ("host", "floatingip")
+            },
             settings=self.settings,
             waker=Silent(),
         )
+        self.restart(context)
+
+    def restart(self, context: Context) -> None:
+        """Have the service go on with another context, as after a change of its configuration."""
+        self.context = context
         conf = cfg.ConfigOpts()
         conf([], project="blazar", default_config_files=[], default_config_dirs=[])
         self.app = make_app(
@@ -140,7 +155,7 @@ class World:
             guard=make_guard(self.settings.api, conf),
             healthcheck=make_healthcheck(conf),
         )
-        sender = OutboxSender(store, self.clock, self.sent)
+        sender = OutboxSender(context.store, self.clock, self.sent, context.filters)
         self.reconciler = Reconciler(context, "manager", sender, threading.Event())
 
     @property

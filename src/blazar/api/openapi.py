@@ -21,7 +21,8 @@ Reservations of cloud resources in time.
 
 HEAD is answered wherever GET is, and OPTIONS everywhere. Every answer has the header
 `x-openstack-request-id`. There is no pagination: lists are complete, in no promised order.
-`/v1/os-hosts` is served only where `physical:host` is among the resource types.
+`/v1/os-hosts` is served only where `physical:host` is among the resource types, and `/v1/floatingips` where
+`virtual:floatingip` is.
 """
 
 _FAULTS: Mapping[int, tuple[str, tuple[str, ...]]] = {

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from oslo_config import cfg
 from oslo_policy import policy
 
 from blazar.domain.errors import Forbidden
 
 if TYPE_CHECKING:
-    from oslo_config.cfg import ConfigOpts
     from oslo_context.context import RequestContext
 
 Target = Mapping[str, object]
@@ -73,6 +73,8 @@ _LEASES = "/v1/leases"
 _LEASE = "/v1/leases/{lease_id}"
 _HOSTS = "/v1/os-hosts"
 _HOST = "/v1/os-hosts/{host_id}"
+_FLOATINGIPS = "/v1/floatingips"
+_FLOATINGIP = "/v1/floatingips/{floatingip_id}"
 _ALLOCATION = "/v1/os-hosts/{host_id}/allocation"
 
 # name, check, description, the requests that ask it; of a request that asks two rules each names it.
@@ -113,6 +115,14 @@ _API_RULES: tuple[tuple[str, str, str, tuple[tuple[str, str], ...]], ...] = (
         "Make a resource property private or public.",
         (("PATCH", "/v1/os-hosts/properties/{property_name}"),),
     ),
+    (
+        "blazar:floatingips:get",
+        _READER,
+        "List and show floating IPs; asked first when one is removed.",
+        (("GET", _FLOATINGIPS), ("GET", _FLOATINGIP), ("DELETE", _FLOATINGIP)),
+    ),
+    ("blazar:floatingips:post", _ADMIN, "Register a floating IP.", (("POST", _FLOATINGIPS),)),
+    ("blazar:floatingips:delete", _ADMIN, "Remove a floating IP.", (("DELETE", _FLOATINGIP),)),
 )
 
 
@@ -155,9 +165,25 @@ class Policy:
         return bool(self._enforcer.authorize(ADMIN, {}, identity))
 
 
-def make_policy(conf: ConfigOpts) -> Policy:
+def make_policy(conf: cfg.ConfigOpts) -> Policy:
     """Return the policy that ``[oslo_policy]`` of this configuration describes; reads its file now."""
-    enforcer = policy.Enforcer(conf)
-    enforcer.register_defaults(list_rules())
+    enforcer = _enforcer(conf)
     enforcer.load_rules()
     return Policy(enforcer)
+
+
+def make_enforcer() -> policy.Enforcer:
+    """Return the rules as ``oslopolicy-policy-generator`` and its like ask for them.
+
+    The entry point in ``oslo.policy.enforcer``. It reads the configuration that these tools were given
+    by ``--config-file``, or else that of the service.
+    """
+    conf = cfg.ConfigOpts()
+    conf([], project="blazar", default_config_files=cfg.CONF.config_file or None)
+    return _enforcer(conf)
+
+
+def _enforcer(conf: cfg.ConfigOpts) -> policy.Enforcer:
+    enforcer = policy.Enforcer(conf)
+    enforcer.register_defaults(list_rules())
+    return enforcer

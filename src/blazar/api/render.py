@@ -58,6 +58,16 @@ def host(value: JsonObject) -> JsonObject:
     return _stamped(value)
 
 
+def floatingip(value: JsonObject) -> JsonObject:
+    """Return a floating IP."""
+    return _stamped(value)
+
+
+def new_floatingip(value: JsonObject) -> JsonObject:
+    """Return a floating IP that was just registered, with its stamps in the other format."""
+    return _with_instants(value)
+
+
 def allocations(value: JsonObject) -> JsonObject:
     """Return the allocations of one host."""
     return {
@@ -75,13 +85,18 @@ def allocations(value: JsonObject) -> JsonObject:
 
 
 def resource_property(value: JsonObject) -> JsonObject:
-    """Return a resource property after a change: the one place where stamps have the other format."""
-    stamps = {key: instant(value[key]) for key in ("created_at", "updated_at") if key in value}
-    return {**value, **stamps}
+    """Return a resource property after a change, with its stamps in the other format."""
+    return _with_instants(value)
 
 
 def _stamped(value: JsonObject) -> Mapping[str, object]:
     stamps = {key: stamp(value[key]) for key in ("created_at", "updated_at") if key in value}
+    return {**value, **stamps}
+
+
+def _with_instants(value: JsonObject) -> JsonObject:
+    """Return an object whose stamps are written like instants, as two answers have them."""
+    stamps = {key: instant(value[key]) for key in ("created_at", "updated_at") if key in value}
     return {**value, **stamps}
 
 

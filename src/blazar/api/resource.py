@@ -83,7 +83,10 @@ class Resource:
         Source: rest-api 2.4.
         """
         if not route.about_lease:
-            self._require(route.rules, call, call.own_target)
+            self._require(route.rules[:1], call, call.own_target)
+            if route.looked_up_by is not None:
+                route.looked_up_by(call)
+            self._require(route.rules[1:], call, call.own_target)
             return call
         try:
             lease = call.manager.get_lease(call.caller, call.params["lease_id"])

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 
-from blazar.api import hosts, leases, schemas, versions
+from blazar.api import floatingips, hosts, leases, schemas, versions
 from blazar.api.call import Handler
 from blazar.api.validation import BodySchema, JsonSchema
 
@@ -31,6 +31,8 @@ class Route:
     query: tuple[str, ...] = ()
     resource_type: str | None = None
     """Served only where this resource type is; None for always."""
+    looked_up_by: Handler | None = None
+    """Called after the first rule: who may look is told that there is no such thing before all else."""
     about_lease: bool = False
     """Whether ``{lease_id}`` is loaded first, and the rules are asked about its owner."""
 
@@ -49,11 +51,16 @@ _LEASE = "/v1/leases/{lease_id}"
 _HOSTS = "/v1/os-hosts"
 _HOST = "/v1/os-hosts/{host_id}"
 
+_FLOATINGIPS = "/v1/floatingips"
+_FLOATINGIP = "/v1/floatingips/{floatingip_id}"
+
 _lease = partial(Route, path=_LEASE, about_lease=True)
 _host = partial(Route, resource_type="physical:host")
+_floatingip = partial(Route, resource_type="virtual:floatingip")
 
 _A_LEASE = schemas.wrapped("lease", "Lease")
 _A_HOST = schemas.wrapped("host", "Host")
+_A_FLOATINGIP = schemas.wrapped("floatingip", "FloatingIP")
 _VERSIONS = schemas.wrapped_list("versions", "Version")
 _A_VERSION = schemas.wrapped("version", "Version")
 _ALLOCATION_FILTERS = ("lease_id", "reservation_id")
@@ -156,6 +163,37 @@ ROUTES: tuple[Route, ...] = (
         rules=("blazar:oshosts:update_resource_properties",),
         body=schemas.PROPERTY_UPDATE,
         answer=schemas.wrapped("resource_property", "ResourceProperty"),
+    ),
+    _floatingip(
+        method="GET",
+        path=_FLOATINGIPS,
+        handler=floatingips.list_floatingips,
+        rules=("blazar:floatingips:get",),
+        answer=schemas.wrapped_list("floatingips", "FloatingIP"),
+    ),
+    _floatingip(
+        method="POST",
+        path=_FLOATINGIPS,
+        handler=floatingips.create_floatingip,
+        rules=("blazar:floatingips:post",),
+        status=201,
+        body=schemas.FLOATINGIP_CREATE,
+        answer=schemas.wrapped("floatingip", "NewFloatingIP"),
+    ),
+    _floatingip(
+        method="GET",
+        path=_FLOATINGIP,
+        handler=floatingips.get_floatingip,
+        rules=("blazar:floatingips:get",),
+        answer=_A_FLOATINGIP,
+    ),
+    _floatingip(
+        method="DELETE",
+        path=_FLOATINGIP,
+        handler=floatingips.delete_floatingip,
+        rules=("blazar:floatingips:get", "blazar:floatingips:delete"),
+        looked_up_by=floatingips.get_floatingip,
+        status=204,
     ),
 )
 

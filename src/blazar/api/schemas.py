@@ -42,7 +42,7 @@ LEASE_CREATE = BodySchema(
                 "items": {
                     "type": "object",
                     "description": "Other keys are the resource type's: see HostReservationCreate, "
-                    "InstanceReservationCreate, FlavorReservationCreate.",
+                    "InstanceReservationCreate, FlavorReservationCreate, FloatingIPReservationCreate.",
                     "required": ["resource_type"],
                     "properties": {"resource_type": {"type": "string", "maxLength": 255}},
                 },
@@ -117,7 +117,29 @@ PROPERTY_UPDATE = BodySchema(
     },
 )
 
-BODIES = (LEASE_CREATE, LEASE_UPDATE, HOST_CREATE, HOST_UPDATE, PROPERTY_UPDATE)
+FLOATINGIP_CREATE = BodySchema(
+    name="FloatingIPCreate",
+    definition={
+        "type": "object",
+        "description": "Other keys are ignored.",
+        "required": ["floating_network_id", "floating_ip_address"],
+        "properties": {
+            "floating_network_id": {
+                "type": "string",
+                "maxLength": 255,
+                "description": "The id of an external network.",
+            },
+            "floating_ip_address": {
+                "type": "string",
+                "maxLength": 255,
+                "description": "In a subnet of the network, outside of all its allocation pools.",
+                "examples": ["203.0.113.200"],
+            },
+        },
+    },
+)
+
+BODIES = (LEASE_CREATE, LEASE_UPDATE, HOST_CREATE, HOST_UPDATE, PROPERTY_UPDATE, FLOATINGIP_CREATE)
 
 
 def ref(component: str) -> JsonSchema:
@@ -176,6 +198,14 @@ _AFFINITY: JsonSchema = {
     "The usual words for these will do.",
 }
 _BEFORE_END: JsonSchema = {"enum": ["", "default", "snapshot"]}
+
+_FLOATINGIP: dict[str, JsonSchema] = {
+    "id": _ID,
+    "floating_network_id": _ID,
+    "subnet_id": _ID,
+    "floating_ip_address": {"type": "string", "description": "In its canonical form."},
+    "reservable": {"type": "boolean", "description": "Whether it can be given to anybody now."},
+}
 
 
 def _complete(*descriptions: str, **properties: JsonSchema) -> JsonSchema:
@@ -242,6 +272,26 @@ COMPONENTS: dict[str, JsonSchema] = {
             "amount": _AMOUNT,
             "affinity": _AFFINITY,
             "resource_properties": _REQUIREMENT,
+        },
+    },
+    "FloatingIPReservationCreate": {
+        "type": "object",
+        "description": "A reservation of floating IPs, `virtual:floatingip`, as it is asked for.",
+        "required": ["resource_type", "network_id", "amount"],
+        "properties": {
+            "resource_type": {"const": "virtual:floatingip"},
+            "network_id": {"type": "string", "description": "Whose floating IPs."},
+            "amount": {
+                "type": ["integer", "string"],
+                "minimum": 0,
+                "maximum": 2**31 - 1,
+                "description": "How many floating IPs. A numeric string will do.",
+            },
+            "required_floatingips": {
+                "type": "array",
+                "items": {"type": "string"},
+                "description": "Addresses that must be among them, at most `amount`.",
+            },
         },
     },
     "Reservation": _complete(
@@ -314,6 +364,8 @@ COMPONENTS: dict[str, JsonSchema] = {
         start_date=_INSTANT,
         end_date=_INSTANT,
     ),
+    "FloatingIP": _complete(**_FLOATINGIP, created_at=_STAMP, updated_at=_STAMP),
+    "NewFloatingIP": _complete(**_FLOATINGIP, created_at=_INSTANT_OR_NULL, updated_at=_INSTANT_OR_NULL),
     "ResourcePropertyListed": {
         "type": "object",
         "description": "`private` and `values` are there if details are asked for.",

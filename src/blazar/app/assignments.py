@@ -7,10 +7,13 @@ from datetime import timedelta
 from typing import Any
 
 from blazar.app.context import Context
+from blazar.domain.health import ResourceState
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Allocation, Lease, Reservation, ResourceId
 from blazar.domain.lifecycle import Phase
 from blazar.plugins.contract import AllocatedResource, Assignment
+
+_UNKNOWN = ResourceState()
 
 
 def exists_ahead(context: Context, lease: Lease, reservation: Reservation) -> bool:
@@ -24,7 +27,7 @@ def assign(
     lease: Lease,
     reservation: Reservation,
     allocations: Sequence[Allocation],
-    names: Mapping[ResourceId, Mapping[str, str]],
+    states: Mapping[ResourceId, ResourceState],
 ) -> Assignment[Any]:
     """Return a reservation with what it holds.
 
@@ -33,7 +36,7 @@ def assign(
         lease: Its lease.
         reservation: The reservation.
         allocations: Its own, as they are in the books.
-        names: What ``HostStore.get_names`` says of the resources.
+        states: Of the resources.
     """
     plugin = context.plugin_for(reservation.resource_type)
     return Assignment(
@@ -44,7 +47,11 @@ def assign(
         now=context.clock.now(),
         spec=plugin.decode(reservation.spec),
         resources=tuple(
-            AllocatedResource(id=each.resource_id, share=each.share, facts=names.get(each.resource_id, {}))
+            AllocatedResource(
+                id=each.resource_id,
+                share=each.share,
+                facts=states.get(each.resource_id, _UNKNOWN).facts,
+            )
             for each in allocations
         ),
     )

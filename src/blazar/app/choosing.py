@@ -12,7 +12,7 @@ from blazar.app.availability import AvailabilityIndex
 from blazar.app.context import Context, Plugin
 from blazar.domain.availability import Availability
 from blazar.domain.capacity import Share
-from blazar.domain.errors import Conflict
+from blazar.domain.errors import BadRequest, Conflict
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Allocation, Holdings, Lease, Reservation, ReservationId, ResourceId
 from blazar.plugins.contract import Wish
@@ -136,7 +136,7 @@ def has_room_now(context: Context, collection: str, allocation: Allocation) -> b
 def _choose(index: AvailabilityIndex, plugin: Plugin, wish: Wish[Any], view: Availability) -> Holdings:
     try:
         return plugin.choose(wish, view)
-    except Conflict:
+    except (BadRequest, Conflict):
         if not index.amend(view):
             raise
     return plugin.choose(wish, view)

@@ -12,6 +12,7 @@ from blazar.domain.errors import UnsupportedResourceType
 from blazar.plugins.contract import ResourcePlugin
 from blazar.ports.clock import Clock
 from blazar.ports.cloud import Cloud
+from blazar.ports.enforcement import EnforcementFilter
 from blazar.ports.store import Store
 from blazar.ports.waker import Waker
 from blazar.settings import Settings
@@ -31,6 +32,8 @@ class Context:
     """By collection, for every collection that a plugin reserves from."""
     settings: Settings
     waker: Waker
+    filters: Mapping[str, EnforcementFilter] = field(default_factory=dict)
+    """The operator's rules about usage by name, in the order in which they are asked."""
     random: random.Random = field(default_factory=random.Random)
 
     def plugin_for(self, resource_type: str) -> Plugin:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
 from blazar.app.context import Context
+from blazar.domain.health import SOUND, Diagnosis, Health
 from blazar.domain.hosts import Host
 from blazar.domain.lease import ResourceId
 from blazar.domain.providers import HostInventory, HostProvider
@@ -38,10 +39,22 @@ def describe(
         local_gb=hypervisor.local_gb,
         cpu_info=hypervisor.cpu_info,
         availability_zone=zone,
+        diagnosis=diagnose(hypervisor) if context.settings.monitor.is_enabled else SOUND,
         capabilities=capabilities,
         providers=providers,
         created_at=context.clock.now(),
     )
+
+
+def diagnose(hypervisor: Hypervisor) -> Diagnosis:
+    """Return what a hypervisor's state means: down is failure, and disabled alone is not."""
+    service = f"its compute service {hypervisor.service_host}"
+    if not hypervisor.is_up:
+        return Diagnosis(health=Health.FAILED, problem=f"{service} is down")
+    if not hypervisor.is_enabled:
+        reason = f": {hypervisor.disabled_reason}" if hypervisor.disabled_reason else ""
+        return Diagnosis(health=Health.DISABLED, problem=f"{service} is disabled{reason}")
+    return SOUND
 
 
 def read_providers(

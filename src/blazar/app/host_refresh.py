@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, fields, replace
 
 from blazar.app.context import Context
+from blazar.app.health import have_missing_sought
 from blazar.app.host_description import look_at_cloud, redescribe
 from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused, ConcurrentUpdate
 from blazar.domain.hosts import HOST_DETAILS, Host
@@ -82,6 +83,7 @@ def _store(context: Context, actor: str, before: Host, after: Host) -> str:
         # A search that relied on the old facts must not succeed any more.
         transaction.allocations.claim({before.id: before.generation})
         transaction.hosts.update(after, now)
+        have_missing_sought(context, transaction)
         transaction.journal.append(
             [
                 JournalEntry(

@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from blazar.app.context import Context
+from blazar.app.health import have_missing_sought
 from blazar.app.host_description import describe, read_providers
+from blazar.app.host_monitor import have_hosts_looked_at
 from blazar.app.host_pool import enter_pool, leave_pool
-from blazar.app.lessee_work import telling_what_the_cloud_says
+from blazar.app.request_work import telling_what_the_cloud_says
 from blazar.app.retrying import retrying
 from blazar.app.views import JsonObject, allocation_view, host_view
 from blazar.domain.errors import (
@@ -81,7 +83,7 @@ def create_host(context: Context, body: JsonObject) -> JsonObject:
     except HostHasServers:
         leave_pool(context, host)
         raise
-    return _store(context, host)
+    return retrying(context.settings.leases.claim_attempts, lambda _: _store(context, host))
 
 
 def update_host(context: Context, host_id: str, body: JsonObject) -> JsonObject:
@@ -122,6 +124,7 @@ def delete_host(context: Context, host_id: str) -> None:
         with context.store.begin() as transaction:
             transaction.allocations.claim({host.id: host.generation})
             _refuse_allocations(transaction, host)
+            transaction.work.schedule(transaction.resources.list_holders(host.id), context.clock.now())
             transaction.hosts.delete(host.id)
             transaction.commit()
     except (ConcurrentUpdate, HostReserved) as error:
@@ -180,8 +183,10 @@ def _update_once(context: Context, host_id: str, changes: Mapping[str, str | Non
         transaction.hosts.set_capabilities(
             host.id, {key: changes[key] for key in altered}, context.clock.now()
         )
+        have_missing_sought(context, transaction)
         after = _get(transaction, host_id)
         transaction.commit()
+    context.waker.wake()
     return host_view(after)
 
 
@@ -197,7 +202,12 @@ def _properties_used(context: Context, transaction: Transaction, host_id: Resour
 def _store(context: Context, host: Host) -> JsonObject:
     with context.store.begin() as transaction:
         transaction.hosts.insert(host)
+        have_missing_sought(context, transaction)
+        if context.settings.monitor.is_enabled:
+            # It may have failed since Nova was asked for it, and nobody would say so a second time.
+            have_hosts_looked_at(context, transaction)
         transaction.commit()
+    context.waker.wake()
     return host_view(host)
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from blazar.app.assignments import assign
 from blazar.app.context import Context
-from blazar.app.lessee_work import telling_what_the_cloud_says
+from blazar.app.request_work import telling_what_the_cloud_says
 from blazar.domain.capacity import Share
 from blazar.domain.errors import BlazarError, ConcurrentUpdate
 from blazar.domain.interval import Interval
@@ -29,7 +29,7 @@ from blazar.domain.lease import (
     ResourceId,
 )
 from blazar.plugins.contract import Assignment
-from blazar.ports.store import Claim
+from blazar.ports.work import Claim
 
 _LONGEST_REQUEST = timedelta(seconds=60)
 """After that a pass gives back what was taken away, whatever became of the request, which fails then."""
@@ -148,7 +148,7 @@ def _give_up(
     context: Context, lease: Lease, reservation: Reservation, before: Holdings, after: Holdings
 ) -> None:
     with context.store.read() as transaction:
-        names = transaction.hosts.get_names(before.keys())
+        states = transaction.resources.get_states(before.keys())
     window = Interval(lease.start, max(lease.end, lease.start + timedelta.resolution))
     held = [
         Allocation(resource_id=key, reservation_id=reservation.id, window=window, share=share)
@@ -156,7 +156,7 @@ def _give_up(
     ]
     plugin = context.plugin_for(reservation.resource_type)
     with telling_what_the_cloud_says():
-        plugin.give_up(context.cloud, assign(context, lease, reservation, held, names), after)
+        plugin.give_up(context.cloud, assign(context, lease, reservation, held, states), after)
 
 
 def _difference(before: Holdings, after: Holdings) -> Mapping[ResourceId, Share]:

@@ -10,9 +10,10 @@ from datetime import datetime, timedelta
 from blazar.app.assignments import assign, exists_ahead
 from blazar.app.choosing import Found, Search, beside, find_resources, holdings_of, search_for
 from blazar.app.context import Context
+from blazar.app.health import have_missing_sought
 from blazar.app.in_use import count_in_use, giving_up, is_active
-from blazar.app.lessee_work import LesseeWork
 from blazar.app.records import announce, record_request
+from blazar.app.request_work import RequestWork
 from blazar.app.requests import JsonObject, parse_changes, parse_name
 from blazar.domain.dates import before_end_for_changed, check_changed_dates, parse_date
 from blazar.domain.errors import Conflict, InvalidLeaseStatus
@@ -66,12 +67,19 @@ class _Plan:
 
     lease: Lease
     window: Interval
+    ahead: Interval
+    """What of the window has not passed; its last instant if all of it has."""
     bookings: tuple[_Booking, ...]
     generations: Mapping[ResourceId, int]
 
+    def frees_anything(self, before: Lease) -> bool:
+        """Return whether others can have what the lease had *before*."""
+        is_shorter = not self.window.covers(Interval(before.start, before.end))
+        return is_shorter or any(each.dropped for each in self.bookings)
+
 
 def update_once(
-    context: Context, caller: Caller, work: LesseeWork, lease: Lease, body: JsonObject, attempt: int
+    context: Context, caller: Caller, work: RequestWork, lease: Lease, body: JsonObject, attempt: int
 ) -> Lease:
     """Return the lease with the change that *body* asks for; see ``leases.update_lease``.
 
@@ -87,12 +95,20 @@ def update_once(
     if set(asked) == {"name"}:
         return _rename(context, caller, lease, renamed)
     plan = _plan(context, work, lease, renamed, asked, attempt)
+    work.enforcing.check_update(
+        lease,
+        {each.reservation.id: each.before for each in plan.bookings},
+        plan.lease,
+        {each.reservation.id: each.after for each in plan.bookings},
+    )
     changes = [(each.reservation.id, each.before, each.after) for each in plan.bookings]
     with giving_up(context, lease, changes) as given_up:
         now = context.clock.now()
         with context.store.begin() as transaction:
             changed = transaction.leases.replace(lease, plan.lease, now)
-            _book(transaction, plan)
+            _book(transaction, lease, plan)
+            if plan.frees_anything(lease):
+                have_missing_sought(context, transaction)
             transaction.allocations.insert(given_up.to_be_cleaned)
             if given_up.claim is None:
                 transaction.work.schedule([lease.id], now)
@@ -100,6 +116,7 @@ def update_once(
                 transaction.work.finish(given_up.claim, now, 0)
             record_request(context, transaction, changed, "update", caller, _summary(lease, changed))
             announce(context, transaction, changed, "lease.update", now)
+            work.enforcing.commit(transaction)
             transaction.commit()
     return changed
 
@@ -114,7 +131,7 @@ def _rename(context: Context, caller: Caller, lease: Lease, renamed: Lease) -> L
 
 def _plan(
     context: Context,
-    work: LesseeWork,
+    work: RequestWork,
     lease: Lease,
     renamed: Lease,
     asked: Mapping[str, object],
@@ -131,7 +148,8 @@ def _plan(
     reservations = tuple(
         _revised(context, work, lease, each, changes.get(each.id)) for each in lease.reservations
     )
-    bookings, generations = _bookings(context, lease, reservations, window, attempt)
+    ahead = replace(window, start=max(start, min(now, window.end - _INSTANT)))
+    bookings, generations = _bookings(context, lease, reservations, ahead, attempt)
     changed = replace(
         renamed,
         start=start,
@@ -142,11 +160,13 @@ def _plan(
         ),
         events=_moved_events(lease, start, end, before_end, now),
     )
-    return _Plan(lease=with_status(changed), window=window, bookings=bookings, generations=generations)
+    return _Plan(
+        lease=with_status(changed), window=window, ahead=ahead, bookings=bookings, generations=generations
+    )
 
 
 def _revised(
-    context: Context, work: LesseeWork, lease: Lease, reservation: Reservation, changes: JsonObject | None
+    context: Context, work: RequestWork, lease: Lease, reservation: Reservation, changes: JsonObject | None
 ) -> Reservation:
     """Return a reservation with its changes; one that was in error is tried again."""
     if changes is not None:
@@ -160,7 +180,7 @@ def _revised(
 
 
 def _provided(
-    context: Context, work: LesseeWork, lease: Lease, before: Reservation, after: Reservation
+    context: Context, work: RequestWork, lease: Lease, before: Reservation, after: Reservation
 ) -> Reservation:
     """Return a reservation with what it needs of the lessee's own; one that failed is losing that."""
     has_failed = before.status is ReservationStatus.ERROR
@@ -175,29 +195,34 @@ def _provided(
 
 
 def _bookings(
-    context: Context, lease: Lease, revised: Sequence[Reservation], window: Interval, attempt: int
+    context: Context,
+    lease: Lease,
+    revised: Sequence[Reservation],
+    ahead: Interval,
+    attempt: int,
 ) -> tuple[tuple[_Booking, ...], Mapping[ResourceId, int]]:
     """Return what each reservation is to hold, and the generations that this relies on."""
     with context.store.read() as transaction:
         allocations = transaction.allocations.of_reservations([each.id for each in lease.reservations])
-        names = transaction.hosts.get_names({each.resource_id for each in allocations})
+        states = transaction.resources.get_states({each.resource_id for each in allocations})
     held = holdings_of(allocations)
     searched = [
         (before, after)
         for before, after in zip(lease.reservations, revised, strict=True)
         if after.spec != before.spec
-        or any(not each.window.covers(window) for each in allocations)
+        # What came into a lease after it began is held from then on.
+        or any(not each.window.covers(ahead) for each in allocations)
         or not held.get(after.id)
     ]
     searches = []
     for before, after in searched:
-        search = search_for(context, lease, after, window)
+        search = search_for(context, lease, after, ahead)
         own = [one for one in allocations if one.reservation_id == after.id]
         wish = replace(
             search.wish,
             held=held.get(after.id, {}),
             is_active=is_active(before),
-            in_use=count_in_use(context, before, assign(context, lease, after, own, names)),
+            in_use=count_in_use(context, before, assign(context, lease, after, own, states)),
         )
         searches.append(replace(search, wish=wish))
     found = _find(context, searches, [after.id for _, after in searched], held, attempt)
@@ -272,7 +297,7 @@ def _moved_events(
     return tuple(moved)
 
 
-def _book(transaction: Transaction, plan: _Plan) -> None:
+def _book(transaction: Transaction, lease: Lease, plan: _Plan) -> None:
     reservation_ids = [each.reservation.id for each in plan.bookings]
     transaction.allocations.claim(plan.generations)
     untouched = {
@@ -284,13 +309,13 @@ def _book(transaction: Transaction, plan: _Plan) -> None:
     transaction.allocations.touch(untouched)
     for each in plan.bookings:
         transaction.allocations.remove(each.reservation.id, each.dropped)
-    transaction.allocations.move(reservation_ids, plan.window)
+    transaction.allocations.move(reservation_ids, plan.window, began_at=lease.start)
     transaction.allocations.insert(
         [
             Allocation(
                 resource_id=resource_id,
                 reservation_id=each.reservation.id,
-                window=plan.window,
+                window=plan.ahead,
                 share=share,
             )
             for each in plan.bookings

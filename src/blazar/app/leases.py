@@ -11,9 +11,11 @@ from datetime import datetime, timedelta
 from blazar.app.assignments import exists_ahead
 from blazar.app.choosing import Found, Search, find_resources
 from blazar.app.context import Context
+from blazar.app.enforcement import tell_end
+from blazar.app.health import have_missing_sought
 from blazar.app.lease_updates import update_once
-from blazar.app.lessee_work import LesseeWork, lessee_work
 from blazar.app.records import announce, record_request
+from blazar.app.request_work import RequestWork, request_work
 from blazar.app.requests import NewLease, parse_new_lease
 from blazar.app.retrying import retrying
 from blazar.app.views import JsonObject, lease_view
@@ -26,7 +28,6 @@ from blazar.domain.lease import (
     EventStatus,
     EventType,
     Lease,
-    LeaseId,
     LeaseStatus,
     Reservation,
 )
@@ -71,9 +72,9 @@ def create_lease(context: Context, caller: Caller, body: JsonObject) -> JsonObje
     before_end = before_end_for_new(
         request.before_end, request.start, request.end, context.settings.leases.before_end_lead
     )
-    work = lessee_work(context, caller, caller.project_id)
+    work = request_work(context, caller, caller.project_id)
     request = _looked_up(request, work)
-    with work.undone_on_failure():
+    with work.undone_on_failure(), work.enforcing.aborted_on_failure():
         lease = retrying(
             context.settings.leases.claim_attempts,
             lambda attempt: _create_once(context, caller, request, work, before_end, attempt),
@@ -90,8 +91,8 @@ def update_lease(context: Context, caller: Caller, lease_id: str, body: JsonObje
         InvalidLeaseStatus: Something is being done about it.
         BadRequest, Conflict: The change makes no sense or cannot be had; the lease is as it was.
     """
-    work = lessee_work(context, caller, read_lease(context, lease_id).project_id)
-    with work.undone_on_failure():
+    work = request_work(context, caller, read_lease(context, lease_id).project_id)
+    with work.undone_on_failure(), work.enforcing.aborted_on_failure():
         lease = retrying(
             context.settings.leases.claim_attempts,
             lambda attempt: update_once(context, caller, work, read_lease(context, lease_id), body, attempt),
@@ -116,7 +117,7 @@ def delete_lease(context: Context, caller: Caller, lease_id: str) -> None:
         _wait_until_gone(context, lease_id)
 
 
-def _looked_up(request: NewLease, work: LesseeWork) -> NewLease:
+def _looked_up(request: NewLease, work: RequestWork) -> NewLease:
     """Return the request with what only the caller can see."""
     reservations = tuple(
         replace(each, spec=work.look_up(each.plugin, each.id, each.spec)) for each in request.reservations
@@ -128,7 +129,7 @@ def _create_once(
     context: Context,
     caller: Caller,
     request: NewLease,
-    work: LesseeWork,
+    work: RequestWork,
     before_end: datetime | None,
     attempt: int,
 ) -> Lease:
@@ -148,6 +149,8 @@ def _create_once(
     ]
     found = find_resources(context, searches, attempt)
     lease = _with_what_exists(context, _new_lease(caller, request, work, before_end, now))
+    holdings = dict(zip((each.id for each in lease.reservations), found.chosen, strict=True))
+    work.enforcing.check_create(lease, holdings)
     with context.store.begin() as transaction:
         transaction.allocations.claim(found.generations)
         transaction.leases.insert(lease)
@@ -155,6 +158,7 @@ def _create_once(
         transaction.work.schedule([lease.id], max(now, lease.start - context.settings.leases.prepare_lead))
         record_request(context, transaction, lease, "create", caller)
         announce(context, transaction, lease, "lease.create", now)
+        work.enforcing.commit(transaction)
         transaction.commit()
     return lease
 
@@ -168,14 +172,13 @@ def _with_what_exists(context: Context, lease: Lease) -> Lease:
 
 
 def _new_lease(
-    caller: Caller, request: NewLease, work: LesseeWork, before_end: datetime | None, now: datetime
+    caller: Caller, request: NewLease, work: RequestWork, before_end: datetime | None, now: datetime
 ) -> Lease:
-    lease_id = LeaseId(str(uuid.uuid4()))
     times = {EventType.START: request.start, EventType.END: request.end}
     if before_end is not None:
         times[EventType.BEFORE_END] = before_end
     return Lease(
-        id=lease_id,
+        id=request.id,
         name=request.name,
         user_id=caller.user_id,
         project_id=caller.project_id,
@@ -185,7 +188,7 @@ def _new_lease(
         reservations=tuple(
             Reservation(
                 id=each.id,
-                lease_id=lease_id,
+                lease_id=request.id,
                 resource_type=each.resource_type,
                 spec=each.plugin.encode(work.provide(each.plugin, each.id, None, each.spec)),
                 created_at=now,
@@ -217,6 +220,8 @@ def _delete_once(context: Context, caller: Caller, lease: Lease) -> bool:
     now = context.clock.now()
     doomed = with_status(replace(lease, is_deleting=True))
     with context.store.begin() as transaction:
+        if lease.get_event_status(EventType.END) is EventStatus.UNDONE:
+            tell_end(context, transaction, lease)
         if any(each.is_deployed for each in lease.reservations):
             transaction.leases.replace(lease, doomed, now)
             _end_allocations(transaction, lease, now)
@@ -244,6 +249,7 @@ def erase_lease(context: Context, transaction: Transaction, stored: Lease, shown
         transaction.allocations.remove(reservation.id)
     transaction.allocations.touch({each.resource_id for each in held})
     transaction.leases.delete(marked)
+    have_missing_sought(context, transaction)
     announce(context, transaction, shown, "lease.delete", now)
 
 
@@ -255,7 +261,7 @@ def _end_allocations(transaction: Transaction, lease: Lease, now: datetime) -> N
     held = transaction.allocations.of_reservations(reservation_ids)
     transaction.allocations.touch({each.resource_id for each in held})
     if now < lease.end:
-        transaction.allocations.move(reservation_ids, Interval(lease.start, now))
+        transaction.allocations.move(reservation_ids, Interval(lease.start, now), began_at=lease.start)
 
 
 def _wait_until_gone(context: Context, lease_id: str) -> None:

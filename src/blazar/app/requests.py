@@ -10,7 +10,7 @@ from datetime import datetime
 from blazar.app.context import Context, Plugin
 from blazar.domain.dates import check_new_dates, parse_date
 from blazar.domain.errors import CannotChange, InvalidParameter, MissingParameter
-from blazar.domain.lease import Lease, Reservation, ReservationId
+from blazar.domain.lease import Lease, LeaseId, Reservation, ReservationId
 
 JsonObject = Mapping[str, object]
 
@@ -29,8 +29,9 @@ class NewReservation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewLease:
-    """A lease that is asked for. ``before_end`` is as it was sent."""
+    """A lease that is asked for, with the ids that it will have. ``before_end`` is as it was sent."""
 
+    id: LeaseId
     name: str
     start: datetime
     end: datetime
@@ -56,6 +57,7 @@ def parse_new_lease(context: Context, body: JsonObject) -> NewLease:
     end = parse_date("end_date", body["end_date"], now)
     check_new_dates(start, end, now)
     return NewLease(
+        id=LeaseId(str(uuid.uuid4())),
         name=parse_name(body["name"]),
         start=start,
         end=end,

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from blazar.app.context import Plugin
+from blazar.domain.floatingips import FloatingIP
 from blazar.domain.hosts import Host, ResourceProperty
 from blazar.domain.lease import Event, Lease, Reservation
 from blazar.ports.store import BookedWindow
@@ -76,11 +77,24 @@ def host_view(host: Host) -> JsonObject:
         "cpu_info": host.cpu_info,
         "availability_zone": host.availability_zone,
         "status": None,
-        "reservable": host.is_reservable,
+        "reservable": host.diagnosis.is_reservable,
         "trust_id": None,
         "created_at": _text(host.created_at),
         "updated_at": _text(host.updated_at),
         **host.capabilities,
+    }
+
+
+def floatingip_view(floatingip: FloatingIP) -> JsonObject:
+    """Return a floating IP."""
+    return {
+        "id": floatingip.id,
+        "floating_network_id": floatingip.network_id,
+        "subnet_id": floatingip.subnet_id,
+        "floating_ip_address": floatingip.address,
+        "reservable": floatingip.diagnosis.is_reservable,
+        "created_at": _text(floatingip.created_at),
+        "updated_at": _text(floatingip.updated_at),
     }
 
 

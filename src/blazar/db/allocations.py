@@ -91,13 +91,19 @@ class SqlAllocations:
                 ],
             )
 
-    def move(self, reservation_ids: Collection[ReservationId], window: Interval) -> None:
+    def move(
+        self, reservation_ids: Collection[ReservationId], window: Interval, *, began_at: datetime
+    ) -> None:
         """Give the unreleased allocations of these reservations another window."""
+        came_later = sa.and_(allocations.c.start_at > began_at, allocations.c.start_at < window.end)
         if reservation_ids:
             self._connection.execute(
                 sa.update(allocations)
                 .where(allocations.c.reservation_id.in_(list(reservation_ids)), _UNRELEASED)
-                .values(start_at=window.start, end_at=window.end)
+                .values(
+                    start_at=sa.case((came_later, allocations.c.start_at), else_=window.start),
+                    end_at=window.end,
+                )
             )
 
     def remove(
@@ -131,13 +137,14 @@ class SqlAllocations:
             )
         self.touch(resource_ids)
 
-    def purge_released(self, before: datetime) -> None:
-        """Forget allocations that were released before this instant."""
+    def purge_released(self, before: datetime) -> bool:
+        """Forget allocations that were released before this instant; return whether there were any."""
         purged = allocations.c.released_at < before
         gone = list(self._connection.scalars(sa.select(allocations.c.resource_id).where(purged)))
         if gone:
             self._connection.execute(sa.delete(allocations).where(purged))
             self.touch(set(gone))
+        return bool(gone)
 
     def held_before(
         self, reservation_ids: Collection[ReservationId], start: datetime
@@ -222,6 +229,30 @@ class SqlAllocations:
             )
             for row in self._connection.execute(query)
             for _ in range(row.slots or 1)
+        )
+
+    def list_overlaps(self, limit: int) -> tuple[tuple[ResourceId, LeaseId, LeaseId], ...]:
+        """Return resources that two leases hold at the same time, one of them for itself."""
+        one, other = allocations.alias("one"), allocations.alias("other")
+        first, second = reservations.alias("first"), reservations.alias("second")
+        query = (
+            sa.select(one.c.resource_id, first.c.lease_id, second.c.lease_id)
+            .join(other, other.c.resource_id == one.c.resource_id)
+            .join(first, first.c.id == one.c.reservation_id)
+            .join(second, second.c.id == other.c.reservation_id)
+            .where(
+                one.c.id < other.c.id,
+                one.c.start_at < other.c.end_at,
+                other.c.start_at < one.c.end_at,
+                one.c.released_at.is_(None),
+                other.c.released_at.is_(None),
+                sa.or_(one.c.slots.is_(None), other.c.slots.is_(None)),
+            )
+            .order_by(one.c.resource_id, one.c.id, other.c.id)
+            .limit(limit)
+        )
+        return tuple(
+            (ResourceId(row[0]), LeaseId(row[1]), LeaseId(row[2])) for row in self._connection.execute(query)
         )
 
     def count_on(self, resource_id: ResourceId) -> int:

@@ -9,6 +9,7 @@ from datetime import datetime
 import numpy as np
 import sqlalchemy as sa
 
+from blazar.db import floatingips
 from blazar.db.host_providers import select_providers
 from blazar.db.hosts import select_hosts
 from blazar.db.shares import read_demand, read_share
@@ -52,6 +53,9 @@ class SqlAvailability:
 
     def read(self, collection: str, resource_ids: Collection[ResourceId] | None) -> tuple[Resource, ...]:
         """Return these resources with their facts, or all of the collection."""
+        if collection == floatingips.COLLECTION:
+            found = floatingips.select_floatingips(self._connection, resource_ids)
+            return tuple(each.as_resource() for each in found)
         if collection != "host":
             return ()
         providers = select_providers(self._connection, resource_ids)

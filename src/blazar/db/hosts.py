@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from oslo_db.exception import DBDuplicateEntry
 
 from blazar.db.changes import note_changes
+from blazar.db.health import diagnosis_columns, read_diagnosis
 from blazar.db.host_providers import delete_providers, insert_providers, select_providers
 from blazar.db.tables import (
     allocations,
@@ -36,7 +37,7 @@ def select_hosts(
     connection: sa.Connection, host_ids: Collection[ResourceId] | None = None
 ) -> tuple[Host, ...]:
     """Return these hosts, or all, with their capabilities: two statements, however many there are."""
-    query = sa.select(hosts, resources.c.generation, resources.c.is_reservable).join(
+    query = sa.select(hosts, resources.c.generation, resources.c.health, resources.c.problem).join(
         resources, resources.c.id == hosts.c.id
     )
     capabilities = sa.select(
@@ -49,7 +50,7 @@ def select_hosts(
     for host_id, name, value in connection.execute(capabilities):
         capabilities_of[host_id][name] = value
     return tuple(
-        Host(capabilities=capabilities_of.get(row.id, {}), **row._mapping)
+        _host(dict(row._mapping), capabilities_of.get(row.id, {}))
         for row in connection.execute(query.order_by(hosts.c.created_at, hosts.c.id))
     )
 
@@ -72,35 +73,29 @@ class SqlHosts:
         host_id = self._connection.scalar(query)
         return self.find(host_id) if host_id is not None else None
 
+    def has_service(self, service_name: str) -> bool:
+        """Return whether a host of this compute service is registered."""
+        query = sa.select(hosts.c.id).where(hosts.c.service_name == service_name).limit(1)
+        return self._connection.scalar(query) is not None
+
     def list(self) -> tuple[Host, ...]:
         """Return all hosts, oldest first; providers are left out."""
         return select_hosts(self._connection)
 
+    def get_many(self, host_ids: Collection[ResourceId]) -> tuple[Host, ...]:
+        """Return these hosts; providers are left out."""
+        return select_hosts(self._connection, host_ids)
+
     def list_providers(self) -> Mapping[ResourceId, tuple[HostProvider, ...]]:
         """Return the providers of all hosts, roots first; hosts without any are missing."""
         return select_providers(self._connection)
-
-    def get_names(self, host_ids: Collection[ResourceId]) -> Mapping[ResourceId, Mapping[str, str]]:
-        """Return ``hypervisor_hostname`` and ``service_name`` by host."""
-        if not host_ids:
-            return {}
-        query = sa.select(hosts.c.id, hosts.c.hypervisor_hostname, hosts.c.service_name).where(
-            hosts.c.id.in_(list(host_ids))
-        )
-        return {
-            ResourceId(row.id): {
-                "hypervisor_hostname": row.hypervisor_hostname,
-                "service_name": row.service_name,
-            }
-            for row in self._connection.execute(query)
-        }
 
     def insert(self, host: Host) -> None:
         """Add a host. Raises HostAlreadyRegistered."""
         try:
             self._connection.execute(
                 sa.insert(resources).values(
-                    id=host.id, collection=COLLECTION, generation=0, is_reservable=host.is_reservable
+                    id=host.id, collection=COLLECTION, generation=0, **diagnosis_columns(host.diagnosis)
                 )
             )
             self._connection.execute(sa.insert(hosts).values(_host_row(host)))
@@ -224,6 +219,12 @@ class SqlHosts:
                 ],
             )
         return known | new
+
+
+def _host(row: Mapping[str, Any], capabilities: Mapping[str, str]) -> Host:
+    columns = {key: value for key, value in row.items() if key not in ("health", "problem")}
+    diagnosis = read_diagnosis(row["health"], row["problem"])
+    return Host(capabilities=capabilities, diagnosis=diagnosis, **columns)
 
 
 def _host_row(host: Host) -> dict[str, Any]:

@@ -99,15 +99,18 @@ class SqlFindings:
     def __init__(self, connection: sa.Connection) -> None:
         self._connection = connection
 
-    def note(self, keys: Collection[str], at: datetime) -> Mapping[str, datetime]:
-        """Replace the findings by these; return when each was first seen."""
-        known = {row.key: row.first_seen_at for row in self._connection.execute(sa.select(sweep_findings))}
-        gone = [key for key in known if key not in keys]
+    def note(self, finder: str, keys: Collection[str], at: datetime) -> Mapping[str, datetime]:
+        """Replace a finder's findings by these; return when each was first seen."""
+        sign = f"{finder} "
+        query = sa.select(sweep_findings).where(sweep_findings.c.key.startswith(sign, autoescape=True))
+        known = {row.key: row.first_seen_at for row in self._connection.execute(query)}
+        signed = {sign + key: key for key in keys}
+        gone = [each for each in known if each not in signed]
         if gone:
             self._connection.execute(sa.delete(sweep_findings).where(sweep_findings.c.key.in_(gone)))
-        new = sorted(set(keys) - set(known))
+        new = sorted(signed.keys() - known.keys())
         if new:
             self._connection.execute(
-                sa.insert(sweep_findings), [{"key": key, "first_seen_at": at} for key in new]
+                sa.insert(sweep_findings), [{"key": each, "first_seen_at": at} for each in new]
             )
-        return {key: known.get(key, at) for key in keys}
+        return {key: known.get(each, at) for each, key in signed.items()}

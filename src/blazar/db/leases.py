@@ -176,6 +176,7 @@ def _lease_row(lease: Lease) -> dict[str, Any]:
 
 
 def _reservation_row(reservation: Reservation, position: int) -> dict[str, Any]:
+    lost = reservation.lost_resources
     return {
         "id": reservation.id,
         "lease_id": reservation.lease_id,
@@ -186,7 +187,7 @@ def _reservation_row(reservation: Reservation, position: int) -> dict[str, Any]:
         "is_deployed": reservation.is_deployed,
         "problem": reservation.problem,
         "missing_resources": reservation.missing_resources,
-        "resources_changed": reservation.resources_changed,
+        "lost_resources": json.dumps(sorted(lost)) if lost else None,
         "created_at": reservation.created_at,
         "updated_at": reservation.updated_at,
     }
@@ -232,7 +233,7 @@ def _reservation(row: Row) -> Reservation:
         is_deployed=row["is_deployed"],
         problem=row["problem"],
         missing_resources=row["missing_resources"],
-        resources_changed=row["resources_changed"],
+        lost_resources=frozenset(json.loads(row["lost_resources"] or "[]")),
         created_at=row["created_at"],
         updated_at=row["updated_at"],
     )

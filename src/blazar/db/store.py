@@ -13,9 +13,11 @@ from sqlalchemy import exc
 from blazar.db.allocations import SqlAllocations
 from blazar.db.availability import SqlAvailability
 from blazar.db.engine import WRITES
+from blazar.db.floatingips import SqlFloatingIPs
 from blazar.db.hosts import SqlHosts
 from blazar.db.journal import SqlFindings, SqlJournal, SqlOutbox
 from blazar.db.leases import SqlLeases
+from blazar.db.resources import SqlResources
 from blazar.db.tables import NO_DOUBLE_PROMISE
 from blazar.db.work import SqlWork
 from blazar.domain.errors import ConcurrentUpdate, Unavailable
@@ -41,9 +43,19 @@ class SqlTransaction:
         return SqlAllocations(self._connection, self._clock)
 
     @property
+    def resources(self) -> SqlResources:
+        """Return the resources of every kind."""
+        return SqlResources(self._connection)
+
+    @property
     def hosts(self) -> SqlHosts:
         """Return the hosts."""
         return SqlHosts(self._connection, self._clock)
+
+    @property
+    def floatingips(self) -> SqlFloatingIPs:
+        """Return the floating IPs."""
+        return SqlFloatingIPs(self._connection, self._clock)
 
     @property
     def availability(self) -> SqlAvailability:
@@ -67,7 +79,7 @@ class SqlTransaction:
 
     @property
     def findings(self) -> SqlFindings:
-        """Return the sweep's findings."""
+        """Return what has to be seen twice."""
         return SqlFindings(self._connection)
 
     def commit(self) -> None:

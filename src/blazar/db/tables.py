@@ -92,8 +92,11 @@ reservations = _table(
     sa.Column("is_deployed", sa.Boolean, nullable=False),
     sa.Column("problem", _LongText),
     sa.Column("missing_resources", sa.Boolean, nullable=False),
-    sa.Column("resources_changed", sa.Boolean, nullable=False),
+    # JSON: the ids of failed resources in whose place the lessee was given others, or null.
+    sa.Column("lost_resources", _LongText),
     *_times(),
+    # Whom something is missing is asked whenever anybody gives something up; most reservations are over.
+    sa.Index("ix_reservations_status_missing_resources", "status", "missing_resources"),
 )
 events = _table(
     "events",
@@ -109,7 +112,8 @@ resources = _table(
     sa.Column("id", _Id, primary_key=True),
     sa.Column("collection", sa.String(32), nullable=False),
     sa.Column("generation", sa.Integer, nullable=False),
-    sa.Column("is_reservable", sa.Boolean, nullable=False),
+    sa.Column("health", sa.String(16), nullable=False, server_default="sound"),
+    sa.Column("problem", _LongText),
 )
 hosts = _table(
     "hosts",
@@ -151,6 +155,16 @@ host_providers = _table(
     # JSON: nobody asks the database about single ones, and a cloud's hosts have few different ones.
     sa.Column("inventories", _LongText, nullable=False),
     sa.Column("traits", _LongText, nullable=False),
+)
+floatingips = _table(
+    "floatingips",
+    sa.Column("id", _Id, sa.ForeignKey("resources.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("network_id", _Id, nullable=False),
+    sa.Column("subnet_id", _Id, nullable=False),
+    # In its canonical form, so that one address is one text.
+    sa.Column("address", sa.String(45), nullable=False),
+    *_times(),
+    sa.UniqueConstraint("network_id", "address"),
 )
 allocations = _table(
     "allocations",

@@ -11,7 +11,7 @@ from oslo_db.exception import DBDuplicateEntry
 
 from blazar.db.tables import work
 from blazar.domain.errors import ConcurrentUpdate
-from blazar.ports.store import Claim
+from blazar.ports.work import Claim
 
 
 class SqlWork:
@@ -61,6 +61,11 @@ class SqlWork:
             Claim(key=row.key, number=row.claim_number, attempts=row.attempts, due_at=row.due_at)
             for row in self._connection.execute(query)
         )
+
+    def is_due(self, key: str, now: datetime) -> bool:
+        """Return whether a key is due, or somebody is at it."""
+        is_open = sa.or_(work.c.due_at <= now, work.c.claim_deadline.is_not(None))
+        return self._connection.scalar(sa.select(work.c.key).where(work.c.key == key, is_open)) is not None
 
     def next_due(self, now: datetime) -> datetime | None:
         """Return when something will next be due or a claim run out; None for never."""

@@ -164,6 +164,7 @@ class Availability:
         now: datetime,
         cleaning_time: timedelta,
         ignoring: Collection[ReservationId] = (),
+        awaited: Collection[ResourceId] = (),
     ) -> Mask:
         """Return which resources nobody has booked, or a share of them, throughout *window*.
 
@@ -175,12 +176,13 @@ class Availability:
             now: The present.
             cleaning_time: Idle time owed before and after another booking.
             ignoring: Reservations whose own bookings do not count.
+            awaited: Resources that were promised already: that they were not given back does not count.
         """
         free = np.ones(len(self._resources), np.bool_)
-        free[self._in_the_way(window, now, cleaning_time, ignoring).positions] = False
+        free[self._in_the_way(window, now, cleaning_time, ignoring, awaited).positions] = False
         return free
 
-    def room(
+    def room(  # noqa: PLR0913 — each says which bookings count
         self,
         demand: Demand,
         window: Interval,
@@ -188,6 +190,7 @@ class Availability:
         now: datetime,
         cleaning_time: timedelta,
         ignoring: Collection[ReservationId] = (),
+        awaited: Collection[ResourceId] = (),
         beside: Mapping[ResourceId, Sequence[Share | None]] | None = None,
     ) -> Room:
         """Return how many slots the resources have free throughout *window*.
@@ -198,12 +201,13 @@ class Availability:
             now: As for :meth:`free`.
             cleaning_time: As for :meth:`free`.
             ignoring: As for :meth:`free`.
+            awaited: As for :meth:`free`.
             beside: What is promised throughout the window besides all bookings.
         """
         if self._supplies is None:
             self._supplies = Supplies([() if each is None else each.providers for each in self._resources])
         positions = self._position_of
-        booked = self._in_the_way(window, now, cleaning_time, ignoring)
+        booked = self._in_the_way(window, now, cleaning_time, ignoring, awaited)
         return Room(
             demand,
             window.start,
@@ -247,12 +251,14 @@ class Availability:
         now: datetime,
         cleaning_time: timedelta,
         ignoring: Collection[ReservationId],
+        awaited: Collection[ResourceId],
     ) -> Rows:
         return self._bookings.overlapping(
             window,
             cleaning_time=cleaning_time,
             present=now if window.start <= now else None,
             ignoring=ignoring,
+            awaited=np.flatnonzero(self.mask_of(awaited)) if awaited else None,
         )
 
     def _match(self, requirement: Requirement) -> Mask:

@@ -127,6 +127,7 @@ class Bookings:
         cleaning_time: timedelta,
         present: datetime | None,
         ignoring: Collection[ReservationId],
+        awaited: Positions | None = None,
     ) -> Rows:
         """Return the bookings that stand in the way of one in *window*, with the cleaning that follows them.
 
@@ -136,6 +137,7 @@ class Bookings:
             present: If given, what should have been given back by then, and was not, stands in the way
                 throughout the window.
             ignoring: Reservations whose own bookings do not.
+            awaited: Positions of what will be waited for, so that *present* does not matter there.
         """
         rows, used = self._rows, slice(0, self._used)
         wide = window.widened(cleaning_time)
@@ -144,6 +146,9 @@ class Bookings:
         overdue = None
         if present is not None:
             overdue = rows.held[used] & (rows.ends[used] <= micros(present))
+            if awaited is not None:
+                late = np.flatnonzero(overdue)
+                overdue[late[np.isin(rows.positions[late], awaited)]] = False
             found |= overdue
         for code in {self._owners.get(each) for each in ignoring} - {None}:
             found &= rows.owners[used] != code

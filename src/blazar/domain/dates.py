@@ -42,6 +42,11 @@ def parse_date(name: str, text: object, now: datetime | None = None) -> datetime
         raise InvalidDate(name, text[:64]) from None
 
 
+def format_date(instant: datetime) -> str:
+    """Return an instant as requests write it; what is less than a minute is left out."""
+    return instant.strftime(_FORMAT)
+
+
 def check_new_dates(start: datetime, end: datetime, now: datetime) -> None:
     """Check the dates of a lease that is to be created.
 

@@ -120,6 +120,12 @@ class CapabilityKeyTooLong(BadRequest):
         super().__init__(f"Extra capability key too long: {name[:64]}…", name=name[:64])
 
 
+class UsageDenied(BadRequest):
+    """The operator's rules about usage do not allow the lease or its change; 400 (rest-api 8)."""
+
+    code = "usage-denied"
+
+
 class HostReferenceMissing(BadRequest):
     """POST of a host names neither ``name`` nor ``id``."""
 
@@ -136,6 +142,18 @@ class Forbidden(BlazarError):
     """Policy does not allow it; the message names the rule."""
 
     code = "forbidden"
+
+
+class LeaseTooLong(Forbidden):
+    """A lease was asked for that is longer than the operator allows; 403, as clients know it (rest-api 8)."""
+
+    code = "lease-too-long"
+
+
+class ExtensionTooLong(BadRequest):
+    """A change would make a lease longer than the operator allows; 400, as clients know it (rest-api 8)."""
+
+    code = "extension-too-long"
 
 
 class NotFound(BlazarError):
@@ -169,6 +187,15 @@ class FlavorNotFound(NotFound):
 
     def __init__(self, flavor_id: str) -> None:
         super().__init__(f"Flavor not found: flavor_id {flavor_id}", flavor_id=flavor_id)
+
+
+class FloatingIPNotFound(NotFound):
+    """No registered floating IP has this id."""
+
+    code = "floatingip-not-found"
+
+    def __init__(self, floatingip_id: str) -> None:
+        super().__init__(f"Floating IP not found: floatingip_id {floatingip_id}", floatingip_id=floatingip_id)
 
 
 class PropertyNotFound(NotFound):
@@ -205,6 +232,12 @@ class NotEnoughHosts(Conflict):
     """Fewer hosts than asked for are free, and fit, throughout the window."""
 
     code = "not-enough-hosts"
+
+
+class NotEnoughFloatingIPs(Conflict):
+    """Fewer floating IPs than asked for are free throughout the window, or not those asked for."""
+
+    code = "not-enough-floatingips"
 
 
 class FlavorNotReservable(Conflict):
@@ -252,6 +285,24 @@ class HostAlreadyRegistered(Conflict):
     code = "host-already-registered"
 
 
+class FloatingIPAlreadyRegistered(Conflict):
+    """This address of this network is registered already."""
+
+    code = "floatingip-already-registered"
+
+
+class FloatingIPInUse(Conflict):
+    """Neutron has given the address to somebody, so that it cannot be registered."""
+
+    code = "floatingip-in-use"
+
+
+class FloatingIPReserved(Conflict):
+    """Allocations exist on a floating IP that was to be removed."""
+
+    code = "floatingip-reserved"
+
+
 class CloudDisagrees(Conflict):
     """Nova or Placement refuses what would have to be done; nothing that matters has changed."""
 
@@ -280,6 +331,12 @@ class Unavailable(BlazarError):
     """The service cannot answer now; the same request may succeed later."""
 
     code = "unavailable"
+
+
+class EnforcementUnavailable(Unavailable):
+    """Nobody can say now whether the operator's rules about usage allow it."""
+
+    code = "enforcement-unavailable"
 
 
 class CloudError(BlazarError):

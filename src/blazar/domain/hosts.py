@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from blazar.domain.availability import Resource
+from blazar.domain.health import SOUND, Diagnosis
 from blazar.domain.lease import ResourceId
 from blazar.domain.providers import HostProvider
 from blazar.domain.requirements import Fact
@@ -52,7 +53,7 @@ class Host:
     local_gb: int
     cpu_info: str
     availability_zone: str = ""
-    is_reservable: bool = True
+    diagnosis: Diagnosis = SOUND
     generation: int = 0
     capabilities: Mapping[str, str] = field(default_factory=dict)
     providers: tuple[HostProvider, ...] = ()
@@ -65,7 +66,7 @@ class Host:
         return Resource(
             id=self.id,
             generation=self.generation,
-            is_reservable=self.is_reservable,
+            is_reservable=self.diagnosis.is_reservable,
             facts={**self.capabilities, **self._built_in_facts()},
             size=(self.vcpus, self.memory_mb, self.local_gb),
             providers=self.providers,
@@ -84,7 +85,7 @@ class Host:
             "local_gb": self.local_gb,
             "cpu_info": self.cpu_info,
             "availability_zone": self.availability_zone,
-            "reservable": self.is_reservable,
+            "reservable": self.diagnosis.is_reservable,
             "status": None,
             "created_at": _seconds(self.created_at),
             "updated_at": _seconds(self.updated_at),

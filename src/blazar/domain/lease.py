@@ -96,9 +96,16 @@ class Reservation:
     problem: str | None = None
     """Why it is in error, or what its next step waits for."""
     missing_resources: bool = False
-    resources_changed: bool = False
+    """Whether it holds resources that have failed and that nothing could take the place of yet."""
+    lost_resources: frozenset[ResourceId] = frozenset()
+    """Those that failed while the lessee had them, and in whose place are others now."""
     created_at: datetime | None = None
     updated_at: datetime | None = None
+
+    @property
+    def resources_changed(self) -> bool:
+        """Return whether others serve the lessee, because those that it had have failed."""
+        return bool(self.lost_resources)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +147,7 @@ class Lease:
 
     @property
     def is_degraded(self) -> bool:
-        """Return whether a reservation lost or changed resources."""
+        """Return whether a reservation has lost resources that have not come back."""
         return any(each.missing_resources or each.resources_changed for each in self.reservations)
 
     def find_event(self, event_type: EventType) -> Event | None:

@@ -32,7 +32,7 @@ def build_context(
     plugin_names: tuple[str, ...],
     waker: Waker,
 ) -> Context:
-    """Return what use cases and the reconciler work with.
+    """Return what use cases and the reconciler work with, without filters of usage.
 
     Raises:
         PluginError: A plugin cannot be loaded.

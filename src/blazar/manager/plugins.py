@@ -1,4 +1,4 @@
-"""Loading the resource plugins and the cloud driver that the configuration names."""
+"""Loading the resource plugins, the cloud driver and the filters that the configuration names."""
 
 from __future__ import annotations
 
@@ -10,14 +10,18 @@ from stevedore import driver
 from stevedore.exception import NoMatches
 
 from blazar.app.context import Plugin
+from blazar.cloud.openstack.identity import find_auth_url
+from blazar.config import unknown_options
 from blazar.ports.clock import Clock
 from blazar.ports.cloud import Cloud
+from blazar.ports.enforcement import EnforcementFilter
 from blazar.settings import Settings
 
 PLUGINS = "blazar.resource.plugins"
 PLACEHOLDER = "dummy.vm.plugin"
 """The existing service's default, which reserves nothing (behaviour 3.5)."""
 CLOUDS = "blazar.cloud.drivers"
+FILTERS = "blazar.enforcement.filters"
 
 
 class PluginError(Exception):
@@ -66,6 +70,43 @@ def load_cloud(name: str | None, conf: ConfigOpts, clock: Clock) -> Cloud:
         return make(conf, clock)
     except ValueError as error:
         raise PluginError(str(error)) from error
+
+
+def load_filters(conf: ConfigOpts) -> Mapping[str, EnforcementFilter]:
+    """Return the filters that ``[enforcement] enabled_filters`` names, in its order.
+
+    An entry point of the group ``blazar.enforcement.filters`` is a function that takes the configuration,
+    in which it may register options of its own, and returns a filter; it raises ValueError, naming group
+    and option, for a configuration that it cannot use.
+
+    Raises:
+        PluginError: A name is unknown or there twice, a filter cannot use the configuration, or there is an
+            option in ``[enforcement]`` that nobody knows: a limit with a typing error is no limit.
+    """
+    names: Sequence[str] = conf.enforcement.enabled_filters
+    if len(set(names)) < len(names):
+        raise PluginError("[enforcement] enabled_filters: a filter is named twice")
+    filters: dict[str, EnforcementFilter] = {}
+    tell_where_keystone_is(conf)
+    for name in names:
+        make: Callable[[ConfigOpts], EnforcementFilter] = _load(
+            FILTERS, name, "[enforcement] enabled_filters"
+        )
+        try:
+            filters[name] = make(conf)
+        except ValueError as error:
+            raise PluginError(f"[enforcement] enabled_filters: {name}: {error}") from error
+    unknown = sorted(unknown_options(conf, "enforcement"))
+    if unknown:
+        raise PluginError(f"[enforcement] {unknown[0]}: there is no such option")
+    return filters
+
+
+def tell_where_keystone_is(conf: ConfigOpts) -> None:
+    """Have filters say which Keystone, and region, a lease belongs to, unless the configuration does."""
+    if "os_region_name" in conf:  # the options of the OpenStack driver are registered
+        conf.set_default("external_service_auth_url", find_auth_url(conf), group="enforcement")
+        conf.set_default("external_service_region_name", conf.os_region_name, group="enforcement")
 
 
 def _load(group: str, name: str, option: str) -> Any:

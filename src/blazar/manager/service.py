@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from blazar.app import hosts, leases, properties
+from blazar.app import floatingips, hosts, leases, properties
 from blazar.app.context import Context
 from blazar.ports.manager import Caller, JsonObject, Manager
 
@@ -55,6 +55,22 @@ class ManagerService:
     def delete_host(self, caller: Caller, host_id: str) -> None:
         """Give a host back to ordinary use."""
         hosts.delete_host(self._context, host_id)
+
+    def list_floatingips(self, caller: Caller) -> Sequence[JsonObject]:
+        """Return the registered floating IPs."""
+        return floatingips.list_floatingips(self._context)
+
+    def get_floatingip(self, caller: Caller, floatingip_id: str) -> JsonObject:
+        """Return a floating IP."""
+        return floatingips.get_floatingip(self._context, floatingip_id)
+
+    def create_floatingip(self, caller: Caller, body: JsonObject) -> JsonObject:
+        """Register an address."""
+        return floatingips.create_floatingip(self._context, body)
+
+    def delete_floatingip(self, caller: Caller, floatingip_id: str) -> None:
+        """Give an address back to the operator."""
+        floatingips.delete_floatingip(self._context, floatingip_id)
 
     def list_allocations(
         self, caller: Caller, lease_id: str | None, reservation_id: str | None

@@ -9,7 +9,7 @@ item at a time. A plugin touches no table, no global and no other plugin (ADR-00
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import ClassVar, Generic, Protocol, TypeVar
@@ -102,6 +102,11 @@ class Wish(Generic[SpecT]):
     """Resources that must not be chosen, whatever is free."""
     shuffle: random.Random | None = None
     """Choose among equally fitting resources at random, not in the stated order."""
+
+    @property
+    def awaited(self) -> Holdings:
+        """Return what is kept although others may not have given it back yet: it has failed, say."""
+        return self.held if self.is_active else {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -224,9 +229,10 @@ class ResourcePlugin(Protocol[SpecT, ItemT, SeenT]):
         """
 
     def give_up(self, cloud: Cloud, assignment: Assignment[SpecT], kept: Holdings) -> None:
-        """Take from an active reservation what it is to hold no more, so that others may be promised it.
+        """Take from a reservation that has begun what it is to hold no more, so that others may have it.
 
-        Called before the change is stored. If it is refused after all, the engine gives it back.
+        Called before the change is stored: when the lessee asks for less, and when a resource that has
+        failed is to be replaced. If it is not stored after all, the engine gives it back.
 
         Args:
             cloud: The cloud.
@@ -238,6 +244,11 @@ class ResourcePlugin(Protocol[SpecT, ItemT, SeenT]):
         """
 
     # Reads the cloud, changes nothing.
+
+    def lost(
+        self, cloud: Cloud, assignment: Assignment[SpecT], failed: Collection[ResourceId]
+    ) -> frozenset[ResourceId]:
+        """Return which of the failed resources of a reservation that has begun do not serve its lessee."""
 
     def observe(self, cloud: Cloud, assignment: Assignment[SpecT], phase: Phase) -> SeenT:
         """Return which items exist. In ``Phase.OVER`` that is all that has to be taken back."""

@@ -28,7 +28,10 @@ class Hypervisor:
     cpu_info: str
     """JSON text, as Nova gives it."""
     is_up: bool = True
+    """Whether its compute service reports, and nobody has declared it down."""
     is_enabled: bool = True
+    disabled_reason: str = ""
+    """What whoever disabled it said about that, if anything."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -65,6 +65,18 @@ class Manager(Protocol):
     def delete_host(self, caller: Caller, host_id: str) -> None:
         """Give a host back to ordinary use."""
 
+    def list_floatingips(self, caller: Caller) -> Sequence[JsonObject]:
+        """Return the registered floating IPs."""
+
+    def get_floatingip(self, caller: Caller, floatingip_id: str) -> JsonObject:
+        """Return a floating IP. Raises FloatingIPNotFound."""
+
+    def create_floatingip(self, caller: Caller, body: JsonObject) -> JsonObject:
+        """Register an address of an external network and return it."""
+
+    def delete_floatingip(self, caller: Caller, floatingip_id: str) -> None:
+        """Give an address back to the operator."""
+
     def list_allocations(
         self, caller: Caller, lease_id: str | None, reservation_id: str | None
     ) -> Sequence[JsonObject]:

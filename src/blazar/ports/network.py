@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Protocol
+
+from blazar.domain.subnets import Subnet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,17 +16,6 @@ class Network:
     id: str
     name: str
     is_external: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subnet:
-    """A subnet. Allocation pools are (first, last) pairs of addresses, both included."""
-
-    id: str
-    network_id: str
-    cidr: str
-    gateway_ip: str | None
-    allocation_pools: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,10 +44,16 @@ class Networks(Protocol):
         self,
         *,
         network_id: str | None = None,
-        address: str | None = None,
+        addresses: Collection[str] = (),
         tags: frozenset[str] = frozenset(),
     ) -> tuple[FloatingIP, ...]:
-        """Return the floating IPs of all projects that match everything given."""
+        """Return the floating IPs of all projects that match everything given.
+
+        Args:
+            network_id: Those of this network.
+            addresses: Those that have one of these addresses, in their canonical form; none for any.
+            tags: Those that bear all of these.
+        """
 
     def create_floating_ip(
         self, network_id: str, subnet_id: str, address: str, project_id: str

@@ -14,10 +14,13 @@ from typing import Protocol
 
 from blazar.domain.availability import Resource
 from blazar.domain.bookings import Booking, BookingColumns
+from blazar.domain.health import Diagnosis, ResourceState
 from blazar.domain.hosts import Host, ResourceProperty
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Allocation, Lease, LeaseId, ReservationId, ResourceId
 from blazar.domain.providers import HostProvider
+from blazar.ports.floatingips import FloatingIPStore
+from blazar.ports.work import WorkStore
 
 
 class LeaseStore(Protocol):
@@ -83,8 +86,13 @@ class AllocationStore(Protocol):
     def insert(self, allocations: Sequence[Allocation]) -> None:
         """Add allocations. Raises ConcurrentUpdate if the database sees one promised twice."""
 
-    def move(self, reservation_ids: Collection[ReservationId], window: Interval) -> None:
-        """Give the unreleased allocations of these reservations another window."""
+    def move(
+        self, reservation_ids: Collection[ReservationId], window: Interval, *, began_at: datetime
+    ) -> None:
+        """Give the unreleased allocations of these reservations another window.
+
+        Those that came into a lease after it began, at *began_at*, keep their own start.
+        """
 
     def remove(
         self, reservation_id: ReservationId, resource_ids: Collection[ResourceId] | None = None
@@ -96,8 +104,8 @@ class AllocationStore(Protocol):
     ) -> None:
         """Note that resources were seen free at *at*; None forgets the allocations at once."""
 
-    def purge_released(self, before: datetime) -> None:
-        """Forget allocations that were released before this instant."""
+    def purge_released(self, before: datetime) -> bool:
+        """Forget allocations that were released before this instant; return whether there were any."""
 
     def held_before(
         self, reservation_ids: Collection[ReservationId], start: datetime
@@ -123,8 +131,30 @@ class AllocationStore(Protocol):
         A share is there once for each of its slots.
         """
 
+    def list_overlaps(self, limit: int) -> tuple[tuple[ResourceId, LeaseId, LeaseId], ...]:
+        """Return resources that two leases hold at the same time, one of them for itself; never any."""
+
     def count_on(self, resource_id: ResourceId) -> int:
         """Return how many allocations a resource has, released ones that are being cleaned included."""
+
+
+class ResourceStore(Protocol):
+    """What holds for resources of every kind: their state, and who depends on it."""
+
+    def get_states(self, resource_ids: Collection[ResourceId]) -> Mapping[ResourceId, ResourceState]:
+        """Return what is known of these resources; those that are gone are missing."""
+
+    def list_unsound(self, collection: str) -> Mapping[ResourceId, Diagnosis]:
+        """Return the resources of a collection that are not sound."""
+
+    def set_diagnosis(self, resource_id: ResourceId, diagnosis: Diagnosis, at: datetime) -> Diagnosis | None:
+        """Note what is known of a resource's health; return what was before, None if it is gone."""
+
+    def list_holders(self, resource_id: ResourceId) -> tuple[LeaseId, ...]:
+        """Return the leases that hold a resource, and those that lost it."""
+
+    def list_missing(self) -> tuple[LeaseId, ...]:
+        """Return the leases that hold failed resources which nothing could take the place of yet."""
 
 
 class HostStore(Protocol):
@@ -136,14 +166,17 @@ class HostStore(Protocol):
     def find_by_hostname(self, hypervisor_hostname: str) -> Host | None:
         """Return the host of this hypervisor host name, or None."""
 
+    def has_service(self, service_name: str) -> bool:
+        """Return whether a host of this compute service is registered."""
+
     def list(self) -> tuple[Host, ...]:
         """Return all hosts, oldest first, with capabilities; providers are left out."""
 
+    def get_many(self, host_ids: Collection[ResourceId]) -> tuple[Host, ...]:
+        """Return these hosts with capabilities; providers, and hosts that are gone, are left out."""
+
     def list_providers(self) -> Mapping[ResourceId, tuple[HostProvider, ...]]:
         """Return the providers of all hosts, roots first; hosts without any are missing."""
-
-    def get_names(self, host_ids: Collection[ResourceId]) -> Mapping[ResourceId, Mapping[str, str]]:
-        """Return ``hypervisor_hostname`` and ``service_name`` by host."""
 
     def insert(self, host: Host) -> None:
         """Add a host. Raises HostAlreadyRegistered."""
@@ -201,56 +234,6 @@ class AvailabilityReader(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Claim:
-    """The right to work on one key until ``deadline``; void once its number is not the latest."""
-
-    key: str
-    number: int
-    attempts: int
-    due_at: datetime
-
-
-class WorkStore(Protocol):
-    """Which leases are to be looked at, when, and who is at it."""
-
-    def schedule(self, keys: Collection[str], due_at: datetime) -> None:
-        """Have these keys looked at by *due_at*, or sooner if that was planned.
-
-        A key that is claimed is looked at again after its claim was given back.
-        """
-
-    def list_due(self, now: datetime, limit: int) -> tuple[Claim, ...]:
-        """Return what is due and unclaimed, or whose claim ran out, most overdue first."""
-
-    def next_due(self, now: datetime) -> datetime | None:
-        """Return when something will next be due or a claim run out; None for never."""
-
-    def claim(self, candidate: Claim, owner: str, now: datetime, deadline: datetime) -> Claim | None:
-        """Return the claim, or None if somebody else has it."""
-
-    def take(self, key: str, owner: str, now: datetime, deadline: datetime) -> Claim | None:
-        """Return a claim on a key, due or not; None if another owner has it."""
-
-    def renew(self, claims: Collection[Claim], deadline: datetime) -> frozenset[str]:
-        """Move deadlines; return the keys whose claims are still valid."""
-
-    def finish(self, claim: Claim, due_at: datetime | None, attempts: int) -> None:
-        """Give a claim back, to be looked at again at *due_at*; None forgets the key.
-
-        If the key was scheduled since the claim, it is looked at when that asks for it.
-
-        Raises:
-            ConcurrentUpdate: The claim is void.
-        """
-
-    def free_all(self) -> None:
-        """Void all claims: for a manager that starts and knows that there is no other."""
-
-    def keep(self, claim: Claim) -> None:
-        """Check, and lock until the transaction ends, a claim. Raises ConcurrentUpdate if it is void."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class JournalEntry:
     """A transition and its reason. ``actor`` is a user's id or a manager's name."""
 
@@ -301,10 +284,16 @@ class Outbox(Protocol):
 
 
 class Findings(Protocol):
-    """What the sweep saw that belongs to nobody."""
+    """What is not as it should be, but may be a moment later, so that it has to be seen twice."""
 
-    def note(self, keys: Collection[str], at: datetime) -> Mapping[str, datetime]:
-        """Replace the findings by these; return when each was first seen."""
+    def note(self, finder: str, keys: Collection[str], at: datetime) -> Mapping[str, datetime]:
+        """Replace a finder's findings by these; return when each was first seen.
+
+        Args:
+            finder: Who found them; one word.
+            keys: What was found.
+            at: When.
+        """
 
 
 class Transaction(Protocol):
@@ -319,8 +308,16 @@ class Transaction(Protocol):
         """Return the allocations."""
 
     @property
+    def resources(self) -> ResourceStore:
+        """Return the resources of every kind."""
+
+    @property
     def hosts(self) -> HostStore:
         """Return the hosts."""
+
+    @property
+    def floatingips(self) -> FloatingIPStore:
+        """Return the floating IPs."""
 
     @property
     def availability(self) -> AvailabilityReader:
@@ -340,7 +337,7 @@ class Transaction(Protocol):
 
     @property
     def findings(self) -> Findings:
-        """Return the sweep's findings."""
+        """Return what has to be seen twice."""
 
     def commit(self) -> None:
         """Make everything permanent."""

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from blazar.ports.clock import Clock
-from blazar.ports.store import Claim, Store
+from blazar.ports.store import Store
+from blazar.ports.work import Claim
 
 
 class Interrupted(Exception):

@@ -9,7 +9,7 @@ from blazar.ports.store import JournalEntry
 
 
 def transitions(before: Lease, after: Lease, at: datetime, actor: str) -> list[JournalEntry]:
-    """Return an entry for each status that changed, and for each new reason to wait."""
+    """Return an entry for each status or flag that changed, and for each new reason to wait."""
     entries = []
     if before.status is not after.status:
         entries.append(
@@ -38,6 +38,7 @@ def transitions(before: Lease, after: Lease, at: datetime, actor: str) -> list[J
                 actor=actor,
             )
         )
+    entries += _flags(before, after, at, actor)
     for old_event, new_event in zip(before.events, after.events, strict=True):
         if old_event.status is not new_event.status:
             entries.append(
@@ -50,3 +51,22 @@ def transitions(before: Lease, after: Lease, at: datetime, actor: str) -> list[J
                 )
             )
     return entries
+
+
+def _flags(before: Lease, after: Lease, at: datetime, actor: str) -> list[JournalEntry]:
+    return [
+        JournalEntry(
+            at=at,
+            lease_id=after.id,
+            reservation_id=new.id,
+            event="reservation.flags",
+            reason=f"{name}: {str(is_set).lower()}",
+            actor=actor,
+        )
+        for old, new in zip(before.reservations, after.reservations, strict=True)
+        for name, was_set, is_set in (
+            ("missing_resources", old.missing_resources, new.missing_resources),
+            ("resources_changed", old.resources_changed, new.resources_changed),
+        )
+        if was_set is not is_set
+    ]

@@ -8,19 +8,16 @@ at again at once. What was done to the cloud is seen by the next pass (ADR-0001)
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any
 
-from blazar.app.assignments import assign
 from blazar.app.choosing import has_room_now
 from blazar.app.context import Context
+from blazar.app.enforcement import tell_end
 from blazar.app.leases import erase_lease
-from blazar.app.records import announce
 from blazar.domain.errors import CloudError, CloudRefused
 from blazar.domain.lease import (
-    Allocation,
     Event,
     EventStatus,
     EventType,
@@ -41,18 +38,15 @@ from blazar.domain.lifecycle import (
     reservation_phase,
     with_before_end,
 )
-from blazar.plugins.contract import Assignment, Outcome, Refused, Waiting
-from blazar.ports.store import Claim, JournalEntry, Transaction
+from blazar.plugins.contract import Outcome, Refused, Waiting
+from blazar.ports.store import JournalEntry, Transaction
+from blazar.ports.work import Claim
+from blazar.reconcile.books import Books
 from blazar.reconcile.claims import Interrupted
-from blazar.reconcile.journaling import transitions
-from blazar.reconcile.replacing import replace_resources
-from blazar.reconcile.steps import Report, take_steps
-
-_NOTIFIED = {
-    EventType.START: "lease.event.start_lease",
-    EventType.BEFORE_END: "lease.event.before_end_lease",
-    EventType.END: "lease.event.end_lease",
-}
+from blazar.reconcile.healing import heal, with_flags
+from blazar.reconcile.replacing import Replacing
+from blazar.reconcile.steps import Obstacles, Report, take_steps
+from blazar.reconcile.telling import tell
 
 _logger = logging.getLogger(__name__)
 
@@ -63,9 +57,8 @@ class _Pass:
 
     lease: Lease
     phase: Phase
-    allocations: Mapping[ReservationId, tuple[Allocation, ...]]
-    names: Mapping[ResourceId, Mapping[str, str]]
-    reports: dict[ReservationId, Report]
+    books: Books
+    reports: dict[ReservationId, Report] = field(default_factory=dict)
     retry_after: timedelta | None = None
     has_failed: bool = False
     has_replaced: bool = False
@@ -98,8 +91,11 @@ def reconcile_lease(context: Context, claim: Claim, actor: str, before_each: Cal
         return
     phase = phase_of(lease, context.clock.now(), context.settings.leases.prepare_lead)
     marked = _mark(context, claim, actor, lease, phase)
-    current = _observe_books(context, marked, phase)
-    for reservation in marked.reservations:
+    healing = heal(context, claim, actor, marked, phase, before_each)
+    current = _Pass(lease=healing.lease, phase=phase, books=healing.books)
+    if healing.look_again is not None:
+        current.look_again(healing.look_again)
+    for reservation in healing.lease.reservations:
         report = _work_on(context, current, reservation, before_each)
         if report is not None:
             if report.unusable:
@@ -107,7 +103,7 @@ def reconcile_lease(context: Context, claim: Claim, actor: str, before_each: Cal
             _plan_retry(current, report)
             current.reports[reservation.id] = report
     after = advanced(current.lease, phase, [_progress(key, each) for key, each in current.reports.items()])
-    after = _with_notes(after, current.reports)
+    after = with_flags(_with_notes(after, current.reports), healing)
     after = _act_before_end(context, current, after)
     _record(context, claim, actor, current, after)
 
@@ -129,24 +125,20 @@ def _mark(context: Context, claim: Claim, actor: str, lease: Lease, phase: Phase
     with context.store.begin() as transaction:
         marked = transaction.leases.replace(lease, marked, now)
         transaction.work.keep(claim)
-        _tell(context, transaction, lease, marked, actor, now)
+        if _ends(lease, marked):
+            tell_end(context, transaction, marked)
+        tell(context, transaction, lease, marked, actor, now)
         transaction.commit()
     return marked
 
 
-def _observe_books(context: Context, lease: Lease, phase: Phase) -> _Pass:
-    with context.store.read() as transaction:
-        held = transaction.allocations.of_reservations([each.id for each in lease.reservations])
-        names = transaction.hosts.get_names({each.resource_id for each in held})
-    return _Pass(
-        lease=lease,
-        phase=phase,
-        allocations={
-            each.id: tuple(one for one in held if one.reservation_id == each.id)
-            for each in lease.reservations
-        },
-        names=names,
-        reports={},
+def _ends(before: Lease, after: Lease) -> bool:
+    """Return whether the end has just begun; what was deleted before has been told already."""
+    undone, begun_now = EventStatus.UNDONE, EventStatus.IN_PROGRESS
+    return (
+        not before.is_deleting
+        and before.get_event_status(EventType.END) is undone
+        and after.get_event_status(EventType.END) is begun_now
     )
 
 
@@ -164,8 +156,9 @@ def _work_on(
     held = _held_by_others(context, current, reservation) if phase is Phase.RUNNING else {}
     try:
         plugin = context.plugin_for(reservation.resource_type)
-        assignment = _assignment(context, current, reservation)
-        report = take_steps(plugin, context.cloud, assignment, phase, held, before_each)
+        assignment = current.books.assign(context, current.lease, reservation)
+        obstacles = Obstacles(held_by_others=held, failed=current.books.failed(reservation).keys())
+        report = take_steps(plugin, context.cloud, assignment, phase, obstacles, before_each)
     except Interrupted:
         raise
     except Exception as error:
@@ -179,29 +172,31 @@ def _replace_unusable(
     context: Context, claim: Claim, actor: str, current: _Pass, reservation: Reservation, report: Report
 ) -> None:
     """Have other resources take the place of those that cannot be handed over, if there are any."""
-    held = current.allocations[reservation.id]
-    reasons = {
-        each.resource_id: report.unusable[each.resource_id]
-        for each in held
-        if each.resource_id in report.unusable
+    held = current.books.allocations[reservation.id]
+    unusable = {
+        key: report.unusable[key] for key in (each.resource_id for each in held) if key in report.unusable
     }
-    replaced = replace_resources(context, claim, actor, current.lease, held, reasons)
-    if replaced is not None:
-        current.lease = replaced
+    replacing = Replacing(
+        context=context,
+        lease=current.lease,
+        reservation=reservation,
+        held=held,
+        reasons={key: each.reason for key, each in unusable.items()},
+    )
+    found = replacing.find(claim.attempts)
+    if found is not None:
+        current.lease = replacing.store(found, current.lease, claim, actor)
         current.has_replaced = True
-    elif any(each.is_final for each in reasons.values()):
+    elif any(each.is_final for each in unusable.values()):
         report.refused = report.reason
     else:
         report.failure = report.reason
 
 
-def _assignment(context: Context, current: _Pass, reservation: Reservation) -> Assignment[Any]:
-    return assign(context, current.lease, reservation, current.allocations[reservation.id], current.names)
-
-
 def _held_by_others(context: Context, current: _Pass, reservation: Reservation) -> Mapping[str, str]:
-    allocations = current.allocations[reservation.id]
-    if reservation.status is ReservationStatus.ACTIVE or not allocations:
+    # Also of an active reservation: what had failed when it began is handed over later.
+    allocations = current.books.allocations[reservation.id]
+    if not allocations:
         return {}
     start = min(each.window.start for each in allocations)
     with context.store.read() as transaction:
@@ -267,7 +262,7 @@ def _act_before_end(context: Context, current: _Pass, lease: Lease) -> Lease:
 def _before_end_outcome(context: Context, current: _Pass, event: Event, reservation: Reservation) -> Outcome:
     try:
         plugin = context.plugin_for(reservation.resource_type)
-        assignment = _assignment(context, current, reservation)
+        assignment = current.books.assign(context, current.lease, reservation)
         return plugin.before_end(context.cloud, assignment, event.time)
     except CloudRefused as error:
         return Refused(error.message)
@@ -285,7 +280,7 @@ def _record(context: Context, claim: Claim, actor: str, current: _Pass, after: L
             transaction.leases.check(before)
         else:
             after = transaction.leases.replace(before, after, now)
-            _tell(context, transaction, before, after, actor, now)
+            tell(context, transaction, before, after, actor, now)
         if current.phase is Phase.OVER:
             _release(context, transaction, current, now)
         if after.is_deleting and not any(each.is_deployed for each in after.reservations):
@@ -298,29 +293,10 @@ def _record(context: Context, claim: Claim, actor: str, current: _Pass, after: L
         transaction.commit()
 
 
-def _tell(
-    context: Context, transaction: Transaction, before: Lease, after: Lease, actor: str, now: datetime
-) -> None:
-    """Write into the journal and the outbox what has changed."""
-    transaction.journal.append(transitions(before, after, now, actor))
-    for event in _finished_events(before, after):
-        announce(context, transaction, after, _NOTIFIED[event], now)
-
-
 def _gone(lease: Lease, now: datetime, actor: str) -> JournalEntry:
     return JournalEntry(
         at=now, lease_id=lease.id, event="lease.status", reason=f"{lease.status} -> gone", actor=actor
     )
-
-
-def _finished_events(before: Lease, after: Lease) -> Sequence[EventType]:
-    finished = (EventStatus.DONE, EventStatus.ERROR)
-    return [
-        event_type
-        for event_type in _NOTIFIED
-        if after.get_event_status(event_type) in finished
-        and before.get_event_status(event_type) not in finished
-    ]
 
 
 def _release(context: Context, transaction: Transaction, current: _Pass, now: datetime) -> None:
@@ -329,7 +305,7 @@ def _release(context: Context, transaction: Transaction, current: _Pass, now: da
     for reservation_id, report in current.reports.items():
         if report.occupied is None:
             continue
-        held = current.allocations[reservation_id]
+        held = current.books.allocations[reservation_id]
         free = {each.resource_id for each in held if each.resource_id not in report.occupied}
         # What never came into use needs no cleaning, and must not block the window that was given up.
         used = {each.resource_id for each in held if each.window.start < now}
@@ -338,7 +314,8 @@ def _release(context: Context, transaction: Transaction, current: _Pass, now: da
         transaction.allocations.release(reservation_id, free - cleaned, None)
         released |= free
     if released:
-        transaction.work.schedule(transaction.allocations.waiting_leases(released, now), now)
+        waiting = transaction.allocations.waiting_leases(released, now)
+        transaction.work.schedule({*waiting, *transaction.resources.list_missing()}, now)
 
 
 def _next_look(

@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 from blazar.app.context import Context
-from blazar.domain.errors import BlazarError, CloudUnavailable, ConcurrentUpdate, Unavailable
-from blazar.ports.store import Claim
+from blazar.domain.errors import BlazarError, CloudError, ConcurrentUpdate, Unavailable
+from blazar.ports.work import Claim
 from blazar.reconcile.chores import Chore, chores
 from blazar.reconcile.claims import ClaimKeeper, Interrupted
 from blazar.reconcile.lease import reconcile_lease
@@ -39,7 +39,7 @@ class Reconciler:
         self._wakeup = wakeup
         self._keeper = ClaimKeeper(context.store, context.clock, name, self._settings.claim_duration)
         self._name = name
-        self._chores = chores(self._settings)
+        self._chores = chores(context.settings)
         self._stopping = threading.Event()
         self._slots = threading.Semaphore(self._settings.workers)
         self._executor: ThreadPoolExecutor | None = None
@@ -59,6 +59,13 @@ class Reconciler:
             passes += 1
         self._sender.send_due()
         return passes
+
+    def plan_chores(self) -> None:
+        """Have every chore done now, as is right when a manager starts. Raises ConcurrentUpdate."""
+        keys = [key for key, chore in self._chores.items() if chore.is_enabled]
+        with self._context.store.begin() as transaction:
+            transaction.work.schedule(keys, self._context.clock.now())
+            transaction.commit()
 
     def start(self) -> None:
         """Begin to work in threads of its own, and plan the chores."""
@@ -83,7 +90,7 @@ class Reconciler:
             thread.join()
 
     def _dispatch(self) -> None:
-        self._repeat(self._plan_chores, once=True)
+        self._repeat(self._plan, once=True)
         self._repeat(self._dispatch_due)
 
     def _repeat(self, act: Callable[[], timedelta], once: bool = False) -> None:
@@ -102,11 +109,8 @@ class Reconciler:
                     return
             self._context.clock.wait(self._wakeup, pause)
 
-    def _plan_chores(self) -> timedelta:
-        keys = [key for key, chore in self._chores.items() if chore.interval]
-        with self._context.store.begin() as transaction:
-            transaction.work.schedule(keys, self._context.clock.now())
-            transaction.commit()
+    def _plan(self) -> timedelta:
+        self.plan_chores()
         return timedelta(0)
 
     def _dispatch_due(self) -> timedelta:
@@ -151,7 +155,7 @@ class Reconciler:
         except ConcurrentUpdate as error:
             _logger.debug("%s is looked at again: %s", claim.key, error)
             self._hand_back(claim, claim.attempts)
-        except (CloudUnavailable, Unavailable) as error:
+        except (CloudError, Unavailable) as error:
             _logger.warning("work on %s is tried again: %s", claim.key, error)
             self._hand_back(claim, claim.attempts + 1)
         except Exception:
@@ -162,9 +166,10 @@ class Reconciler:
 
     def _do_chore(self, claim: Claim, chore: Chore) -> None:
         """Do a chore and plan it anew; one that only another manager wanted is dropped."""
-        if chore.interval:
+        due_at = None
+        if chore.is_enabled:
             chore.run(self._context, self._name, lambda: self._keeper.check(claim))
-        due_at = self._context.clock.now() + chore.interval if chore.interval else None
+            due_at = self._context.clock.now() + chore.interval if chore.interval else None
         with self._context.store.begin() as transaction:
             transaction.work.finish(claim, due_at, 0)
             transaction.commit()

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from datetime import timedelta
 
-from blazar.domain.errors import BlazarError
+from blazar.app.enforcement import PREFIX, FilterNotifier
+from blazar.domain.errors import BlazarError, Unavailable
 from blazar.ports.clock import Clock
+from blazar.ports.enforcement import EnforcementFilter
 from blazar.ports.notifier import Notifier
 from blazar.ports.store import Store
 
@@ -18,12 +21,15 @@ _logger = logging.getLogger(__name__)
 
 
 class OutboxSender:
-    """Takes messages out of the outbox and gives them to a notifier."""
+    """Takes messages out of the outbox and gives them to a notifier, or to the operator's filters."""
 
-    def __init__(self, store: Store, clock: Clock, notifier: Notifier) -> None:
+    def __init__(
+        self, store: Store, clock: Clock, notifier: Notifier, filters: Mapping[str, EnforcementFilter]
+    ) -> None:
         self._store = store
         self._clock = clock
         self._notifier = notifier
+        self._filters = FilterNotifier(filters)
 
     def send_due(self) -> int:
         """Send what is due; return how many messages were delivered.
@@ -35,11 +41,20 @@ class OutboxSender:
             messages = transaction.outbox.take(now, now + _TAKEN_FOR, _BATCH)
             transaction.commit()
         delivered: list[int] = []
+        silent: set[object] = set()
         for message in messages:
+            is_for_filter = message.event_type.startswith(PREFIX)
+            notifier = self._filters if is_for_filter else self._notifier
+            receiver = message.payload["filter"] if is_for_filter else None
             try:
-                self._notifier.notify(message.event_type, message.payload)
+                if receiver in silent:
+                    raise Unavailable("an earlier one was not delivered")
+                notifier.notify(message.event_type, message.payload)
             except BlazarError as error:
-                _logger.warning("notification %s was not delivered: %s", message.event_type, error)
+                _logger.warning("%s was not delivered: %s", message.event_type, error)
+                if is_for_filter:
+                    # To wait once for who does not answer is enough; the others must not wait as long.
+                    silent.add(receiver)
                 self._postpone(message.id, message.attempts)
             else:
                 delivered.append(message.id)

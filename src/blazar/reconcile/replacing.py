@@ -1,117 +1,162 @@
-"""Other resources for those that cannot be handed over when their lease starts.
+"""Other resources for those of a reservation that cannot serve it.
 
-The books are changed first and the cloud follows: the next pass over the lease finds its new resources.
+The books are changed first and the cloud follows: the next look at the lease finds its new resources.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from blazar.app.choosing import beside, find_resources, holdings_of, search_for
+from blazar.app.choosing import Found, beside, find_resources, holdings_of, search_for
 from blazar.app.context import Context
 from blazar.domain.capacity import Share
 from blazar.domain.errors import BadRequest, Conflict
-from blazar.domain.lease import Allocation, Lease, Reservation, ResourceId
-from blazar.plugins.contract import Unusable
-from blazar.ports.store import Claim, JournalEntry
+from blazar.domain.interval import Interval
+from blazar.domain.lease import Allocation, Holdings, Lease, Reservation, ResourceId
+from blazar.ports.store import JournalEntry
+from blazar.ports.work import Claim
+from blazar.reconcile.telling import tell
 
 _logger = logging.getLogger(__name__)
 _NOTHING = object()
 
 
-def replace_resources(
-    context: Context,
-    claim: Claim,
-    actor: str,
-    lease: Lease,
-    held: Sequence[Allocation],
-    unusable: Mapping[ResourceId, Unusable],
-) -> Lease | None:
-    """Give a reservation other resources, or fewer if that is enough for it.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replacing:
+    """A reservation whose resources are to be replaced."""
 
-    Args:
-        context: The context.
-        claim: The right to work on the lease.
-        actor: Who works, for the journal.
-        lease: The lease, as it was read last.
-        held: All allocations of one of its reservations.
-        unusable: Which of its resources cannot be handed over, and why.
+    context: Context
+    lease: Lease
+    """As it was read last."""
+    reservation: Reservation
+    held: Sequence[Allocation]
+    """All that the reservation holds."""
+    reasons: Mapping[ResourceId, str]
+    """Which of that is to be replaced, and why."""
+    avoided: frozenset[ResourceId] = frozenset()
+    """What must not be chosen besides."""
+    was_used: bool = False
+    """The lessee may have used what is to be replaced, so that cleaning time is owed."""
 
-    Returns:
-        The lease at its new revision; None if there is nothing that could take their place.
+    @property
+    def remaining(self) -> Holdings:
+        """Return what the reservation keeps in any case."""
+        return {each.resource_id: each.share for each in self.held if each.resource_id not in self.reasons}
 
-    Raises:
-        ConcurrentUpdate: Somebody else was faster, or the claim was taken over; nothing has changed.
-    """
-    reservation = next(each for each in lease.reservations if each.id == held[0].reservation_id)
-    remaining = {each.resource_id: each.share for each in held if each.resource_id not in unusable}
-    search = search_for(context, lease, reservation, held[0].window)
-    # What was handed over already is kept.
-    wish = replace(
-        search.wish,
-        held=remaining,
-        is_active=True,
-        excluded=frozenset(unusable),
-        beside=_held_by_others(context, lease, reservation),
-    )
-    try:
-        found = find_resources(context, [replace(search, wish=wish)], claim.attempts)
-    except (BadRequest, Conflict) as error:
-        # A requirement may have become impossible to ask for: the last host with its property has gone.
-        _logger.info("nothing can take the place of %s: %s", ", ".join(sorted(unusable)), error)
-        return None
-    added = {key: share for key, share in found.chosen[0].items() if remaining.get(key, _NOTHING) != share}
-    now = context.clock.now()
-    with context.store.begin() as transaction:
-        after = transaction.leases.replace(lease, lease, now)
-        transaction.work.keep(claim)
-        transaction.allocations.claim(
-            {key: generation for key, generation in found.generations.items() if key in added}
+    def find(self, attempt: int) -> Found | None:
+        """Return what the reservation is to hold, which may be fewer resources if that is enough for it.
+
+        Args:
+            attempt: As for :func:`~blazar.app.choosing.find_resources`.
+
+        Returns:
+            None if there is nothing that could take their place.
+        """
+        try:
+            search = search_for(self.context, self.lease, self.reservation, self._window)
+            wish = replace(
+                search.wish,
+                held=self.remaining,
+                is_active=True,  # what was handed over, or promised, and is as it should be, is kept
+                excluded=(self.avoided | self.reasons.keys()) - self.remaining.keys(),
+                beside=self._held_by_others(),
+            )
+            return find_resources(self.context, [replace(search, wish=wish)], attempt)
+        except (BadRequest, Conflict) as error:
+            # What is asked for may have become impossible: the last host with a property has gone, say.
+            _logger.info("nothing can take the place of %s: %s", ", ".join(sorted(self.reasons)), error)
+            return None
+
+    def added(self, found: Found) -> Holdings:
+        """Return what comes in their place; a share that grows is among it, as it will be."""
+        remaining = self.remaining
+        return {key: each for key, each in found.chosen[0].items() if remaining.get(key, _NOTHING) != each}
+
+    def store(self, found: Found, after: Lease, claim: Claim, actor: str) -> Lease:
+        """Change the books.
+
+        Args:
+            found: What :meth:`find` found.
+            after: The lease as it is to be from now on.
+            claim: The right to work on it.
+            actor: Who works, for the journal.
+
+        Returns:
+            The lease at its new revision.
+
+        Raises:
+            ConcurrentUpdate: Somebody else was faster, or the claim was taken over; nothing has changed.
+        """
+        remaining, added = self.remaining, self.added(found)
+        now = self.context.clock.now()
+        with self.context.store.begin() as transaction:
+            after = transaction.leases.replace(self.lease, after, now)
+            transaction.allocations.claim(
+                {key: generation for key, generation in found.generations.items() if key in added}
+            )
+            transaction.allocations.touch(self.reasons)
+            # A share that grows is written anew.
+            transaction.allocations.remove(
+                self.reservation.id, [*self.reasons, *(added.keys() & remaining.keys())]
+            )
+            transaction.allocations.insert(
+                [
+                    *(self._allocation(key, share) for key, share in added.items()),
+                    *self._to_be_cleaned(now),
+                ]
+            )
+            transaction.journal.append(self._entries(list(added), now, actor))
+            tell(self.context, transaction, self.lease, after, actor, now)
+            # Resources before work, like everybody else: who notes a failure locks them in this order, too.
+            transaction.work.keep(claim)
+            transaction.commit()
+        for resource_id, reason in self.reasons.items():
+            _logger.warning(
+                "reservation %s gives up resource %s: %s", self.reservation.id, resource_id, reason
+            )
+        return after
+
+    @property
+    def _window(self) -> Interval:
+        """Return when the resources are needed: what was before has passed."""
+        window = self.held[0].window
+        return Interval(max(window.start, self.context.clock.now()), window.end)
+
+    def _held_by_others(self) -> Mapping[ResourceId, tuple[Share | None, ...]]:
+        others = [each.id for each in self.lease.reservations if each.id != self.reservation.id]
+        with self.context.store.read() as transaction:
+            allocations = transaction.allocations.of_reservations(others)
+        return beside(holdings_of(allocations).values())
+
+    def _allocation(self, resource_id: ResourceId, share: Share | None) -> Allocation:
+        return Allocation(
+            resource_id=resource_id,
+            reservation_id=self.reservation.id,
+            window=self._window,
+            share=share,
         )
-        transaction.allocations.touch(unusable)
-        # A share that grows is written anew.
-        transaction.allocations.remove(reservation.id, [*unusable, *(added.keys() & remaining.keys())])
-        window = held[0].window
-        transaction.allocations.insert(
-            [
-                Allocation(resource_id=key, reservation_id=reservation.id, window=window, share=share)
-                for key, share in added.items()
-            ]
-        )
-        transaction.journal.append(
-            [_entry(reservation, each, list(added), why, now, actor) for each, why in unusable.items()]
-        )
-        transaction.commit()
-    for resource_id, why in unusable.items():
-        _logger.warning("reservation %s gives up resource %s: %s", reservation.id, resource_id, why.reason)
-    return after
 
+    def _to_be_cleaned(self, now: datetime) -> Sequence[Allocation]:
+        if not self.was_used or not self.context.settings.leases.cleaning_time:
+            return []
+        return [
+            replace(each, window=Interval(each.window.start, now), released_at=now)
+            for each in self.held
+            if each.resource_id in self.reasons and each.window.start < now
+        ]
 
-def _held_by_others(
-    context: Context, lease: Lease, reservation: Reservation
-) -> Mapping[ResourceId, tuple[Share | None, ...]]:
-    others = [each.id for each in lease.reservations if each.id != reservation.id]
-    with context.store.read() as transaction:
-        allocations = transaction.allocations.of_reservations(others)
-    return beside(holdings_of(allocations).values())
-
-
-def _entry(
-    reservation: Reservation,
-    given_up: ResourceId,
-    added: Sequence[ResourceId],
-    why: Unusable,
-    at: datetime,
-    actor: str,
-) -> JournalEntry:
-    return JournalEntry(
-        at=at,
-        lease_id=reservation.lease_id,
-        reservation_id=reservation.id,
-        event="reservation.replaced",
-        reason=f"{given_up} -> {', '.join(added) or 'nothing'}: {why.reason}",
-        actor=actor,
-    )
+    def _entries(self, added: Sequence[ResourceId], at: datetime, actor: str) -> Sequence[JournalEntry]:
+        return [
+            JournalEntry(
+                at=at,
+                lease_id=self.lease.id,
+                reservation_id=self.reservation.id,
+                event="reservation.replaced",
+                reason=f"{given_up} -> {', '.join(added) or 'nothing'}: {reason}",
+                actor=actor,
+            )
+            for given_up, reason in self.reasons.items()
+        ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
@@ -56,12 +56,22 @@ class Report:
         return reasons[0] if reasons else None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Obstacles:
+    """Resources (by id) that are not to be handed over now."""
+
+    held_by_others: Mapping[str, str] = field(default_factory=dict)
+    """With the reason to wait for."""
+    failed: Set[str] = frozenset()
+    """They serve nobody; what the lessee has of them already is left alone."""
+
+
 def take_steps(
     plugin: Plugin,
     cloud: Cloud,
     assignment: Assignment[Any],
     phase: Phase,
-    held_by_others: Mapping[str, str],
+    obstacles: Obstacles,
     before_each: Callable[[], None],
 ) -> Report:
     """Bring a reservation as far as it can be brought now.
@@ -71,7 +81,7 @@ def take_steps(
         cloud: Where things exist.
         assignment: The reservation.
         phase: What its items should be for.
-        held_by_others: Why resources (by id) cannot be handed over yet.
+        obstacles: What is not to be handed over now.
         before_each: Called before every step; what it raises ends the work.
     """
     work = _Work(
@@ -79,7 +89,7 @@ def take_steps(
         cloud=cloud,
         assignment=assignment,
         phase=phase,
-        held_by_others=held_by_others,
+        obstacles=obstacles,
         before_each=before_each,
     )
     try:
@@ -101,24 +111,23 @@ class _Work:
     cloud: Cloud
     assignment: Assignment[Any]
     phase: Phase
-    held_by_others: Mapping[str, str]
+    obstacles: Obstacles
     before_each: Callable[[], None]
     report: Report = field(default_factory=Report)
 
     def take_rounds(self) -> None:
         """Observe and take steps, as long as that brings the reservation on."""
-        wanted: frozenset[Item] = self.plugin.wanted(self.assignment, self.phase)
         seen = self._observe()
         for _ in range(_ROUNDS):
-            self._note(seen, wanted)
+            self._note(seen)
             if self.report.is_complete:
                 return
-            self._take_round(seen, wanted)
+            self._take_round(seen)
             before = seen.items
             seen = self._observe()
             if self.report.refused is not None or self.report.unusable or seen.items == before:
                 break
-        self._note(seen, wanted)
+        self._note(seen)
         if not self.report.is_complete and self.report.reason is None and self.report.refused is None:
             # All steps were taken, and yet the cloud does not show it: look again, but not at once.
             self.report.failure = "the cloud does not show yet what was done"
@@ -126,13 +135,18 @@ class _Work:
     def _observe(self) -> Any:
         return self.plugin.observe(self.cloud, self.assignment, self.phase)
 
-    def _take_round(self, seen: Any, wanted: frozenset[Item]) -> None:
+    def _wanted(self, seen: Any) -> frozenset[Item]:
+        wanted: frozenset[Item] = self.plugin.wanted(self.assignment, self.phase)
+        left_out = self.obstacles.failed - {each.scope for each in seen.items}
+        return frozenset(each for each in wanted if each.scope not in left_out)
+
+    def _take_round(self, seen: Any) -> None:
         """Take every step that is not held up by one before it."""
         self.report.waiting, self.report.failure, self.report.unusable = [], None, {}
         # From here on something may be outside, whatever the answer to the step that makes it.
         self.report.is_deployed = True
         blocked: set[str] = set()
-        for item, is_wanted in _ordered(seen.items, wanted):
+        for item, is_wanted in _ordered(seen.items, self._wanted(seen)):
             if item.scope in blocked or (not item.scope and blocked):
                 continue
             self.before_each()
@@ -143,8 +157,8 @@ class _Work:
 
     def _take_step(self, item: Item, is_wanted: bool, seen: Any) -> bool:
         """Take one step; return whether it is done, and put into the report why it is not."""
-        if is_wanted and item.scope in self.held_by_others:
-            outcome: Outcome = Waiting(_GIVEN_BACK_BY_THEN, self.held_by_others[item.scope])
+        if is_wanted and item.scope in self.obstacles.held_by_others:
+            outcome: Outcome = Waiting(_GIVEN_BACK_BY_THEN, self.obstacles.held_by_others[item.scope])
         else:
             act = self.plugin.make if is_wanted else self.plugin.remove
             try:
@@ -161,8 +175,8 @@ class _Work:
                 self.report.unusable[item.scope] = outcome
         return isinstance(outcome, Done)
 
-    def _note(self, seen: Any, wanted: frozenset[Item]) -> None:
-        self.report.is_complete = seen.items == wanted
+    def _note(self, seen: Any) -> None:
+        self.report.is_complete = seen.items == self._wanted(seen)
         self.report.is_deployed = bool(seen.items)
         self.report.occupied = frozenset(item.scope for item in seen.items)
         self.report.notes = seen.notes

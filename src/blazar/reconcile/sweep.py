@@ -14,14 +14,18 @@ from datetime import datetime
 
 from blazar.app.availability import CHANGES_KEPT_FOR
 from blazar.app.context import Context
+from blazar.app.health import have_missing_sought
 from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused
-from blazar.ports.store import AllocationStore, AvailabilityReader, JournalEntry
+from blazar.ports.store import JournalEntry, Transaction
+from blazar.reconcile.sweeping.floatingips import FloatingIPs
 from blazar.reconcile.sweeping.hosts import ClosedHosts, HostAggregates, StrayHosts
 from blazar.reconcile.sweeping.kinds import Kind, Surroundings
 from blazar.reconcile.sweeping.slots import Flavors, ResourceClasses, ServerGroups, SlotAggregates
 
 _SLOT_TYPES = frozenset({"virtual:instance", "flavor:instance"})
 """The resource types whose reservations have flavors, resource classes and server groups."""
+_FLOATINGIP_TYPE = "virtual:floatingip"
+_FINDER = "sweep"
 
 _logger = logging.getLogger(__name__)
 
@@ -31,7 +35,7 @@ class Sweepings:
     """What a sweep found and what it mended.
 
     The keys are ``aggregate:<name>``, ``host:<service host>``, ``closed:<service host>``,
-    ``class:<name>``, ``flavor:<id>`` and ``group:<id>``.
+    ``class:<name>``, ``flavor:<id>``, ``group:<id>`` and ``floatingip:<id>``.
     """
 
     found: tuple[str, ...]
@@ -63,15 +67,15 @@ def sweep(context: Context, actor: str, *, before_each: Callable[[], None] = lam
         What was found, sorted, and which of it was removed.
 
     Raises:
-        CloudUnavailable: Nova or Placement does not answer; what was removed so far stays so.
+        CloudUnavailable: A service of the cloud does not answer; what was removed so far stays so.
     """
     aggregates = context.cloud.compute.list_aggregates()
     surroundings = Surroundings(context=context, aggregates=aggregates, before_each=before_each)
     leftovers = _find(surroundings)
     now = context.clock.now()
     with context.store.begin() as transaction:
-        first_seen = transaction.findings.note([each.key for each in leftovers], now)
-        _forget_old_entries(context, transaction.allocations, transaction.availability)
+        first_seen = transaction.findings.note(_FINDER, [each.key for each in leftovers], now)
+        _forget_old_entries(context, transaction)
         transaction.commit()
     removed = []
     for each in leftovers:
@@ -81,6 +85,17 @@ def sweep(context: Context, actor: str, *, before_each: Callable[[], None] = lam
                 removed.append(each.key)
     _report(context, actor, sorted(first_seen), sorted(removed))
     return Sweepings(found=tuple(sorted(first_seen)), removed=tuple(sorted(removed)))
+
+
+def find_leftovers(context: Context) -> tuple[str, ...]:
+    """Return what belongs to nobody, as keys like those of :class:`Sweepings`; nothing is noted or removed.
+
+    Raises:
+        CloudUnavailable: A service of the cloud does not answer.
+    """
+    aggregates = context.cloud.compute.list_aggregates()
+    surroundings = Surroundings(context=context, aggregates=aggregates, before_each=lambda: None)
+    return tuple(sorted({each.key for each in _find(surroundings)}))
 
 
 def _kinds(surroundings: Surroundings) -> list[Kind]:
@@ -95,6 +110,8 @@ def _kinds(surroundings: Surroundings) -> list[Kind]:
     kinds.append(SlotAggregates(surroundings))
     if surroundings.context.plugins.keys() & _SLOT_TYPES:
         kinds += [Flavors(surroundings), ServerGroups(surroundings)]
+    if _FLOATINGIP_TYPE in surroundings.context.plugins:
+        kinds.append(FloatingIPs(surroundings))
     return kinds
 
 
@@ -146,10 +163,12 @@ def _remove(context: Context, leftover: _Leftover) -> bool:
         return False
 
 
-def _forget_old_entries(context: Context, allocations: AllocationStore, log: AvailabilityReader) -> None:
+def _forget_old_entries(context: Context, transaction: Transaction) -> None:
     now = context.clock.now()
-    allocations.purge_released(now - context.settings.leases.cleaning_time)
-    log.purge_changes(now - CHANGES_KEPT_FOR)
+    if transaction.allocations.purge_released(now - context.settings.leases.cleaning_time):
+        # What is clean again may be what somebody misses.
+        have_missing_sought(context, transaction)
+    transaction.availability.purge_changes(now - CHANGES_KEPT_FOR)
 
 
 def _report(context: Context, actor: str, found: list[str], removed: list[str]) -> None:

@@ -83,6 +83,22 @@ class RemoteManager:
         """Give a host back to ordinary use."""
         self._ask("delete_host", caller, host_id)
 
+    def list_floatingips(self, caller: Caller) -> Sequence[JsonObject]:
+        """Return the registered floating IPs."""
+        return cast("Sequence[JsonObject]", self._ask("list_floatingips", caller))
+
+    def get_floatingip(self, caller: Caller, floatingip_id: str) -> JsonObject:
+        """Return a floating IP."""
+        return cast("JsonObject", self._ask("get_floatingip", caller, floatingip_id))
+
+    def create_floatingip(self, caller: Caller, body: JsonObject) -> JsonObject:
+        """Register an address."""
+        return cast("JsonObject", self._ask("create_floatingip", caller, body))
+
+    def delete_floatingip(self, caller: Caller, floatingip_id: str) -> None:
+        """Give an address back to the operator."""
+        self._ask("delete_floatingip", caller, floatingip_id)
+
     def list_allocations(
         self, caller: Caller, lease_id: str | None, reservation_id: str | None
     ) -> Sequence[JsonObject]:

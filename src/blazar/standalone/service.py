@@ -21,13 +21,14 @@ from blazar.db.engine import make_engine
 from blazar.db.schema import upgrade
 from blazar.manager.build import build_context, manager_name, warm_up
 from blazar.manager.clocks import FastClock, SystemClock
+from blazar.manager.plugins import load_filters
 from blazar.manager.service import ManagerService
 from blazar.manager.waking import ProcessWaker
 from blazar.ports.clock import Clock
 from blazar.reconcile.loop import Reconciler
 from blazar.reconcile.outbox import OutboxSender
 from blazar.rpc.local import local_manager
-from blazar.settings import ReconcilerSettings, Settings
+from blazar.settings import Settings
 from blazar.standalone.log_notifier import LogNotifier
 
 if TYPE_CHECKING:
@@ -58,6 +59,8 @@ def build(conf: ConfigOpts) -> Embedded:
     state_dir.mkdir(parents=True, exist_ok=True)
     lock = _lock(state_dir)
     clock = _clock(options.clock_speed, options.clock_epoch)
+    # What happens to the simulated hosts is noticed unless the configuration says otherwise.
+    conf.set_default("enable_polling_monitor", True, group="physical:host")
     settings = _in_clock_time(read_settings(conf), options.clock_speed)
     url = server.database_url or f"sqlite:///{state_dir / 'blazar.sqlite'}"
     engine = make_engine(url, **server.database_options)
@@ -65,13 +68,15 @@ def build(conf: ConfigOpts) -> Embedded:
     conf.set_default("state_file", str(state_dir / "cloud.json"), group="simulated_cloud")
     cloud = make_cloud(conf, clock, speed=options.clock_speed)
     waker = ProcessWaker()
-    context = build_context(engine, clock, cloud, settings, server.plugins, waker)
+    context = replace(
+        build_context(engine, clock, cloud, settings, server.plugins, waker), filters=load_filters(conf)
+    )
     with context.store.begin() as transaction:
         # What a killed predecessor was at need not be waited for: there is no other manager.
         transaction.work.free_all()
         transaction.commit()
     warm_up(context)
-    sender = OutboxSender(context.store, clock, LogNotifier())
+    sender = OutboxSender(context.store, clock, LogNotifier(), context.filters)
     return Embedded(
         application=make_app(
             local_manager(ManagerService(context)),
@@ -113,12 +118,20 @@ def _in_clock_time(settings: Settings, speed: float) -> Settings:
     return replace(
         settings,
         leases=replace(settings.leases, delete_wait=settings.leases.delete_wait * speed),
-        reconciler=ReconcilerSettings(
-            workers=reconciler.workers,
+        # There is no bus to listen to.
+        monitor=replace(
+            settings.monitor,
+            is_listening=False,
+            polling_interval=settings.monitor.polling_interval * speed,
+        ),
+        reconciler=replace(
+            reconciler,
             claim_duration=reconciler.claim_duration * speed,
             poll_interval=reconciler.poll_interval * speed,
             first_backoff=reconciler.first_backoff * speed,
             longest_backoff=reconciler.longest_backoff * speed,
             sweep_interval=reconciler.sweep_interval * speed,
+            refresh_interval=reconciler.refresh_interval * speed,
+            floatingip_check_interval=reconciler.floatingip_check_interval * speed,
         ),
     )

@@ -80,8 +80,8 @@ class CloudLab(Protocol):
     def wait_until_gone(self, server_id: str) -> None:
         """Return when the deletion of the server, which was asked for, is over."""
 
-    def disable(self, service_host: str) -> None:
-        """Keep new servers off a host until the end of the test, as an operator does."""
+    def disable(self, service_host: str, reason: str = "") -> None:
+        """Keep new servers off a host until the end of the test, with a reason or none."""
 
     def attach(self, floating_ip_id: str) -> None:
         """Put a floating IP on a port."""

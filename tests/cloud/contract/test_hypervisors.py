@@ -94,8 +94,24 @@ def test_a_disabled_host_says_so_and_is_still_in_its_zone(
 
     found = compute.find_hypervisor(host.hypervisor_hostname)
     assert found is not None
-    assert (found.is_up, found.is_enabled) == (True, False)
+    assert (found.is_up, found.is_enabled, found.disabled_reason) == (True, False, "")
     assert compute.list_availability_zones()[host.service_host] == "nova"
+
+
+def test_the_reason_for_which_a_host_was_disabled_is_told_until_it_is_enabled(
+    compute: Compute, lab: CloudLab, host: LabHost
+) -> None:
+    before = compute.find_hypervisor(host.hypervisor_hostname)
+    lab.disable(host.service_host, "new disks")
+
+    found = compute.find_hypervisor(host.hypervisor_hostname)
+    listed = [e for e in compute.list_hypervisors() if e.hypervisor_hostname == host.hypervisor_hostname]
+
+    assert before is not None
+    assert before.disabled_reason == ""
+    assert found is not None
+    assert (found.is_enabled, found.disabled_reason) == (False, "new disks")
+    assert listed == [found]
 
 
 def test_a_host_is_in_the_zone_of_its_aggregate(compute: Compute, lab: CloudLab, host: LabHost) -> None:

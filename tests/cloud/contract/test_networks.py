@@ -34,7 +34,7 @@ def floating_ip(networks: Networks, lab: CloudLab, network: LabNetwork) -> Float
 
 def seen(networks: Networks, floating_ip: FloatingIP) -> FloatingIP | None:
     found = networks.list_floating_ips(
-        network_id=floating_ip.floating_network_id, address=floating_ip.address
+        network_id=floating_ip.floating_network_id, addresses=[floating_ip.address]
     )
     return found[0] if found else None
 
@@ -82,10 +82,12 @@ def test_floating_ips_are_listed_by_all_that_is_given(
     )
 
     assert {floating_ip, other} <= set(networks.list_floating_ips(network_id=network.network_id))
-    assert networks.list_floating_ips(address=other.address) == (other,)
+    assert networks.list_floating_ips(addresses=[other.address]) == (other,)
+    both = networks.list_floating_ips(addresses=[each.address for each in (floating_ip, other)])
+    assert set(both) == {floating_ip, other}
     assert networks.list_floating_ips(network_id=NOBODY) == ()
-    assert networks.list_floating_ips(network_id=NOBODY, address=other.address) == ()
-    assert networks.list_floating_ips(address=network.free_addresses[2]) == ()
+    assert networks.list_floating_ips(network_id=NOBODY, addresses=[other.address]) == ()
+    assert networks.list_floating_ips(addresses=[network.free_addresses[2]]) == ()
 
 
 def test_an_address_is_given_once(
@@ -96,7 +98,7 @@ def test_an_address_is_given_once(
             network.network_id, network.subnet_id, floating_ip.address, lab.project_ids[1]
         )
 
-    assert networks.list_floating_ips(address=floating_ip.address) == (floating_ip,)
+    assert networks.list_floating_ips(addresses=[floating_ip.address]) == (floating_ip,)
 
 
 def test_an_address_outside_the_subnet_is_refused(

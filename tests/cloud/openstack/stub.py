@@ -195,7 +195,7 @@ class _Handler(BaseHTTPRequestHandler):
         request = Request(
             method=self.command,
             path=unquote(parts.path),
-            query={key: values[0] for key, values in parse_qs(parts.query).items()},
+            query={key: ",".join(values) for key, values in parse_qs(parts.query).items()},
             headers=dict(self.headers.items()),
             body=json.loads(content) if content else None,
             connection=self.client_address,

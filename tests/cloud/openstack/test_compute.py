@@ -127,6 +127,22 @@ def test_cpu_info_is_json_text_however_it_comes(
     assert (found.is_up, found.is_enabled) == (False, False)
 
 
+@pytest.mark.parametrize(
+    ("service", "reason"),
+    [({}, ""), ({"disabled_reason": None}, ""), ({"disabled_reason": "new disks"}, "new disks")],
+)
+def test_a_reason_for_disabling_need_not_be_given(
+    stub: StubCloud, cloud: OpenStackCloud, service: dict[str, object], reason: str
+) -> None:
+    described = hypervisor(1, "n", status="disabled", service={"host": "h", **service})
+    stub.lay_out("GET", f"{HYPERVISORS}/1", Reply(body={"hypervisor": described}))
+
+    found = cloud.compute.find_hypervisor("1")
+
+    assert found is not None
+    assert (found.is_enabled, found.disabled_reason) == (False, reason)
+
+
 def test_zones_are_those_of_compute_services(stub: StubCloud, cloud: OpenStackCloud) -> None:
     services = [{"host": "n1", "zone": "nova"}, {"host": "n2", "zone": "az", "status": "disabled"}]
     stub.lay_out("GET", f"{NOVA}/os-services", Reply(body={"services": services}))
@@ -187,7 +203,7 @@ def test_a_server_is_being_deleted_when_nova_is_at_it(
     assert found.is_deleting is is_deleting
 
 
-def test_servers_of_all_projects_are_asked_for_restorable_ones_too(
+def test_weakness_39_servers_of_all_projects_are_asked_for_restorable_ones_too(
     stub: StubCloud, cloud: OpenStackCloud
 ) -> None:
     described = {**server(1), "OS-EXT-SRV-ATTR:host": None}

@@ -78,7 +78,7 @@ def at_once(number: int, act: Callable[[], object]) -> list[BaseException | None
         return [each.result() for each in [pool.submit(run) for _ in range(number)]]
 
 
-def test_all_services_share_one_token(stub: StubCloud, cloud: OpenStackCloud) -> None:
+def test_weakness_37_all_services_share_one_token(stub: StubCloud, cloud: OpenStackCloud) -> None:
     use_all(cloud)
     use_all(cloud)
 

@@ -32,7 +32,7 @@ def test_floating_ips_are_filtered_by_neutron_over_all_pages(stub: StubCloud, cl
     )
 
     found = cloud.networks.list_floating_ips(
-        network_id="network", address="203.0.113.1", tags=frozenset({"b", "a"})
+        network_id="network", addresses=["203.0.113.1"], tags=frozenset({"b", "a"})
     )
 
     assert [each.id for each in found] == ["f1", "f2"]
@@ -50,3 +50,21 @@ def test_tags_of_what_is_missing_are_told_from_a_failure(stub: StubCloud, cloud:
     stub.lay_out("GET", f"{FLOATING_IPS}/f1", Reply(body={"floatingip": floating_ip(1)}))
     with pytest.raises(CloudUnavailable):
         cloud.networks.set_floating_ip_tags("f1", frozenset())
+
+
+def test_many_addresses_are_asked_for_with_urls_of_bounded_length(
+    stub: StubCloud, cloud: OpenStackCloud
+) -> None:
+    addresses = [f"203.0.113.{number}" for number in range(120)]
+    replies = [Reply(body={"floatingips": [floating_ip(number)]}) for number in (1, 2, 3)]
+    stub.lay_out("GET", FLOATING_IPS, *replies)
+
+    found = cloud.networks.list_floating_ips(network_id="network", addresses=addresses)
+
+    assert [each.id for each in found] == ["f1", "f2", "f3"]
+    asked = stub.asked("GET", FLOATING_IPS)
+    assert len(asked) == 3
+    assert sorted(",".join(each.query["floating_ip_address"] for each in asked).split(",")) == sorted(
+        addresses
+    )
+    assert {each.query["floating_network_id"] for each in asked} == {"network"}

@@ -212,7 +212,7 @@ def page(*numbers: int, has_next: bool = True) -> Reply:
     return Reply(body={"servers": [server(each) for each in numbers], **links})
 
 
-def test_all_pages_are_read(stub: StubCloud, cloud: OpenStackCloud) -> None:
+def test_weakness_39_all_pages_are_read(stub: StubCloud, cloud: OpenStackCloud) -> None:
     stub.lay_out("GET", SERVERS, page(1, 2), page(3, 4), page(5, has_next=False))
 
     found = cloud.compute.list_servers(service_host="node-1")

@@ -114,11 +114,11 @@ def _only(items: tuple[ItemT, ...], name: str) -> ItemT | None:
 
 
 def _hypervisor(body: Mapping[str, Any]) -> Hypervisor:
-    cpu_info = body["cpu_info"]
+    cpu_info, service = body["cpu_info"], body["service"]
     return Hypervisor(
         id=str(body["id"]),
         hypervisor_hostname=body["hypervisor_hostname"],
-        service_host=body["service"]["host"],
+        service_host=service["host"],
         hypervisor_type=body["hypervisor_type"],
         hypervisor_version=int(body["hypervisor_version"]),
         vcpus=int(body["vcpus"]),
@@ -128,4 +128,5 @@ def _hypervisor(body: Mapping[str, Any]) -> Hypervisor:
         cpu_info=(cpu_info if isinstance(cpu_info, str) else json.dumps(cpu_info or {})) or "{}",
         is_up=body["state"] == "up",
         is_enabled=body["status"] == "enabled",
+        disabled_reason=service.get("disabled_reason") or "",
     )

@@ -8,6 +8,7 @@ from keystoneauth1.identity import V3Password
 from keystoneauth1.plugin import BaseAuthPlugin
 from oslo_config import cfg
 
+from blazar.cloud.openstack.options import KEYSTONE
 from blazar.cloud.openstack.settings import OptionError, check_url, read
 
 _PASSWORD_TYPES = frozenset({"password", "v3password"})
@@ -54,6 +55,13 @@ def load_plugin(conf: cfg.ConfigOpts, group: str) -> BaseAuthPlugin:
     if auth_url is not None:
         check_url(auth_url, section, "auth_url")
     return plugin
+
+
+def find_auth_url(conf: cfg.ConfigOpts) -> str | None:
+    """Return the URL of Keystone, as the credentials in ``[keystone]`` or the old options have it."""
+    plugin = load_plugin(conf, KEYSTONE) if has_credentials(conf, KEYSTONE) else make_old_plugin(conf)
+    url: str | None = getattr(plugin, "auth_url", None)
+    return url
 
 
 def make_old_plugin(conf: cfg.ConfigOpts) -> V3Password:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from blazar.cloud.openstack.rest import RestClient
 from blazar.domain.errors import CloudUnavailable
-from blazar.ports.network import FloatingIP, Network, Subnet
+from blazar.domain.subnets import Subnet
+from blazar.ports.network import FloatingIP, Network
 
 if TYPE_CHECKING:
     from blazar.ports.network import Networks
+
+
+_ADDRESSES_IN_A_URL = 50
+"""So many of the longest stay well below the 8 kB that web servers allow."""
 
 
 class OpenStackNetworks:
@@ -35,20 +40,22 @@ class OpenStackNetworks:
         self,
         *,
         network_id: str | None = None,
-        address: str | None = None,
+        addresses: Collection[str] = (),
         tags: frozenset[str] = frozenset(),
     ) -> tuple[FloatingIP, ...]:
         """Return the floating IPs of all projects that match everything given."""
-        return self._neutron.list(
-            "floatingips",
-            key="floatingips",
-            parse=_floating_ip,
-            params={
-                "floating_network_id": network_id,
-                "floating_ip_address": address,
-                "tags": ",".join(sorted(tags)) or None,
-            },
-        )
+        params = {"floating_network_id": network_id, "tags": ",".join(sorted(tags)) or None}
+        wanted = sorted(addresses)
+        if not wanted:
+            return self._list_floating_ips(params)
+        found: list[FloatingIP] = []
+        for start in range(0, len(wanted), _ADDRESSES_IN_A_URL):
+            some = wanted[start : start + _ADDRESSES_IN_A_URL]
+            found += self._list_floating_ips({**params, "floating_ip_address": some})
+        return tuple(found)
+
+    def _list_floating_ips(self, params: Mapping[str, object]) -> tuple[FloatingIP, ...]:
+        return self._neutron.list("floatingips", key="floatingips", parse=_floating_ip, params=params)
 
     def create_floating_ip(
         self, network_id: str, subnet_id: str, address: str, project_id: str

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from datetime import timedelta
-from ipaddress import ip_network
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,13 +14,12 @@ from blazar.cloud.simulated.faults import FaultScript
 from blazar.cloud.simulated.flavors import insert_flavor
 from blazar.cloud.simulated.hosts import insert_aggregate
 from blazar.cloud.simulated.lessee import SimulatedLesseeCompute
+from blazar.cloud.simulated.network_operations import NetworkOperations
 from blazar.cloud.simulated.networks import SimulatedNetworks
 from blazar.cloud.simulated.operations import HostOperations
 from blazar.cloud.simulated.placement import SimulatedPlacement
-from blazar.cloud.simulated.state import known
 from blazar.ports.clock import Clock
 from blazar.ports.compute import Aggregate, Flavor, Lessee, Server
-from blazar.ports.network import Network, Subnet
 
 if TYPE_CHECKING:
     from blazar.ports.cloud import Cloud
@@ -31,7 +28,7 @@ PLAIN_FLAVOR = Flavor(id="plain", name="plain", vcpus=1, memory_mb=512, disk_gb=
 """What servers are booted with unless another flavor is named; it comes into being by that."""
 
 
-class SimulatedCloud(HostOperations):
+class SimulatedCloud(HostOperations, NetworkOperations):
     """Nova, Placement and Neutron in memory, with their real rules.
 
     The ports are ``compute``, ``placement`` and ``networks``. The other methods stand for operators and
@@ -93,39 +90,6 @@ class SimulatedCloud(HostOperations):
         with self._calls.exclusive() as state:
             return insert_aggregate(state, name, availability_zone)
 
-    def add_network(self, name: str, *, is_external: bool = True) -> Network:
-        """Return a new network without subnets."""
-        with self._calls.exclusive() as state:
-            network = Network(id=state.new_id(), name=name, is_external=is_external)
-            state.networks[network.id] = network
-            return network
-
-    def add_subnet(
-        self,
-        network_id: str,
-        cidr: str,
-        *,
-        gateway_ip: str | None = None,
-        allocation_pools: tuple[tuple[str, str], ...] = (),
-    ) -> Subnet:
-        """Return a new subnet. Without pools, Neutron itself gives out none of its addresses.
-
-        Raises:
-            CloudNotFound: The network does not exist.
-            ValueError: *cidr* is none.
-        """
-        with self._calls.exclusive() as state:
-            known(state.networks, network_id, "network")
-            subnet = Subnet(
-                id=state.new_id(),
-                network_id=network_id,
-                cidr=str(ip_network(cidr)),
-                gateway_ip=gateway_ip,
-                allocation_pools=allocation_pools,
-            )
-            state.subnets[subnet.id] = subnet
-            return subnet
-
     def boot_server(
         self,
         name: str,
@@ -160,12 +124,6 @@ class SimulatedCloud(HostOperations):
             if flavor_id == PLAIN_FLAVOR.id and flavor_id not in state.flavors:
                 insert_flavor(state, PLAIN_FLAVOR)
             return scheduler.boot(state, request)
-
-    def attach_floating_ip(self, floating_ip_id: str, port_id: str) -> None:
-        """Put a floating IP on a port, as its user does. Raises CloudNotFound."""
-        with self._calls.exclusive() as state:
-            floating_ip = known(state.floating_ips, floating_ip_id, "floating IP")
-            state.floating_ips[floating_ip_id] = replace(floating_ip, port_id=port_id)
 
 
 if TYPE_CHECKING:

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from blazar.cloud.simulated.state import CloudState, Consumption
+from blazar.domain.subnets import Subnet
 from blazar.ports.compute import Aggregate, Flavor, Hypervisor, Image, Server, ServerGroup
-from blazar.ports.network import FloatingIP, Network, Subnet
+from blazar.ports.network import FloatingIP, Network
 from blazar.ports.placement import Inventory, Provider
 
 VERSION = 2

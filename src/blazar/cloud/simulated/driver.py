@@ -13,7 +13,10 @@ from blazar.ports.clock import Clock
 
 
 def make_cloud(conf: ConfigOpts, clock: Clock, *, speed: float = 1) -> SimulatedCloud:
-    """Return the cloud of ``[simulated_cloud]``; a new one has some hosts and an empty freepool.
+    """Return the cloud of ``[simulated_cloud]``.
+
+    A new one has some hosts, an empty freepool, and an external network with addresses for
+    documentation (RFC 5737).
 
     Args:
         conf: The configuration.
@@ -38,4 +41,7 @@ def make_cloud(conf: ConfigOpts, clock: Clock, *, speed: float = 1) -> Simulated
         cloud.add_aggregate(conf.nova.aggregate_freepool_name)
         for number in range(1, options.hosts + 1):
             cloud.add_hypervisor(f"host-{number}")
+        network = cloud.add_network("public")
+        pools = (("203.0.113.10", "203.0.113.99"),)
+        cloud.add_subnet(network.id, "203.0.113.0/24", gateway_ip="203.0.113.1", allocation_pools=pools)
     return cloud

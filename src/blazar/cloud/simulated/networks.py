@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from ipaddress import ip_address, ip_network
 from typing import TYPE_CHECKING
@@ -9,7 +10,8 @@ from typing import TYPE_CHECKING
 from blazar.cloud.simulated.calls import Service, reads, writes
 from blazar.cloud.simulated.state import known
 from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused
-from blazar.ports.network import FloatingIP, Network, Subnet
+from blazar.domain.subnets import Subnet
+from blazar.ports.network import FloatingIP, Network
 
 if TYPE_CHECKING:
     from blazar.ports.network import Networks
@@ -33,7 +35,7 @@ class SimulatedNetworks(Service):
         self,
         *,
         network_id: str | None = None,
-        address: str | None = None,
+        addresses: Collection[str] = (),
         tags: frozenset[str] = frozenset(),
     ) -> tuple[FloatingIP, ...]:
         """Return the floating IPs of all projects that match everything given, oldest first."""
@@ -41,7 +43,7 @@ class SimulatedNetworks(Service):
             each
             for each in self._state.floating_ips.values()
             if network_id in (None, each.floating_network_id)
-            and address in (None, each.address)
+            and (not addresses or each.address in addresses)
             and tags <= each.tags
         )
 

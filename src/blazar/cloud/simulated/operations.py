@@ -93,16 +93,31 @@ class HostOperations:
             _equip(state, root.uuid, state.inventories[root.uuid], traits)
 
     def set_host_state(
-        self, name: str, *, is_up: bool | None = None, is_enabled: bool | None = None
+        self,
+        name: str,
+        *,
+        is_up: bool | None = None,
+        is_enabled: bool | None = None,
+        disabled_reason: str = "",
     ) -> Hypervisor:
-        """Break, mend, disable or enable a host; None leaves it so. Return it. Raises CloudNotFound."""
+        """Break, mend, disable or enable a host, and return it.
+
+        Args:
+            name: Host name of the hypervisor.
+            is_up: None leaves it so.
+            is_enabled: None leaves it so, with its reason.
+            disabled_reason: Why it is disabled; forgotten when it is enabled.
+
+        Raises:
+            CloudNotFound: There is no hypervisor of this name.
+        """
         with self._calls.exclusive() as state:
-            present = _by_name(state, name)
-            changed = replace(
-                present,
-                is_up=present.is_up if is_up is None else is_up,
-                is_enabled=present.is_enabled if is_enabled is None else is_enabled,
-            )
+            changed = _by_name(state, name)
+            if is_up is not None:
+                changed = replace(changed, is_up=is_up)
+            if is_enabled is not None:
+                reason = "" if is_enabled else disabled_reason
+                changed = replace(changed, is_enabled=is_enabled, disabled_reason=reason)
             state.hypervisors[changed.id] = changed
             return changed
 
@@ -114,6 +129,7 @@ class HostOperations:
                 shape.hypervisor(present.id, name, present.service_host),
                 is_up=present.is_up,
                 is_enabled=present.is_enabled,
+                disabled_reason=present.disabled_reason,
             )
             state.hypervisors[changed.id] = changed
             root = _root_of(state, name)

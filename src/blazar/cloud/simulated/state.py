@@ -9,8 +9,9 @@ from datetime import datetime
 from typing import TypeVar
 
 from blazar.domain.errors import CloudNotFound
+from blazar.domain.subnets import Subnet
 from blazar.ports.compute import Aggregate, Flavor, Hypervisor, Image, Server, ServerGroup
-from blazar.ports.network import FloatingIP, Network, Subnet
+from blazar.ports.network import FloatingIP, Network
 from blazar.ports.placement import Inventory, Provider
 
 DEFAULT_ZONE = "nova"

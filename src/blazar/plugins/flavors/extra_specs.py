@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping
 
 from blazar.domain.errors import InvalidParameter
-from blazar.plugins.slots.spec import LARGEST_NUMBER
+from blazar.plugins.parameters import LARGEST_NUMBER
 from blazar.ports.compute import Flavor
 
 RESOURCES = "resources:"

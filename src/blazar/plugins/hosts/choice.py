@@ -27,7 +27,11 @@ def choose_hosts(wish: Wish[HostSpec], availability: Availability) -> Holdings:
     requirement = wish.spec.requirement
     _check_keys(requirement, availability)
     free = availability.free(
-        wish.window, now=wish.now, cleaning_time=wish.cleaning_time, ignoring=wish.ignoring
+        wish.window,
+        now=wish.now,
+        cleaning_time=wish.cleaning_time,
+        ignoring=wish.ignoring,
+        awaited=wish.awaited,
     )
     suitable = (
         availability.matching(requirement) & free & ~availability.mask_of(wish.excluded | wish.beside.keys())

@@ -11,8 +11,8 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 
-from blazar.domain.errors import CloudConflict, CloudNotFound
-from blazar.plugins.contract import Assignment, Done, Outcome, Waiting
+from blazar.domain.errors import CannotChange, CloudConflict, CloudNotFound
+from blazar.plugins.contract import AllocatedResource, Assignment, Done, Outcome, Waiting
 from blazar.plugins.hosts.handover import RETRY
 from blazar.plugins.hosts.items import HostItem, HostsSeen, Kind
 from blazar.plugins.hosts.preemption import (
@@ -45,6 +45,30 @@ class GivingBack:
             return Done()
         except CloudConflict as error:
             return Waiting(RETRY, error.message)
+
+    def give_up(
+        self, compute: Compute, assignment: Assignment[HostSpec], resources: Collection[AllocatedResource]
+    ) -> None:
+        """Put hosts of a reservation that has begun back into the freepool; safe to repeat.
+
+        Hosts that it was not handed yet are left alone: what is on them is somebody else's.
+
+        Raises:
+            CannotChange: Servers are on one.
+            CloudConflict: A host cannot change its zone now.
+        """
+        aggregates = {each.name: each for each in compute.list_aggregates()}
+        own = aggregates.get(assignment.reservation_id)
+        freepool = aggregates.get(self._settings.freepool_name)
+        if own is None:
+            return
+        for service_host in own.hosts & {str(each.facts["service_name"]) for each in resources}:
+            if compute.list_servers(service_host=service_host):
+                raise CannotChange(f"there are servers on host {service_host}")
+            with suppress(CloudNotFound):  # Nova may not know the host any more
+                if freepool is not None and service_host not in freepool.hosts:
+                    compute.add_host(freepool.id, service_host)
+                compute.remove_host(own.id, service_host)
 
     def _take_step(
         self, compute: Compute, assignment: Assignment[HostSpec], item: HostItem, seen: HostsSeen

@@ -9,7 +9,7 @@ The aggregate's name, zone and metadata are what BlazarFilter looks at (behaviou
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
@@ -84,7 +84,14 @@ class Hosts:
         return {}
 
     def give_up(self, cloud: Cloud, assignment: Assignment[HostSpec], kept: Holdings) -> None:
-        """Do nothing: what is in use is never chosen to be given up."""
+        """Put hosts on which there are no servers back into the freepool.
+
+        Raises:
+            CannotChange: There are servers on one.
+        """
+        giving_up = [each for each in assignment.resources if each.id not in kept]
+        if giving_up:
+            self._giving_back.give_up(cloud.compute, assignment, giving_up)
 
     def choose(self, wish: Wish[HostSpec], availability: Availability) -> Holdings:
         """Return the hosts that the reservation is to have."""
@@ -101,6 +108,12 @@ class Hosts:
                 items.add(HostItem(Kind.MEMBER, resource.id, service_host))
                 items.add(HostItem(Kind.WITHDRAWN, resource.id, service_host))
         return frozenset(items)
+
+    def lost(
+        self, cloud: Cloud, assignment: Assignment[HostSpec], failed: Collection[ResourceId]
+    ) -> frozenset[ResourceId]:
+        """Return all that have failed: nobody can use a host whose compute service does not answer."""
+        return frozenset(failed)
 
     def observe(self, cloud: Cloud, assignment: Assignment[HostSpec], phase: Phase) -> HostsSeen:
         """Return what exists: one request, and when the reservation is over one more for each host.

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 from blazar.domain.errors import InvalidParameter, InvalidRange, MissingParameter
 from blazar.domain.requirements import Requirement, parse
+from blazar.plugins.parameters import parse_number
 
-_LARGEST_COUNT = 2**31 - 1
 _BEFORE_END_ACTIONS = ("", "default", "snapshot")
 
 
@@ -43,7 +43,7 @@ def parse_spec(body: Mapping[str, object]) -> HostSpec:
     Raises:
         MissingParameter, InvalidParameter, InvalidRange, InvalidRequirement: Naming the key.
     """
-    minimum, maximum = _count(body, "min"), _count(body, "max")
+    minimum, maximum = parse_number(body, "min", least=1), parse_number(body, "max", least=1)
     _check_range(minimum, maximum)
     missing = [key for key in ("hypervisor_properties", "resource_properties") if key not in body]
     if missing:
@@ -70,8 +70,8 @@ def revise_spec(spec: HostSpec, changes: Mapping[str, object]) -> HostSpec:
     Raises:
         MissingParameter, InvalidParameter, InvalidRange, InvalidRequirement: Naming the key.
     """
-    minimum = _count(changes, "min") if "min" in changes else spec.minimum
-    maximum = _count(changes, "max") if "max" in changes else spec.maximum
+    minimum = parse_number(changes, "min", least=1) if "min" in changes else spec.minimum
+    maximum = parse_number(changes, "max", least=1) if "max" in changes else spec.maximum
     _check_range(minimum, maximum)
     before_end = _before_end(changes["before_end"]) if "before_end" in changes else spec.before_end
     expressions = {
@@ -91,19 +91,6 @@ def encode_spec(spec: HostSpec) -> Mapping[str, object]:
         "resource_properties": spec.resource_properties,
         "before_end": spec.before_end,
     }
-
-
-def _count(body: Mapping[str, object], key: str) -> int:
-    value = body.get(key)
-    if value is None:
-        raise MissingParameter(key)
-    if isinstance(value, str) and value.isascii() and value.removeprefix("-").isdecimal() and len(value) < 12:
-        value = int(value)
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise InvalidParameter(key, "must be a whole number")
-    if not 1 <= value <= _LARGEST_COUNT:
-        raise InvalidParameter(key, f"must be from 1 to {_LARGEST_COUNT}")
-    return value
 
 
 def _check_range(minimum: int, maximum: int) -> None:

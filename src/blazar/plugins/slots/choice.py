@@ -95,6 +95,7 @@ class _Search:
             now=wish.now,
             cleaning_time=wish.cleaning_time,
             ignoring=wish.ignoring,
+            awaited=wish.awaited,
             beside=wish.beside,
         )
         self._held_mask = availability.mask_of(wish.held)
@@ -170,8 +171,11 @@ class _Search:
         for position, free in self._evaluated(positions):
             resource_id = self._availability.resource_at(position).id
             share = self._wish.held[resource_id]
+            slots = share.slots if share else 0
+            if not self._availability.reservable()[position]:
+                free = min(free, slots)  # what is held there may stay, but nothing is added
             held[position] = _Held(
-                slots=share.slots if share else 0,
+                slots=slots,
                 needed=needed.get(resource_id, 0),
                 free=free if self._usable[position] else 0,
             )

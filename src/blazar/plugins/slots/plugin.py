@@ -9,7 +9,7 @@ them (behaviour 3.2, 5).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import ClassVar, Generic
@@ -129,6 +129,12 @@ class SlotPlugin(ABC, Generic[SpecT]):
         inventory = slots_inventory(slots)
         self._inventories.put(cloud.placement, hypervisor_hostname, resource_class, inventory)
         return self._inventories.count_used(cloud.placement, hypervisor_hostname, resource_class) <= slots
+
+    def lost(
+        self, cloud: Cloud, assignment: Assignment[SpecT], failed: Collection[ResourceId]
+    ) -> frozenset[ResourceId]:
+        """Return all that have failed: nobody can use slots of a host that does not answer."""
+        return frozenset(failed)
 
     def observe(self, cloud: Cloud, assignment: Assignment[SpecT], phase: Phase) -> SlotsSeen:
         """Return what exists."""

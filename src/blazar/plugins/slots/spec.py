@@ -11,13 +11,11 @@ from typing import Any, TypeVar
 from blazar.domain.capacity import Demand
 from blazar.domain.errors import CannotChange, InvalidParameter, MissingParameter
 from blazar.domain.requirements import Requirement, parse
+from blazar.plugins.parameters import parse_number
 from blazar.ports.compute import Flavor
-
-LARGEST_NUMBER = 2**31 - 1
 
 _TRUE_WORDS = frozenset({"1", "t", "true", "on", "y", "yes"})
 _FALSE_WORDS = frozenset({"0", "f", "false", "off", "n", "no"})
-_TOO_LONG_FOR_A_NUMBER = 12
 
 NONE_WORDS = frozenset({"None", "none"})
 """Texts that mean null as an affinity (rest-api 6.2)."""
@@ -65,25 +63,6 @@ def check_keys(body: Mapping[str, object], required: Collection[str]) -> None:
     missing = [key for key in required if key not in body]
     if missing:
         raise MissingParameter(*missing)
-
-
-def parse_number(body: Mapping[str, object], key: str, *, least: int) -> int:
-    """Return a whole number from *least* up; numeric text is accepted, as clients send it.
-
-    Raises:
-        MissingParameter: It is absent or null.
-        InvalidParameter: It is none, or out of range.
-    """
-    value = body.get(key)
-    if value is None:
-        raise MissingParameter(key)
-    if isinstance(value, str) and len(value) < _TOO_LONG_FOR_A_NUMBER and value.isascii():
-        value = int(value) if value.removeprefix("-").isdecimal() else value
-    if not isinstance(value, int) or isinstance(value, bool):
-        raise InvalidParameter(key, "must be a whole number")
-    if not least <= value <= LARGEST_NUMBER:
-        raise InvalidParameter(key, f"must be from {least} to {LARGEST_NUMBER}")
-    return value
 
 
 def parse_amount(body: Mapping[str, object]) -> int:

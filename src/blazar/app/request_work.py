@@ -1,4 +1,4 @@
-"""What plugins do inside of a request with the rights of whoever makes it."""
+"""What happens outside inside of a request: with the rights of whoever makes it, and before the filters."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from blazar.app.context import Context, Plugin
+from blazar.app.enforcement import Enforcing
 from blazar.domain.errors import (
     CannotChange,
     CloudConflict,
@@ -51,11 +52,13 @@ class _Provided:
 
 
 @dataclass(slots=True, kw_only=True)
-class LesseeWork:
+class RequestWork:
     """The work of one request. It is done once, however often the request is begun again."""
 
     context: Context
     compute: LesseeCompute
+    enforcing: Enforcing
+    """Where the operator's filters are asked about it."""
     _seen: dict[ReservationId, tuple[Any, Any]] = field(default_factory=dict)
     _provided: dict[ReservationId, list[_Provided]] = field(default_factory=dict)
 
@@ -123,12 +126,14 @@ class LesseeWork:
             _logger.warning("what was made inside of a request is left behind: %s", error)
 
 
-def lessee_work(context: Context, caller: Caller, project_id: str | None) -> LesseeWork:
+def request_work(context: Context, caller: Caller, project_id: str | None) -> RequestWork:
     """Return the work of a request of *caller* for a lease of a project."""
     lessee = Lessee(project_id=caller.project_id or "", token=caller.token)
     compute = context.cloud.compute_for(lessee)
-    return LesseeWork(
-        context=context, compute=compute if caller.project_id == project_id else _Stranger(compute)
+    return RequestWork(
+        context=context,
+        compute=compute if caller.project_id == project_id else _Stranger(compute),
+        enforcing=Enforcing(context=context),
     )
 
 

@@ -1,0 +1,94 @@
+"""Compute services that fail or are disabled during a test, and are mended after it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final
+
+from cloudlab.blazar import POLLING_SECONDS
+from cloudlab.probes import SERVICE_DOWN_SECONDS
+from cloudlab.tests.actors import MICROVERSION, Json
+from cloudlab.tests.stage import Stage
+from cloudlab.waiting import wait_until
+
+SECONDS_TO_HEAR: Final = POLLING_SECONDS * 2 / 3
+"""Within this, who was notified knows of a change; who only polls may not."""
+SECONDS_TO_SEE: Final = SERVICE_DOWN_SECONDS + POLLING_SECONDS + 15
+"""Within this, a compute service that has fallen silent is taken for failed, and what that means is done."""
+
+
+@dataclass(slots=True)
+class Computes:
+    """The compute services of the hosts."""
+
+    stage: Stage
+    _touched: set[str] = field(default_factory=set)
+
+    def fall_silent(self, *names: str) -> None:
+        """End nova-compute on hosts, which nobody is told of."""
+        for name in names:
+            self._touched.add(name)
+            self.stage.lab.service(f"nova-compute-{name}").stop()
+
+    def break_down(self, *names: str) -> None:
+        """End nova-compute on hosts, and tell Nova, as a tool for high availability does."""
+        self.fall_silent(*names)
+        for name in names:
+            self._set(name, forced_down=True)
+
+    def disable(self, name: str, reason: str) -> None:
+        """Keep new servers off a host."""
+        self._touched.add(name)
+        self._set(name, status="disabled", disabled_reason=reason)
+
+    def enable(self, name: str) -> None:
+        """Let new servers onto a host again."""
+        self._set(name, status="enabled")
+
+    def mend(self) -> None:
+        """Have everything as it was, and return when the service knows that."""
+        services = [self.stage.lab.service(f"nova-compute-{name}") for name in sorted(self._touched)]
+        for service in services:
+            service.start()
+        for service in services:
+            service.wait_until_answers()
+        for name in sorted(self._touched):
+            self._set(name, forced_down=False)
+            self._set(name, status="enabled")
+            self.wait_until_reservable(name, True, seconds=SECONDS_TO_SEE)
+        self._touched.clear()
+
+    def wait_until_reservable(self, name: str, expected: bool, *, seconds: float) -> None:
+        """Return when new leases may have a host, or may not."""
+        wait_until(
+            lambda: self.stage.operator.registered()[name]["reservable"] is expected,
+            f"{name} is {'' if expected else 'not '}reservable",
+            seconds=seconds,
+            explain=self.stage.list_hosts,
+        )
+
+    def _set(self, name: str, **changes: object) -> None:
+        operator = self.stage.operator
+        found = operator.compute.get(
+            "/os-services", params={"host": name, "binary": "nova-compute"}, microversion=MICROVERSION
+        ).json()["services"]
+        (service,) = found
+        operator.compute.put(f"/os-services/{service['id']}", json=changes, microversion=MICROVERSION)
+
+
+def wait_for_flags(
+    read: Callable[[], Json | None], *, seconds: float = SECONDS_TO_SEE, **expected: bool
+) -> Json:
+    """Return a lease as soon as the flags of its only reservation, and ``degraded``, are so."""
+
+    def flags() -> Json:
+        lease = read() or {"reservations": [{}]}
+        (reservation,) = lease["reservations"]
+        found = {**reservation, "degraded": lease.get("degraded")}
+        return {name: found.get(name) for name in expected}
+
+    wait_until(
+        lambda: flags() == expected, f"flags are {expected}", seconds=seconds, explain=lambda: str(flags())
+    )
+    return read() or {}

@@ -1,0 +1,155 @@
+"""The addresses that end-to-end tests reserve, and a network of the lessee's to attach them to."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final
+
+from keystoneauth1.adapter import Adapter
+
+from blazarclient.exception import BlazarClientException
+from cloudlab.tests.actors import Actor, Json, Operator
+from cloudlab.tests.stage import Stage
+from cloudlab.waiting import wait_until
+
+ADDRESSES: Final = ("203.0.113.210", "203.0.113.211")
+"""Outside of the subnet's pool; the contract suite uses others."""
+SECONDS_TO_NOTICE: Final = 100
+"""The lab's managers look every minute."""
+
+
+@dataclass(frozen=True, slots=True)
+class AddressPool:
+    """The registered addresses."""
+
+    stage: Stage
+
+    @property
+    def operator(self) -> Operator:
+        """Return the administrator."""
+        return self.stage.operator
+
+    def register(self) -> None:
+        """Register the addresses."""
+        for each in ADDRESSES:
+            self.operator.blazar.floatingip.create(self.stage.lab.details.network_id, each)
+
+    def deregister(self) -> None:
+        """Remove all addresses; whoever has one is waited for."""
+        for each in [str(each["id"]) for each in self.operator.blazar.floatingip.list()]:
+            wait_until(functools.partial(self._is_removed, each), f"{each} is free", seconds=90)
+
+    def reservable(self, address: str) -> bool:
+        """Return whether an address can be given to anybody now."""
+        found = {each["floating_ip_address"]: each for each in self.operator.blazar.floatingip.list()}
+        return bool(found[address]["reservable"])
+
+    def wait_until_reservable(self, address: str, is_so: bool) -> None:
+        """Return when it is noticed that an address can, or cannot, be given to anybody."""
+        wait_until(
+            lambda: self.reservable(address) is is_so,
+            f"{address} is {'' if is_so else 'not '}reservable",
+            seconds=SECONDS_TO_NOTICE,
+            explain=lambda: json.dumps(list(self.operator.blazar.floatingip.list()), indent=2),
+        )
+
+    def of(self, lessee: Actor, lease: Mapping[str, Any]) -> dict[str, Json]:
+        """Return what a lessee finds by the tags of a lease's only reservation, by address."""
+        (reservation,) = lease["reservations"]
+        tags = f"blazar,reservation:{reservation['id']}"
+        found = self.stage.lab.api("network", _account(self.stage, lessee)).get(
+            "/v2.0/floatingips", params={"tags": tags}
+        )
+        return {each["floating_ip_address"]: each for each in found.json()["floatingips"]}
+
+    def existing(self) -> dict[str, Json]:
+        """Return what Neutron has, by address."""
+        return {each["floating_ip_address"]: each for each in self.operator.floating_ips()}
+
+    @contextmanager
+    def in_neutrons_pool(self, address: str) -> Iterator[None]:
+        """Have Neutron give an address to anybody, meanwhile."""
+        path = f"/v2.0/subnets/{self.stage.lab.details.subnet_id}"
+        pools = self.operator.networks.get(path).json()["subnet"]["allocation_pools"]
+        self._set_pools(path, [*pools, {"start": address, "end": address}])
+        try:
+            yield
+        finally:
+            self._set_pools(path, pools)
+
+    @contextmanager
+    def given_to(self, actor: Actor, address: str) -> Iterator[Json]:
+        """Have an administrator give an address to somebody, meanwhile."""
+        body = {
+            "floating_network_id": self.stage.lab.details.network_id,
+            "floating_ip_address": address,
+            "project_id": actor.project_id,
+        }
+        answer = self.operator.networks.post("/v2.0/floatingips", json={"floatingip": body})
+        made = answer.json()["floatingip"]
+        try:
+            yield dict(made)
+        finally:
+            self.operator.networks.delete(f"/v2.0/floatingips/{made['id']}")
+
+    def _is_removed(self, floatingip_id: str) -> bool:
+        try:
+            self.operator.blazar.floatingip.delete(floatingip_id)
+        except BlazarClientException as error:
+            if error.code == 409:
+                return False
+            raise
+        return True
+
+    def _set_pools(self, path: str, pools: object) -> None:
+        self.operator.networks.put(path, json={"subnet": {"allocation_pools": pools}})
+
+
+@contextmanager
+def port_of(stage: Stage, actor: Actor) -> Iterator[str]:
+    """Have a port of somebody's on a network with a router to the external one; yield its id."""
+    api, made = stage.operator.networks, _Made(stage.operator.networks)
+    try:
+        network_id = made.make("network", name="inner", project_id=actor.project_id)
+        subnet_id = made.make(
+            "subnet", network_id=network_id, project_id=actor.project_id, ip_version=4, cidr="192.0.2.0/24"
+        )
+        gateway = {"network_id": stage.lab.details.network_id}
+        router_id = made.make("router", project_id=actor.project_id, external_gateway_info=gateway)
+        interface = {"subnet_id": subnet_id}
+        api.put(f"/v2.0/routers/{router_id}/add_router_interface", json=interface)
+        made.before_removal.append((f"/v2.0/routers/{router_id}/remove_router_interface", interface))
+        yield made.make("port", network_id=network_id, project_id=actor.project_id)
+    finally:
+        made.remove_all()
+
+
+class _Made:
+    """What was made in Neutron, to be removed in the opposite order."""
+
+    def __init__(self, api: Adapter) -> None:
+        self._api = api
+        self._paths: list[str] = []
+        self.before_removal: list[tuple[str, object]] = []
+
+    def make(self, kind: str, **body: object) -> str:
+        made = self._api.post(f"/v2.0/{kind}s", json={kind: body}).json()[kind]["id"]
+        self._paths.append(f"/v2.0/{kind}s/{made}")
+        return str(made)
+
+    def remove_all(self) -> None:
+        ports = [each for each in self._paths if "/ports/" in each]
+        for path in ports:
+            self._api.delete(path, raise_exc=False)
+        for path, body in self.before_removal:
+            self._api.put(path, json=body, raise_exc=False)
+        for path in reversed([each for each in self._paths if each not in ports]):
+            self._api.delete(path, raise_exc=False)
+
+
+def _account(stage: Stage, actor: Actor) -> str:
+    return "lessee" if actor is stage.lessee else "other"

@@ -1,0 +1,60 @@
+"""What the service notifies, as a consumer on the broker sees it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+import amqp
+
+from cloudlab import plan as plans
+from cloudlab.errors import LabError
+from cloudlab.lab import Lab
+from cloudlab.waiting import wait_until
+
+_EXCHANGE: Final = "openstack"
+_TOPIC: Final = "notifications.info"
+
+
+class Notices:
+    """Notifications of leases, those that came since the consumer is there."""
+
+    def __init__(self, channel: amqp.Channel, queue: str) -> None:
+        self._channel = channel
+        self._queue = queue
+        self._seen: list[tuple[str, str]] = []
+
+    def of(self, lease_id: str) -> list[str]:
+        """Return the event types of a lease's notifications so far."""
+        while (message := self._channel.basic_get(self._queue, no_ack=True)) is not None:
+            body = json.loads(json.loads(message.body)["oslo.message"])
+            self._seen.append((body["event_type"], body["payload"].get("lease_id", "")))
+        return [event_type for event_type, of in self._seen if of == lease_id]
+
+    def wait_for(self, event_type: str, lease_id: str, *, seconds: float = 15) -> None:
+        """Return when a lease has been notified of. Raises LabError if that takes too long."""
+        wait_until(
+            lambda: event_type in self.of(lease_id),
+            f"{event_type} of lease {lease_id} is notified",
+            seconds=seconds,
+            explain=lambda: str(self._seen),
+        )
+
+
+@contextmanager
+def consumer(lab: Lab) -> Iterator[Notices]:
+    """Take notifications, with a queue of its own, from a lab's broker."""
+    plan = plans.read(lab.folder)
+    if plan is None:
+        raise LabError("the lab is gone")
+    with amqp.Connection(
+        plan.address("rabbitmq"), userid="cloudlab", password=plan.passwords["rabbitmq"], heartbeat=0
+    ) as connection:
+        channel = connection.channel()
+        # As oslo.messaging declares it; whoever comes first does.
+        channel.exchange_declare(_EXCHANGE, "topic", durable=False, auto_delete=False)
+        queue = channel.queue_declare(exclusive=True).queue
+        channel.queue_bind(queue, _EXCHANGE, routing_key=_TOPIC)
+        yield Notices(channel, queue)

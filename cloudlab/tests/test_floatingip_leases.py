@@ -1,0 +1,97 @@
+"""Leases for floating IPs, on the real Neutron."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from blazarclient.exception import BlazarClientException
+from cloudlab.tests.actors import Actor, Operator, in_minutes
+from cloudlab.tests.floatingips import ADDRESSES, AddressPool, port_of
+from cloudlab.tests.stage import Stage
+from cloudlab.waiting import wait_until
+
+FIRST, SECOND = ADDRESSES
+
+
+@pytest.fixture
+def pool(stage: Stage) -> Iterator[AddressPool]:
+    """Return the addresses, registered; afterwards they are not, and nobody has one."""
+    pool = AddressPool(stage)
+    pool.register()
+    yield pool
+    stage.clear()
+    pool.deregister()
+
+
+def test_addresses_are_the_lessees_while_the_lease_runs_attached_or_not(
+    stage: Stage, pool: AddressPool, lessee: Actor, other: Actor
+) -> None:
+    lease = lessee.reserve_floatingips(2, SECOND)
+    lessee.wait_for_lease(lease, "ACTIVE")
+    found = pool.of(lessee, lease)
+    assert found.keys() == set(ADDRESSES)
+    assert {each["project_id"] for each in found.values()} == {lessee.project_id}
+    assert pool.of(other, lease) == {}
+
+    with port_of(stage, lessee) as port_id:
+        body = {"floatingip": {"port_id": port_id}}
+        stage.lab.api("network", "lessee").put(f"/v2.0/floatingips/{found[FIRST]['id']}", json=body)
+        assert pool.existing()[FIRST]["port_id"] == port_id
+        lessee.end_now(lease)
+        assert pool.existing() == {}
+
+
+def test_an_active_lease_gets_more_and_its_end_leaves_others_alone(pool: AddressPool, lessee: Actor) -> None:
+    running = lessee.reserve_floatingips(1, FIRST)
+    lessee.wait_for_lease(running, "ACTIVE")
+    before = pool.existing()
+    future = lessee.reserve_floatingips(1, FIRST, start=in_minutes(61), end=in_minutes(90))
+
+    lessee.end(future)
+    assert pool.existing() == before
+
+    (reservation,) = running["reservations"]
+    changes = [{"id": reservation["id"], "amount": 2}]
+    lessee.reservations.put(f"/leases/{running['id']}", json={"reservations": changes})
+    wait_until(lambda: pool.of(lessee, running).keys() == set(ADDRESSES), "there are two", seconds=30)
+    assert pool.existing()[FIRST]["id"] == before[FIRST]["id"]
+    lessee.end(running)
+    assert pool.existing() == {}
+
+
+def test_an_address_that_neutron_gives_away_is_noticed_before_it_hurts_a_lease(
+    pool: AddressPool, lessee: Actor, other: Actor
+) -> None:
+    lease = lessee.reserve_floatingips(1, start=in_minutes(3), end=in_minutes(60))
+
+    with pool.in_neutrons_pool(FIRST):
+        pool.wait_until_reservable(FIRST, False)
+        assert pool.reservable(SECOND)
+        with pytest.raises(BlazarClientException, match="Not enough floating IPs") as refusal:
+            other.reserve_floatingips(1, start=in_minutes(10), end=in_minutes(20))
+        assert refusal.value.code == 400
+    with pool.given_to(other, FIRST) as foreign:
+        lessee.wait_for_lease(lease, "ACTIVE", seconds=300)
+        assert pool.of(lessee, lease).keys() == {SECOND}
+        lessee.end(lease)
+        assert pool.existing().keys() == {FIRST}
+        assert pool.existing()[FIRST]["id"] == foreign["id"]
+    pool.wait_until_reservable(FIRST, True)
+
+
+def test_what_neutron_itself_may_give_out_is_not_registered(
+    stage: Stage, pool: AddressPool, operator: Operator, other: Actor
+) -> None:
+    def status_of(address: str, network_id: str = stage.lab.details.network_id) -> int:
+        with pytest.raises(BlazarClientException) as refusal:
+            operator.blazar.floatingip.create(network_id, address)
+        return int(refusal.value.code)
+
+    for address in ("203.0.113.50", "203.0.113.1", "203.0.113.255", "198.51.100.7", "nonsense"):
+        assert status_of(address) == 400
+    assert status_of("203.0.113.220", "no-such-network") == 400
+    assert status_of(FIRST) == 409
+    with pool.given_to(other, "203.0.113.220"):
+        assert status_of("203.0.113.220") == 409

@@ -1,0 +1,132 @@
+"""Use cases of floating IPs: registering and removing addresses that can be reserved."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+
+from blazar.app.context import Context
+from blazar.app.health import have_missing_sought
+from blazar.app.request_work import telling_what_the_cloud_says
+from blazar.app.retrying import retrying
+from blazar.app.views import JsonObject, floatingip_view
+from blazar.domain.errors import (
+    FloatingIPAlreadyRegistered,
+    FloatingIPInUse,
+    FloatingIPNotFound,
+    FloatingIPReserved,
+    InvalidParameter,
+    MissingParameter,
+)
+from blazar.domain.floatingips import FloatingIP, parse_address
+from blazar.domain.lease import ResourceId
+from blazar.domain.subnets import Address, Subnet, find_obstacle, find_subnet
+from blazar.plugins.floatingips.names import say_in_use
+from blazar.ports.store import Transaction
+
+_NETWORK, _ADDRESS = "floating_network_id", "floating_ip_address"
+_LONGEST_ID = 36
+
+
+def list_floatingips(context: Context) -> Sequence[JsonObject]:
+    """Return the registered floating IPs."""
+    with context.store.read() as transaction:
+        return [floatingip_view(each) for each in transaction.floatingips.list()]
+
+
+def get_floatingip(context: Context, floatingip_id: str) -> JsonObject:
+    """Return a floating IP. Raises FloatingIPNotFound."""
+    with context.store.read() as transaction:
+        return floatingip_view(_get(transaction, floatingip_id))
+
+
+@telling_what_the_cloud_says()
+def create_floatingip(context: Context, body: JsonObject) -> JsonObject:
+    """Register an address of an external network that Neutron itself never gives out, and return it.
+
+    Raises:
+        BadRequest: A key is missing or malformed, there is no such external network, or the address
+            cannot be reserved.
+        FloatingIPAlreadyRegistered: It is registered.
+        FloatingIPInUse: Neutron has given it to somebody.
+        CloudDisagrees: Neutron refuses to tell.
+    """
+    network_id, address = _parse(body)
+    with context.store.read() as transaction:
+        if transaction.floatingips.find_by_address(network_id, str(address)) is not None:
+            raise FloatingIPAlreadyRegistered(
+                f"Floating IP {address} of network {network_id} is registered already"
+            )
+    subnet = _find_place(context, network_id, address)
+    taken = context.cloud.networks.list_floating_ips(network_id=network_id, addresses=[str(address)])
+    if taken:
+        raise FloatingIPInUse(f"{_ADDRESS}: {say_in_use(taken[0])}")
+    floatingip = FloatingIP(
+        id=ResourceId(str(uuid.uuid4())),
+        network_id=network_id,
+        subnet_id=subnet.id,
+        address=str(address),
+        created_at=context.clock.now(),
+    )
+    with context.store.begin() as transaction:
+        transaction.floatingips.insert(floatingip)
+        have_missing_sought(context, transaction)
+        transaction.commit()
+    context.waker.wake()
+    return floatingip_view(floatingip)
+
+
+def delete_floatingip(context: Context, floatingip_id: str) -> None:
+    """Give an address back to the operator; nothing is done in Neutron.
+
+    Raises:
+        FloatingIPNotFound: There is none.
+        FloatingIPReserved: Somebody holds it, now or later, or it is being cleaned.
+    """
+    retrying(context.settings.leases.claim_attempts, lambda _: _delete_once(context, floatingip_id))
+
+
+def _delete_once(context: Context, floatingip_id: str) -> None:
+    with context.store.begin() as transaction:
+        # What is clean again holds nobody up, also before a sweep has forgotten it.
+        transaction.allocations.purge_released(context.clock.now() - context.settings.leases.cleaning_time)
+        floatingip = _get(transaction, floatingip_id)
+        if transaction.allocations.count_on(floatingip.id):
+            raise FloatingIPReserved(
+                f"Floating IP {floatingip.id} is reserved, now or later, or is being cleaned"
+            )
+        transaction.allocations.claim({floatingip.id: floatingip.generation})
+        transaction.work.schedule(transaction.resources.list_holders(floatingip.id), context.clock.now())
+        transaction.floatingips.delete(floatingip.id)
+        transaction.commit()
+
+
+def _get(transaction: Transaction, floatingip_id: str) -> FloatingIP:
+    floatingip = transaction.floatingips.find(floatingip_id)
+    if floatingip is None:
+        raise FloatingIPNotFound(floatingip_id[:64])
+    return floatingip
+
+
+def _parse(body: JsonObject) -> tuple[str, Address]:
+    missing = [key for key in (_NETWORK, _ADDRESS) if body.get(key) is None]
+    if missing:
+        raise MissingParameter(*missing)
+    network_id = body[_NETWORK]
+    if not isinstance(network_id, str) or not network_id or len(network_id) > _LONGEST_ID:
+        raise InvalidParameter(_NETWORK, "must be the id of a network")
+    return network_id, parse_address(_ADDRESS, body[_ADDRESS])
+
+
+def _find_place(context: Context, network_id: str, address: Address) -> Subnet:
+    """Return the subnet of an address that can be reserved. Raises InvalidParameter."""
+    network = context.cloud.networks.find_network(network_id)
+    if network is None or network.id != network_id:
+        raise InvalidParameter(_NETWORK, f"Neutron has no network {network_id}")
+    if not network.is_external:
+        raise InvalidParameter(_NETWORK, f"network {network_id} is not external")
+    subnets = context.cloud.networks.list_subnets(network_id)
+    obstacle, subnet = find_obstacle(address, subnets), find_subnet(address, subnets)
+    if obstacle is not None or subnet is None:
+        raise InvalidParameter(_ADDRESS, f"{address} {obstacle}")
+    return subnet

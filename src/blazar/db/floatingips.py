@@ -1,0 +1,123 @@
+"""Registered floating IPs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import sqlalchemy as sa
+from oslo_db.exception import DBDuplicateEntry
+
+from blazar.db.changes import note_changes
+from blazar.db.health import diagnosis_columns, read_diagnosis
+from blazar.db.tables import allocations, floatingips, leases, reservations, resources
+from blazar.domain.errors import FloatingIPAlreadyRegistered
+from blazar.domain.floatingips import FloatingIP
+from blazar.domain.lease import ReservationId, ResourceId
+from blazar.ports.clock import Clock
+from blazar.ports.floatingips import Holder
+
+COLLECTION = "floatingip"
+
+
+def select_floatingips(
+    connection: sa.Connection, floatingip_ids: Collection[ResourceId] | None = None
+) -> tuple[FloatingIP, ...]:
+    """Return these floating IPs, or all, oldest first: one statement."""
+    query = (
+        sa.select(floatingips, resources.c.generation, resources.c.health, resources.c.problem)
+        .join(resources, resources.c.id == floatingips.c.id)
+        .order_by(floatingips.c.created_at, floatingips.c.id)
+    )
+    if floatingip_ids is not None:
+        query = query.where(floatingips.c.id.in_(list(floatingip_ids)))
+    return tuple(_floatingip(dict(row._mapping)) for row in connection.execute(query))
+
+
+class SqlFloatingIPs:
+    """Implements :class:`blazar.ports.store.FloatingIPStore`."""
+
+    def __init__(self, connection: sa.Connection, clock: Clock) -> None:
+        self._connection = connection
+        self._clock = clock
+
+    def find(self, floatingip_id: str) -> FloatingIP | None:
+        """Return a floating IP, or None."""
+        found = select_floatingips(self._connection, [ResourceId(floatingip_id)])
+        return found[0] if found else None
+
+    def find_by_address(self, network_id: str, address: str) -> FloatingIP | None:
+        """Return the floating IP of this network and canonical address, or None."""
+        query = sa.select(floatingips.c.id).where(
+            floatingips.c.network_id == network_id, floatingips.c.address == address
+        )
+        floatingip_id = self._connection.scalar(query)
+        return self.find(floatingip_id) if floatingip_id is not None else None
+
+    def list(self) -> tuple[FloatingIP, ...]:
+        """Return all floating IPs, oldest first."""
+        return select_floatingips(self._connection)
+
+    def get_many(self, floatingip_ids: Collection[ResourceId]) -> tuple[FloatingIP, ...]:
+        """Return these floating IPs."""
+        return select_floatingips(self._connection, floatingip_ids)
+
+    def has_any(self) -> bool:
+        """Return whether a floating IP is registered."""
+        return self._connection.scalar(sa.select(floatingips.c.id).limit(1)) is not None
+
+    def insert(self, floatingip: FloatingIP) -> None:
+        """Add a floating IP. Raises FloatingIPAlreadyRegistered."""
+        try:
+            self._connection.execute(
+                sa.insert(resources).values(
+                    id=floatingip.id,
+                    collection=COLLECTION,
+                    generation=0,
+                    **diagnosis_columns(floatingip.diagnosis),
+                )
+            )
+            row = {column.name: getattr(floatingip, column.name) for column in floatingips.columns}
+            self._connection.execute(sa.insert(floatingips).values(row))
+        except DBDuplicateEntry as error:
+            raise FloatingIPAlreadyRegistered(
+                f"Floating IP {floatingip.address} of network {floatingip.network_id} is registered already"
+            ) from error
+        note_changes(self._connection, [floatingip.id], self._clock.now(), facts_changed=True)
+
+    def delete(self, floatingip_id: ResourceId) -> None:
+        """Delete a floating IP."""
+        self._connection.execute(sa.delete(floatingips).where(floatingips.c.id == floatingip_id))
+        self._connection.execute(sa.delete(resources).where(resources.c.id == floatingip_id))
+        note_changes(self._connection, [floatingip_id], self._clock.now(), facts_changed=True)
+
+    def list_holders(self) -> Mapping[ResourceId, tuple[Holder, ...]]:
+        """Return who holds which floating IP, now or later; those that nobody holds are missing."""
+        query = (
+            sa.select(
+                allocations.c.resource_id,
+                allocations.c.reservation_id,
+                allocations.c.start_at,
+                leases.c.project_id,
+            )
+            .join(floatingips, floatingips.c.id == allocations.c.resource_id)
+            .join(reservations, reservations.c.id == allocations.c.reservation_id)
+            .join(leases, leases.c.id == reservations.c.lease_id)
+            .where(allocations.c.released_at.is_(None))
+            .order_by(allocations.c.start_at, allocations.c.id)
+        )
+        found: dict[ResourceId, list[Holder]] = defaultdict(list)
+        for row in self._connection.execute(query):
+            holder = Holder(
+                reservation_id=ReservationId(row.reservation_id),
+                project_id=row.project_id,
+                start=row.start_at,
+            )
+            found[ResourceId(row.resource_id)].append(holder)
+        return {key: tuple(holders) for key, holders in found.items()}
+
+
+def _floatingip(row: Mapping[str, Any]) -> FloatingIP:
+    columns = {key: value for key, value in row.items() if key not in ("health", "problem")}
+    return FloatingIP(diagnosis=read_diagnosis(row["health"], row["problem"]), **columns)

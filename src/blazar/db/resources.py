@@ -1,0 +1,96 @@
+"""What holds for resources of every kind: their state, and who depends on it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from blazar.db.changes import note_changes
+from blazar.db.health import diagnosis_columns, read_diagnosis
+from blazar.db.tables import allocations, floatingips, hosts, reservations, resources
+from blazar.domain.health import Diagnosis, Health, ResourceState
+from blazar.domain.lease import LeaseId, ReservationStatus, ResourceId
+
+_FACTS: Mapping[str, tuple[sa.Table[Any], tuple[sa.Column[Any], ...]]] = {
+    "host": (hosts, (hosts.c.hypervisor_hostname, hosts.c.service_name)),
+    "floatingip": (floatingips, (floatingips.c.address, floatingips.c.network_id, floatingips.c.subnet_id)),
+}
+"""By collection: its table, and the columns by which a resource is known outside."""
+
+_IS_LIVING = reservations.c.status.in_([ReservationStatus.PENDING.value, ReservationStatus.ACTIVE.value])
+"""Only such reservations have flags; the index begins with the status."""
+
+
+class SqlResources:
+    """Implements :class:`blazar.ports.store.ResourceStore`."""
+
+    def __init__(self, connection: sa.Connection) -> None:
+        self._connection = connection
+
+    def get_states(self, resource_ids: Collection[ResourceId]) -> Mapping[ResourceId, ResourceState]:
+        """Return what is known of these resources, in one statement."""
+        if not resource_ids:
+            return {}
+        query = sa.select(resources, *(column for _, columns in _FACTS.values() for column in columns))
+        for table, _ in _FACTS.values():
+            query = query.outerjoin(table, table.c.id == resources.c.id)
+        query = query.where(resources.c.id.in_(list(resource_ids)))
+        return {
+            ResourceId(row.id): ResourceState(
+                facts={each.name: row._mapping[each] for each in _FACTS[row.collection][1]},
+                diagnosis=read_diagnosis(row.health, row.problem),
+            )
+            for row in self._connection.execute(query)
+        }
+
+    def list_unsound(self, collection: str) -> Mapping[ResourceId, Diagnosis]:
+        """Return the resources of a collection that are not sound."""
+        query = sa.select(resources).where(
+            resources.c.collection == collection, resources.c.health != Health.SOUND.value
+        )
+        return {
+            ResourceId(row.id): read_diagnosis(row.health, row.problem)
+            for row in self._connection.execute(query)
+        }
+
+    def set_diagnosis(self, resource_id: ResourceId, diagnosis: Diagnosis, at: datetime) -> Diagnosis | None:
+        """Note what is known of a resource's health; return what was before, None if it is gone."""
+        query = sa.select(resources).where(resources.c.id == resource_id).with_for_update()
+        row = self._connection.execute(query).one_or_none()
+        if row is None:
+            return None
+        self._connection.execute(
+            sa.update(resources)
+            .where(resources.c.id == resource_id)
+            .values(generation=resources.c.generation + 1, **diagnosis_columns(diagnosis))
+        )
+        note_changes(self._connection, [resource_id], at, facts_changed=True)
+        return read_diagnosis(row.health, row.problem)
+
+    def list_holders(self, resource_id: ResourceId) -> tuple[LeaseId, ...]:
+        """Return the leases that hold a resource, or lost it."""
+        holders = sa.select(reservations.c.lease_id).join(
+            allocations, allocations.c.reservation_id == reservations.c.id
+        )
+        holders = holders.where(
+            allocations.c.resource_id == resource_id,
+            allocations.c.released_at.is_(None),
+            reservations.c.status != ReservationStatus.DELETED.value,
+        )
+        # As it stands in JSON.
+        lost = reservations.c.lost_resources.contains(json.dumps(resource_id), autoescape=True)
+        losers = sa.select(reservations.c.lease_id).where(_IS_LIVING, lost)
+        return self._leases(sa.union(holders, losers))
+
+    def list_missing(self) -> tuple[LeaseId, ...]:
+        """Return the leases that hold resources for which nothing could take their place."""
+        # Not IS TRUE, for which MySQL uses no index.
+        is_missing = reservations.c.missing_resources == sa.true()
+        return self._leases(sa.select(reservations.c.lease_id).where(_IS_LIVING, is_missing).distinct())
+
+    def _leases(self, query: sa.Executable) -> tuple[LeaseId, ...]:
+        return tuple(LeaseId(each) for each in self._connection.scalars(query))

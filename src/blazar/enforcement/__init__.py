@@ -1,0 +1,1 @@
+"""Usage enforcement: the filters that are shipped, each an implementation of ``blazar.ports.enforcement``."""

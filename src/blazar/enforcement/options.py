@@ -1,0 +1,75 @@
+"""The options of the shipped filters, in the group ``[enforcement]``."""
+
+from __future__ import annotations
+
+from oslo_config import cfg
+
+GROUP = "enforcement"
+
+OPTIONS: list[cfg.Opt] = [
+    cfg.ListOpt(
+        "enabled_filters",
+        default=[],
+        help="Filters that may refuse a lease, by entry point name (group blazar.enforcement.filters), asked "
+        "in this order. Shipped are MaxLeaseDurationFilter and ExternalServiceFilter.",
+    ),
+    cfg.IntOpt(
+        "max_lease_duration",
+        default=-1,
+        min=-1,
+        help="Seconds from the start to the end of a lease at most, for MaxLeaseDurationFilter; -1 for any.",
+    ),
+    cfg.ListOpt(
+        "max_lease_duration_exempt_project_ids",
+        default=[],
+        help="Projects for whose leases max_lease_duration does not count.",
+    ),
+    cfg.StrOpt(
+        "external_service_base_endpoint",
+        help="URL for ExternalServiceFilter, relative to which check-create, check-update and on-end are "
+        "found: without a slash at its end, its last part is replaced.",
+    ),
+    cfg.StrOpt("external_service_check_create_endpoint", help="URL to use instead of base + check-create."),
+    cfg.StrOpt("external_service_check_update_endpoint", help="URL to use instead of base + check-update."),
+    cfg.StrOpt("external_service_on_end_endpoint", help="URL to use instead of base + on-end."),
+    cfg.StrOpt(
+        "external_service_commit_endpoint",
+        help="URL that is told of every lease or change that was allowed and stored; none by default.",
+    ),
+    cfg.StrOpt(
+        "external_service_abort_endpoint",
+        help="URL that is told of every lease or change that was allowed and not stored; none by default.",
+    ),
+    cfg.StrOpt("external_service_token", secret=True, help="Sent as X-Auth-Token."),
+    cfg.StrOpt("external_service_bearer_token", secret=True, help="Sent as Authorization: Bearer."),
+    cfg.FloatOpt(
+        "external_service_timeout",
+        default=10,
+        min=0.1,
+        help="Seconds to wait for a connection, and then for an answer. Must be well below "
+        "rpc_response_timeout.",
+    ),
+    cfg.BoolOpt(
+        "external_service_allow_on_error",
+        default=False,
+        help="Allow what the service does not answer, or answers with 5xx, instead of refusing it.",
+    ),
+    cfg.ListOpt(
+        "external_service_exempt_project_ids",
+        default=[],
+        help="Projects for whose leases the service is neither asked nor told.",
+    ),
+    cfg.StrOpt("external_service_cafile", help="File of CA certificates for https; the system's by default."),
+    cfg.StrOpt(
+        "external_service_auth_url",
+        help="Sent as context.auth_url; by default, the Keystone that the service itself uses.",
+    ),
+    cfg.StrOpt(
+        "external_service_region_name", help="Sent as context.region_name; by default, os_region_name."
+    ),
+]
+
+
+def list_opts() -> list[tuple[str, list[cfg.Opt]]]:
+    """Return the options by group."""
+    return [(GROUP, OPTIONS)]

@@ -1,0 +1,266 @@
+"""The service's own options, by group; those of the OpenStack driver are beside it.
+
+Names, groups and defaults are those of the existing service where it has the option (behaviour 9.1).
+"""
+
+from __future__ import annotations
+
+from oslo_config import cfg
+
+from blazar.enforcement import options as enforcement
+
+DEFAULT_OPTIONS: list[cfg.Opt] = [
+    cfg.HostAddressOpt(
+        "host",
+        default="0.0.0.0",  # noqa: S104 - the existing service's default
+        help="Address that the API's built-in server listens on.",
+    ),
+    cfg.PortOpt("port", default=1234, help="Port of the API's built-in server; 0 for any free one."),
+    cfg.StrOpt(
+        "auth_strategy",
+        default="keystone",
+        choices=["keystone", "http_basic", "noauth"],
+        help="How callers are known: by Keystone's tokens, by name and password, or not at all.",
+    ),
+    cfg.StrOpt(
+        "http_basic_auth_user_file",
+        default="/etc/blazar/htpasswd",
+        help="File of users for http_basic: lines of name:bcrypt hash[:roles].",
+    ),
+    cfg.IntOpt(
+        "cleaning_time",
+        default=0,
+        min=0,
+        help="Minutes kept free between two uses of one resource; 0 for none.",
+    ),
+]
+
+API_OPTIONS: list[cfg.Opt] = [
+    cfg.IntOpt(
+        "max_request_body_size",
+        default=114688,
+        min=1024,
+        help="Bytes; longer request bodies are refused with 413.",
+    ),
+    cfg.IntOpt("workers", default=8, min=1, help="Threads of the API's built-in server."),
+]
+
+MANAGER_OPTIONS: list[cfg.Opt] = [
+    cfg.ListOpt(
+        "plugins",
+        default=[
+            "physical.host.plugin",
+            "virtual.instance.plugin",
+            "flavor.instance.plugin",
+            "virtual.floatingip.plugin",
+        ],
+        help="Resource plugins, by entry point name. The API needs the same value.",
+    ),
+    cfg.StrOpt(
+        "cloud",
+        help="Cloud driver of blazar-manager, by entry point name (group blazar.cloud.drivers). "
+        "There is no default, so that no production manager plays with a simulated cloud.",
+    ),
+    cfg.StrOpt("rpc_topic", default="blazar.manager", help="Topic that all managers serve."),
+    cfg.IntOpt(
+        "minutes_before_end_lease",
+        default=60,
+        min=0,
+        help="Minutes from the before_end_lease event to the end of a lease; 0 for no such event.",
+    ),
+    cfg.IntOpt(
+        "seconds_to_prepare",
+        default=120,
+        min=0,
+        help="Seconds before the start at which what has no effect yet is made; 0 for at the start.",
+    ),
+    cfg.IntOpt(
+        "delete_wait_seconds",
+        default=30,
+        min=0,
+        help="Seconds that a DELETE waits for the teardown before it answers; 0 for not at all. "
+        "Must be less than rpc_response_timeout.",
+    ),
+    cfg.IntOpt("workers", default=8, min=1, help="Leases that one manager works on at the same time."),
+    cfg.IntOpt(
+        "claim_seconds",
+        default=10,
+        min=2,
+        help="Seconds after which the work of a manager that fell silent is taken over.",
+    ),
+    cfg.FloatOpt(
+        "poll_interval_seconds",
+        default=2,
+        min=0.1,
+        help="Seconds between looks for due work, as a safety net beside timers and wake-ups.",
+    ),
+    cfg.IntOpt(
+        "longest_retry_seconds",
+        default=60,
+        min=1,
+        help="Seconds that are waited at most before a failed step is tried again.",
+    ),
+    cfg.IntOpt(
+        "sweep_interval_minutes",
+        default=10,
+        min=0,
+        help="Minutes between sweeps for what belongs to no living reservation; 0 for no sweeps.",
+    ),
+]
+
+HOST_OPTIONS: list[cfg.Opt] = [
+    cfg.StrOpt("blazar_az_prefix", default="blazar_", help="Prefix of the zones of reserved hosts."),
+    cfg.StrOpt(
+        "before_end",
+        default="",
+        choices=["", "snapshot"],
+        help="What before_end: default means: nothing, or a snapshot of every server.",
+    ),
+    cfg.IntOpt(
+        "preemption_notice_seconds",
+        default=0,
+        min=0,
+        help="Seconds that preemptible servers on a host are told in advance, by their metadata "
+        "blazar:preempted_at, that a reservation begins and they will be deleted; 0 for not at all.",
+    ),
+    cfg.IntOpt(
+        "refresh_interval_minutes",
+        default=60,
+        min=0,
+        help="Minutes between two times that sizes, zones, inventories and traits of registered hosts are "
+        "read from Nova and Placement again; 0 for never. blazar-manage host refresh does it at once.",
+    ),
+    cfg.IntOpt(
+        "healing_interval",
+        default=60,
+        min=0,
+        help="Minutes. Leases that start within this time get other hosts as soon as theirs fail, later ones "
+        "when it has come so far; and so often other hosts are sought again for those for which there were "
+        "none. 0: all at once, and again only when a host comes back.",
+    ),
+    cfg.BoolOpt(
+        "randomize_host_selection",
+        default=False,
+        help="Choose at random among hosts that fit, instead of small ones first.",
+    ),
+]
+
+MONITOR_OPTIONS: list[cfg.Opt] = [
+    cfg.BoolOpt(
+        "enable_polling_monitor",
+        default=False,
+        help="Ask Nova again and again which registered hosts have failed or are disabled. This alone "
+        "notices compute services that fall silent, and hosts that Nova does not list any more. Where "
+        "neither this nor the notification monitor is enabled, all hosts are taken for sound.",
+    ),
+    cfg.IntOpt(
+        "polling_interval",
+        default=60,
+        min=1,
+        help="Seconds between two times that Nova is asked. A host that Nova does not list for so long has "
+        "failed; until then it is only left out of new leases.",
+    ),
+    cfg.BoolOpt(
+        "enable_notification_monitor",
+        default=False,
+        help="Ask Nova within seconds after it notified that a compute service was disabled, enabled, or "
+        "declared down or up. Needs [notifications] notification_format = versioned or both, and "
+        "[oslo_messaging_notifications] driver = messagingv2, in nova.conf of nova-api and nova-compute.",
+    ),
+    cfg.ListOpt(
+        "notification_topics",
+        default=["notifications", "versioned_notifications"],
+        help="Topics on which Nova notifies, as its [oslo_messaging_notifications] topics and "
+        "[notifications] versioned_notifications_topics have them.",
+    ),
+    cfg.StrOpt(
+        "notification_exchange",
+        default="nova",
+        help="Exchange to which Nova notifies, as its [DEFAULT] control_exchange has it.",
+    ),
+    cfg.StrOpt(
+        "notification_pool",
+        default="blazar-monitor",
+        help="Queue in which all managers together collect notifications, apart from those of other "
+        "consumers, so that nobody misses any. Delete it in the broker when you disable the notification "
+        "monitor: it would grow.",
+    ),
+]
+
+FLOATINGIP_OPTIONS: list[cfg.Opt] = [
+    cfg.IntOpt(
+        "check_interval_minutes",
+        default=10,
+        min=0,
+        help="Minutes between two times that registered floating IPs are compared with Neutron: whether one "
+        "lies in an allocation pool by now, or is somebody's; 0 for never.",
+    ),
+]
+
+NOVA_OPTIONS: list[cfg.Opt] = [
+    cfg.StrOpt(
+        "aggregate_freepool_name",
+        default="freepool",
+        deprecated_group="physical:host",
+        help="Name of the freepool aggregate.",
+    ),
+    cfg.StrOpt(
+        "blazar_owner",
+        default="blazar:owner",
+        deprecated_group="physical:host",
+        help="Metadata key for the owning project.",
+    ),
+    cfg.StrOpt(
+        "image_prefix",
+        default="reserved_",
+        deprecated_group="DEFAULT",
+        help="Prefix of the names of snapshots.",
+    ),
+    cfg.BoolOpt("az_aware", default=True, help="Record in which availability zone a host is."),
+]
+
+NOTIFICATION_OPTIONS: list[cfg.Opt] = [
+    cfg.StrOpt("publisher_id", default="blazar.lease", help="Publisher of notifications."),
+]
+
+STANDALONE_OPTIONS: list[cfg.Opt] = [
+    cfg.StrOpt(
+        "state_dir",
+        default="~/.local/state/blazar",
+        help="Folder of the embedded service's database and simulated cloud.",
+    ),
+    cfg.FloatOpt(
+        "clock_speed",
+        default=1,
+        min=0.001,
+        help="How many times as fast as the real one the embedded service's clock runs.",
+    ),
+    cfg.StrOpt(
+        "clock_epoch",
+        help="Instant (ISO 8601, with offset) since which the fast clock runs; the start by default.",
+    ),
+]
+
+SIMULATED_OPTIONS: list[cfg.Opt] = [
+    cfg.StrOpt(
+        "state_file",
+        help="Where the simulated cloud is kept; the embedded service has it in its state folder.",
+    ),
+    cfg.IntOpt("hosts", default=8, min=0, help="Hosts that a new simulated cloud begins with."),
+    cfg.FloatOpt("call_seconds", default=0, min=0, help="Seconds that a call takes."),
+    cfg.FloatOpt("server_deletion_seconds", default=0, min=0, help="Seconds that a server takes to go."),
+    cfg.StrOpt("fault_script", help="JSON file with what is to go wrong."),
+]
+
+GROUPS: dict[str | None, list[cfg.Opt]] = {
+    None: DEFAULT_OPTIONS,
+    "api": API_OPTIONS,
+    "manager": MANAGER_OPTIONS,
+    "physical:host": [*HOST_OPTIONS, *MONITOR_OPTIONS],
+    "virtual:floatingip": FLOATINGIP_OPTIONS,
+    "nova": NOVA_OPTIONS,
+    "notifications": NOTIFICATION_OPTIONS,
+    enforcement.GROUP: enforcement.OPTIONS,
+    "standalone": STANDALONE_OPTIONS,
+    "simulated_cloud": SIMULATED_OPTIONS,
+}

@@ -1,0 +1,100 @@
+"""What a ``virtual:floatingip`` reservation asks for, and how requests and the store write it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from blazar.domain.errors import InvalidParameter, MissingParameter
+from blazar.domain.floatingips import parse_address
+from blazar.plugins.parameters import parse_number
+
+_LONGEST_ID = 255
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FloatingIPSpec:
+    """How many floating IPs of a network, and which addresses must be among them, in canonical form."""
+
+    network_id: str
+    amount: int
+    required: tuple[str, ...] = ()
+
+
+def parse_spec(body: Mapping[str, object]) -> FloatingIPSpec:
+    """Return the spec of a new reservation.
+
+    Unset keys come as null from some clients (rest-api 9, 29), so that null requires no address.
+
+    Raises:
+        MissingParameter, InvalidParameter: Naming the key.
+    """
+    missing = [key for key in ("network_id", "amount") if key not in body]
+    if missing:
+        raise MissingParameter(*missing)
+    required = body.get("required_floatingips")
+    spec = FloatingIPSpec(
+        network_id=_parse_network(body["network_id"]),
+        amount=parse_number(body, "amount", least=0),
+        required=() if required is None else _parse_required(required),
+    )
+    return _checked(spec)
+
+
+def revise_spec(spec: FloatingIPSpec, changes: Mapping[str, object], *, is_active: bool) -> FloatingIPSpec:
+    """Return *spec* with the keys of an update; keys that are not sent keep their value.
+
+    The network is fixed. While the reservation is active the amount can only grow, and the required
+    addresses can only be given up as a whole: what the lessee has is kept in any case.
+
+    Raises:
+        MissingParameter, InvalidParameter: Naming the key; 400 as in the reference (rest-api 6.4).
+    """
+    if "network_id" in changes and changes["network_id"] != spec.network_id:
+        raise InvalidParameter("network_id", "cannot be changed")
+    amount = parse_number(changes, "amount", least=0) if "amount" in changes else spec.amount
+    if is_active and amount < spec.amount:
+        raise InvalidParameter("amount", "cannot be reduced while the reservation is active")
+    required = spec.required
+    if "required_floatingips" in changes:
+        required = _parse_required(changes["required_floatingips"])
+        if set(required) == set(spec.required):
+            required = spec.required
+        elif required and is_active:
+            raise InvalidParameter(
+                "required_floatingips", "can only be emptied while the reservation is active"
+            )
+    return _checked(replace(spec, amount=amount, required=required))
+
+
+def encode_spec(spec: FloatingIPSpec) -> Mapping[str, object]:
+    """Return the spec as the REST API and the store write it."""
+    return {
+        "network_id": spec.network_id,
+        "amount": spec.amount,
+        "required_floatingips": list(spec.required),
+    }
+
+
+def _parse_network(value: object) -> str:
+    if not isinstance(value, str) or not value or len(value) > _LONGEST_ID:
+        raise InvalidParameter("network_id", "must be the id of a network")
+    return value
+
+
+def _parse_required(value: object) -> tuple[str, ...]:
+    """Return addresses in their canonical form. Raises InvalidParameter."""
+    if not isinstance(value, list):
+        raise InvalidParameter("required_floatingips", "must be a list of IP addresses")
+    found = tuple(str(parse_address("required_floatingips", each)) for each in value)
+    if len(set(found)) < len(found):
+        raise InvalidParameter("required_floatingips", "names an address twice")
+    return found
+
+
+def _checked(spec: FloatingIPSpec) -> FloatingIPSpec:
+    if len(spec.required) > spec.amount:
+        raise InvalidParameter(
+            "required_floatingips", f"names {len(spec.required)} addresses, more than amount: {spec.amount}"
+        )
+    return spec

@@ -1,0 +1,48 @@
+"""What is wanted from the database of registered floating IPs; errors as of :mod:`blazar.ports.store`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from blazar.domain.floatingips import FloatingIP
+from blazar.domain.lease import ReservationId, ResourceId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Holder:
+    """A reservation that holds a resource, now or later, with what its lease says."""
+
+    reservation_id: ReservationId
+    project_id: str | None
+    start: datetime
+
+
+class FloatingIPStore(Protocol):
+    """Registered floating IPs."""
+
+    def find(self, floatingip_id: str) -> FloatingIP | None:
+        """Return a floating IP, or None."""
+
+    def find_by_address(self, network_id: str, address: str) -> FloatingIP | None:
+        """Return the floating IP of this network and canonical address, or None."""
+
+    def list(self) -> tuple[FloatingIP, ...]:
+        """Return all floating IPs, oldest first."""
+
+    def get_many(self, floatingip_ids: Collection[ResourceId]) -> tuple[FloatingIP, ...]:
+        """Return these floating IPs; those that are gone are left out."""
+
+    def has_any(self) -> bool:
+        """Return whether a floating IP is registered."""
+
+    def insert(self, floatingip: FloatingIP) -> None:
+        """Add a floating IP. Raises FloatingIPAlreadyRegistered."""
+
+    def delete(self, floatingip_id: ResourceId) -> None:
+        """Delete a floating IP."""
+
+    def list_holders(self) -> Mapping[ResourceId, tuple[Holder, ...]]:
+        """Return who holds which floating IP, now or later; those that nobody holds are missing."""

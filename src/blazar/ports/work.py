@@ -1,0 +1,61 @@
+"""What is wanted from the database of work that is due; errors as of :mod:`blazar.ports.store`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """The right to work on one key until ``deadline``; void once its number is not the latest."""
+
+    key: str
+    number: int
+    attempts: int
+    due_at: datetime
+
+
+class WorkStore(Protocol):
+    """Which leases are to be looked at, when, and who is at it."""
+
+    def schedule(self, keys: Collection[str], due_at: datetime) -> None:
+        """Have these keys looked at by *due_at*, or sooner if that was planned.
+
+        A key that is claimed is looked at again after its claim was given back.
+        """
+
+    def list_due(self, now: datetime, limit: int) -> tuple[Claim, ...]:
+        """Return what is due and unclaimed, or whose claim ran out, most overdue first."""
+
+    def is_due(self, key: str, now: datetime) -> bool:
+        """Return whether a key is due, or somebody is at it."""
+
+    def next_due(self, now: datetime) -> datetime | None:
+        """Return when something will next be due or a claim run out; None for never."""
+
+    def claim(self, candidate: Claim, owner: str, now: datetime, deadline: datetime) -> Claim | None:
+        """Return the claim, or None if somebody else has it."""
+
+    def take(self, key: str, owner: str, now: datetime, deadline: datetime) -> Claim | None:
+        """Return a claim on a key, due or not; None if another owner has it."""
+
+    def renew(self, claims: Collection[Claim], deadline: datetime) -> frozenset[str]:
+        """Move deadlines; return the keys whose claims are still valid."""
+
+    def finish(self, claim: Claim, due_at: datetime | None, attempts: int) -> None:
+        """Give a claim back, to be looked at again at *due_at*; None forgets the key.
+
+        If the key was scheduled since the claim, it is looked at when that asks for it.
+
+        Raises:
+            ConcurrentUpdate: The claim is void.
+        """
+
+    def free_all(self) -> None:
+        """Void all claims: for a manager that starts and knows that there is no other."""
+
+    def keep(self, claim: Claim) -> None:
+        """Check, and lock until the transaction ends, a claim. Raises ConcurrentUpdate if it is void."""

@@ -1,0 +1,48 @@
+"""What is in the books of a lease: who holds what, and in which state that is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from blazar.app.assignments import assign
+from blazar.app.context import Context
+from blazar.domain.health import ResourceState
+from blazar.domain.lease import Allocation, Lease, Reservation, ReservationId, ResourceId
+from blazar.plugins.contract import Assignment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Books:
+    """The unreleased allocations of a lease's reservations, and the states of all resources concerned."""
+
+    allocations: Mapping[ReservationId, tuple[Allocation, ...]]
+    states: Mapping[ResourceId, ResourceState]
+
+    def assign(self, context: Context, lease: Lease, reservation: Reservation) -> Assignment[Any]:
+        """Return a reservation of the lease with what it holds."""
+        return assign(context, lease, reservation, self.allocations[reservation.id], self.states)
+
+    def failed(self, reservation: Reservation) -> Mapping[ResourceId, str]:
+        """Return which resources that a reservation holds have failed, and why."""
+        diagnoses = {
+            each.resource_id: self.states[each.resource_id].diagnosis
+            for each in self.allocations[reservation.id]
+        }
+        return {key: each.problem for key, each in diagnoses.items() if each.has_failed}
+
+
+def read_books(context: Context, lease: Lease) -> Books:
+    """Return the books of a lease as they are now."""
+    with context.store.read() as transaction:
+        held = transaction.allocations.of_reservations([each.id for each in lease.reservations])
+        lost = {one for each in lease.reservations for one in each.lost_resources}
+        states = transaction.resources.get_states({each.resource_id for each in held} | lost)
+    return Books(
+        allocations={
+            each.id: tuple(one for one in held if one.reservation_id == each.id)
+            for each in lease.reservations
+        },
+        states=states,
+    )

@@ -1,0 +1,268 @@
+"""Floating IPs come and go in Neutron; what is not the reservation's own is never touched."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from plugin_cases import CASES, NETWORK, PROJECT, RESERVATION, assignment_of, new_cloud
+
+from blazar.cloud.simulated.faults import FaultKind, FaultRule
+from blazar.domain.errors import CannotChange, CloudUnavailable
+from blazar.domain.lifecycle import Phase
+from blazar.plugins.contract import Assignment, Done, Outcome, Refused, Unusable, Waiting
+from blazar.plugins.floatingips.items import FloatingIPItem, Kind
+from blazar.plugins.floatingips.plugin import FloatingIPs
+from blazar.plugins.floatingips.spec import FloatingIPSpec
+from blazar.ports.network import FloatingIP
+
+TAGS = frozenset({"blazar", f"reservation:{RESERVATION}"})
+OTHERS_TAGS = frozenset({"blazar", "reservation:99999999-2222-4333-8444-555555555555"})
+
+
+class Stage:
+    """A running reservation of two addresses, of which nothing exists yet."""
+
+    def __init__(self) -> None:
+        self.cloud = new_cloud()
+        self.networks = self.cloud.networks
+        self.plugin = FloatingIPs()
+        case = CASES["virtual:floatingip"]
+        resources = case.furnish(self.cloud)
+        self.assignment: Assignment[FloatingIPSpec] = assignment_of(self.plugin, case, resources)
+        self.subnet_id = str(resources[0].facts["subnet_id"])
+        self.first, self.second = (str(each.facts["address"]) for each in resources[:2])
+
+    def put(self, address: str, project_id: str = PROJECT, tags: frozenset[str] = frozenset()) -> FloatingIP:
+        """Have a floating IP that somebody made."""
+        made = self.networks.create_floating_ip(NETWORK, self.subnet_id, address, project_id)
+        self.networks.set_floating_ip_tags(made.id, tags)
+        return replace(made, tags=tags)
+
+    def at(self, address: str) -> FloatingIP | None:
+        found = self.networks.list_floating_ips(network_id=NETWORK, addresses=[address])
+        return found[0] if found else None
+
+    def item(self, kind: Kind = Kind.ADDRESS, number: int = 0) -> FloatingIPItem:
+        resource = self.assignment.resources[number]
+        return FloatingIPItem(kind, resource.id, NETWORK, str(resource.facts["address"]))
+
+    def items(self, phase: Phase = Phase.RUNNING) -> frozenset[FloatingIPItem]:
+        return self.plugin.observe(self.cloud, self.assignment, phase).items
+
+    def make(self, kind: Kind = Kind.ADDRESS) -> Outcome:
+        """Make an item of the first address."""
+        seen = self.plugin.observe(self.cloud, self.assignment, Phase.RUNNING)
+        return self.plugin.make(self.cloud, self.assignment, self.item(kind), seen)
+
+    def make_all(self) -> None:
+        for item in sorted(self.plugin.wanted(self.assignment, Phase.RUNNING)):
+            seen = self.plugin.observe(self.cloud, self.assignment, Phase.RUNNING)
+            assert self.plugin.make(self.cloud, self.assignment, item, seen) == Done()
+
+    def end(self) -> None:
+        """Take back all that is seen once it is over."""
+        seen = self.plugin.observe(self.cloud, self.assignment, Phase.OVER)
+        for item in sorted(seen.items, reverse=True):
+            assert self.plugin.remove(self.cloud, self.assignment, item, seen) == Done()
+
+    def fail(self, operation: str, **rule: Any) -> None:
+        self.cloud.faults.add(FaultRule(operation=operation, nth=1, **rule))
+
+
+@pytest.fixture
+def stage() -> Stage:
+    return Stage()
+
+
+def test_addresses_appear_in_the_lessees_project_with_both_tags(stage: Stage) -> None:
+    stage.make_all()
+
+    for address in (stage.first, stage.second):
+        found = stage.at(address)
+        assert found is not None
+        assert (found.project_id, found.tags, found.port_id) == (PROJECT, TAGS, None)
+    assert stage.items() == stage.plugin.wanted(stage.assignment, Phase.RUNNING)
+
+
+@pytest.mark.parametrize("is_attached", [False, True])
+def test_they_go_at_the_end_attached_or_not(stage: Stage, is_attached: bool) -> None:
+    stage.make_all()
+    found = stage.at(stage.first)
+    assert found is not None
+    if is_attached:
+        stage.cloud.attach_floating_ip(found.id, "port")
+
+    stage.end()
+
+    assert stage.networks.list_floating_ips() == ()
+    assert stage.cloud.calls["networks.detach_floating_ip"] == int(is_attached)
+
+
+@pytest.mark.parametrize(
+    ("project_id", "tags"),
+    [
+        ("stranger", frozenset()),
+        ("stranger", TAGS),
+        ("stranger", OTHERS_TAGS),
+        (PROJECT, OTHERS_TAGS),
+    ],
+)
+def test_weakness_32_what_somebody_else_has_at_an_address_is_never_touched(
+    stage: Stage, project_id: str, tags: frozenset[str]
+) -> None:
+    other = stage.put(stage.first, project_id, tags)
+
+    outcome = stage.make()
+    stage.end()
+
+    assert isinstance(outcome, Unusable)
+    assert not outcome.is_final
+    assert f"floating IP {other.id} of project {project_id}" in outcome.reason
+    assert stage.at(stage.first) == other
+    assert stage.items() == frozenset()
+
+
+def test_weakness_32_before_its_start_a_reservation_has_nothing_that_does_not_name_it(stage: Stage) -> None:
+    other = stage.put(stage.first)
+    early = stage.assignment.window.start - timedelta(seconds=1)
+    stage.assignment = replace(stage.assignment, now=early)
+
+    for phase in (Phase.AHEAD, Phase.PREPARING, Phase.OVER):
+        assert stage.items(phase) == frozenset()
+    stage.end()
+
+    assert stage.at(stage.first) == other
+
+
+@pytest.mark.parametrize("kind", [FaultKind.LOSE_REPLY, FaultKind.STATUS])
+def test_what_was_made_but_not_tagged_is_tagged_the_next_time(stage: Stage, kind: FaultKind) -> None:
+    stage.fail("networks.create_floating_ip", kind=kind)
+    with pytest.raises(CloudUnavailable):
+        stage.make()
+    assert stage.items() == ({stage.item()} if kind is FaultKind.LOSE_REPLY else set())
+
+    stage.make_all()
+
+    found = stage.at(stage.first)
+    assert found is not None
+    assert found.tags == TAGS
+
+
+def test_what_was_made_but_not_tagged_goes_at_the_end(stage: Stage) -> None:
+    stage.put(stage.first)
+
+    stage.end()
+
+    assert stage.at(stage.first) is None
+
+
+def test_what_the_lessee_did_to_the_tags_does_not_keep_the_address(stage: Stage) -> None:
+    stage.put(stage.first, tags=frozenset({"mine"}))
+    stage.put(stage.second, tags=TAGS - {"blazar"})
+
+    assert stage.items() == {stage.item(), stage.item(number=1)}
+    stage.make_all()
+    tags = {each.address: each.tags for each in stage.networks.list_floating_ips()}
+    stage.end()
+
+    assert tags == {stage.first: TAGS | {"mine"}, stage.second: TAGS}
+    assert stage.networks.list_floating_ips() == ()
+
+
+def test_what_it_does_not_hold_any_more_is_seen_by_its_tags_and_goes(stage: Stage) -> None:
+    stage.make_all()
+    stage.assignment = replace(stage.assignment, resources=stage.assignment.resources[1:])
+
+    extra = stage.items() - stage.plugin.wanted(stage.assignment, Phase.RUNNING)
+    seen = stage.plugin.observe(stage.cloud, stage.assignment, Phase.RUNNING)
+    for item in sorted(extra, reverse=True):
+        stage.plugin.remove(stage.cloud, stage.assignment, item, seen)
+
+    assert {each.address for each in extra} == {stage.first}
+    assert stage.at(stage.first) is None
+    assert stage.at(stage.second) is not None
+
+
+def test_who_was_faster_is_found_out_from_the_refusal(stage: Stage) -> None:
+    seen = stage.plugin.observe(stage.cloud, stage.assignment, Phase.RUNNING)
+    stage.put(stage.first, "stranger")
+
+    outcome = stage.plugin.make(stage.cloud, stage.assignment, stage.item(), seen)
+
+    assert isinstance(outcome, Unusable)
+    assert "of project stranger" in outcome.reason
+
+
+def test_an_address_that_only_a_port_has_is_unusable_too(stage: Stage) -> None:
+    stage.fail("networks.create_floating_ip", kind=FaultKind.STATUS, status=409)
+
+    outcome = stage.make()
+
+    assert isinstance(outcome, Unusable)
+    assert f"does not give out {stage.first}" in outcome.reason
+
+
+def test_an_address_whose_subnet_is_gone_never_comes(stage: Stage) -> None:
+    stage.cloud.remove_subnet(stage.subnet_id)
+
+    assert stage.make() == Unusable(f"Neutron does not know subnet {stage.subnet_id} any more", is_final=True)
+
+
+def test_a_subnet_that_is_there_after_all_is_waited_for(stage: Stage) -> None:
+    stage.fail("networks.create_floating_ip", kind=FaultKind.STATUS, status=404)
+
+    assert isinstance(stage.make(), Waiting)
+
+
+def test_a_lease_without_a_project_cannot_have_any(stage: Stage) -> None:
+    stage.assignment = replace(stage.assignment, project_id="")
+
+    assert isinstance(stage.make(), Refused)
+    assert stage.networks.list_floating_ips() == ()
+
+
+def test_tags_wait_for_what_they_are_put_on(stage: Stage) -> None:
+    assert isinstance(stage.make(Kind.TAGS), Waiting)
+
+
+def test_what_exists_is_not_lost_whatever_is_said_of_it(stage: Stage) -> None:
+    stage.make_all()
+    found = stage.at(stage.second)
+    assert found is not None
+    stage.networks.delete_floating_ip(found.id)
+    first, second = (each.id for each in stage.assignment.resources)
+
+    assert stage.plugin.lost(stage.cloud, stage.assignment, [first, second]) == {second}
+    assert stage.plugin.lost(stage.cloud, stage.assignment, [first]) == frozenset()
+
+
+def test_what_exists_is_not_given_up(stage: Stage) -> None:
+    stage.make_all()
+    found = stage.at(stage.second)
+    assert found is not None
+    stage.networks.delete_floating_ip(found.id)
+    first, second = (each.id for each in stage.assignment.resources)
+
+    stage.plugin.give_up(stage.cloud, stage.assignment, {first: None})
+    with pytest.raises(CannotChange, match=stage.first):
+        stage.plugin.give_up(stage.cloud, stage.assignment, {second: None})
+    assert stage.at(stage.first) is not None
+
+
+def test_a_reservation_that_runs_costs_one_call_and_a_start_two_an_address(stage: Stage) -> None:
+    before = stage.cloud.calls
+    seen = stage.plugin.observe(stage.cloud, stage.assignment, Phase.RUNNING)
+    for item in sorted(stage.plugin.wanted(stage.assignment, Phase.RUNNING)):
+        stage.plugin.make(stage.cloud, stage.assignment, item, seen)
+    started = stage.cloud.calls
+    stage.items()
+
+    assert dict(started - before) == {
+        "networks.list_floating_ips": 2,
+        "networks.create_floating_ip": 2,
+        "networks.set_floating_ip_tags": 2,
+    }
+    assert dict(stage.cloud.calls - started) == {"networks.list_floating_ips": 1}

@@ -1,0 +1,300 @@
+"""Notifications of compute services on a real broker."""
+
+from __future__ import annotations
+
+import threading
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import oslo_messaging
+import pytest
+from broker import broker_connection, broker_url
+from oslo_config import cfg
+
+from blazar import config
+from blazar.domain.errors import ConcurrentUpdate, Unavailable
+from blazar.rpc.host_notifications import HostNotifications
+from blazar.settings import NotificationSource
+
+WAIT_SECONDS = 20
+SIGN = "sign "
+PRIORITIES = ("info", "warn", "error")
+OTHER = "critical"
+
+
+def payload(host: object = "node-1", binary: object = "nova-compute", **more: object) -> dict[str, Any]:
+    """Return what Nova says of a service."""
+    data = {"host": host, "binary": binary, "disabled": True, "forced_down": False, **more}
+    return {
+        "nova_object.name": "ServiceStatusPayload",
+        "nova_object.namespace": "nova",
+        "nova_object.version": "1.1",
+        "nova_object.data": data,
+    }
+
+
+class Heard:
+    """What a listener heard; signs that the test itself gives are kept apart."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self._signs: set[str] = set()
+        self._news = threading.Condition()
+
+    def __call__(self, name: str) -> None:
+        with self._news:
+            if name.startswith(SIGN):
+                self._signs.add(name)
+            else:
+                self.names.append(name)
+            self._news.notify_all()
+
+    def has_seen(self, sign: str, seconds: float) -> bool:
+        """Return whether a sign came within some seconds."""
+        with self._news:
+            return self._news.wait_for(lambda: sign in self._signs, timeout=seconds)
+
+    def wait_for(self, count: int) -> list[str]:
+        """Return what was heard, sorted, when there is so much of it, or no more comes."""
+        with self._news:
+            self._news.wait_for(lambda: len(self.names) >= count, timeout=WAIT_SECONDS)
+            return sorted(self.names)
+
+
+class Bus:
+    """Topics, an exchange and a pool that nobody else uses."""
+
+    def __init__(self, conf: cfg.ConfigOpts, folder: Path) -> None:
+        name = f"blazar.test.{uuid.uuid4().hex}"
+        self.source = NotificationSource(topics=(name, f"{name}.more"), exchange=name, pool=f"{name}.pool")
+        self._conf = conf
+        self._listeners: list[Any] = []
+        (folder / "nova.conf").write_text(
+            f"[DEFAULT]\ntransport_url = {broker_url()}\ncontrol_exchange = {name}\n"
+        )
+        self._nova_conf = cfg.ConfigOpts()
+        self._nova_conf([], project="nova", default_config_files=[str(folder / "nova.conf")])
+        self._nova = oslo_messaging.get_notification_transport(self._nova_conf)
+
+    def listen(self, on_change: Callable[[str], object]) -> HostNotifications:
+        """Begin to listen as a manager does."""
+        listener = HostNotifications(self._conf, self.source, on_change)
+        listener.start()
+        self._listeners.append(listener)
+        return listener
+
+    def listen_as_others_do(self, endpoint: object) -> None:
+        """Take notifications of the first topic from its own queue, such as telemetry does."""
+        listener = oslo_messaging.get_notification_listener(
+            self._nova,
+            [oslo_messaging.Target(topic=self.source.topics[0])],
+            [endpoint],
+            executor="threading",
+        )
+        listener.start()
+        self._listeners.append(listener)
+
+    def notifier(self, topic: int = 0) -> oslo_messaging.Notifier:
+        """Return what Nova notifies with."""
+        return oslo_messaging.Notifier(
+            self._nova,
+            "nova-api:controller",
+            driver="messagingv2",
+            topics=[self.source.topics[topic]],
+        )
+
+    def send(self, event_type: object, body: object, *, priority: str = "info", topic: int = 0) -> None:
+        getattr(self.notifier(topic), priority)({}, event_type, body)
+
+    def wait_until_heard(self, *heard: Heard) -> None:
+        """Return when a listener has got everything that was sent so far; of several, the first one."""
+        for _ in range(100):
+            sign = f"{SIGN}{uuid.uuid4().hex}"
+            self.send("service.update", payload(sign))
+            if heard[0].has_seen(sign, 0.2):
+                return
+        raise AssertionError("nobody listens")
+
+    def stop_listening(self) -> None:
+        while self._listeners:
+            listener = self._listeners.pop()
+            listener.stop()
+            if not isinstance(listener, HostNotifications):
+                listener.wait()
+
+    def close(self) -> None:
+        self.stop_listening()
+        self._nova.cleanup()
+        with broker_connection() as connection:
+            channel = connection.channel()
+            topics = [
+                f"{topic}.{priority}" for topic in self.source.topics for priority in (*PRIORITIES, OTHER)
+            ]
+            for name in (self.source.pool, *topics):
+                channel.queue_delete(name)
+            channel.exchange_delete(self.source.exchange)
+
+
+@pytest.fixture
+def bus(tmp_path: Path) -> Iterator[Bus]:
+    path = tmp_path / "blazar.conf"
+    # The service's own bus is another one, where nobody answers.
+    path.write_text(
+        "[DEFAULT]\ntransport_url = rabbit://nobody:nothing@127.0.0.1:9/\n"
+        f"[oslo_messaging_notifications]\ntransport_url = {broker_url()}\n"
+    )
+    cfg.CONF.reset()
+    conf = config.make_conf([], "test", config_files=[str(path)], conf=cfg.CONF)
+    bus = Bus(conf, tmp_path)
+    yield bus
+    bus.close()
+    conf.reset()
+
+
+@pytest.fixture
+def heard(bus: Bus) -> Heard:
+    """Return what a listener heard, which listens already."""
+    heard = Heard()
+    bus.listen(heard)
+    bus.wait_until_heard(heard)
+    return heard
+
+
+def test_what_happens_to_a_compute_service_is_heard_of_any_priority_and_topic(bus: Bus, heard: Heard) -> None:
+    sent = []
+    for event_type in ("service.create", "service.update", "service.delete"):
+        for priority in PRIORITIES:
+            for topic in (0, 1):
+                sent.append(f"{event_type} {priority} {topic}")
+                bus.send(event_type, payload(sent[-1]), priority=priority, topic=topic)
+
+    assert heard.wait_for(len(sent)) == sorted(sent)
+
+
+def test_what_happens_to_others_is_not(bus: Bus, heard: Heard) -> None:
+    bus.send("service.update", payload("node-1", binary="nova-conductor"))
+    bus.send("instance.update", payload("node-2"))
+    bus.send("service.update", payload("node-3"), priority=OTHER)
+    bus.send("compute.instance.update", {"host": "node-4", "binary": "nova-compute"})
+    for event_type in (None, 17, ["service.update"], {"service.update": 1}):
+        bus.send(event_type, payload("node-5"))
+
+    bus.wait_until_heard(heard)
+    assert heard.names == []
+
+
+def test_what_makes_no_sense_is_said_and_passed_over_once(
+    bus: Bus, heard: Heard, caplog: pytest.LogCaptureFixture
+) -> None:
+    nothing: tuple[object, ...] = (None, [], {})
+    bodies: list[object] = [
+        *(None, "text", 17, [], {}),
+        *({"nova_object.data": each} for each in nothing),
+        *(payload(host=each) for each in (None, 17, ["node-1"])),
+        *(payload(binary=each) for each in (None, {"nova-compute": 1})),
+    ]
+
+    for body in bodies:
+        bus.send("service.update", body)
+    bus.wait_until_heard(heard)
+    bus.send("service.update", payload("node-1"))
+
+    assert heard.wait_for(1) == ["node-1"]
+    said = [each for each in caplog.records if each.name == "blazar.rpc.host_notifications"]
+    assert [each.levelname for each in said] == ["WARNING"] * len(bodies)
+    assert all("of nova-api:controller is passed over" in each.getMessage() for each in said)
+
+
+def test_managers_share_what_is_heard(bus: Bus, heard: Heard) -> None:
+    other = Heard()
+    bus.listen(other)
+    bus.wait_until_heard(other)
+    names = sorted(f"node-{number}" for number in range(20))
+
+    for name in names:
+        bus.send("service.update", payload(name))
+
+    bus.wait_until_heard(heard)
+    bus.wait_until_heard(other)
+    assert sorted(heard.names + other.names) == names
+    assert heard.names
+    assert other.names
+
+
+def test_weakness_43_another_consumer_of_the_same_topic_misses_nothing(bus: Bus, heard: Heard) -> None:
+    telemetry = Heard()
+    bus.listen_as_others_do(Telemetry(telemetry))
+    names = sorted(f"node-{number}" for number in range(20))
+
+    for name in names:
+        bus.send("service.update", payload(name))
+
+    assert heard.wait_for(len(names)) == names
+    assert telemetry.wait_for(len(names)) == names
+
+
+class Telemetry:
+    """Somebody else who wants Nova's notifications."""
+
+    def __init__(self, heard: Heard) -> None:
+        self._heard = heard
+
+    def info(self, context: Any, publisher: Any, event_type: Any, body: Any, metadata: Any) -> None:
+        self._heard(body["nova_object.data"]["host"])
+
+
+def test_what_cannot_be_noted_now_is_noted_later(bus: Bus, heard: Heard) -> None:
+    failures = iter([Unavailable("the database is away"), ConcurrentUpdate("somebody was faster")])
+
+    def on_change(name: str) -> None:
+        for failure in failures:
+            raise failure
+        heard(name)
+
+    bus.stop_listening()
+    bus.listen(on_change)
+    bus.send("service.update", payload("node-1"))
+
+    assert heard.wait_for(1) == ["node-1"]
+
+
+def test_a_manager_that_cannot_note_anything_can_be_stopped(bus: Bus, heard: Heard) -> None:
+    is_trying = threading.Event()
+
+    def on_change(name: str) -> None:
+        is_trying.set()
+        raise Unavailable("the database is away")
+
+    bus.stop_listening()
+    bus.listen(on_change)
+    bus.send("service.update", payload("node-1"))
+    assert is_trying.wait(WAIT_SECONDS)
+
+    bus.stop_listening()
+
+    assert heard.names == []
+
+
+def test_news_of_the_time_when_no_manager_ran_are_heard_later(bus: Bus, heard: Heard) -> None:
+    bus.stop_listening()
+    bus.send("service.update", payload("node-1"))
+
+    bus.listen(heard)
+
+    assert heard.wait_for(1) == ["node-1"]
+
+
+def test_a_manager_without_a_broker_starts_and_stops(tmp_path: Path) -> None:
+    path = tmp_path / "blazar.conf"
+    path.write_text("[DEFAULT]\ntransport_url = rabbit://nobody:nothing@127.0.0.1:9/\n")
+    cfg.CONF.reset()
+    conf = config.make_conf([], "test", config_files=[str(path)], conf=cfg.CONF)
+    source = NotificationSource(topics=("topic",), exchange="exchange", pool="pool")
+    listener = HostNotifications(conf, source, lambda name: None)
+
+    listener.start()
+    listener.stop()
+
+    conf.reset()

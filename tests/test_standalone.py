@@ -1,0 +1,57 @@
+"""The embedded service, in this process, on its fast clock."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import falcon.testing
+import pytest
+
+from blazar import config
+from blazar.standalone.service import Embedded, build
+
+Make = Callable[[str], Embedded]
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Iterator[Make]:
+    """Return a maker of embedded services from options of ``[physical:host]``."""
+    with ExitStack() as stack:
+
+        def make(options: str) -> Embedded:
+            path = tmp_path / "blazar.conf"
+            path.write_text(
+                "[DEFAULT]\nauth_strategy = noauth\n"
+                f"[standalone]\nstate_dir = {tmp_path}\nclock_speed = 60\n[physical:host]\n{options}\n"
+            )
+            embedded = build(config.make_conf([], "test", config_files=[str(path)]))
+            stack.enter_context(embedded.lock)
+            return embedded
+
+        yield make
+
+
+@pytest.mark.parametrize(
+    ("options", "reservable"),
+    [
+        ("", False),
+        ("enable_polling_monitor = false", True),
+        # There is no bus to listen to.
+        ("enable_polling_monitor = false\nenable_notification_monitor = true", True),
+    ],
+)
+def test_what_happens_to_simulated_hosts_is_noticed_by_default(
+    make: Make, options: str, reservable: bool
+) -> None:
+    embedded = make(options)
+    client = falcon.testing.TestClient(embedded.application)
+    assert client.simulate_post("/v1/os-hosts", json={"name": "host-1"}).status_code == 201
+    embedded.cloud.set_host_state("host-1", is_up=False)
+
+    embedded.reconciler.plan_chores()
+    embedded.reconciler.run_due()
+
+    (host,) = client.simulate_get("/v1/os-hosts").json["hosts"]
+    assert host["reservable"] is reservable
