@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from clocks import ManualClock
 from cloud.contract.lab import LabHost, LabNetwork
@@ -22,6 +22,7 @@ from tenacity import Retrying, retry_if_result, stop_after_delay, wait_fixed
 from blazar import config
 from blazar.cloud.openstack.driver import OpenStackCloud, make_cloud
 from blazar.ports.compute import Lessee
+from blazar.ports.placement import Provider
 from cloudlab.lab import Lab
 from cloudlab.rest import make_adapter, make_session
 
@@ -46,8 +47,13 @@ project_domain_name = Default
 class OpenStackLab:
     """Two hosts and the external network of the cloudlab, and two new projects."""
 
+    _bereft: ClassVar[set[str]] = set()
+    """Hosts that lost a child. Nova's compute service reads its tree of providers every five minutes;
+    if it did while the child was there, it builds no server until it reads again, or is started anew."""
+
     def __init__(self, options: str) -> None:
         self._lab = Lab.load()
+        self._parents: set[str] = set()
         self._prefix = f"contract-{uuid.uuid4().hex[:8]}"
         self._disabled: list[str] = []
         self._keystone = self._api("identity")
@@ -88,6 +94,7 @@ class OpenStackLab:
             "flavorRef": flavor_id or self._lab.details.flavor_id,
             "networks": "none",
         }
+        self._have_children_forgotten()
         if service_host is not None:
             zone = self.cloud.compute.list_availability_zones()[service_host]
             server["availability_zone"] = f"{zone}:{service_host}"
@@ -97,6 +104,12 @@ class OpenStackLab:
         status = self._status(server_id)
         assert status == "ACTIVE", f"server {server_id} is {status}, see the log of nova-scheduler"
         return server_id
+
+    def add_child(self, host: LabHost) -> Provider:
+        root = self.cloud.placement.find_provider(host.hypervisor_hostname)
+        assert root is not None
+        self._parents.add(host.service_host)
+        return self.cloud.placement.create_provider(self.name("child"), root.uuid)
 
     def wait_until_gone(self, server_id: str) -> None:
         self._wait_until(lambda: self._status(server_id) is None)
@@ -135,6 +148,13 @@ class OpenStackLab:
         free = [each for each in self._lab.details.hosts if each not in taken]
         assert len(free) >= NEEDED_HOSTS, f"the suite needs {NEEDED_HOSTS} hosts of its own; free are {free}"
         return tuple(LabHost(hypervisor_hostname=each, service_host=each) for each in free)
+
+    def _have_children_forgotten(self) -> None:
+        while self._bereft:
+            compute = self._lab.service(f"nova-compute-{self._bereft.pop()}")
+            compute.stop()
+            compute.start()
+            compute.wait_until_answers()
 
     def _switch(self, service_host: str, action: str, **more: str) -> None:
         body = {"host": service_host, "binary": "nova-compute", **more}
@@ -178,6 +198,7 @@ class OpenStackLab:
             mine = [
                 each for each in mine if not placement.delete(f"/resource_providers/{each}", raise_exc=False)
             ]
+        self._bereft.update(self._parents)
         marker = self._prefix.upper().replace("-", "_")
         for name in self.cloud.placement.list_resource_classes():
             if marker in name:

@@ -12,6 +12,7 @@ from cloud.contract.lab import LabHost, LabNetwork
 
 from blazar.cloud.simulated import SimulatedCloud
 from blazar.ports.compute import Lessee
+from blazar.ports.placement import Provider
 
 if TYPE_CHECKING:
     from cloud.contract.lab import LabFactory
@@ -57,6 +58,11 @@ class SimulatedLab:
         return self.cloud.boot_server(
             name, self.project_ids[0], flavor_id=flavor_id or "plain", service_host=service_host
         ).id
+
+    def add_child(self, host: LabHost) -> Provider:
+        root = self.cloud.placement.find_provider(host.hypervisor_hostname)
+        assert root is not None
+        return self.cloud.placement.create_provider(self.name("child"), root.uuid)
 
     def wait_until_gone(self, server_id: str) -> None:
         self.clock.advance(DELETION_TIME)

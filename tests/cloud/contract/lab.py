@@ -19,6 +19,7 @@ from typing import Protocol
 
 from blazar.ports.cloud import Cloud
 from blazar.ports.compute import Lessee
+from blazar.ports.placement import Provider
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +77,9 @@ class CloudLab(Protocol):
 
         It is on that host, if one is given, and of that flavor, or else of some public flavor.
         """
+
+    def add_child(self, host: LabHost) -> Provider:
+        """Return a new provider beneath that of a host."""
 
     def wait_until_gone(self, server_id: str) -> None:
         """Return when the deletion of the server, which was asked for, is over."""

@@ -27,10 +27,8 @@ def provider(placement: Placement, lab: CloudLab) -> Provider:
 
 
 @pytest.fixture
-def child(placement: Placement, lab: CloudLab, host: LabHost) -> Provider:
-    root = placement.find_provider(host.hypervisor_hostname)
-    assert root is not None
-    return placement.create_provider(lab.name("child"), root.uuid)
+def child(lab: CloudLab, host: LabHost) -> Provider:
+    return lab.add_child(host)
 
 
 @pytest.fixture
