@@ -3,7 +3,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-DISTRIBUTIONS := -e '.[test]' -e client -e nova
+DISTRIBUTIONS := -e '.[doc,test]' -e client -e nova
 PYPROJECTS := pyproject.toml client/pyproject.toml nova/pyproject.toml
 PIP_FLAGS := -qq --no-input --disable-pip-version-check
 
