@@ -197,6 +197,23 @@ FLOATINGIP_OPTIONS: list[cfg.Opt] = [
     ),
 ]
 
+QUOTA_OPTIONS: list[cfg.Opt] = [
+    cfg.BoolOpt(
+        "enabled",
+        default=False,
+        help="Refuse leases that exceed the limits which Keystone has for the project (unified limits of "
+        "this service: leases, reserved_hosts and so on). The group [oslo_limit] says how they are read; "
+        "by default with the account of [keystone]. What has no registered limit is not limited.",
+    ),
+    cfg.IntOpt(
+        "limits_lifetime",
+        default=60,
+        min=0,
+        help="Seconds for which limits that were read are taken to be what they are; 0 to read them for "
+        "every request. Before a request is refused they are read anew.",
+    ),
+]
+
 NOVA_OPTIONS: list[cfg.Opt] = [
     cfg.StrOpt(
         "aggregate_freepool_name",
@@ -258,6 +275,7 @@ GROUPS: dict[str | None, list[cfg.Opt]] = {
     "manager": MANAGER_OPTIONS,
     "physical:host": [*HOST_OPTIONS, *MONITOR_OPTIONS],
     "virtual:floatingip": FLOATINGIP_OPTIONS,
+    "quotas": QUOTA_OPTIONS,
     "nova": NOVA_OPTIONS,
     "notifications": NOTIFICATION_OPTIONS,
     enforcement.GROUP: enforcement.OPTIONS,

@@ -7,6 +7,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -19,6 +20,7 @@ from engine.parts import Conditions, lease_body
 from blazar.cloud.simulated.faults import FaultKind, FaultRule
 from blazar.domain.errors import BlazarError, InvalidLeaseStatus
 from blazar.domain.lease import LeaseStatus
+from blazar.manager.service import ManagerService
 
 every_database = pytest.mark.parametrize("kind", KINDS)
 
@@ -58,6 +60,34 @@ def test_one_of_eight_gets_the_last_host_and_the_others_are_told_that_there_is_n
     )
 
     assert results == {"done": 1, "NotEnoughHosts": 7}
+    check_settled_after(lab, 1.1)
+
+
+class Three:
+    """Three hosts for every project."""
+
+    def get(self, project_id: str, *, fresh: bool = False) -> Mapping[str, int]:
+        return self.get_defaults()
+
+    def get_defaults(self) -> Mapping[str, int]:
+        return {"reserved_hosts": 3}
+
+
+@every_database
+def test_requests_at_the_same_time_do_not_exceed_a_limit_together(kind: str, lab_on: LabOn) -> None:
+    lab = lab_on(kind)
+    lab.reset(Conditions(hosts=8))
+    managers = [ManagerService(replace(lab.new_manager().context, limits=Three())) for _ in range(4)]
+
+    results = all_at_once(
+        [
+            functools.partial(each.create_lease, LESSEE, body(lab, f"{number} {attempt}", 1, 2))
+            for number, each in enumerate(managers)
+            for attempt in range(2)
+        ]
+    )
+
+    assert results == {"done": 3, "QuotaExceeded": 5}
     check_settled_after(lab, 1.1)
 
 

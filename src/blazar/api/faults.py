@@ -38,6 +38,7 @@ STATUSES: Mapping[type[errors.BlazarError], int] = {
     errors.Unauthorized: 401,
     errors.Forbidden: 403,
     errors.LeaseTooLong: 403,
+    errors.QuotaExceeded: 403,
     errors.NotFound: 404,
     errors.LeaseNotFound: 404,
     errors.HostNotFound: 404,
@@ -64,6 +65,7 @@ STATUSES: Mapping[type[errors.BlazarError], int] = {
     errors.ConcurrentUpdate: 409,
     errors.Unavailable: 503,
     errors.EnforcementUnavailable: 503,
+    errors.LimitsUnavailable: 503,
     # Adapters' errors are translated before they come here; one that is not is a bug.
     errors.CloudError: 500,
     errors.CloudNotFound: 500,

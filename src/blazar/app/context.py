@@ -13,6 +13,7 @@ from blazar.plugins.contract import ResourcePlugin
 from blazar.ports.clock import Clock
 from blazar.ports.cloud import Cloud
 from blazar.ports.enforcement import EnforcementFilter
+from blazar.ports.limits import Limits
 from blazar.ports.store import Store
 from blazar.ports.waker import Waker
 from blazar.settings import Settings
@@ -34,6 +35,8 @@ class Context:
     waker: Waker
     filters: Mapping[str, EnforcementFilter] = field(default_factory=dict)
     """The operator's rules about usage by name, in the order in which they are asked."""
+    limits: Limits | None = None
+    """What projects may reserve; None where that is not limited."""
     random: random.Random = field(default_factory=random.Random)
 
     def plugin_for(self, resource_type: str) -> Plugin:

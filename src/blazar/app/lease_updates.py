@@ -101,12 +101,14 @@ def update_once(
         plan.lease,
         {each.reservation.id: each.after for each in plan.bookings},
     )
+    work.quota.prepare()
     changes = [(each.reservation.id, each.before, each.after) for each in plan.bookings]
     with giving_up(context, lease, changes) as given_up:
         now = context.clock.now()
         with context.store.begin() as transaction:
-            changed = transaction.leases.replace(lease, plan.lease, now)
-            _book(transaction, lease, plan)
+            with work.quota.kept(transaction):
+                changed = transaction.leases.replace(lease, plan.lease, now)
+                _book(transaction, lease, plan)
             if plan.frees_anything(lease):
                 have_missing_sought(context, transaction)
             transaction.allocations.insert(given_up.to_be_cleaned)

@@ -151,10 +151,12 @@ def _create_once(
     lease = _with_what_exists(context, _new_lease(caller, request, work, before_end, now))
     holdings = dict(zip((each.id for each in lease.reservations), found.chosen, strict=True))
     work.enforcing.check_create(lease, holdings)
+    work.quota.prepare()
     with context.store.begin() as transaction:
-        transaction.allocations.claim(found.generations)
-        transaction.leases.insert(lease)
-        transaction.allocations.insert(_allocations(lease, window, found))
+        with work.quota.kept(transaction):
+            transaction.allocations.claim(found.generations)
+            transaction.leases.insert(lease)
+            transaction.allocations.insert(_allocations(lease, window, found))
         transaction.work.schedule([lease.id], max(now, lease.start - context.settings.leases.prepare_lead))
         record_request(context, transaction, lease, "create", caller)
         announce(context, transaction, lease, "lease.create", now)

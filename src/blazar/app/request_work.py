@@ -10,6 +10,7 @@ from typing import Any
 
 from blazar.app.context import Context, Plugin
 from blazar.app.enforcement import Enforcing
+from blazar.app.quotas import Quota
 from blazar.domain.errors import (
     CannotChange,
     CloudConflict,
@@ -59,6 +60,8 @@ class RequestWork:
     compute: LesseeCompute
     enforcing: Enforcing
     """Where the operator's filters are asked about it."""
+    quota: Quota
+    """Where it is counted against the limits of the lease's project."""
     _seen: dict[ReservationId, tuple[Any, Any]] = field(default_factory=dict)
     _provided: dict[ReservationId, list[_Provided]] = field(default_factory=dict)
 
@@ -134,6 +137,7 @@ def request_work(context: Context, caller: Caller, project_id: str | None) -> Re
         context=context,
         compute=compute if caller.project_id == project_id else _Stranger(compute),
         enforcing=Enforcing(context=context),
+        quota=Quota(context=context, project_id=project_id),
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from oslo_config import cfg
 
 from blazar import config
@@ -10,7 +12,7 @@ from blazar.db.engine import make_engine
 from blazar.db.schema import current_revision, head_revision
 from blazar.manager.build import build_context
 from blazar.manager.clocks import SystemClock
-from blazar.manager.plugins import PluginError, load_cloud
+from blazar.manager.plugins import PluginError, load_cloud, load_limits
 from blazar.manager.waking import ProcessWaker
 
 
@@ -29,4 +31,5 @@ def make_context(conf: cfg.ConfigOpts) -> Context:
     clock = SystemClock()
     cloud = load_cloud(conf.manager.cloud, conf, clock)
     waker = ProcessWaker(lambda: None)
-    return build_context(engine, clock, cloud, config.read_settings(conf), server.plugins, waker)
+    context = build_context(engine, clock, cloud, config.read_settings(conf), server.plugins, waker)
+    return replace(context, limits=load_limits(conf, clock))

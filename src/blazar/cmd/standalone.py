@@ -22,7 +22,7 @@ _CLI_OPTIONS = [
 def main() -> int:
     """Run until SIGTERM or SIGINT; return the exit code."""
     stop = stop_event()
-    conf = config.make_conf(sys.argv[1:], "blazar-standalone", cli_options=_CLI_OPTIONS)
+    conf = config.make_conf(sys.argv[1:], "blazar-standalone", conf=cfg.CONF, cli_options=_CLI_OPTIONS)
     # Without Keystone unless it is configured.
     conf.set_default("auth_strategy", "noauth")
     if conf.state_dir:

@@ -17,6 +17,7 @@ from blazar.cmd.contexts import make_context
 from blazar.db.engine import make_engine
 from blazar.db.schema import current_revision, head_revision
 from blazar.domain.errors import BlazarError
+from blazar.domain.quotas import is_known
 from blazar.manager.plugins import PluginError, load_filters
 from blazar.reconcile.sweep import find_leftovers
 
@@ -67,6 +68,9 @@ class Checks(upgradecheck.UpgradeCommands):
             return _failure(str(error))
         return _success(f"Filters of usage: {', '.join(filters) or 'none'}")
 
+    def _check_quotas(self) -> Result:
+        return _looked_at(check_quotas)
+
     def _check_promises(self) -> Result:
         return _looked_at(find_double_promises)
 
@@ -80,10 +84,24 @@ class Checks(upgradecheck.UpgradeCommands):
         ("Schema", _check_schema),
         ("Policy file", _check_policy_file),
         ("Configuration", _check_configuration),
+        ("Quotas", _check_quotas),
         ("Promises", _check_promises),
         ("Freepool", _check_freepool),
         ("Leftovers", _check_leftovers),
     )
+
+
+def check_quotas(context: Context) -> Result:
+    """Return a warning if projects are to be kept within limits, and there are none, or meaningless ones."""
+    if context.limits is None:
+        return _success("Projects are not limited")
+    limits = context.limits.get_defaults()
+    unknown = sorted(each for each in limits if not is_known(each, context.plugins))
+    if unknown:
+        return _warning(f"Nothing is counted as {', '.join(unknown)}, of which Keystone has limits")
+    if not limits:
+        return _warning("Projects are to be limited, but Keystone has no registered limit of this service")
+    return _success(f"Limits: {', '.join(sorted(limits))}")
 
 
 def find_double_promises(context: Context) -> Result:

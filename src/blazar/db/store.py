@@ -17,6 +17,7 @@ from blazar.db.floatingips import SqlFloatingIPs
 from blazar.db.hosts import SqlHosts
 from blazar.db.journal import SqlFindings, SqlJournal, SqlOutbox
 from blazar.db.leases import SqlLeases
+from blazar.db.quotas import SqlQuotas
 from blazar.db.resources import SqlResources
 from blazar.db.tables import NO_DOUBLE_PROMISE
 from blazar.db.work import SqlWork
@@ -81,6 +82,11 @@ class SqlTransaction:
     def findings(self) -> SqlFindings:
         """Return what has to be seen twice."""
         return SqlFindings(self._connection)
+
+    @property
+    def quotas(self) -> SqlQuotas:
+        """Return what projects have reserved."""
+        return SqlQuotas(self._connection)
 
     def commit(self) -> None:
         """Make everything permanent."""

@@ -73,13 +73,14 @@ leases = _table(
     sa.Column("id", _Id, primary_key=True),
     sa.Column("name", sa.String(80), nullable=False),
     sa.Column("user_id", sa.String(255)),
-    sa.Column("project_id", sa.String(255), index=True),
+    sa.Column("project_id", sa.String(255)),
     sa.Column("start_at", Instant, nullable=False),
     sa.Column("end_at", Instant, nullable=False),
     sa.Column("status", sa.String(16), nullable=False),
     sa.Column("is_deleting", sa.Boolean, nullable=False),
     sa.Column("revision", sa.Integer, nullable=False),
     *_times(),
+    sa.Index("ix_leases_project_id_end_at", "project_id", "end_at"),
 )
 reservations = _table(
     "reservations",
@@ -224,4 +225,10 @@ sweep_findings = _table(
     "sweep_findings",
     sa.Column("key", sa.String(255), primary_key=True),
     sa.Column("first_seen_at", Instant, nullable=False),
+)
+# Where limits are set: a row that is locked while a project's reservations are counted.
+projects = _table(
+    "projects",
+    sa.Column("id", sa.String(255), primary_key=True),
+    sa.Column("generation", sa.Integer, nullable=False),
 )

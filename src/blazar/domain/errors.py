@@ -150,6 +150,12 @@ class LeaseTooLong(Forbidden):
     code = "lease-too-long"
 
 
+class QuotaExceeded(Forbidden):
+    """More was asked for than the project may reserve; 403, as in other services of OpenStack."""
+
+    code = "quota-exceeded"
+
+
 class ExtensionTooLong(BadRequest):
     """A change would make a lease longer than the operator allows; 400, as clients know it (rest-api 8)."""
 
@@ -331,6 +337,12 @@ class Unavailable(BlazarError):
     """The service cannot answer now; the same request may succeed later."""
 
     code = "unavailable"
+
+
+class LimitsUnavailable(Unavailable):
+    """Nobody can say now how much the project may reserve."""
+
+    code = "limits-unavailable"
 
 
 class EnforcementUnavailable(Unavailable):

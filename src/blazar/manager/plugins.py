@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
 from typing import Any
 
 from oslo_config.cfg import ConfigOpts
@@ -15,6 +16,7 @@ from blazar.config import unknown_options
 from blazar.ports.clock import Clock
 from blazar.ports.cloud import Cloud
 from blazar.ports.enforcement import EnforcementFilter
+from blazar.ports.limits import Limits
 from blazar.settings import Settings
 
 PLUGINS = "blazar.resource.plugins"
@@ -100,6 +102,24 @@ def load_filters(conf: ConfigOpts) -> Mapping[str, EnforcementFilter]:
     if unknown:
         raise PluginError(f"[enforcement] {unknown[0]}: there is no such option")
     return filters
+
+
+def load_limits(conf: ConfigOpts, clock: Clock) -> Limits | None:
+    """Return the limits of projects, or None if ``[quotas] enabled`` is not set.
+
+    Raises:
+        PluginError: The configuration cannot be used.
+    """
+    if not conf.quotas.enabled:
+        return None
+    # Only now: openstacksdk comes with it, which nothing else here needs.
+    from blazar.enforcement.limits import KeystoneLimits, connect
+
+    try:
+        enforcer = connect(conf)
+    except ValueError as error:
+        raise PluginError(f"[quotas] enabled: {error}") from error
+    return KeystoneLimits(enforcer, clock, timedelta(seconds=conf.quotas.limits_lifetime))
 
 
 def tell_where_keystone_is(conf: ConfigOpts) -> None:

@@ -20,6 +20,7 @@ from blazar.domain.interval import Interval
 from blazar.domain.lease import Allocation, Lease, LeaseId, ReservationId, ResourceId
 from blazar.domain.providers import HostProvider
 from blazar.ports.floatingips import FloatingIPStore
+from blazar.ports.quotas import QuotaStore
 from blazar.ports.work import WorkStore
 
 
@@ -338,6 +339,10 @@ class Transaction(Protocol):
     @property
     def findings(self) -> Findings:
         """Return what has to be seen twice."""
+
+    @property
+    def quotas(self) -> QuotaStore:
+        """Return what projects have reserved."""
 
     def commit(self) -> None:
         """Make everything permanent."""

@@ -21,7 +21,7 @@ from blazar.db.engine import make_engine
 from blazar.db.schema import upgrade
 from blazar.manager.build import build_context, manager_name, warm_up
 from blazar.manager.clocks import FastClock, SystemClock
-from blazar.manager.plugins import load_filters
+from blazar.manager.plugins import load_filters, load_limits
 from blazar.manager.service import ManagerService
 from blazar.manager.waking import ProcessWaker
 from blazar.ports.clock import Clock
@@ -69,7 +69,9 @@ def build(conf: ConfigOpts) -> Embedded:
     cloud = make_cloud(conf, clock, speed=options.clock_speed)
     waker = ProcessWaker()
     context = replace(
-        build_context(engine, clock, cloud, settings, server.plugins, waker), filters=load_filters(conf)
+        build_context(engine, clock, cloud, settings, server.plugins, waker),
+        filters=load_filters(conf),
+        limits=load_limits(conf, clock),
     )
     with context.store.begin() as transaction:
         # What a killed predecessor was at need not be waited for: there is no other manager.

@@ -1,0 +1,63 @@
+"""What projects have reserved, counted so that nobody overtakes the count."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import sqlalchemy as sa
+
+from blazar.db.shares import read_share
+from blazar.db.tables import allocations, leases, projects, reservations
+from blazar.domain.interval import Interval
+from blazar.domain.lease import LeaseStatus
+from blazar.domain.quotas import Held, Reserved
+
+
+class SqlQuotas:
+    """Implements :class:`blazar.ports.quotas.QuotaStore`."""
+
+    def __init__(self, connection: sa.Connection) -> None:
+        self._connection = connection
+
+    def lock(self, project_id: str) -> None:
+        """Hold the project's row until the transaction ends; two who add it first meet at its key."""
+        held = self._connection.execute(
+            sa.update(projects)
+            .where(projects.c.id == project_id)
+            .values(generation=projects.c.generation + 1)
+        )
+        if not held.rowcount:
+            self._connection.execute(sa.insert(projects), [{"id": project_id, "generation": 1}])
+
+    def reserved(self, project_id: str, now: datetime) -> Reserved:
+        """Return what a project has reserved from *now* on; allocations that are alike come together."""
+        lives = sa.and_(leases.c.project_id == project_id, leases.c.end_at > now)
+        counted = sa.and_(
+            lives, sa.not_(leases.c.is_deleting), leases.c.status != LeaseStatus.TERMINATED.value
+        )
+        count = sa.select(sa.func.count()).select_from(leases).where(counted)
+        alike = (
+            reservations.c.resource_type,
+            allocations.c.start_at,
+            allocations.c.end_at,
+            allocations.c.slots,
+            allocations.c.demand,
+        )
+        held = (
+            sa.select(*alike, sa.func.count().label("number"))
+            .select_from(leases.join(reservations).join(allocations))
+            .where(lives, allocations.c.released_at.is_(None), allocations.c.end_at > now)
+            .group_by(*alike)
+        )
+        return Reserved(
+            leases=self._connection.scalars(count).one(),
+            held=tuple(
+                Held(
+                    resource_type=row.resource_type,
+                    window=Interval(row.start_at, row.end_at),
+                    count=row.number,
+                    share=read_share(row.slots, row.demand),
+                )
+                for row in self._connection.execute(held)
+            ),
+        )
