@@ -57,6 +57,8 @@ def configure(plan: Plan) -> None:
                 "healing_interval": 0,
             },
             "virtual:floatingip": {"check_interval_minutes": 1},
+            # Nothing is limited until a test sets a limit, which then counts at once.
+            "quotas": {"enabled": True, "limits_lifetime": 0},
             "keystone": sections.credentials(plan, "blazar"),
             **sections.keystone_middleware(plan, "blazar"),
             **sections.database(plan, "blazar"),

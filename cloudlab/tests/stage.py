@@ -58,6 +58,10 @@ class Stage:
         """Run ``blazar-manage host list``; return what it printed."""
         return self._manage("host", "list")
 
+    def show_quota(self, project_id: str) -> str:
+        """Run ``blazar-manage quota show``; return what it printed."""
+        return self._manage("quota", "show", project_id)
+
     def _manage(self, *arguments: str) -> str:
         conf = self.lab.folder.etc("blazar") / "blazar.conf"
         program = Path(sys.executable).with_name("blazar-manage")
