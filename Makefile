@@ -20,7 +20,7 @@ PYTEST_FOR_NOVA := build/pytest-for-nova
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo serve test lint static bench race lock clean cloud cloud-down test-cloud
+.PHONY: help venv demo serve test lint static doc bench race lock clean cloud cloud-down test-cloud
 
 help: ## list these goals
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -58,13 +58,16 @@ bench: $(STAMP) ## measure searches and creates, of hosts and of instances, at u
 bench-filter: require-nova ## measure the scheduler filter inside of Nova: make bench-filter NOVA_PYTHON=…
 	@$(NOVA_PYTHON) bench/filter
 
+doc: $(STAMP) ## build the documentation into build/doc
+	@$(BIN)/sphinx-build -q -W --keep-going -n doc build/doc && echo build/doc/index.html
+
 race: $(STAMP) ## have 8 processes fight over a small pool, 20,000 attempts a database
 	@$(BIN)/python bench/race
 
 static: $(STAMP)
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --check --quiet .
-	@$(BIN)/mypy src client nova tests bench examples cloudlab
+	@$(BIN)/mypy src client nova tests bench examples cloudlab doc
 	@MYPYPATH=bench $(BIN)/mypy --scripts-are-modules bench/filter bench/search bench/race bench/slots
 	@$(BIN)/lint-imports --no-logo
 

@@ -25,8 +25,8 @@ KEYSTONE_OPTIONS: list[cfg.Opt] = [
         "os_auth_protocol",
         default="http",
         choices=["http", "https"],
-        help="Scheme of Keystone's URL; like the other os_auth_ and os_admin_ options, it is used by "
-        "services whose group and [keystone] have neither auth_type nor auth_section.",
+        help="Scheme of Keystone's URL; like all options whose names begin with os_auth or os_admin, it is "
+        "used by services whose group and [keystone] have neither auth_type nor auth_section.",
     ),
     cfg.HostAddressOpt(
         "os_auth_host", default="127.0.0.1", help="Host of Keystone's URL; IPv6 addresses without brackets."

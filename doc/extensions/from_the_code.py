@@ -1,0 +1,142 @@
+"""Parts of pages that are made from the code, so that they cannot say anything else.
+
+Two directives: ``{openapi}`` renders a description of an API in OpenAPI 3, ``{command-help}`` what a command
+says of itself when it is asked for help.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+from docutils import nodes
+from docutils.parsers.rst import directives
+from docutils.statemachine import StringList
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+_VERBS = ("get", "post", "put", "patch", "delete")
+_HELP_SECONDS = 60
+_COMMANDS = "sub-commands:"
+
+Json = Mapping[str, Any]
+
+
+class OpenApi(SphinxDirective):
+    """Each path of a document, with what it takes, what it answers, and who may ask."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Return the rendered document; the argument is its path, relative to the documentation's root."""
+        path = Path(self.env.srcdir) / self.arguments[0]
+        self.env.note_dependency(str(path))
+        document = json.loads(path.read_text())
+        lines = [*_operations(document), *_schemas(document)]
+        return self.parse_text_to_nodes(StringList(lines, source=str(path)), allow_section_headings=True)
+
+
+class CommandHelp(SphinxDirective):
+    """What a program, or one of its sub-commands, prints when it is asked for help."""
+
+    required_arguments = 1
+    final_argument_whitespace = True
+    option_spec: ClassVar[dict[str, Any]] = {"commands": directives.flag}
+
+    def run(self) -> list[nodes.Node]:
+        """Return the help; with ``:commands:``, only its list of sub-commands."""
+        name, *words = self.arguments[0].split()
+        program = str(Path(sys.executable).with_name(name))
+        done = subprocess.run(
+            [program, *words, "--help"],
+            check=True,
+            capture_output=True,
+            text=True,
+            timeout=_HELP_SECONDS,
+            env={**os.environ, "COLUMNS": "90"},
+        )
+        text = done.stdout.strip()
+        if "commands" in self.options:
+            _, found, text = text.partition(f"\n{_COMMANDS}\n")
+            if not found:
+                raise self.error(f"{self.arguments[0]} --help has no line {_COMMANDS!r}")
+        return [nodes.literal_block(text, text, language="text")]
+
+
+def _operations(document: Json) -> Iterator[str]:
+    for path, item in document["paths"].items():
+        yield from ("", f"## `{path}`", "")
+        for verb in _VERBS:
+            if verb in item:
+                yield from _operation(f"{verb.upper()} {path}", item[verb])
+
+
+def _operation(title: str, operation: Json) -> Iterator[str]:
+    yield from (f"**`{title}`**", f": {operation['summary']} {operation.get('description', '')}".rstrip(), "")
+    for each in operation.get("parameters", ()):
+        if each["in"] == "query":
+            text = f" {each['description']}" if "description" in each else ""
+            yield f"  - `?{each['name']}=`{text}"
+    if "requestBody" in operation:
+        schema = operation["requestBody"]["content"]["application/json"]["schema"]
+        yield f"  - takes {_type(schema)}"
+    for status, answer in operation["responses"].items():
+        content = answer.get("content", {}).get("application/json", {}).get("schema")
+        if content is not None:
+            yield f"  - {status}: {_type(content)}"
+    others = [each for each, answer in operation["responses"].items() if "$ref" in answer]
+    yield from (f"  - else {', '.join(others)}", "")
+
+
+def _schemas(document: Json) -> Iterator[str]:
+    yield from ("", "## Schemas", "")
+    for name, schema in document["components"]["schemas"].items():
+        yield from (f"({_anchor(name)})=", f"### {name}", "", schema.get("description", ""), "")
+        required = schema.get("required", ())
+        rows = schema.get("properties", {})
+        if not rows:
+            yield from (_type(schema), "")
+            continue
+        yield from ("| key | type | |", "|---|---|---|")
+        for key, each in rows.items():
+            text = " ".join(str(each.get("description", "")).split()).replace("|", "\\|")
+            needed = " (required)" if key in required else ""
+            yield f"| `{key}` | {_type(each)} | {text}{needed} |"
+        yield ""
+
+
+def _anchor(name: str) -> str:
+    return f"schema-{name.lower()}"
+
+
+def _type(schema: Json) -> str:
+    """Return what fits a schema, in words, with links to named ones."""
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        return f"[{name}](#{_anchor(name)})"
+    if "const" in schema:
+        return f"`{json.dumps(schema['const'])}`"
+    if "enum" in schema:
+        return ", ".join(f"`{json.dumps(each)}`" for each in schema["enum"])
+    for key in ("oneOf", "anyOf", "allOf"):
+        if key in schema:
+            return (" and " if key == "allOf" else " or ").join(_type(each) for each in schema[key])
+    kind = schema.get("type", "anything")
+    if kind == "array":
+        return f"array of {_type(schema.get('items', {}))}"
+    if kind == "object" and schema.get("properties"):
+        inner = ", ".join(f"`{key}`: {_type(each)}" for key, each in schema["properties"].items())
+        return f"object with {inner}"
+    return " or ".join(kind) if isinstance(kind, list) else str(kind)
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register the directives."""
+    app.add_directive("openapi", OpenApi)
+    app.add_directive("command-help", CommandHelp)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
