@@ -41,7 +41,7 @@ cloud-down: $(STAMP) ## end it; with CLEAN=1, remove its data
 	@$(BIN)/python -m cloudlab $(if $(CLEAN),destroy,down)
 
 test-cloud: $(STAMP) ## run on it the end-to-end tests, the contract of the cloud's ports, and the filter inside of Nova
-	@$(BIN)/python -m pytest cloudlab/tests
+	@$(BIN)/python -m pytest cloudlab/tests --durations=25
 	@BLAZAR_CLOUD_LAB=cloud.openstack_lab:openstack_lab $(BIN)/python -m pytest tests/cloud/contract
 	@$(MAKE) --no-print-directory test-nova NOVA_PYTHON=$(or $(CLOUDLAB_FOLDER),var/cloud)/venv/bin/python
 

@@ -58,15 +58,26 @@ class Stage:
         """Run ``blazar-manage host list``; return what it printed."""
         return self._manage("host", "list")
 
+    def check_floatingips(self) -> str:
+        """Run ``blazar-manage floatingip check``; return what it printed."""
+        return self._manage("floatingip", "check", found=True)
+
+    def history(self, lease_id: str) -> str:
+        """Run ``blazar-manage lease history``; return what it printed."""
+        return self._manage("lease", "history", lease_id)
+
     def show_quota(self, project_id: str) -> str:
         """Run ``blazar-manage quota show``; return what it printed."""
         return self._manage("quota", "show", project_id)
 
-    def _manage(self, *arguments: str) -> str:
+    def _manage(self, *arguments: str, found: bool = False) -> str:
+        """Run a command that is to succeed, or, for *found*, to end with 1 because it found something."""
         conf = self.lab.folder.etc("blazar") / "blazar.conf"
         program = Path(sys.executable).with_name("blazar-manage")
         command = [str(program), "--config-file", str(conf), *arguments]
-        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == int(found), done
+        return done.stdout
 
     def forget_providers(self, name: str) -> None:
         """Restart a host's nova-compute: it fails to build servers while it knows a provider that is gone."""

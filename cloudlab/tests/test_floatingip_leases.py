@@ -62,13 +62,16 @@ def test_an_active_lease_gets_more_and_its_end_leaves_others_alone(pool: Address
 
 
 def test_an_address_that_neutron_gives_away_is_noticed_before_it_hurts_a_lease(
-    pool: AddressPool, lessee: Actor, other: Actor
+    stage: Stage, pool: AddressPool, lessee: Actor, other: Actor
 ) -> None:
-    lease = lessee.reserve_floatingips(1, start=in_minutes(3), end=in_minutes(60))
+    lease = lessee.reserve_floatingips(1, start=in_minutes(2), end=in_minutes(60))
 
     with pool.in_neutrons_pool(FIRST):
-        pool.wait_until_reservable(FIRST, False)
-        assert pool.reservable(SECOND)
+        assert FIRST in stage.check_floatingips()
+        assert (pool.reservable(FIRST), pool.reservable(SECOND)) == (False, True)
+        wait_until(
+            lambda: "reservation.replaced" in stage.history(lease["id"]), "it has another one", seconds=30
+        )
         with pytest.raises(BlazarClientException, match="Not enough floating IPs") as refusal:
             other.reserve_floatingips(1, start=in_minutes(10), end=in_minutes(20))
         assert refusal.value.code == 400
