@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from blazar.domain.capacity import Demand, Share
 from blazar.domain.interval import Interval
-from blazar.domain.quotas import UNLIMITED, Excess, Held, Reserved, amounts, find_excess, is_known
+from blazar.domain.quotas import UNLIMITED, Excess, Held, Reserved, amounts, find_excess, is_known, is_more
 
 HOUR = timedelta(hours=1)
 TYPES = ("physical:host", "virtual:instance", "flavor:instance", "virtual:floatingip")
@@ -115,6 +115,17 @@ def test_more_at_one_time_is_not_made_good_by_less_at_another() -> None:
     before, after = reserved(held(0, 1, count=9)), reserved(held(5, 6, count=4))
 
     assert [each.after for each in find_excess(before, after, {"reserved_hosts": 3}, EPOCH)] == [4]
+
+
+def test_whether_there_is_more_of_anything() -> None:
+    one, moved, fewer = reserved(held(0, 2)), reserved(held(1, 3)), reserved(held(0, 1))
+
+    assert [is_more(one, each, EPOCH) for each in (one, moved, fewer, reserved(leases=2))] == [
+        False,
+        True,
+        False,
+        True,
+    ]
 
 
 def test_minus_one_is_no_limit_and_nought_is_one() -> None:

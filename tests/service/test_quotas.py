@@ -186,9 +186,13 @@ def test_while_limits_cannot_be_read_nothing_new_is_promised(world: World, table
     before = world.snapshot()
 
     refusal(world.post("/leases", world.wish(60, 120), who=LESSEE), 503)
+    longer = {"end_date": world.date(120)}
+    refusal(world.put(f"/leases/{lease['id']}", longer, who=LESSEE), 503)
 
     assert world.snapshot() == before
-    world.pass_time(61)
+    world.work()
+    world.change(lease, end_date=world.date(30))
+    world.pass_time(31)
     assert world.status(lease) == "TERMINATED"
 
 

@@ -113,6 +113,12 @@ def find_excess(
     return tuple(found)
 
 
+def is_more(before: Reserved, after: Reserved, now: datetime) -> bool:
+    """Return whether a change makes any amount larger at any instant from *now* on."""
+    names = {LEASES, *_hours_ahead(after, now), *_steps(after, now)}
+    return bool(find_excess(before, after, dict.fromkeys(names, 0), now))
+
+
 def _steps(reserved: Reserved, now: datetime) -> _Steps:
     steps: defaultdict[str, defaultdict[datetime, int]] = defaultdict(lambda: defaultdict(int))
     for each in reserved.held:
