@@ -47,7 +47,7 @@ SOURCE = Flavor(
 class PluginCase:
     """One plugin: how it is made, a body that it accepts, and its resources."""
 
-    make: Callable[[Settings], Plugin]
+    make: Callable[[Settings, object], Plugin]
     body: Mapping[str, object]
     changes: Mapping[str, object]
     furnish: Callable[[SimulatedCloud], tuple[Resource, ...]]

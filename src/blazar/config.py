@@ -148,6 +148,7 @@ def read_settings(conf: cfg.ConfigOpts) -> Settings:
             sweep_interval=timedelta(minutes=manager.sweep_interval_minutes),
             refresh_interval=timedelta(minutes=host.refresh_interval_minutes),
             floatingip_check_interval=timedelta(minutes=conf["virtual:floatingip"].check_interval_minutes),
+            stock_interval=timedelta(minutes=manager.stock_interval_minutes),
         ),
         api=ApiSettings(
             auth_strategy=conf.auth_strategy,

@@ -106,6 +106,13 @@ MANAGER_OPTIONS: list[cfg.Opt] = [
         min=0,
         help="Minutes between sweeps for what belongs to no living reservation; 0 for no sweeps.",
     ),
+    cfg.IntOpt(
+        "stock_interval_minutes",
+        default=5,
+        min=0,
+        help="Minutes between two times that plugins are asked which resources there are, by those that "
+        "find them themselves; 0 for only when a manager starts. blazar-manage stock take does it at once.",
+    ),
 ]
 
 HOST_OPTIONS: list[cfg.Opt] = [

@@ -96,6 +96,8 @@ class ReconcilerSettings:
     """Between two times that hosts are read from Nova and Placement again; zero for never."""
     floatingip_check_interval: timedelta = timedelta(minutes=10)
     """Between two times that registered floating IPs are compared with Neutron; zero for never."""
+    stock_interval: timedelta = timedelta(minutes=5)
+    """Between two times that plugins are asked what is in stock; zero for only when a manager starts."""
 
     def backoff(self, attempts: int) -> timedelta:
         """Return how long to wait after so many failures in a row: twice as long each time, within bounds."""

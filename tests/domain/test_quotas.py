@@ -82,6 +82,7 @@ def test_names_that_mean_something() -> None:
     unknown = ("hosts", "reserved_instances:", "reserved_hosts:VCPU", "reserved_host")
     assert [each for each in unknown if is_known(each, TYPES)] == []
     assert not is_known("reserved_instances:VCPU", ["physical:host"])
+    assert is_known("reserved_software:licences:SEATS", ["software:licence"])
 
 
 def test_too_much_is_told_with_what_there_is_at_the_worst_instant() -> None:

@@ -35,7 +35,7 @@ class SlotStage:
         self.cloud = SimulatedCloud(self.clock, server_deletion_time=timedelta(seconds=5))
         case = CASES[resource_type]
         case = replace(case, body={**case.body, **keys})
-        self.plugin: Plugin = case.make(Settings())
+        self.plugin: Plugin = case.make(Settings(), None)
         self.resources = case.furnish(self.cloud)
         self.lessee = lessee_of(self.cloud)
         spec = spec_of(self.plugin, case, self.lessee)

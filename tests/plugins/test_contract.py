@@ -26,7 +26,7 @@ class Stage:
 
     def __init__(self, case: PluginCase) -> None:
         self.case = case
-        self.plugin: Plugin = case.make(Settings())
+        self.plugin: Plugin = case.make(Settings(), None)
         self.cloud: SimulatedCloud = new_cloud()
         self.resources = case.furnish(self.cloud)
         self.lessee = lessee_of(self.cloud)
@@ -58,7 +58,7 @@ def stage(request: pytest.FixtureRequest) -> Stage:
 
 def test_a_plugin_serves_the_type_it_is_listed_for() -> None:
     for resource_type, case in CASES.items():
-        assert case.make(Settings()).resource_type == resource_type
+        assert case.make(Settings(), None).resource_type == resource_type
 
 
 def test_a_spec_survives_the_store(stage: Stage) -> None:

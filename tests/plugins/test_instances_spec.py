@@ -106,7 +106,7 @@ def test_properties_that_are_no_requirement_are_refused(value: object) -> None:
 
 
 def test_clients_see_nine_keys_and_what_was_made_for_the_reservation() -> None:
-    plugin = make_plugin(Settings())
+    plugin = make_plugin(Settings(), None)
     spec = plugin.decode({**plugin.encode(parse()), "flavor_id": RESERVATION, "aggregate_id": 7})
 
     shown = plugin.render(spec)
@@ -116,7 +116,7 @@ def test_clients_see_nine_keys_and_what_was_made_for_the_reservation() -> None:
 
 
 def test_a_stored_spec_of_a_newer_or_an_older_form_can_be_read() -> None:
-    plugin = make_plugin(Settings())
+    plugin = make_plugin(Settings(), None)
     stored = {key: value for key, value in plugin.encode(parse()).items() if key != "group_affinity"}
 
     assert plugin.decode({**stored, "something": "new"}) == parse()
@@ -169,7 +169,7 @@ def test_a_change_that_makes_no_sense_is_a_bad_request_also_in_use(changes: dict
 
 
 def test_what_was_made_outside_stays_known_through_a_change() -> None:
-    plugin = make_plugin(Settings())
+    plugin = make_plugin(Settings(), None)
     known = {"flavor_id": RESERVATION, "aggregate_id": 7, "server_group_id": "g", "group_affinity": True}
     spec = plugin.decode({**plugin.encode(parse(affinity=True)), **known})
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from blazar.app.context import Context
-from blazar.app.views import JsonObject, floatingip_view, host_view, lease_view
+from blazar.app.views import JsonObject, floatingip_view, host_view, lease_view, stock_view
 from blazar.domain.lease import EventType, Holdings, Lease, LeaseStatus, ReservationId, ResourceId
 from blazar.ports.enforcement import LeaseUsage
 
@@ -61,7 +61,10 @@ def _resources(context: Context, ids: set[ResourceId]) -> Mapping[ResourceId, Js
         found = {each.id: _plain(host_view(each)) for each in hosts}
         others = ids - found.keys()
         floatingips = transaction.floatingips.get_many(others) if others else ()
-    return found | {each.id: _plain(floatingip_view(each)) for each in floatingips}
+        found |= {each.id: _plain(floatingip_view(each)) for each in floatingips}
+        others = ids - found.keys()
+        stock = transaction.stock.get_many(others) if others else ()
+    return found | {each.id: stock_view(each) for each in stock}
 
 
 def _plain(value: JsonObject) -> JsonObject:

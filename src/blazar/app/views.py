@@ -9,6 +9,7 @@ from blazar.app.context import Plugin
 from blazar.domain.floatingips import FloatingIP
 from blazar.domain.hosts import Host, ResourceProperty
 from blazar.domain.lease import Event, Lease, Reservation
+from blazar.domain.stock import StockedResource
 from blazar.ports.store import BookedWindow
 
 JsonObject = Mapping[str, object]
@@ -96,6 +97,11 @@ def floatingip_view(floatingip: FloatingIP) -> JsonObject:
         "created_at": _text(floatingip.created_at),
         "updated_at": _text(floatingip.updated_at),
     }
+
+
+def stock_view(resource: StockedResource) -> JsonObject:
+    """Return a resource as its plugin described it."""
+    return {**resource.facts, "id": resource.id, "name": resource.name}
 
 
 def allocation_view(resource_id: str, booked: Sequence[BookedWindow]) -> JsonObject:

@@ -12,7 +12,7 @@ from blazar.db.engine import make_engine
 from blazar.db.schema import current_revision, head_revision
 from blazar.manager.build import build_context
 from blazar.manager.clocks import SystemClock
-from blazar.manager.plugins import PluginError, load_cloud, load_limits
+from blazar.manager.plugins import PluginError, load_cloud, load_limits, load_plugins
 from blazar.manager.waking import ProcessWaker
 
 
@@ -31,5 +31,7 @@ def make_context(conf: cfg.ConfigOpts) -> Context:
     clock = SystemClock()
     cloud = load_cloud(conf.manager.cloud, conf, clock)
     waker = ProcessWaker(lambda: None)
-    context = build_context(engine, clock, cloud, config.read_settings(conf), server.plugins, waker)
+    settings = config.read_settings(conf)
+    plugins = load_plugins(server.plugins, settings, conf)
+    context = build_context(engine, clock, cloud, settings, plugins, waker)
     return replace(context, limits=load_limits(conf, clock))

@@ -17,7 +17,7 @@ from blazar.db.engine import make_engine
 from blazar.db.schema import current_revision, head_revision
 from blazar.manager.build import build_context, manager_name, warm_up
 from blazar.manager.clocks import SystemClock
-from blazar.manager.plugins import PluginError, load_cloud, load_filters, load_limits
+from blazar.manager.plugins import PluginError, load_cloud, load_filters, load_limits, load_plugins
 from blazar.manager.service import ManagerService
 from blazar.manager.waking import ProcessWaker
 from blazar.reconcile.loop import Reconciler
@@ -44,7 +44,9 @@ def main() -> int:
     waker = ProcessWaker(make_wake_others(transport, server.rpc_topic))
     try:
         cloud = load_cloud(conf.manager.cloud, conf, clock)
-        context = build_context(engine, clock, cloud, config.read_settings(conf), server.plugins, waker)
+        settings = config.read_settings(conf)
+        plugins = load_plugins(server.plugins, settings, conf)
+        context = build_context(engine, clock, cloud, settings, plugins, waker)
         context = replace(context, filters=load_filters(conf), limits=load_limits(conf, clock))
     except PluginError as error:
         return _refuse(str(error))

@@ -9,10 +9,10 @@ from datetime import datetime
 import numpy as np
 import sqlalchemy as sa
 
-from blazar.db import floatingips
+from blazar.db import floatingips, hosts
 from blazar.db.host_providers import select_providers
-from blazar.db.hosts import select_hosts
 from blazar.db.shares import read_demand, read_share
+from blazar.db.stock import select_stock
 from blazar.db.tables import Instant, allocations, resource_changes, resources
 from blazar.domain.availability import Resource
 from blazar.domain.bookings import Booking, BookingColumns
@@ -56,11 +56,12 @@ class SqlAvailability:
         if collection == floatingips.COLLECTION:
             found = floatingips.select_floatingips(self._connection, resource_ids)
             return tuple(each.as_resource() for each in found)
-        if collection != "host":
-            return ()
+        if collection != hosts.COLLECTION:
+            stock = select_stock(self._connection, collection, resource_ids)
+            return tuple(each.as_resource() for each in stock)
         providers = select_providers(self._connection, resource_ids)
-        hosts = select_hosts(self._connection, resource_ids)
-        return tuple(replace(each, providers=providers.get(each.id, ())).as_resource() for each in hosts)
+        registered = hosts.select_hosts(self._connection, resource_ids)
+        return tuple(replace(each, providers=providers.get(each.id, ())).as_resource() for each in registered)
 
     def generations(self, resource_ids: Collection[ResourceId]) -> Mapping[ResourceId, int]:
         """Return the present generations; resources that are gone are missing."""

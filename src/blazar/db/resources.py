@@ -11,15 +11,16 @@ import sqlalchemy as sa
 
 from blazar.db.changes import note_changes
 from blazar.db.health import diagnosis_columns, read_diagnosis
-from blazar.db.tables import allocations, floatingips, hosts, reservations, resources
+from blazar.db.tables import allocations, floatingips, hosts, reservations, resources, stock
 from blazar.domain.health import Diagnosis, Health, ResourceState
 from blazar.domain.lease import LeaseId, ReservationStatus, ResourceId
+from blazar.domain.requirements import Fact
 
 _FACTS: Mapping[str, tuple[sa.Table[Any], tuple[sa.Column[Any], ...]]] = {
     "host": (hosts, (hosts.c.hypervisor_hostname, hosts.c.service_name)),
     "floatingip": (floatingips, (floatingips.c.address, floatingips.c.network_id, floatingips.c.subnet_id)),
 }
-"""By collection: its table, and the columns by which a resource is known outside."""
+"""By collection: its table, and the columns by which a resource is known outside; others are in stock."""
 
 _IS_LIVING = reservations.c.status.in_([ReservationStatus.PENDING.value, ReservationStatus.ACTIVE.value])
 """Only such reservations have flags; the index begins with the status."""
@@ -35,13 +36,14 @@ class SqlResources:
         """Return what is known of these resources, in one statement."""
         if not resource_ids:
             return {}
-        query = sa.select(resources, *(column for _, columns in _FACTS.values() for column in columns))
-        for table, _ in _FACTS.values():
+        columns = [column for _, known in _FACTS.values() for column in known]
+        query = sa.select(resources, stock.c.facts, *columns)
+        for table in (stock, *(table for table, _ in _FACTS.values())):
             query = query.outerjoin(table, table.c.id == resources.c.id)
         query = query.where(resources.c.id.in_(list(resource_ids)))
         return {
             ResourceId(row.id): ResourceState(
-                facts={each.name: row._mapping[each] for each in _FACTS[row.collection][1]},
+                facts=_facts(row),
                 diagnosis=read_diagnosis(row.health, row.problem),
             )
             for row in self._connection.execute(query)
@@ -94,3 +96,10 @@ class SqlResources:
 
     def _leases(self, query: sa.Executable) -> tuple[LeaseId, ...]:
         return tuple(LeaseId(each) for each in self._connection.scalars(query))
+
+
+def _facts(row: sa.Row[Any]) -> Mapping[str, Fact]:
+    if row.collection in _FACTS:
+        return {each.name: row._mapping[each] for each in _FACTS[row.collection][1]}
+    found: Mapping[str, Fact] = json.loads(row.facts)
+    return found

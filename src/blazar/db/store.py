@@ -19,6 +19,7 @@ from blazar.db.journal import SqlFindings, SqlJournal, SqlOutbox
 from blazar.db.leases import SqlLeases
 from blazar.db.quotas import SqlQuotas
 from blazar.db.resources import SqlResources
+from blazar.db.stock import SqlStock
 from blazar.db.tables import NO_DOUBLE_PROMISE
 from blazar.db.work import SqlWork
 from blazar.domain.errors import ConcurrentUpdate, Unavailable
@@ -57,6 +58,11 @@ class SqlTransaction:
     def floatingips(self) -> SqlFloatingIPs:
         """Return the floating IPs."""
         return SqlFloatingIPs(self._connection, self._clock)
+
+    @property
+    def stock(self) -> SqlStock:
+        """Return what plugins have in stock."""
+        return SqlStock(self._connection)
 
     @property
     def availability(self) -> SqlAvailability:

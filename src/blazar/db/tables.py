@@ -167,6 +167,16 @@ floatingips = _table(
     *_times(),
     sa.UniqueConstraint("network_id", "address"),
 )
+stock = _table(
+    "stock",
+    sa.Column("id", _Id, sa.ForeignKey("resources.id", ondelete="CASCADE"), primary_key=True),
+    # One in its collection: the id follows from both.
+    sa.Column("name", sa.String(255), nullable=False),
+    # JSON, in the words of whichever plugin it is of.
+    sa.Column("facts", _LongText, nullable=False),
+    sa.Column("amounts", _LongText, nullable=False),
+    *_times(),
+)
 allocations = _table(
     "allocations",
     sa.Column("id", _Counter, primary_key=True),

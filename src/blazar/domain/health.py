@@ -49,7 +49,7 @@ class ResourceState:
     """What whoever works on a resource has to know of it.
 
     ``facts`` are those by which it is known outside: of a host ``hypervisor_hostname`` and ``service_name``,
-    of a floating IP ``address``, ``network_id`` and ``subnet_id``.
+    of a floating IP ``address``, ``network_id`` and ``subnet_id``, of others what their plugin says.
     """
 
     facts: Mapping[str, Fact] = field(default_factory=dict)

@@ -28,6 +28,8 @@ _UNITS: Final = {
     "flavor:instance": "instance",
     "virtual:floatingip": "floatingip",
 }
+_WHOLE: Final = frozenset({"host", "floatingip"})
+"""What is given out whole, so that no amounts of resource classes are counted."""
 _HOUR: Final = timedelta(hours=1)
 
 _Steps = Mapping[str, Mapping[datetime, int]]
@@ -76,9 +78,8 @@ def is_known(name: str, resource_types: Iterable[str]) -> bool:
     """Return whether amounts of this name are counted where these resource types are served."""
     units = {unit_of(each) for each in resource_types}
     known = {LEASES, *(f"reserved_{each}s" for each in units), *(f"{each}_hours_ahead" for each in units)}
-    base, colon, resource_class = name.partition(":")
-    is_class = base == "reserved_instances" and bool(colon) and bool(resource_class)
-    return name in known or (is_class and "instance" in units)
+    shared = tuple(f"reserved_{each}s:" for each in units - _WHOLE)
+    return name in known or (name.startswith(shared) and name not in shared)
 
 
 def amounts(reserved: Reserved, now: datetime) -> Mapping[str, int]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import socket
 import uuid
+from collections.abc import Mapping
 
 import sqlalchemy as sa
 
 from blazar.app.availability import AvailabilityIndex
-from blazar.app.context import Context
+from blazar.app.context import Context, Plugin
 from blazar.db.store import SqlStore
 from blazar.domain.hosts import HOST_TEXT_FACTS
-from blazar.manager.plugins import load_plugins
 from blazar.ports.clock import Clock
 from blazar.ports.cloud import Cloud
 from blazar.ports.waker import Waker
@@ -29,16 +29,11 @@ def build_context(
     clock: Clock,
     cloud: Cloud,
     settings: Settings,
-    plugin_names: tuple[str, ...],
+    plugins: Mapping[str, Plugin],
     waker: Waker,
 ) -> Context:
-    """Return what use cases and the reconciler work with, without filters of usage.
-
-    Raises:
-        PluginError: A plugin cannot be loaded.
-    """
+    """Return what use cases and the reconciler work with, without filters of usage."""
     store = SqlStore(engine, clock)
-    plugins = load_plugins(plugin_names, settings)
     collections = {plugin.collection for plugin in plugins.values()}
     return Context(
         store=store,

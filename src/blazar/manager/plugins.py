@@ -30,11 +30,15 @@ class PluginError(Exception):
     """The configuration names a plugin that cannot be used; the message says why."""
 
 
-def load_plugins(names: Sequence[str], settings: Settings) -> Mapping[str, Plugin]:
+def load_plugins(
+    names: Sequence[str], settings: Settings, conf: ConfigOpts | None = None
+) -> Mapping[str, Plugin]:
     """Return the plugins by resource type.
 
-    An entry point of the group ``blazar.resource.plugins`` is a function that takes the settings and
-    returns a plugin. A bad plugin stops the start-up; the reference drops it with a warning and
+    An entry point of the group ``blazar.resource.plugins`` is a function of (settings, configuration) that
+    returns a plugin. In the configuration it may register options of its own; without one, all options
+    have their defaults. It raises ValueError, naming group and option, for a configuration that it cannot
+    use. A bad plugin stops the start-up; the reference drops it with a warning and
     answers 500 for its type ever after (behaviour 12, 59). The existing service's placeholder is passed
     over, so that configurations which name it still work.
 
@@ -42,12 +46,15 @@ def load_plugins(names: Sequence[str], settings: Settings) -> Mapping[str, Plugi
         PluginError: A name is unknown, a plugin fails to load, or two are for one resource type.
     """
     plugins: dict[str, Plugin] = {}
+    if conf is None:
+        conf = ConfigOpts()
+        conf([])
     for name in names:
         if name == PLACEHOLDER:
             continue
-        make: Callable[[Settings], Plugin] = _load(PLUGINS, name, "[manager] plugins")
+        make: Callable[[Settings, ConfigOpts], Plugin] = _load(PLUGINS, name, "[manager] plugins")
         try:
-            plugin = make(settings)
+            plugin = make(settings, conf)
         except Exception as error:
             raise PluginError(f"[manager] plugins: {name} could not be made: {error}") from error
         if plugin.resource_type in plugins:

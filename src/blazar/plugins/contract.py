@@ -9,7 +9,7 @@ item at a time. A plugin touches no table, no global and no other plugin (ADR-00
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import ClassVar, Generic, Protocol, TypeVar
@@ -20,6 +20,7 @@ from blazar.domain.interval import Interval
 from blazar.domain.lease import Holdings, LeaseId, ReservationId, ResourceId
 from blazar.domain.lifecycle import Phase
 from blazar.domain.requirements import Fact
+from blazar.domain.stock import StockedResource
 from blazar.ports.cloud import Cloud
 from blazar.ports.compute import LesseeCompute
 
@@ -152,7 +153,7 @@ class ResourcePlugin(Protocol[SpecT, ItemT, SeenT]):
 
     resource_type: ClassVar[str]
     collection: ClassVar[str]
-    """The kind of resources that its reservations hold: ``host`` or ``floatingip``."""
+    """The kind of resources that its reservations hold: ``host``, ``floatingip``, or one of its own."""
 
     # Pure.
 
@@ -245,6 +246,21 @@ class ResourcePlugin(Protocol[SpecT, ItemT, SeenT]):
 
     # Reads the cloud, changes nothing.
 
+    def stock(self, cloud: Cloud) -> Sequence[StockedResource] | None:
+        """Return which resources there are now, for the service to keep in its books.
+
+        Asked when a manager starts, and from time to time. None means that operators register them.
+
+        Raises:
+            CloudError: It cannot be found out; the books stay as they are.
+        """
+
+    def find_leftovers(self, cloud: Cloud) -> Mapping[str, ReservationId]:
+        """Return by their marks what may belong to no living reservation: a name of each, and its owner.
+
+        Asked by the sweep, which picks those whose owners have nothing outside.
+        """
+
     def lost(
         self, cloud: Cloud, assignment: Assignment[SpecT], failed: Collection[ResourceId]
     ) -> frozenset[ResourceId]:
@@ -263,3 +279,11 @@ class ResourcePlugin(Protocol[SpecT, ItemT, SeenT]):
 
     def before_end(self, cloud: Cloud, assignment: Assignment[SpecT], due: datetime) -> Outcome:
         """Take the before-end action that the spec asks for; *due* tells one occasion from another."""
+
+    def remove_leftover(self, cloud: Cloud, name: str) -> None:
+        """Do away with something that :meth:`find_leftovers` named, and that was seen twice.
+
+        Raises:
+            CloudNotFound: It is gone already.
+            CloudError: It cannot be done now, or ever.
+        """

@@ -21,6 +21,7 @@ from blazar.domain.lease import Allocation, Lease, LeaseId, ReservationId, Resou
 from blazar.domain.providers import HostProvider
 from blazar.ports.floatingips import FloatingIPStore
 from blazar.ports.quotas import QuotaStore
+from blazar.ports.stock import StockStore
 from blazar.ports.work import WorkStore
 
 
@@ -319,6 +320,10 @@ class Transaction(Protocol):
     @property
     def floatingips(self) -> FloatingIPStore:
         """Return the floating IPs."""
+
+    @property
+    def stock(self) -> StockStore:
+        """Return what plugins have in stock."""
 
     @property
     def availability(self) -> AvailabilityReader:

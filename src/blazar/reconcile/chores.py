@@ -13,12 +13,14 @@ from blazar.app.context import Context
 from blazar.app.floatingip_check import check_floatingips
 from blazar.app.host_monitor import MONITOR, look_at_hosts, trust_hosts
 from blazar.app.host_refresh import refresh_hosts
+from blazar.app.stocktaking import take_stock
 from blazar.reconcile.sweep import sweep
 from blazar.settings import Settings
 
 SWEEP = "sweep"
 REFRESH = "refresh"
 CHECK_FLOATINGIPS = "check-floatingips"
+TAKE_STOCK = "take-stock"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,5 +59,9 @@ def chores(settings: Settings) -> Mapping[str, Chore]:
             ),
             interval=reconciler.floatingip_check_interval,
             is_enabled=bool(reconciler.floatingip_check_interval),
+        ),
+        TAKE_STOCK: Chore(
+            run=lambda context, actor, before_each: take_stock(context, actor, before_each=before_each),
+            interval=reconciler.stock_interval,
         ),
     }

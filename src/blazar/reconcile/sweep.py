@@ -20,6 +20,7 @@ from blazar.ports.store import JournalEntry, Transaction
 from blazar.reconcile.sweeping.floatingips import FloatingIPs
 from blazar.reconcile.sweeping.hosts import ClosedHosts, HostAggregates, StrayHosts
 from blazar.reconcile.sweeping.kinds import Kind, Surroundings
+from blazar.reconcile.sweeping.plugins import PluginLeftovers
 from blazar.reconcile.sweeping.slots import Flavors, ResourceClasses, ServerGroups, SlotAggregates
 
 _SLOT_TYPES = frozenset({"virtual:instance", "flavor:instance"})
@@ -35,7 +36,8 @@ class Sweepings:
     """What a sweep found and what it mended.
 
     The keys are ``aggregate:<name>``, ``host:<service host>``, ``closed:<service host>``,
-    ``class:<name>``, ``flavor:<id>``, ``group:<id>`` and ``floatingip:<id>``.
+    ``class:<name>``, ``flavor:<id>``, ``group:<id>`` and ``floatingip:<id>``; what a plugin finds by itself
+    has its resource type there.
     """
 
     found: tuple[str, ...]
@@ -112,6 +114,8 @@ def _kinds(surroundings: Surroundings) -> list[Kind]:
         kinds += [Flavors(surroundings), ServerGroups(surroundings)]
     if _FLOATINGIP_TYPE in surroundings.context.plugins:
         kinds.append(FloatingIPs(surroundings))
+    plugins = surroundings.context.plugins
+    kinds += [PluginLeftovers(surroundings, plugins[resource_type]) for resource_type in sorted(plugins)]
     return kinds
 
 

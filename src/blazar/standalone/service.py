@@ -21,7 +21,7 @@ from blazar.db.engine import make_engine
 from blazar.db.schema import upgrade
 from blazar.manager.build import build_context, manager_name, warm_up
 from blazar.manager.clocks import FastClock, SystemClock
-from blazar.manager.plugins import load_filters, load_limits
+from blazar.manager.plugins import load_filters, load_limits, load_plugins
 from blazar.manager.service import ManagerService
 from blazar.manager.waking import ProcessWaker
 from blazar.ports.clock import Clock
@@ -68,8 +68,9 @@ def build(conf: ConfigOpts) -> Embedded:
     conf.set_default("state_file", str(state_dir / "cloud.json"), group="simulated_cloud")
     cloud = make_cloud(conf, clock, speed=options.clock_speed)
     waker = ProcessWaker()
+    plugins = load_plugins(server.plugins, settings, conf)
     context = replace(
-        build_context(engine, clock, cloud, settings, server.plugins, waker),
+        build_context(engine, clock, cloud, settings, plugins, waker),
         filters=load_filters(conf),
         limits=load_limits(conf, clock),
     )
@@ -135,5 +136,6 @@ def _in_clock_time(settings: Settings, speed: float) -> Settings:
             sweep_interval=reconciler.sweep_interval * speed,
             refresh_interval=reconciler.refresh_interval * speed,
             floatingip_check_interval=reconciler.floatingip_check_interval * speed,
+            stock_interval=reconciler.stock_interval * speed,
         ),
     )

@@ -9,7 +9,7 @@ from oslo_config import cfg
 
 from blazar import config
 from blazar.cmd.contexts import make_context
-from blazar.cmd.manage import floatingips, hosts, leases, quotas, sweeping
+from blazar.cmd.manage import floatingips, hosts, leases, quotas, stock, sweeping
 from blazar.domain.errors import BlazarError
 from blazar.manager.plugins import PluginError
 
@@ -35,5 +35,5 @@ def main() -> int:
 
 
 def _add_parsers(parsers: Any) -> None:
-    for each in (hosts, floatingips, leases, quotas, sweeping):
+    for each in (hosts, floatingips, stock, leases, quotas, sweeping):
         each.add_parsers(parsers)

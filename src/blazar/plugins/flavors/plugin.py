@@ -53,7 +53,7 @@ class Flavors(SlotPlugin[FlavorSpec]):
         return replace(spec, source=source)
 
 
-def make_plugin(settings: Settings) -> Flavors:
+def make_plugin(settings: Settings, conf: object) -> Flavors:
     """Return the plugin; the entry point ``flavor.instance.plugin``."""
     return Flavors(settings.hosts)
 

@@ -8,13 +8,14 @@ when the lease starts, and deleted when it ends. Whatever else is found at the a
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING, ClassVar
 
 from blazar.domain.availability import Availability
 from blazar.domain.errors import CannotChange, CloudConflict, CloudNotFound
-from blazar.domain.lease import Holdings, ReservationId, ResourceId
+from blazar.domain.lease import Holdings, ResourceId
 from blazar.domain.lifecycle import Phase
+from blazar.plugins.base import Plugin
 from blazar.plugins.contract import (
     Assignment,
     Done,
@@ -31,14 +32,13 @@ from blazar.plugins.floatingips.items import FloatingIPItem, FloatingIPsSeen, Ki
 from blazar.plugins.floatingips.names import is_of_reservation, reservation_tag, say_in_use, tags_of
 from blazar.plugins.floatingips.spec import FloatingIPSpec, encode_spec, parse_spec, revise_spec
 from blazar.ports.cloud import Cloud
-from blazar.ports.compute import LesseeCompute
 from blazar.ports.network import FloatingIP, Networks
 from blazar.settings import Settings
 
 _RETRY = timedelta(seconds=2)
 
 
-class FloatingIPs:
+class FloatingIPs(Plugin[FloatingIPSpec]):
     """The plugin."""
 
     resource_type: ClassVar[str] = "virtual:floatingip"
@@ -59,33 +59,6 @@ class FloatingIPs:
     def decode(self, stored: JsonObject) -> FloatingIPSpec:
         """Return the spec that was stored."""
         return parse_spec(stored)
-
-    def render(self, spec: FloatingIPSpec) -> JsonObject:
-        """Return what clients see of the spec; not which addresses were allocated."""
-        return encode_spec(spec)
-
-    def properties_used(self, spec: FloatingIPSpec) -> frozenset[str]:
-        """Return nothing: only hosts have properties."""
-        return frozenset()
-
-    def look_up(self, spec: FloatingIPSpec, lessee: LesseeCompute) -> FloatingIPSpec:
-        """Return the spec: floating IPs are the same for everybody."""
-        return spec
-
-    def provide(
-        self, spec: FloatingIPSpec, reservation_id: ReservationId, lessee: LesseeCompute, *, afresh: bool
-    ) -> FloatingIPSpec:
-        """Return the spec: nothing of the lessee's own is needed."""
-        return spec
-
-    def withdraw(self, cloud: Cloud, spec: FloatingIPSpec, kept: FloatingIPSpec | None) -> None:
-        """Do nothing: nothing was made."""
-
-    def count_in_use(
-        self, cloud: Cloud, assignment: Assignment[FloatingIPSpec], before: FloatingIPSpec
-    ) -> Mapping[ResourceId, int]:
-        """Return nothing: floating IPs have no slots."""
-        return {}
 
     def give_up(self, cloud: Cloud, assignment: Assignment[FloatingIPSpec], kept: Holdings) -> None:
         """Do nothing but look: only what is lost is ever given up, and of that nothing exists.
@@ -183,10 +156,6 @@ class FloatingIPs:
             return Done()
         return Done()
 
-    def before_end(self, cloud: Cloud, assignment: Assignment[FloatingIPSpec], due: datetime) -> Outcome:
-        """Do nothing: there is no action for floating IPs."""
-        return Done()
-
 
 def _promised(assignment: Assignment[FloatingIPSpec]) -> Mapping[str, tuple[str, str]]:
     """Return network and address of each resource."""
@@ -242,7 +211,7 @@ def _taken(found: FloatingIP) -> Unusable:
     return Unusable(say_in_use(found))
 
 
-def make_plugin(settings: Settings) -> FloatingIPs:
+def make_plugin(settings: Settings, conf: object) -> FloatingIPs:
     """Return the plugin; the entry point ``virtual.floatingip.plugin``."""
     return FloatingIPs()
 

@@ -9,13 +9,13 @@ The aggregate's name, zone and metadata are what BlazarFilter looks at (behaviou
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
 from blazar.domain.availability import Availability
-from blazar.domain.lease import Holdings, ReservationId, ResourceId
+from blazar.domain.lease import Holdings
 from blazar.domain.lifecycle import Phase
+from blazar.plugins.base import Plugin
 from blazar.plugins.contract import Assignment, Done, JsonObject, Outcome, ResourcePlugin, Waiting, Wish
 from blazar.plugins.hosts.choice import choose_hosts
 from blazar.plugins.hosts.giving_back import GivingBack
@@ -25,11 +25,10 @@ from blazar.plugins.hosts.observing import Observation
 from blazar.plugins.hosts.snapshots import take_snapshots
 from blazar.plugins.hosts.spec import HostSpec, encode_spec, parse_spec, revise_spec
 from blazar.ports.cloud import Cloud
-from blazar.ports.compute import LesseeCompute
 from blazar.settings import HostSettings, Settings
 
 
-class Hosts:
+class Hosts(Plugin[HostSpec]):
     """The plugin."""
 
     resource_type: ClassVar[str] = "physical:host"
@@ -56,32 +55,9 @@ class Hosts:
         """Return the spec that was stored."""
         return parse_spec(stored)
 
-    def render(self, spec: HostSpec) -> JsonObject:
-        """Return what clients see of the spec."""
-        return encode_spec(spec)
-
     def properties_used(self, spec: HostSpec) -> frozenset[str]:
         """Return the properties that both expressions name."""
         return spec.requirement.keys
-
-    def look_up(self, spec: HostSpec, lessee: LesseeCompute) -> HostSpec:
-        """Return the spec: hosts are the same for everybody."""
-        return spec
-
-    def provide(
-        self, spec: HostSpec, reservation_id: ReservationId, lessee: LesseeCompute, *, afresh: bool
-    ) -> HostSpec:
-        """Return the spec: nothing of the lessee's own is needed."""
-        return spec
-
-    def withdraw(self, cloud: Cloud, spec: HostSpec, kept: HostSpec | None) -> None:
-        """Do nothing: nothing was made."""
-
-    def count_in_use(
-        self, cloud: Cloud, assignment: Assignment[HostSpec], before: HostSpec
-    ) -> Mapping[ResourceId, int]:
-        """Return nothing: hosts have no slots."""
-        return {}
 
     def give_up(self, cloud: Cloud, assignment: Assignment[HostSpec], kept: Holdings) -> None:
         """Put hosts on which there are no servers back into the freepool.
@@ -108,12 +84,6 @@ class Hosts:
                 items.add(HostItem(Kind.MEMBER, resource.id, service_host))
                 items.add(HostItem(Kind.WITHDRAWN, resource.id, service_host))
         return frozenset(items)
-
-    def lost(
-        self, cloud: Cloud, assignment: Assignment[HostSpec], failed: Collection[ResourceId]
-    ) -> frozenset[ResourceId]:
-        """Return all that have failed: nobody can use a host whose compute service does not answer."""
-        return frozenset(failed)
 
     def observe(self, cloud: Cloud, assignment: Assignment[HostSpec], phase: Phase) -> HostsSeen:
         """Return what exists: one request, and when the reservation is over one more for each host.
@@ -156,7 +126,7 @@ class Hosts:
         return take_snapshots(cloud.compute, assignment, due, self._settings.image_prefix)
 
 
-def make_plugin(settings: Settings) -> Hosts:
+def make_plugin(settings: Settings, conf: object) -> Hosts:
     """Return the plugin; the entry point ``physical.host.plugin``."""
     return Hosts(settings.hosts)
 

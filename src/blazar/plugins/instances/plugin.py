@@ -8,7 +8,6 @@ from blazar.plugins.contract import JsonObject, ResourcePlugin
 from blazar.plugins.instances.spec import InstanceSpec, decode_spec, encode_spec, parse_spec, revise_spec
 from blazar.plugins.slots.items import SlotItem, SlotsSeen
 from blazar.plugins.slots.plugin import SlotPlugin
-from blazar.ports.compute import LesseeCompute
 from blazar.settings import HostSettings, Settings
 
 
@@ -33,12 +32,8 @@ class Instances(SlotPlugin[InstanceSpec]):
         """Return the spec that was stored."""
         return decode_spec(stored)
 
-    def look_up(self, spec: InstanceSpec, lessee: LesseeCompute) -> InstanceSpec:
-        """Return the spec: it says all by itself."""
-        return spec
 
-
-def make_plugin(settings: Settings) -> Instances:
+def make_plugin(settings: Settings, conf: object) -> Instances:
     """Return the plugin; the entry point ``virtual.instance.plugin``."""
     return Instances(settings.hosts)
 

@@ -8,17 +8,16 @@ them (behaviour 3.2, 5).
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from datetime import datetime
-from typing import ClassVar, Generic
+from typing import ClassVar
 
 from blazar.domain.availability import Availability
 from blazar.domain.errors import CannotChange, CloudNotFound
 from blazar.domain.lease import Holdings, ReservationId, ResourceId
 from blazar.domain.lifecycle import Phase
-from blazar.plugins.contract import Assignment, Done, JsonObject, Outcome, Wish
+from blazar.plugins.base import Plugin
+from blazar.plugins.contract import Assignment, JsonObject, Outcome, Wish
 from blazar.plugins.slots.choice import choose_slots
 from blazar.plugins.slots.giving_back import GivingBack
 from blazar.plugins.slots.inventories import SlotInventories
@@ -36,7 +35,7 @@ _POLICIES = {True: "affinity", False: "anti-affinity"}
 _HIDDEN = frozenset({"group_affinity"})
 
 
-class SlotPlugin(ABC, Generic[SpecT]):
+class SlotPlugin(Plugin[SpecT]):
     """A plugin but for its resource type and its spec."""
 
     collection: ClassVar[str] = "host"
@@ -44,10 +43,6 @@ class SlotPlugin(ABC, Generic[SpecT]):
     def __init__(self, settings: HostSettings) -> None:
         self._settings = settings
         self._inventories = SlotInventories()
-
-    @abstractmethod
-    def encode(self, spec: SpecT) -> JsonObject:
-        """Return the spec as JSON."""
 
     def render(self, spec: SpecT) -> JsonObject:
         """Return what clients see of the spec."""
@@ -130,12 +125,6 @@ class SlotPlugin(ABC, Generic[SpecT]):
         self._inventories.put(cloud.placement, hypervisor_hostname, resource_class, inventory)
         return self._inventories.count_used(cloud.placement, hypervisor_hostname, resource_class) <= slots
 
-    def lost(
-        self, cloud: Cloud, assignment: Assignment[SpecT], failed: Collection[ResourceId]
-    ) -> frozenset[ResourceId]:
-        """Return all that have failed: nobody can use slots of a host that does not answer."""
-        return frozenset(failed)
-
     def observe(self, cloud: Cloud, assignment: Assignment[SpecT], phase: Phase) -> SlotsSeen:
         """Return what exists."""
         return Observation(
@@ -152,7 +141,3 @@ class SlotPlugin(ABC, Generic[SpecT]):
     def remove(self, cloud: Cloud, assignment: Assignment[SpecT], item: SlotItem, seen: SlotsSeen) -> Outcome:
         """Do away with one item."""
         return GivingBack(cloud, assignment, seen, inventories=self._inventories).give_back(item)
-
-    def before_end(self, cloud: Cloud, assignment: Assignment[SpecT], due: datetime) -> Outcome:
-        """Do nothing: no action can be asked for."""
-        return Done()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 from blazar.app.context import Context
 from blazar.domain.hosts import Host
@@ -35,7 +35,9 @@ class Surroundings:
 class Kind(Protocol):
     """One kind of leftover; made anew for every sweep."""
 
-    name: ClassVar[str]
+    @property
+    def name(self) -> str:
+        """Return what operators call the kind; one word."""
 
     def candidates(self) -> Mapping[str, str | None]:
         """Return what may be left over, by its name within the kind.

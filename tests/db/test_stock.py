@@ -1,0 +1,100 @@
+"""Resources that plugins find by themselves, as they are stored."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+import sqlalchemy as sa
+from clocks import EPOCH
+from samples import HOUR, make_host
+from statements import counted
+
+from blazar.db.store import SqlStore
+from blazar.domain.health import SOUND, Diagnosis, Health, ResourceState
+from blazar.domain.stock import StockedResource
+
+FAILED = Diagnosis(health=Health.FAILED, problem="revoked")
+POOL = StockedResource(
+    collection="pool",
+    name="site",
+    facts={"product": "cad", "year": 2031, "is_new": True},
+    amounts={"SEATS": 5},
+)
+OTHER = StockedResource(collection="box", name="site")
+
+
+def put(store: SqlStore, *resources: StockedResource) -> None:
+    with store.begin() as transaction:
+        for each in resources:
+            transaction.stock.put(each, EPOCH)
+        transaction.commit()
+
+
+def test_what_is_put_is_read_again(store: SqlStore) -> None:
+    put(store, POOL, OTHER)
+
+    with store.read() as transaction:
+        assert transaction.stock.list() == (OTHER, POOL)
+        assert transaction.stock.list("pool") == (POOL,)
+        assert transaction.stock.get_many([POOL.id]) == (POOL,)
+        assert transaction.stock.get_many([]) == ()
+    assert POOL.id != OTHER.id
+
+
+def test_a_description_is_replaced_and_the_health_stays(store: SqlStore) -> None:
+    put(store, replace(POOL, diagnosis=FAILED))
+    with store.read() as transaction:
+        last = transaction.availability.last_change()
+
+    put(store, replace(POOL, amounts={"SEATS": 7}, diagnosis=SOUND))
+
+    with store.read() as transaction:
+        (found,) = transaction.stock.list()
+        assert (found.amounts, found.diagnosis, found.generation) == ({"SEATS": 7}, FAILED, 1)
+        assert [each[1:] for each in transaction.availability.changes_after(last)] == [(POOL.id, True)]
+
+
+def test_a_search_knows_what_can_be_had_in_shares(store: SqlStore) -> None:
+    put(store, POOL, OTHER)
+
+    with store.read() as transaction:
+        (pool,) = transaction.availability.read("pool", None)
+        (box,) = transaction.availability.read("box", [OTHER.id])
+        assert transaction.availability.all_generations("pool") == {POOL.id: 0}
+
+    assert (dict(pool.facts), pool.size, pool.is_reservable) == (dict(POOL.facts), (5,), True)
+    assert pool.providers[0].inventories["SEATS"].capacity == 5
+    assert box.providers == ()
+
+
+def test_its_facts_are_read_with_those_of_all_other_resources(store: SqlStore, engine: sa.Engine) -> None:
+    put(store, replace(POOL, diagnosis=FAILED))
+    with store.begin() as transaction:
+        transaction.hosts.insert(make_host("1"))
+        transaction.commit()
+
+    with counted(engine) as statements, store.read() as transaction:
+        states = transaction.resources.get_states([POOL.id, make_host("1").id])
+
+    assert states[POOL.id] == ResourceState(facts=POOL.facts, diagnosis=FAILED)
+    assert states[make_host("1").id].facts["service_name"] == "node-1"
+    assert statements.count("SELECT") == 1
+
+
+def test_what_is_deleted_is_gone_from_searches(store: SqlStore) -> None:
+    put(store, POOL)
+
+    with store.begin() as transaction:
+        transaction.stock.delete(POOL.id, EPOCH + HOUR)
+        transaction.commit()
+
+    with store.read() as transaction:
+        assert transaction.stock.list() == ()
+        assert transaction.availability.generations([POOL.id]) == {}
+
+
+@pytest.mark.parametrize("collection", ["host", "floatingip"])
+def test_what_operators_register_is_not_in_stock(store: SqlStore, collection: str) -> None:
+    with pytest.raises(ValueError, match=collection):
+        put(store, replace(POOL, collection=collection))
