@@ -1,33 +1,21 @@
-"""What a lab is made of: its conditions, a manager's process, and what notifications reach."""
+"""What a lab is made of: its conditions, its plugins, and what is asked for there."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import sqlalchemy as sa
-from engine.faults import FaultyHosts, Repeating
+from engine.faults import FaultyHosts
 
-from blazar.app.availability import AvailabilityIndex
-from blazar.app.context import Context, Plugin
+from blazar.app.context import Plugin
 from blazar.db import tables
-from blazar.domain.errors import Unavailable
-from blazar.domain.hosts import HOST_TEXT_FACTS
 from blazar.manager.plugins import load_plugins
-from blazar.manager.service import ManagerService
-from blazar.ports.clock import Clock
+from blazar.plugins.testing.faults import Repeating
 from blazar.ports.compute import Flavor
-from blazar.ports.store import Store
-from blazar.reconcile.loop import Reconciler
 from blazar.settings import HealingSettings, HostSettings, LeaseSettings, Settings
-
-if TYPE_CHECKING:
-    from blazar.ports.notifier import Notifier
-    from blazar.ports.waker import Waker
-
 
 TRAITS = ("HW_CPU_X86_AVX2",)
 """Of every host."""
@@ -114,44 +102,6 @@ def make_plugins(conditions: Conditions) -> Mapping[str, Plugin]:
     return plugins
 
 
-def make_indexes(store: Store, clock: Clock) -> Mapping[str, AvailabilityIndex]:
-    """Return new indexes of all that can be reserved."""
-    return {each: AvailabilityIndex(store, clock, each, HOST_TEXT_FACTS) for each in ("host", "floatingip")}
-
-
-class Sent:
-    """Receives notifications; may be told to refuse."""
-
-    def __init__(self) -> None:
-        self.counts: Counter[tuple[str, str]] = Counter()
-        self.statuses: dict[tuple[str, str], list[object]] = defaultdict(list)
-        self.is_broken = False
-
-    def notify(self, event_type: str, payload: Mapping[str, object]) -> None:
-        if self.is_broken:
-            raise Unavailable("the broker is gone")
-        key = str(payload["lease_id"]), event_type
-        self.counts[key] += 1
-        self.statuses[key].append(payload["status"])
-
-
-class Silent:
-    """Wakes nobody: the lab looks by itself."""
-
-    def wake(self) -> None:
-        return None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LabManager:
-    """One manager process: what a kill takes away."""
-
-    name: str
-    context: Context
-    service: ManagerService
-    reconciler: Reconciler
-
-
 def hosts(minimum: int, maximum: int) -> Mapping[str, object]:
     """Return a reservation of hosts."""
     return {
@@ -175,7 +125,3 @@ def lease_body(name: str, start: str, end: str, *asked: Asked, **keys: object) -
         if each is not None
     ]
     return {"name": name, "start_date": start, "end_date": end, "reservations": reservations}
-
-
-if TYPE_CHECKING:
-    _: tuple[Notifier, Waker] = (Sent(), Silent())

@@ -7,12 +7,11 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
-from engine.faults import COMMIT_FAULTS
 from engine.floatingips import address, floatingips
 from engine.healing import DISABLED, FAILED, diagnose
 from engine.invariants import World, check_always, check_settled
 from engine.lab import Lab
-from engine.parts import Conditions, LabManager
+from engine.parts import Conditions
 from engine.slot_invariants import is_of_slots
 from engine.slots import fill, instances, slots_by_host
 from hypothesis import settings
@@ -38,6 +37,8 @@ from blazar.domain.errors import (
 from blazar.domain.health import SOUND, Diagnosis, Health
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Lease, LeaseStatus
+from blazar.plugins.testing.faults import COMMIT_FAULTS
+from blazar.plugins.testing.site import ManagerProcess
 
 HOSTS, ADDRESSES = 3, 3
 MINUTE = timedelta(minutes=1)
@@ -64,7 +65,7 @@ class Leases(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.names = 0
-        self.other: LabManager | None = None
+        self.other: ManagerProcess | None = None
 
     @initialize(cleaning=st.sampled_from([0, 15]), lead=st.sampled_from([0, 20]))
     def begin(self, cleaning: int, lead: int) -> None:

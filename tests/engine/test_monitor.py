@@ -9,7 +9,6 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 from engine.lab import Lab
-from engine.parts import LabManager
 
 from blazar.app.context import Context
 from blazar.app.host_monitor import MONITOR
@@ -17,6 +16,7 @@ from blazar.cloud.simulated.faults import FaultKind, FaultRule, Moment
 from blazar.db import tables
 from blazar.domain.health import Health
 from blazar.manager.service import ManagerService
+from blazar.plugins.testing.site import ManagerProcess
 from blazar.reconcile.chores import SWEEP
 from blazar.reconcile.loop import Reconciler
 from blazar.reconcile.outbox import OutboxSender
@@ -26,7 +26,7 @@ MINUTE = timedelta(minutes=1)
 LOOK = "compute.list_hypervisors"
 
 
-def start_manager(lab: Lab, name: str = "watcher", *, is_polling: bool = True) -> LabManager:
+def start_manager(lab: Lab, name: str = "watcher", *, is_polling: bool = True) -> ManagerProcess:
     """Start a manager that watches hosts, every minute or when it is told to, and heals at once."""
     settings = replace(
         lab.conditions.settings,
@@ -38,7 +38,7 @@ def start_manager(lab: Lab, name: str = "watcher", *, is_polling: bool = True) -
     return _start(lab, name, replace(lab.manager.context, settings=settings))
 
 
-def _start(lab: Lab, name: str, context: Context) -> LabManager:
+def _start(lab: Lab, name: str, context: Context) -> ManagerProcess:
     made = replace(lab.manager, name=name, context=context)
     sender = OutboxSender(lab.store, lab.clock, lab.sent, {})
     reconciler = Reconciler(made.context, name, sender, threading.Event())
@@ -46,7 +46,7 @@ def _start(lab: Lab, name: str, context: Context) -> LabManager:
     return replace(made, service=ManagerService(made.context), reconciler=reconciler)
 
 
-def let_pass(lab: Lab, duration: timedelta, *managers: LabManager) -> None:
+def let_pass(lab: Lab, duration: timedelta, *managers: ManagerProcess) -> None:
     """Let time pass, and managers work as it falls due."""
     end = lab.clock.now() + duration
     while True:

@@ -14,7 +14,6 @@ from dataclasses import replace
 
 import pytest
 from databases import KINDS
-from engine.faults import CLOUD_FAULTS, COMMIT_FAULTS
 from engine.floatingip_scenarios import FLOATINGIP_SCENARIOS
 from engine.healing_scenarios import HEALING_SCENARIOS
 from engine.invariants import check_said_once
@@ -22,6 +21,8 @@ from engine.lab import Lab, LabOn, NothingToStrike
 from engine.scenarios import SCENARIOS as HOST_SCENARIOS
 from engine.scenarios import Scenario
 from engine.slot_scenarios import SLOT_SCENARIOS
+
+from blazar.plugins.testing.faults import CLOUD_FAULTS, COMMIT_FAULTS
 
 SCENARIOS = (*HOST_SCENARIOS, *SLOT_SCENARIOS, *HEALING_SCENARIOS, *FLOATINGIP_SCENARIOS)
 

@@ -1,0 +1,334 @@
+"""A whole service on a clock that stands still: managers that can be killed, a cloud, a database.
+
+Nothing happens but what is asked for: requests are served at once, and work that is due is done when
+:meth:`Site.run_until` is called. Times are in hours since the beginning.
+"""
+
+from __future__ import annotations
+
+import random
+import threading
+from abc import ABC, abstractmethod
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+import sqlalchemy as sa
+
+from blazar.app.availability import AvailabilityIndex
+from blazar.app.context import Context, Plugin
+from blazar.cloud.simulated.cloud import SimulatedCloud
+from blazar.cloud.simulated.faults import SimulatedCrash
+from blazar.db import tables
+from blazar.db.store import SqlStore
+from blazar.domain.errors import (
+    BlazarError,
+    CloudDisagrees,
+    CloudError,
+    ConcurrentUpdate,
+    Conflict,
+    LeaseNotFound,
+    Unavailable,
+)
+from blazar.domain.hosts import HOST_TEXT_FACTS
+from blazar.domain.lease import Lease, LeaseId
+from blazar.manager.service import ManagerService
+from blazar.plugins.testing.clocks import EPOCH, ManualClock
+from blazar.plugins.testing.faults import ScriptedStore, WatchedFaults
+from blazar.ports.manager import Caller
+from blazar.reconcile.chores import SWEEP
+from blazar.reconcile.loop import Reconciler
+from blazar.reconcile.outbox import OutboxSender
+from blazar.settings import Settings
+
+if TYPE_CHECKING:
+    from blazar.ports.notifier import Notifier
+    from blazar.ports.waker import Waker
+
+LESSEE = Caller(user_id="user", project_id="project")
+"""Who asks for leases."""
+_BUSY = 60
+"""More passes than this at one instant are a loop without end."""
+_RETRIED = (Unavailable, Conflict, CloudError)
+_CHANGES = ("update", "rename")
+
+
+class NothingToStrike(Exception):
+    """The interesting part of a story was over before anything went wrong."""
+
+
+class Sent:
+    """Receives notifications; may be told to refuse."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[tuple[str, str]] = Counter()
+        self.statuses: dict[tuple[str, str], list[object]] = defaultdict(list)
+        self.is_broken = False
+
+    def notify(self, event_type: str, payload: Mapping[str, object]) -> None:
+        """Count a notification by lease and event type. Raises Unavailable if told to."""
+        if self.is_broken:
+            raise Unavailable("the broker is gone")
+        key = str(payload["lease_id"]), event_type
+        self.counts[key] += 1
+        self.statuses[key].append(payload["status"])
+
+
+class Silent:
+    """Wakes nobody: the site looks by itself."""
+
+    def wake(self) -> None:
+        """Do nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ManagerProcess:
+    """One manager process: what a kill takes away."""
+
+    name: str
+    context: Context
+    service: ManagerService
+    reconciler: Reconciler
+
+
+class Site(ABC):
+    """The service with its surroundings; :meth:`begin` makes all of it but the database anew."""
+
+    engine: sa.Engine
+    clock: ManualClock
+    cloud: SimulatedCloud
+    faults: WatchedFaults
+    store: ScriptedStore
+    sent: Sent
+    manager: ManagerProcess
+    managers_so_far: int
+    arm: Callable[[], None] | None = None
+    """Called where the interesting part of a story begins."""
+    may_fail: bool = False
+    """What goes wrong is for good, so that reservations may end up in error."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        """Make a site on a migrated database that nobody else uses; it is not begun yet."""
+        self.engine = engine
+        self.has_struck: Callable[[], bool] = lambda: True
+
+    @property
+    @abstractmethod
+    def settings(self) -> Settings:
+        """Return the settings of the managers."""
+
+    @abstractmethod
+    def make_plugins(self) -> Mapping[str, Plugin]:
+        """Return new plugins by resource type, as a process that starts makes them."""
+
+    def begin(self, faults: WatchedFaults, *, server_deletion_time: timedelta = timedelta(0)) -> None:
+        """Begin at the epoch, with an empty cloud and one manager; the database stays as it is."""
+        self.clock = ManualClock(EPOCH)
+        self.faults = faults
+        self.cloud = SimulatedCloud(self.clock, server_deletion_time=server_deletion_time, faults=faults)
+        self.store = ScriptedStore(SqlStore(self.engine, self.clock))
+        self.sent = Sent()
+        self.managers_so_far = 0
+        self.arm, self.may_fail = None, False
+
+    def new_manager(self, clock: ManualClock | None = None) -> ManagerProcess:
+        """Return another manager process, which knows nothing, and may have a clock of its own."""
+        clock = clock or self.clock
+        self.managers_so_far += 1
+        name = f"manager-{self.managers_so_far}"
+        plugins = self.make_plugins()
+        context = Context(
+            store=self.store,
+            clock=clock,
+            cloud=self.cloud,
+            plugins=plugins,
+            indexes={
+                each: AvailabilityIndex(self.store, clock, each, HOST_TEXT_FACTS)
+                for each in {plugin.collection for plugin in plugins.values()}
+            },
+            settings=self.settings,
+            waker=Silent(),
+            random=random.Random(self.managers_so_far),  # noqa: S311 - every run is the same
+        )
+        sender = OutboxSender(self.store, clock, self.sent, {})
+        return ManagerProcess(
+            name=name,
+            context=context,
+            service=ManagerService(context),
+            reconciler=Reconciler(context, name, sender, threading.Event()),
+        )
+
+    def kill(self) -> None:
+        """End the manager as it stands, and start another one."""
+        self.manager = self.new_manager()
+
+    @contextmanager
+    def trial(self) -> Iterator[None]:
+        """Mark the part of a story in which something is to go wrong.
+
+        Raises:
+            NothingToStrike: It did not have so many steps.
+        """
+        if self.arm is None:
+            yield
+            return
+        arm, self.arm = self.arm, None
+        arm()
+        yield
+        if not self.has_struck():
+            raise NothingToStrike
+
+    # What a lessee does. Requests whose answer got lost are made again, as clients do.
+
+    def request_lease(self, name: str, body: Mapping[str, object]) -> LeaseId:
+        """Create a lease of a name that is used once, and return its id."""
+        self._insist(
+            lambda: self.manager.service.create_lease(LESSEE, body),
+            lambda: any(each.name == name for each in self.leases()),
+        )
+        return next(each.id for each in self.leases() if each.name == name)
+
+    def update(self, lease_id: str, **changes: object) -> None:
+        """Change a lease; ``start`` and ``end`` are hours or ``now``, other keys as in the REST API."""
+        body: dict[str, object] = {}
+        for key, value in changes.items():
+            if key in ("start", "end") and isinstance(value, str | float | int):
+                body[f"{key}_date"] = self.date(value)
+            else:
+                body[key] = value
+        updates = self._count_updates(lease_id)
+        self._insist(
+            lambda: self.manager.service.update_lease(LESSEE, lease_id, body),
+            lambda: self._count_updates(lease_id) > updates,
+        )
+
+    def delete(self, lease_id: str) -> None:
+        """Have a lease deleted."""
+        try:
+            self._insist(
+                lambda: self.manager.service.delete_lease(LESSEE, lease_id),
+                lambda: all(each.id != lease_id or each.is_deleting for each in self.leases()),
+            )
+        except LeaseNotFound:
+            return
+
+    def request(self, act: Callable[[ManagerService], object], already: type[BlazarError]) -> None:
+        """Make any other request; *already* says that an earlier one, which seemed to fail, did not."""
+        for _ in range(5):
+            try:
+                act(self.manager.service)
+            except SimulatedCrash:
+                self.kill()
+            except already:
+                return
+            except _RETRIED:
+                continue
+            else:
+                return
+        raise AssertionError("the request fails again and again")
+
+    # Time.
+
+    def instant(self, hours: float) -> datetime:
+        """Return the instant so many hours after the beginning."""
+        return EPOCH + timedelta(hours=hours)
+
+    def date(self, value: float | str) -> str:
+        """Return a date as requests write it, in hours or ``now``."""
+        return value if isinstance(value, str) else f"{self.instant(value):%Y-%m-%d %H:%M}"
+
+    def jump(self, hours: float) -> None:
+        """Let time pass while no manager runs."""
+        self.clock.set(self.instant(hours))
+
+    def run_until(self, hours: float) -> None:
+        """Let time pass, and work as it falls due."""
+        end = self.instant(hours)
+        self.run_due()
+        while (due := self.next_due()) is not None and due <= end:
+            self.clock.set(max(due, self.clock.now()))
+            self.run_due()
+        self.clock.set(end)
+
+    def run_due(self) -> None:
+        """Work on what is due now; whoever is killed meanwhile is replaced."""
+        for _ in range(20):
+            try:
+                passes = self.manager.reconciler.run_due(_BUSY)
+            except SimulatedCrash:
+                self.kill()
+            except (Unavailable, ConcurrentUpdate):
+                continue
+            else:
+                assert passes < _BUSY, f"busy without end at {self.clock.now()}"
+                return
+        raise AssertionError("the manager does not get anywhere")
+
+    def next_due(self) -> datetime | None:
+        """Return when something is to be done next: work, a claim to take over, or a message."""
+        work, outbox = tables.work.c, tables.outbox.c
+        first = sa.select(
+            sa.select(sa.func.min(work.due_at)).where(work.claim_deadline.is_(None)).scalar_subquery(),
+            sa.select(sa.func.min(work.claim_deadline)).scalar_subquery(),
+            sa.select(sa.func.min(outbox.due_at)).scalar_subquery(),
+        )
+        with self.engine.connect() as connection:
+            instants = connection.execute(first).one()
+        return min((each for each in instants if each is not None), default=None)
+
+    def plan_chore(self, key: str = SWEEP) -> None:
+        """Have sweeps, or another chore, made from now on, as a manager does when it starts."""
+        with self.engine.begin() as connection:
+            row = {"key": key, "due_at": self.clock.now(), "claim_number": 0, "attempts": 0}
+            connection.execute(sa.insert(tables.work), [row])
+
+    # What is.
+
+    def leases(self) -> tuple[Lease, ...]:
+        """Return all leases."""
+        with self.store.read() as transaction:
+            return transaction.leases.list()
+
+    def lease(self, lease_id: str) -> Lease:
+        """Return a lease that exists."""
+        with self.store.read() as transaction:
+            found = transaction.leases.find(lease_id)
+        assert found is not None
+        return found
+
+    @property
+    def counted(self) -> int:
+        """Return how many calls of the outside the managers have made."""
+        return self.faults.seen
+
+    def _count_updates(self, lease_id: str) -> int:
+        with self.store.read() as transaction:
+            return sum(1 for each in transaction.journal.list(lease_id) if each.event in _CHANGES)
+
+    def _insist(self, act: Callable[[], object], is_done: Callable[[], bool]) -> None:
+        for _ in range(25):
+            try:
+                act()
+            except SimulatedCrash:
+                self.kill()
+            except (Unavailable, ConcurrentUpdate, CloudDisagrees, CloudError):
+                pass
+            else:
+                return
+            if is_done():
+                return
+        raise AssertionError("the request fails again and again")
+
+
+def empty_tables(engine: sa.Engine) -> None:
+    """Delete every row of a database; much cheaper than another one."""
+    with engine.begin() as connection:
+        for table in reversed(tables.metadata.sorted_tables):
+            connection.execute(sa.delete(table))
+
+
+if TYPE_CHECKING:
+    _: tuple[Notifier, Waker] = (Sent(), Silent())
