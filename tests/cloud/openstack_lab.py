@@ -17,11 +17,13 @@ from clocks import ManualClock
 from cloud.contract.lab import LabHost, LabNetwork
 from keystoneauth1.adapter import Adapter
 from keystoneauth1.exceptions import NotFound
+from keystoneauth1.session import Session
 from tenacity import Retrying, retry_if_result, stop_after_delay, wait_fixed
 
 from blazar import config
 from blazar.cloud.openstack.driver import OpenStackCloud, make_cloud
 from blazar.ports.compute import Lessee
+from blazar.ports.identity import Trust
 from blazar.ports.placement import Provider
 from cloudlab.lab import Lab
 from cloudlab.rest import make_adapter, make_session
@@ -77,12 +79,15 @@ class OpenStackLab:
     @cached_property
     def lessee(self) -> Lessee:
         """A new member of the first project."""
+        return Lessee(project_id=self.project_ids[0], token=self._lessee_session.get_token())
+
+    @cached_property
+    def _lessee_session(self) -> Session:
         name, password = self.name("lessee"), uuid.uuid4().hex
         body = {"user": {"name": name, "password": password, "domain_id": "default"}}
         user_id = self._keystone.post("/users", json=body).json()["user"]["id"]
         self._grant(user_id, self.project_ids[0], "member")
-        session = make_session(self._lab.details.auth_url, name, password, self.name("one"))
-        return Lessee(project_id=self.project_ids[0], token=session.get_token())
+        return make_session(self._lab.details.auth_url, name, password, self.name("one"))
 
     def name(self, suffix: str) -> str:
         return f"{self._prefix}-{suffix}"
@@ -120,6 +125,19 @@ class OpenStackLab:
         else:
             self._switch(service_host, "disable")
         self._disabled.append(service_host)
+
+    def make_trust(self) -> Trust:
+        details = self._lab.details
+        body = {
+            "trustor_user_id": self._lessee_session.get_user_id(),
+            "trustee_user_id": details.accounts["blazar"].user_id,
+            "project_id": self.project_ids[0],
+            "roles": [{"name": "member"}],
+            "impersonation": True,
+        }
+        keystone = make_adapter(self._lessee_session, "identity")
+        trust = keystone.post("/OS-TRUST/trusts", json={"trust": body}).json()["trust"]
+        return Trust(**{name: trust[name] for name in ("id", *list(body)[:3])})
 
     def attach(self, floating_ip_id: str) -> None:
         port = {"network_id": self._inner_network, "project_id": self.project_ids[0]}

@@ -12,6 +12,7 @@ from cloud.contract.lab import LabHost, LabNetwork
 
 from blazar.cloud.simulated import SimulatedCloud
 from blazar.ports.compute import Lessee
+from blazar.ports.identity import Trust
 from blazar.ports.placement import Provider
 
 if TYPE_CHECKING:
@@ -70,6 +71,9 @@ class SimulatedLab:
     def disable(self, service_host: str, reason: str = "") -> None:
         (name,) = (each.hypervisor_hostname for each in self.hosts if each.service_host == service_host)
         self.cloud.set_host_state(name, is_enabled=False, disabled_reason=reason)
+
+    def make_trust(self) -> Trust:
+        return self.cloud.add_trust("lessee", self.project_ids[0])
 
     def attach(self, floating_ip_id: str) -> None:
         self.cloud.attach_floating_ip(floating_ip_id, "port-1")

@@ -57,6 +57,7 @@ def fill(cloud: SimulatedCloud) -> None:
     server = cloud.boot_server("kept", "project", flavor_id="r")
     compute.create_image(server.id, "image", {"key": "value"})
     compute.delete_server(cloud.boot_server("going", "project", service_host="node-1").id)
+    cloud.add_trust("user", "project")
     network = cloud.add_network("public")
     subnet = cloud.add_subnet(
         network.id,

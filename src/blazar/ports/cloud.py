@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from blazar.ports.compute import Compute, Lessee, LesseeCompute
+from blazar.ports.identity import Trusts
 from blazar.ports.network import Networks
 from blazar.ports.placement import Placement
 
@@ -23,6 +24,10 @@ class Cloud(Protocol):
     @property
     def networks(self) -> Networks:
         """Return Neutron."""
+
+    @property
+    def trusts(self) -> Trusts:
+        """Return Keystone's trusts, which the existing service made."""
 
     def compute_for(self, lessee: Lessee) -> LesseeCompute:
         """Return the part of Nova that is used with a lessee's rights. Makes no call."""

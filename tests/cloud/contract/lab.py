@@ -19,6 +19,7 @@ from typing import Protocol
 
 from blazar.ports.cloud import Cloud
 from blazar.ports.compute import Lessee
+from blazar.ports.identity import Trust
 from blazar.ports.placement import Provider
 
 
@@ -86,6 +87,9 @@ class CloudLab(Protocol):
 
     def disable(self, service_host: str, reason: str = "") -> None:
         """Keep new servers off a host until the end of the test, with a reason or none."""
+
+    def make_trust(self) -> Trust:
+        """Return a trust of the lessee's, for the user whose rights the adapter uses."""
 
     def attach(self, floating_ip_id: str) -> None:
         """Put a floating IP on a port."""

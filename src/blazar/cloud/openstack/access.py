@@ -70,6 +70,17 @@ class Credentials:
             headers = self._fetch()
             return Grant(url=self._locate(location), headers=headers)
 
+    def user_id(self) -> str:
+        """Return the user's id. Raises CloudUnavailable."""
+        with self._lock:
+            try:
+                found = self._plugin.get_user_id(self._session)
+            except (ClientException, OSError) as error:
+                raise CloudUnavailable(f"Keystone: no token to be had: {short(str(error))}") from error
+        if not found:
+            raise CloudUnavailable("Keystone: the token does not say whose it is")
+        return str(found)
+
     def renew(self, refused: Grant) -> bool:
         """Forget the token of this grant, unless another thread has done so already."""
         with self._lock:

@@ -14,6 +14,7 @@ from blazar.cloud.openstack.nova import NovaServices
 from blazar.cloud.openstack.placement import OpenStackPlacement
 from blazar.cloud.openstack.sessions import Services
 from blazar.cloud.openstack.settings import read_hypervisor_version
+from blazar.cloud.openstack.trusts import OpenStackTrusts
 from blazar.ports.clock import Clock
 from blazar.ports.compute import Lessee
 
@@ -25,15 +26,20 @@ _RPC_THREADS = 64
 
 
 class OpenStackCloud:
-    """Nova, Placement and Neutron, all safe to use from any thread."""
+    """Nova, Placement, Neutron and Keystone's trusts, all safe to use from any thread."""
 
     def __init__(
-        self, services: NovaServices, placement: OpenStackPlacement, networks: OpenStackNetworks
+        self,
+        services: NovaServices,
+        placement: OpenStackPlacement,
+        networks: OpenStackNetworks,
+        trusts: OpenStackTrusts,
     ) -> None:
         self._nova = services.nova
         self.compute = OpenStackCompute(services)
         self.placement = placement
         self.networks = networks
+        self.trusts = trusts
 
     def compute_for(self, lessee: Lessee) -> OpenStackLesseeCompute:
         """Return the part of Nova that is used with a lessee's rights. Makes no call."""
@@ -61,6 +67,10 @@ def make_cloud(conf: ConfigOpts, clock: Clock) -> OpenStackCloud:
         ),
         OpenStackPlacement(services.client(options.PLACEMENT, name="Placement", versioned_as="placement")),
         OpenStackNetworks(services.client(options.NEUTRON, name="Neutron", version="v2.0")),
+        OpenStackTrusts(
+            services.client(options.KEYSTONE, name="Keystone", version="v3"),
+            services.credentials(options.KEYSTONE),
+        ),
     )
 
 

@@ -110,7 +110,7 @@ _FORMER_COMPUTE_SERVICE = [
 
 _GROUPS: dict[str | None, list[cfg.Opt]] = {
     None: KEYSTONE_OPTIONS,
-    KEYSTONE: _connection_options(),
+    KEYSTONE: [*_endpoint_options(KEYSTONE, "identity", []), *_connection_options()],
     NOVA: [
         _NOVA_CLIENT_VERSION,
         *_endpoint_options(NOVA, "compute", _FORMER_COMPUTE_SERVICE),

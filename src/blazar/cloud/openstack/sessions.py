@@ -46,10 +46,10 @@ class Services:
         """
         location = read_location(self._conf, group, version)
         session = self._session(read_connection(self._conf, group))
-        access = ServiceAccess(self._credentials_of(group), location)
+        access = ServiceAccess(self.credentials(group), location)
         return RestClient(name, session, access, versioned_as=versioned_as)
 
-    def _credentials_of(self, group: str) -> Credentials:
+    def credentials(self, group: str) -> Credentials:
         """Return the user of a service: of its own group, of ``[keystone]``, or of the old options."""
         owner = next((each for each in (group, KEYSTONE) if has_credentials(self._conf, each)), None)
         plugin = make_old_plugin(self._conf) if owner is None else load_plugin(self._conf, owner)

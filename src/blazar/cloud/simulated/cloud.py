@@ -18,8 +18,10 @@ from blazar.cloud.simulated.network_operations import NetworkOperations
 from blazar.cloud.simulated.networks import SimulatedNetworks
 from blazar.cloud.simulated.operations import HostOperations
 from blazar.cloud.simulated.placement import SimulatedPlacement
+from blazar.cloud.simulated.trusts import SERVICE_USER, SimulatedTrusts
 from blazar.ports.clock import Clock
 from blazar.ports.compute import Aggregate, Flavor, Lessee, Server
+from blazar.ports.identity import Trust
 
 if TYPE_CHECKING:
     from blazar.ports.cloud import Cloud
@@ -29,11 +31,11 @@ PLAIN_FLAVOR = Flavor(id="plain", name="plain", vcpus=1, memory_mb=512, disk_gb=
 
 
 class SimulatedCloud(HostOperations, NetworkOperations):
-    """Nova, Placement and Neutron in memory, with their real rules.
+    """Nova, Placement, Neutron and Keystone's trusts in memory, with their real rules.
 
-    The ports are ``compute``, ``placement`` and ``networks``. The other methods stand for operators and
-    users: they are not counted, take no time, and never fail by script. All may be used from any
-    thread.
+    The ports are ``compute``, ``placement``, ``networks`` and ``trusts``. The other methods stand for
+    operators and users: they are not counted, take no time, and never fail by script. All may be used from
+    any thread.
 
     Ids follow from the order of calls, so a run can be repeated exactly.
     """
@@ -65,6 +67,7 @@ class SimulatedCloud(HostOperations, NetworkOperations):
         self.compute = SimulatedCompute(self._calls, deletion_time=server_deletion_time)
         self.placement = SimulatedPlacement(self._calls)
         self.networks = SimulatedNetworks(self._calls)
+        self.trusts = SimulatedTrusts(self._calls)
 
     def compute_for(self, lessee: Lessee) -> SimulatedLesseeCompute:
         """Return the part of Nova that is used with a lessee's rights."""
@@ -89,6 +92,18 @@ class SimulatedCloud(HostOperations, NetworkOperations):
         """Return a new aggregate, as an operator makes it (the freepool, say). Raises CloudConflict."""
         with self._calls.exclusive() as state:
             return insert_aggregate(state, name, availability_zone)
+
+    def add_trust(self, trustor_user_id: str, project_id: str, trustee_user_id: str = SERVICE_USER) -> Trust:
+        """Return a new trust, as the existing service had a lessee make one."""
+        with self._calls.exclusive() as state:
+            trust = Trust(
+                id=state.new_id(),
+                trustor_user_id=trustor_user_id,
+                trustee_user_id=trustee_user_id,
+                project_id=project_id,
+            )
+            state.trusts[trust.id] = trust
+            return trust
 
     def boot_server(
         self,

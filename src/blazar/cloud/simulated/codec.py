@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from blazar.cloud.simulated.state import CloudState, Consumption
 from blazar.domain.subnets import Subnet
 from blazar.ports.compute import Aggregate, Flavor, Hypervisor, Image, Server, ServerGroup
+from blazar.ports.identity import Trust
 from blazar.ports.network import FloatingIP, Network
 from blazar.ports.placement import Inventory, Provider
 
@@ -56,6 +57,7 @@ def encode(state: CloudState) -> str:
         "networks": [*state.networks.values()],
         "subnets": [*state.subnets.values()],
         "floating_ips": [*state.floating_ips.values()],
+        "trusts": [*state.trusts.values()],
     }
     return json.dumps(document, default=_plain, separators=(",", ":"))
 
@@ -106,6 +108,8 @@ def _state(document: Mapping[str, Any]) -> CloudState:
         networks=_table(document["networks"], Network, lambda each: each.id),
         subnets=_table(document["subnets"], Subnet, lambda each: each.id),
         floating_ips=_table(document["floating_ips"], FloatingIP, lambda each: each.id),
+        # Files that were written before there were any have none.
+        trusts=_table(document.get("trusts", []), Trust, lambda each: each.id),
     )
 
 

@@ -11,6 +11,7 @@ from typing import TypeVar
 from blazar.domain.errors import CloudNotFound
 from blazar.domain.subnets import Subnet
 from blazar.ports.compute import Aggregate, Flavor, Hypervisor, Image, Server, ServerGroup
+from blazar.ports.identity import Trust
 from blazar.ports.network import FloatingIP, Network
 from blazar.ports.placement import Inventory, Provider
 
@@ -64,6 +65,8 @@ class CloudState:
     networks: dict[str, Network] = field(default_factory=dict)
     subnets: dict[str, Subnet] = field(default_factory=dict)
     floating_ips: dict[str, FloatingIP] = field(default_factory=dict)
+
+    trusts: dict[str, Trust] = field(default_factory=dict)
 
     def new_number(self) -> int:
         """Return a number that was never handed out before; at least 1."""

@@ -1,0 +1,49 @@
+"""Keystone's trusts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from blazar.cloud.openstack.access import Credentials
+from blazar.cloud.openstack.rest import RestClient
+from blazar.ports.identity import Trust
+
+if TYPE_CHECKING:
+    from blazar.ports.identity import Trusts
+
+
+class OpenStackTrusts:
+    """Trusts of all users, for who is an administrator."""
+
+    def __init__(self, keystone: RestClient, credentials: Credentials) -> None:
+        self._keystone = keystone
+        self._credentials = credentials
+
+    def own_user_id(self) -> str:
+        """Return the user whose rights are used here."""
+        return self._credentials.user_id()
+
+    def find_trust(self, trust_id: str) -> Trust | None:
+        """Return a trust, or None."""
+        answer = self._keystone.find("OS-TRUST", "trusts", trust_id)
+        return None if answer is None else answer.read(lambda body: _trust(body["trust"]))
+
+    def delete_trust(self, trust_id: str) -> None:
+        """Delete a trust. Raises CloudNotFound."""
+        self._keystone.delete("OS-TRUST", "trusts", trust_id)
+
+
+def _trust(body: Mapping[str, Any]) -> Trust:
+    return Trust(
+        id=body["id"],
+        trustor_user_id=body["trustor_user_id"],
+        trustee_user_id=body["trustee_user_id"],
+        project_id=body["project_id"],
+    )
+
+
+if TYPE_CHECKING:
+
+    def _witness(trusts: OpenStackTrusts) -> Trusts:
+        return trusts

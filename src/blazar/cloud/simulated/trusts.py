@@ -1,0 +1,40 @@
+"""Keystone's trusts, simulated; the service itself makes none."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from blazar.cloud.simulated.calls import Service, reads, writes
+from blazar.cloud.simulated.state import known
+from blazar.ports.identity import Trust
+
+if TYPE_CHECKING:
+    from blazar.ports.identity import Trusts
+
+SERVICE_USER = "blazar"
+"""The id of the service's own user."""
+
+
+class SimulatedTrusts(Service):
+    """The trusts of all users."""
+
+    def own_user_id(self) -> str:
+        """Return the service's user."""
+        return SERVICE_USER
+
+    @reads("trusts.find_trust")
+    def find_trust(self, trust_id: str) -> Trust | None:
+        """Return a trust, or None."""
+        return self._state.trusts.get(trust_id)
+
+    @writes("trusts.delete_trust")
+    def delete_trust(self, trust_id: str) -> None:
+        """Delete a trust. Raises CloudNotFound."""
+        known(self._state.trusts, trust_id, "trust")
+        del self._state.trusts[trust_id]
+
+
+if TYPE_CHECKING:
+
+    def _witness(trusts: SimulatedTrusts) -> Trusts:
+        return trusts
