@@ -1,8 +1,10 @@
 """Healing: what is done about a lease whose resources have failed.
 
 What has not started is moved to other resources, as few of them as possible. What is active is not taken
-away from its lessee: only a resource that is idle is replaced. Whoever finds out that a resource has failed,
-or has come back, has the leases that hold it looked at; the look itself begins here, from what is so now.
+away from its lessee: only a resource that is idle is replaced. What a reservation has lacked from the
+beginning, because it was promised twice where it was taken over from, is sought in the same way. Whoever
+finds out that a resource has failed, or has come back, has the leases that hold it looked at; the look itself
+begins here, from what is so now.
 """
 
 from __future__ import annotations
@@ -82,7 +84,7 @@ def heal(
         if not _is_alive(reservation, phase):
             continue
         failed = healing.books.failed(reservation)
-        if failed and _is_due(context, healing, reservation):
+        if (failed or reservation.missing_resources) and _is_due(context, healing, reservation):
             has_begun = phase is Phase.RUNNING
             try:
                 _Patient(context, claim, actor, before_each, healing, number, failed, has_begun).treat()
@@ -140,7 +142,7 @@ def _is_due(context: Context, healing: Healing, reservation: Reservation) -> boo
 
 @dataclass(frozen=True, slots=True)
 class _Patient:
-    """A reservation, by its number in its lease, that holds failed resources."""
+    """A reservation, by its number in its lease, that holds failed resources or lacks some."""
 
     context: Context
     claim: Claim
@@ -159,11 +161,22 @@ class _Patient:
 
     def treat(self) -> None:
         """Replace what can be replaced; note whether something is missing then."""
+        if not self.failed:
+            self._complete()
+            return
         missing = set(self._lost() if self.has_begun else self.failed)
         for reasons in self._portions(missing):
             if reasons.keys() <= missing and self._replace(reasons):
                 missing -= reasons.keys()
         if missing:
+            self.healing.missing.add(self.reservation.id)
+
+    def _complete(self) -> None:
+        """Have a reservation that is said to lack something get it, unless what has failed is back.
+
+        It may have been taken over with less than it was promised.
+        """
+        if not self._replacing({}).is_enough() and not self._replace({}):
             self.healing.missing.add(self.reservation.id)
 
     def _lost(self) -> frozenset[ResourceId]:
@@ -183,7 +196,7 @@ class _Patient:
         def once(attempt: int) -> bool:
             replacing = self._replacing(reasons)
             found = replacing.find(attempt)
-            if found is None or (self.has_begun and not self._is_given_up(replacing, found)):
+            if found is None or (reasons and self.has_begun and not self._is_given_up(replacing, found)):
                 return False
             self.healing.lease = replacing.store(found, self._after(reasons), self.claim, self.actor)
             self.healing.books = read_books(self.context, self.healing.lease)

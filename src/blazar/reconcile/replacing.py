@@ -6,11 +6,11 @@ The books are changed first and the cloud follows: the next look at the lease fi
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from blazar.app.choosing import Found, beside, find_resources, holdings_of, search_for
+from blazar.app.choosing import Found, Search, beside, find_resources, holdings_of, search_for
 from blazar.app.context import Context
 from blazar.domain.capacity import Share
 from blazar.domain.errors import BadRequest, Conflict
@@ -22,6 +22,7 @@ from blazar.reconcile.telling import tell
 
 _logger = logging.getLogger(__name__)
 _NOTHING = object()
+_NEVER_HELD = {"nothing": "it held less than it was promised"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,19 +57,35 @@ class Replacing:
             None if there is nothing that could take their place.
         """
         try:
-            search = search_for(self.context, self.lease, self.reservation, self._window)
-            wish = replace(
-                search.wish,
-                held=self.remaining,
-                is_active=True,  # what was handed over, or promised, and is as it should be, is kept
-                excluded=(self.avoided | self.reasons.keys()) - self.remaining.keys(),
-                beside=self._held_by_others(),
-            )
-            return find_resources(self.context, [replace(search, wish=wish)], attempt)
+            return find_resources(self.context, [self._search(self.avoided | self.reasons.keys())], attempt)
         except (BadRequest, Conflict) as error:
             # What is asked for may have become impossible: the last host with a property has gone, say.
-            _logger.info("nothing can take the place of %s: %s", ", ".join(sorted(self.reasons)), error)
+            what = ", ".join(sorted(self.reasons)) or "what was never there"
+            _logger.info("nothing can take the place of %s: %s", what, error)
             return None
+
+    def is_enough(self) -> bool:
+        """Return whether what the reservation keeps is all that it needs."""
+        collection = self.context.plugin_for(self.reservation.resource_type).collection
+        with self.context.store.read() as transaction:
+            everything = transaction.availability.all_generations(collection).keys()
+        try:
+            find_resources(self.context, [self._search(everything)], 0)
+        except (BadRequest, Conflict):
+            return False
+        return True
+
+    def _search(self, excluded: Collection[ResourceId]) -> Search:
+        """Return the search for what the reservation is to hold, without anything new that is excluded."""
+        search = search_for(self.context, self.lease, self.reservation, self._window)
+        wish = replace(
+            search.wish,
+            held=self.remaining,
+            is_active=True,  # what was handed over, or promised, and is as it should be, is kept
+            excluded=frozenset(excluded) - self.remaining.keys(),
+            beside=self._held_by_others(),
+        )
+        return replace(search, wish=wish)
 
     def added(self, found: Found) -> Holdings:
         """Return what comes in their place; a share that grows is among it, as it will be."""
@@ -122,7 +139,7 @@ class Replacing:
     @property
     def _window(self) -> Interval:
         """Return when the resources are needed: what was before has passed."""
-        window = self.held[0].window
+        window = self.held[0].window if self.held else Interval(self.lease.start, self.lease.end)
         return Interval(max(window.start, self.context.clock.now()), window.end)
 
     def _held_by_others(self) -> Mapping[ResourceId, tuple[Share | None, ...]]:
@@ -158,5 +175,5 @@ class Replacing:
                 reason=f"{given_up} -> {', '.join(added) or 'nothing'}: {reason}",
                 actor=actor,
             )
-            for given_up, reason in self.reasons.items()
+            for given_up, reason in (self.reasons or _NEVER_HELD).items()
         ]
