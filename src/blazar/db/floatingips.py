@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 from oslo_db.exception import DBDuplicateEntry
 
 from blazar.db.changes import note_changes
-from blazar.db.health import diagnosis_columns, read_diagnosis
+from blazar.db.health import read_diagnosis, resource_row
 from blazar.db.tables import allocations, floatingips, leases, reservations, resources
 from blazar.domain.errors import FloatingIPAlreadyRegistered
 from blazar.domain.floatingips import FloatingIP
@@ -70,21 +70,19 @@ class SqlFloatingIPs:
     def insert(self, floatingip: FloatingIP) -> None:
         """Add a floating IP. Raises FloatingIPAlreadyRegistered."""
         try:
-            self._connection.execute(
-                sa.insert(resources).values(
-                    id=floatingip.id,
-                    collection=COLLECTION,
-                    generation=0,
-                    **diagnosis_columns(floatingip.diagnosis),
-                )
-            )
-            row = {column.name: getattr(floatingip, column.name) for column in floatingips.columns}
-            self._connection.execute(sa.insert(floatingips).values(row))
+            self.insert_many([floatingip])
         except DBDuplicateEntry as error:
             raise FloatingIPAlreadyRegistered(
                 f"Floating IP {floatingip.address} of network {floatingip.network_id} is registered already"
             ) from error
-        note_changes(self._connection, [floatingip.id], self._clock.now(), facts_changed=True)
+
+    def insert_many(self, new: Sequence[FloatingIP]) -> None:
+        """Add many floating IPs, in three statements."""
+        if new:
+            self._connection.execute(sa.insert(resources), [resource_row(each, COLLECTION) for each in new])
+            self._connection.execute(sa.insert(floatingips), [_row(each) for each in new])
+            at = self._clock.now()
+            note_changes(self._connection, [each.id for each in new], at, facts_changed=True)
 
     def delete(self, floatingip_id: ResourceId) -> None:
         """Delete a floating IP."""
@@ -116,6 +114,10 @@ class SqlFloatingIPs:
             )
             found[ResourceId(row.resource_id)].append(holder)
         return {key: tuple(holders) for key, holders in found.items()}
+
+
+def _row(floatingip: FloatingIP) -> Mapping[str, Any]:
+    return {column.name: getattr(floatingip, column.name) for column in floatingips.columns}
 
 
 def _floatingip(row: Mapping[str, Any]) -> FloatingIP:

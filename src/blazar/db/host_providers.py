@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict
 from functools import lru_cache
 
@@ -42,8 +42,8 @@ def select_providers(
     return {host_id: tuple(each) for host_id, each in found.items()}
 
 
-def insert_providers(connection: sa.Connection, host: Host) -> None:
-    """Add the providers of a host that has none yet."""
+def insert_providers(connection: sa.Connection, hosts: Iterable[Host]) -> None:
+    """Add the providers of hosts that have none yet."""
     rows = [
         {
             "host_id": host.id,
@@ -56,6 +56,7 @@ def insert_providers(connection: sa.Connection, host: Host) -> None:
             ),
             "traits": json.dumps(sorted(each.traits)),
         }
+        for host in hosts
         for position, each in enumerate(host.providers)
     ]
     if rows:

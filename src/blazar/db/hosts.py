@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import uuid
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
 
@@ -13,7 +14,7 @@ import sqlalchemy as sa
 from oslo_db.exception import DBDuplicateEntry
 
 from blazar.db.changes import note_changes
-from blazar.db.health import diagnosis_columns, read_diagnosis
+from blazar.db.health import read_diagnosis, resource_row
 from blazar.db.host_providers import delete_providers, insert_providers, select_providers
 from blazar.db.tables import (
     allocations,
@@ -93,18 +94,39 @@ class SqlHosts:
     def insert(self, host: Host) -> None:
         """Add a host. Raises HostAlreadyRegistered."""
         try:
-            self._connection.execute(
-                sa.insert(resources).values(
-                    id=host.id, collection=COLLECTION, generation=0, **diagnosis_columns(host.diagnosis)
-                )
-            )
-            self._connection.execute(sa.insert(hosts).values(_host_row(host)))
+            self.insert_many([replace(host, capabilities={})])
         except DBDuplicateEntry as error:
             raise HostAlreadyRegistered(f"Host {host.hypervisor_hostname} is registered already") from error
-        at = self._clock.now()
-        self._write_capabilities(host.id, host.capabilities, at)
-        insert_providers(self._connection, host)
-        note_changes(self._connection, [host.id], at, facts_changed=True)
+        self._write_capabilities(host.id, host.capabilities, self._clock.now())
+
+    def insert_many(self, new: Sequence[Host]) -> None:
+        """Add many hosts whose properties are known, in a few statements."""
+        if not new:
+            return
+        self._connection.execute(sa.insert(resources), [resource_row(each, COLLECTION) for each in new])
+        self._connection.execute(sa.insert(hosts), [_host_row(each) for each in new])
+        if any(each.capabilities for each in new):
+            property_ids = {
+                each.name: each.id for each in self.all_properties() if each.resource_type == RESOURCE_TYPE
+            }
+            rows = [
+                {"host_id": each.id, "property_id": property_ids[name], "value": value}
+                for each in new
+                for name, value in each.capabilities.items()
+            ]
+            self._connection.execute(sa.insert(host_capabilities), rows)
+        insert_providers(self._connection, new)
+        note_changes(self._connection, [each.id for each in new], self._clock.now(), facts_changed=True)
+
+    def insert_properties(self, properties: Sequence[ResourceProperty]) -> None:
+        """Add properties, which no host has yet."""
+        if properties:
+            self._connection.execute(sa.insert(resource_properties), [asdict(each) for each in properties])
+
+    def all_properties(self) -> tuple[ResourceProperty, ...]:
+        """Return all properties, also those that no host has."""
+        query = sa.select(resource_properties).order_by(resource_properties.c.name)
+        return tuple(_property(row) for row in self._connection.execute(query))
 
     def update(self, host: Host, at: datetime) -> None:
         """Replace the details and the providers of a host; capabilities stay."""
@@ -113,7 +135,7 @@ class SqlHosts:
             sa.update(hosts).where(hosts.c.id == host.id).values(**details, updated_at=at)
         )
         delete_providers(self._connection, host.id)
-        insert_providers(self._connection, host)
+        insert_providers(self._connection, [host])
         note_changes(self._connection, [host.id], at, facts_changed=True)
 
     def set_capabilities(self, host_id: ResourceId, changes: Mapping[str, str | None], at: datetime) -> None:

@@ -24,9 +24,16 @@ class SqlJournal:
         if entries:
             self._connection.execute(sa.insert(journal), [asdict(entry) for entry in entries])
 
+    def list_event(self, event: str) -> tuple[JournalEntry, ...]:
+        """Return the entries of one event, of all leases, oldest first."""
+        return self._list(journal.c.event == event)
+
     def list(self, lease_id: str) -> tuple[JournalEntry, ...]:
         """Return a lease's entries, oldest first."""
-        query = sa.select(journal).where(journal.c.lease_id == lease_id).order_by(journal.c.id)
+        return self._list(journal.c.lease_id == lease_id)
+
+    def _list(self, which: sa.ColumnElement[bool]) -> tuple[JournalEntry, ...]:
+        query = sa.select(journal).where(which).order_by(journal.c.id)
         return tuple(
             JournalEntry(**{key: value for key, value in row._mapping.items() if key != "id"})
             for row in self._connection.execute(query)

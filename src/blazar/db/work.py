@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -41,9 +41,14 @@ class SqlWork:
                     woken_at=sa.case((is_claimed & is_woken_later, due_at), else_=work.c.woken_at),
                 )
             )
-        new = sorted(set(keys) - set(known))
-        if new:
-            rows = [{"key": key, "due_at": due_at, "claim_number": 0, "attempts": 0} for key in new]
+        self.plan(dict.fromkeys(sorted(set(keys) - set(known)), due_at))
+
+    def plan(self, dues: Mapping[str, datetime]) -> None:
+        """Have keys that are not planned yet looked at, each at its instant. Raises ConcurrentUpdate."""
+        rows = [
+            {"key": key, "due_at": due_at, "claim_number": 0, "attempts": 0} for key, due_at in dues.items()
+        ]
+        if rows:
             try:
                 self._connection.execute(sa.insert(work), rows)
             except DBDuplicateEntry as error:

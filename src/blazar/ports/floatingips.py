@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -40,6 +40,9 @@ class FloatingIPStore(Protocol):
 
     def insert(self, floatingip: FloatingIP) -> None:
         """Add a floating IP. Raises FloatingIPAlreadyRegistered."""
+
+    def insert_many(self, floatingips: Sequence[FloatingIP]) -> None:
+        """Add many floating IPs, in three statements."""
 
     def delete(self, floatingip_id: ResourceId) -> None:
         """Delete a floating IP."""

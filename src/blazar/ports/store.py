@@ -37,6 +37,9 @@ class LeaseStore(Protocol):
     def insert(self, lease: Lease) -> None:
         """Add a lease."""
 
+    def insert_many(self, leases: Sequence[Lease]) -> None:
+        """Add many leases with their children, in three statements."""
+
     def replace(self, before: Lease, after: Lease, at: datetime) -> Lease:
         """Write what differs and return the lease with its new revision.
 
@@ -183,6 +186,15 @@ class HostStore(Protocol):
     def insert(self, host: Host) -> None:
         """Add a host. Raises HostAlreadyRegistered."""
 
+    def insert_many(self, hosts: Sequence[Host]) -> None:
+        """Add many hosts whose properties are known, in a few statements."""
+
+    def insert_properties(self, properties: Sequence[ResourceProperty]) -> None:
+        """Add properties, which no host has yet."""
+
+    def all_properties(self) -> tuple[ResourceProperty, ...]:
+        """Return all properties, also those that no host has."""
+
     def update(self, host: Host, at: datetime) -> None:
         """Replace what Nova and Placement say of a host: its details and its providers."""
 
@@ -264,6 +276,9 @@ class Journal(Protocol):
 
     def append(self, entries: Sequence[JournalEntry]) -> None:
         """Add entries."""
+
+    def list_event(self, event: str) -> tuple[JournalEntry, ...]:
+        """Return the entries of one event, of all leases, oldest first."""
 
     def list(self, lease_id: str) -> tuple[JournalEntry, ...]:
         """Return a lease's entries, oldest first."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -26,6 +26,9 @@ class WorkStore(Protocol):
 
         A key that is claimed is looked at again after its claim was given back.
         """
+
+    def plan(self, dues: Mapping[str, datetime]) -> None:
+        """Have keys that are not planned yet looked at, each at its instant. Raises ConcurrentUpdate."""
 
     def list_due(self, now: datetime, limit: int) -> tuple[Claim, ...]:
         """Return what is due and unclaimed, or whose claim ran out, most overdue first."""

@@ -9,9 +9,10 @@ from oslo_config import cfg
 
 from blazar import config
 from blazar.cmd.contexts import make_context
-from blazar.cmd.manage import floatingips, hosts, leases, quotas, stock, sweeping
+from blazar.cmd.manage import floatingips, hosts, leases, quotas, stock, sweeping, takeover
 from blazar.domain.errors import BlazarError
 from blazar.manager.plugins import PluginError
+from blazar.ports.old_service import CannotTakeOver
 
 
 def main() -> int:
@@ -29,11 +30,11 @@ def main() -> int:
     config.set_up_logging(conf)
     try:
         return int(conf.command.run(make_context(conf), conf.command))
-    except (PluginError, BlazarError) as error:
+    except (PluginError, BlazarError, CannotTakeOver) as error:
         print(f"blazar-manage: {error}", file=sys.stderr)
         return 1
 
 
 def _add_parsers(parsers: Any) -> None:
-    for each in (hosts, floatingips, stock, leases, quotas, sweeping):
+    for each in (hosts, floatingips, stock, leases, quotas, sweeping, takeover):
         each.add_parsers(parsers)

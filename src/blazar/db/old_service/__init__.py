@@ -1,0 +1,1 @@
+"""Reading a database of the existing service."""

@@ -1,0 +1,237 @@
+"""What a database of the existing service holds, row by row, as it is there (behaviour 10).
+
+Nothing is checked here: such a database has no constraints to speak of, and what is wrong in it is for
+``blazar.takeover`` to find. Instants are aware; everything that may be null there may be None here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+NEEDED_REVISION = "553383923ca0"
+"""The last revision of the existing service's schema; only this one is read."""
+
+
+class CannotTakeOver(Exception):
+    """The database cannot be taken over as it is; the message says why, and what to do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OldLease:
+    """A row of ``leases``."""
+
+    id: str
+    name: str | None
+    user_id: str | None
+    project_id: str | None
+    start: datetime
+    end: datetime
+    trust_id: str | None
+    status: str | None
+    created_at: datetime | None
+    updated_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OldReservation:
+    """A row of ``reservations``."""
+
+    id: str
+    lease_id: str | None
+    resource_id: str | None
+    """The row of its type's table that says what it asks for."""
+    resource_type: str | None
+    status: str | None
+    created_at: datetime | None
+    updated_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OldEvent:
+    """A row of ``events``."""
+
+    id: str
+    lease_id: str | None
+    event_type: str | None
+    time: datetime | None
+    status: str | None
+    created_at: datetime | None
+    updated_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OldHostDetails:
+    """A row of ``computehost_reservations``."""
+
+    id: str
+    reservation_id: str | None
+    count_range: str | None
+    hypervisor_properties: str | None
+    resource_properties: str | None
+    before_end: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OldSlotDetails:
+    """A row of ``instance_reservations``, which both kinds of instances share."""
+
+    id: str
+    reservation_id: str | None
+    vcpus: int
+    memory_mb: int
+    disk_gb: int
+    amount: int
+    affinity: bool | None
+    resource_properties: str | None
+    """Of ``flavor:instance`` the source flavor as JSON, of ``virtual:instance`` a requirement."""
+    flavor_id: str | None
+    aggregate_id: int | None
+    server_group_id: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OldFloatingIPDetails:
+    """A row of ``floatingip_reservations``."""
+
+    id: str
+    reservation_id: str | None
+    network_id: str
+    amount: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OldRequiredAddress:
+    """A row of ``required_floatingips``."""
+
+    id: str
+    details_id: str | None
+    address: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OldAllocation:
+    """A row of ``computehost_allocations`` or of ``floatingip_allocations``."""
+
+    id: str
+    resource_id: str | None
+    reservation_id: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OldHost:
+    """A row of ``computehosts``."""
+
+    id: str
+    hypervisor_hostname: str | None
+    service_name: str | None
+    hypervisor_type: str
+    hypervisor_version: int
+    vcpus: int
+    memory_mb: int
+    local_gb: int
+    cpu_info: str
+    availability_zone: str | None
+    trust_id: str | None
+    is_reservable: bool
+    created_at: datetime | None
+    updated_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OldProperty:
+    """A row of ``resource_properties``."""
+
+    id: str
+    resource_type: str
+    name: str
+    is_private: bool
+    created_at: datetime | None
+    updated_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OldCapability:
+    """A row of ``computehost_extra_capabilities``."""
+
+    id: str
+    host_id: str | None
+    property_id: str | None
+    value: str
+    created_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OldInventory:
+    """A row of ``computehost_resource_inventory``."""
+
+    id: str
+    host_id: str | None
+    resource_class: str
+    total: int
+    reserved: int
+    min_unit: int
+    max_unit: int
+    step_size: int
+    allocation_ratio: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OldTrait:
+    """A row of ``computehost_trait``."""
+
+    id: str
+    host_id: str | None
+    trait: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OldFloatingIP:
+    """A row of ``floatingips``."""
+
+    id: str
+    network_id: str
+    subnet_id: str
+    address: str
+    is_reservable: bool
+    created_at: datetime | None
+    updated_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OldDatabase:
+    """Everything, as of one instant, each table by id."""
+
+    revision: str | None
+    """None where nothing says which revision the schema is of, though it looks like the needed one."""
+    leases: tuple[OldLease, ...] = ()
+    reservations: tuple[OldReservation, ...] = ()
+    events: tuple[OldEvent, ...] = ()
+    host_details: tuple[OldHostDetails, ...] = ()
+    slot_details: tuple[OldSlotDetails, ...] = ()
+    floatingip_details: tuple[OldFloatingIPDetails, ...] = ()
+    required_addresses: tuple[OldRequiredAddress, ...] = ()
+    host_allocations: tuple[OldAllocation, ...] = ()
+    floatingip_allocations: tuple[OldAllocation, ...] = ()
+    hosts: tuple[OldHost, ...] = ()
+    properties: tuple[OldProperty, ...] = ()
+    capabilities: tuple[OldCapability, ...] = ()
+    inventories: tuple[OldInventory, ...] = ()
+    traits: tuple[OldTrait, ...] = ()
+    floatingips: tuple[OldFloatingIP, ...] = ()
+
+
+class OldService(Protocol):
+    """A database of the existing service. It is never written to."""
+
+    @property
+    def name(self) -> str:
+        """Return its URL without a password."""
+
+    def read(self) -> OldDatabase:
+        """Return everything that it holds, as of one instant.
+
+        Raises:
+            CannotTakeOver: It cannot be reached, is none, or is of another revision.
+        """

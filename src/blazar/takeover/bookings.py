@@ -1,0 +1,84 @@
+"""The allocations of the existing service: which reservation has what, and what became of each row."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+
+from blazar.domain.lease import Reservation, ResourceId
+from blazar.ports.old_service import OldDatabase
+from blazar.takeover.details import FLAVORS, INSTANCES
+from blazar.takeover.here import Here
+from blazar.takeover.ledger import Fate, Kind, Ledger, Table
+
+_OF_SLOTS = frozenset({INSTANCES, FLAVORS})
+
+
+class Bookings:
+    """Allocation rows by reservation, those left out that belong to nothing."""
+
+    def __init__(self, old: OldDatabase, here: Here, ledger: Ledger, resource_ids: frozenset[str]) -> None:
+        """Sort the rows.
+
+        Args:
+            old: The database.
+            here: What is here.
+            ledger: Where it is noted what becomes of them.
+            resource_ids: The hosts and floating IPs that will be here.
+        """
+        self._ledger = ledger
+        self._rows: dict[str, list[tuple[Table, str]]] = defaultdict(list)
+        self._floatingips = {each.id for each in old.floatingips} | set(here.floatingips)
+        known = {each.id for each in old.reservations}
+        tables = (
+            (Table.HOST_ALLOCATIONS, old.host_allocations),
+            (Table.FLOATINGIP_ALLOCATIONS, old.floatingip_allocations),
+        )
+        for table, rows in tables:
+            for each in rows:
+                if each.reservation_id in known and each.resource_id in resource_ids:
+                    self._rows[each.reservation_id or ""].append((table, each.resource_id or ""))
+                else:
+                    subject = f"{table.removesuffix('s')} {each.id}"
+                    reason = f"of {each.resource_id} for reservation {each.reservation_id}"
+                    ledger.leave_out(table, Kind.LOOSE_ALLOCATION, subject, reason)
+
+    def name(self, resource_id: ResourceId) -> str:
+        """Return what a resource is called in the report."""
+        return f"{'floating IP' if resource_id in self._floatingips else 'host'} {resource_id}"
+
+    def resources_of(self, reservation_id: str) -> tuple[str, ...]:
+        """Return the ids of what a reservation holds, once for each row."""
+        return tuple(resource_id for _, resource_id in self._rows[reservation_id])
+
+    def count(self, reservation_id: str, fate: Fate) -> None:
+        """Note what becomes of all of a reservation's rows."""
+        for table, _ in self._rows[reservation_id]:
+            self._ledger.count(table, fate)
+
+    def count_resource(self, resource_id: ResourceId, fate: Fate, rows: int) -> None:
+        """Note what becomes of so many rows of a resource."""
+        is_floatingip = resource_id in self._floatingips
+        table = Table.FLOATINGIP_ALLOCATIONS if is_floatingip else Table.HOST_ALLOCATIONS
+        self._ledger.count(table, fate, rows)
+
+    def held_by(self, reservation: Reservation) -> Mapping[ResourceId, int]:
+        """Return what a reservation holds: of slots how many on each host, else 1."""
+        is_of_slots = reservation.resource_type in _OF_SLOTS
+        held: Counter[ResourceId] = Counter()
+        for table, resource_id in self._rows[reservation.id]:
+            if resource_id in held and not is_of_slots:
+                subject = f"{self.name(ResourceId(resource_id))} of reservation {reservation.id}"
+                self._ledger.leave_out(table, Kind.DOUBLE_ALLOCATION, subject, "is there more than once")
+                continue
+            held[ResourceId(resource_id)] += 1
+        return held
+
+    def let_go(self, reservation: Reservation, lease_id: str) -> None:
+        """Note that a reservation that is over holds nothing; hosts should have been let go there already."""
+        for table, resource_id in self._rows[reservation.id]:
+            self._ledger.count(table, Fate.OVER)
+            if table is Table.HOST_ALLOCATIONS:
+                subject = f"{self.name(ResourceId(resource_id))} of reservation {reservation.id}"
+                reason = f"reservation of lease {lease_id} is {reservation.status}"
+                self._ledger.find(Kind.GHOST, subject, reason, lease_id=lease_id)

@@ -1,0 +1,67 @@
+"""Registered floating IPs."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from blazar.domain.errors import InvalidParameter
+from blazar.domain.floatingips import FloatingIP, parse_address
+from blazar.domain.health import SOUND
+from blazar.domain.lease import ResourceId
+from blazar.ports.old_service import OldDatabase, OldFloatingIP
+from blazar.takeover.here import Here
+from blazar.takeover.hosts import NOT_RESERVABLE
+from blazar.takeover.ledger import Fate, Kind, Ledger, Table
+
+
+def take_floatingips(old: OldDatabase, here: Here, ledger: Ledger) -> tuple[FloatingIP, ...]:
+    """Return the floating IPs that are to be added; ids are kept, addresses are written canonically."""
+    places = {(each.network_id, each.address): str(each.id) for each in here.floatingips.values()}
+    added = []
+    uses = Counter(each.resource_id for each in old.floatingip_allocations)
+    # Of two of one address, the one that is in use is meant; then the one that came first.
+    for each in sorted(old.floatingips, key=lambda each: (-uses[each.id], str(each.created_at), each.id)):
+        subject = f"floating IP {each.id}"
+        address = _address(each)
+        if each.id in here.floatingips:
+            ledger.count(Table.FLOATINGIPS, Fate.HERE)
+            _compare(address, here.floatingips[each.id], subject, ledger)
+        elif subject in here.imported_before:
+            ledger.leave_out(Table.FLOATINGIPS, Kind.GONE_HERE, subject, f"{each.address} was removed here")
+        elif address is None:
+            reason = f"{each.address!r} is no IP address"
+            ledger.leave_out(Table.FLOATINGIPS, Kind.NO_ADDRESS, subject, reason)
+        elif (each.network_id, address) in places:
+            reason = f"{address} is {places[each.network_id, address]}, too, which is kept"
+            ledger.leave_out(Table.FLOATINGIPS, Kind.FLOATINGIP_DUPLICATE, subject, reason)
+        else:
+            places[each.network_id, address] = each.id
+            ledger.count(Table.FLOATINGIPS, Fate.IMPORTED)
+            if not each.is_reservable:
+                ledger.find(Kind.NOT_RESERVABLE, subject, f"{address}: reservable is false")
+            added.append(_floatingip(each, address))
+    return tuple(added)
+
+
+def _floatingip(old: OldFloatingIP, address: str) -> FloatingIP:
+    return FloatingIP(
+        id=ResourceId(old.id),
+        network_id=old.network_id,
+        subnet_id=old.subnet_id,
+        address=address,
+        diagnosis=SOUND if old.is_reservable else NOT_RESERVABLE,
+        created_at=old.created_at,
+        updated_at=old.updated_at,
+    )
+
+
+def _address(old: OldFloatingIP) -> str | None:
+    try:
+        return str(parse_address("floating_ip_address", old.address))
+    except InvalidParameter:
+        return None
+
+
+def _compare(address: str | None, floatingip: FloatingIP, subject: str, ledger: Ledger) -> None:
+    if address != floatingip.address:
+        ledger.find(Kind.DIFFERS, subject, f"{address} there and {floatingip.address} here")

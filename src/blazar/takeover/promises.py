@@ -1,0 +1,127 @@
+"""Who keeps a resource that the existing service has promised twice.
+
+Promises are taken one by one, the better claim first: what runs before what does not, then the older lease.
+One that cannot be kept beside those before it is not taken; whoever has it gets another from our healing.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from blazar.domain.capacity import Share
+from blazar.domain.interval import Interval
+from blazar.domain.lease import ResourceId
+from blazar.domain.providers import HostProvider
+from blazar.takeover.here import Promise
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """What a reservation holds of a resource there."""
+
+    resource_id: ResourceId
+    window: Interval
+    share: Share | None
+    holder: str
+    has_begun: bool = False
+    """Its lessee may use it, so that no slot of it is given up."""
+    is_together: bool = False
+    """Some of its slots are of no use: all must be on one host."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """What is kept of a claim: all of it, some of its slots, or with None nothing; else why not."""
+
+    kept: Share | bool
+    reason: str = ""
+    is_overbooked: bool = False
+    """There are more slots than there is room, whether they are kept or not."""
+
+
+class Promises:
+    """The promises that are kept, by resource."""
+
+    def __init__(
+        self,
+        here: Mapping[ResourceId, tuple[Promise, ...]],
+        providers: Mapping[ResourceId, Sequence[HostProvider]],
+    ) -> None:
+        """Begin with those that were made here.
+
+        Args:
+            here: By resource.
+            providers: What hosts have to give.
+        """
+        self._kept: dict[ResourceId, list[Promise]] = defaultdict(list)
+        for resource_id, promises in here.items():
+            self._kept[resource_id] += promises
+        self._providers = providers
+
+    def take(self, claim: Claim) -> Verdict:
+        """Return what is kept of a claim, and keep it."""
+        beside = [each for each in self._kept[claim.resource_id] if each.window.overlaps(claim.window)]
+        rival = next((each for each in beside if claim.share is None or each.share is None), None)
+        if rival is not None:
+            when = f"{rival.window.start:%Y-%m-%d %H:%M} to {rival.window.end:%Y-%m-%d %H:%M}"
+            return Verdict(kept=False, reason=f"{rival.holder} has it, too, from {when}, and keeps it")
+        if claim.share is None:
+            return self._keep(claim, None)
+        return self._take_slots(claim, claim.share, beside)
+
+    def _take_slots(self, claim: Claim, share: Share, beside: Sequence[Promise]) -> Verdict:
+        room = self._room(claim.resource_id, share, claim.window, beside)
+        if room is None or room >= share.slots:
+            return self._keep(claim, share)
+        others = ", ".join(sorted({each.holder for each in beside})) or "nobody"
+        reason = f"{share.slots} slots, and room for {room} beside {others}"
+        if claim.has_begun:
+            self._keep(claim, share)
+            return Verdict(kept=share, reason=f"{reason}; they are in use, and stay", is_overbooked=True)
+        if room <= 0 or claim.is_together:
+            return Verdict(kept=False, reason=f"{reason}; others are sought", is_overbooked=True)
+        kept = Share(slots=room, demand=share.demand)
+        self._keep(claim, kept)
+        return Verdict(kept=kept, reason=f"{reason}; others are sought", is_overbooked=True)
+
+    def _keep(self, claim: Claim, share: Share | None) -> Verdict:
+        promise = Promise(window=claim.window, share=share, holder=claim.holder)
+        self._kept[claim.resource_id].append(promise)
+        return Verdict(kept=True if share is None else share)
+
+    def _room(
+        self, resource_id: ResourceId, share: Share, window: Interval, beside: Sequence[Promise]
+    ) -> int | None:
+        """Return how many slots there are room for; None where nobody can say.
+
+        The existing service compares no slot of ``virtual:instance`` with what Placement says. So a class
+        that the host does not have, as far as is known, is no reason to break a promise.
+        """
+        rooms = []
+        for name, amount in share.demand.amounts:
+            capacity = sum(
+                each.inventories[name].capacity
+                for each in self._providers.get(resource_id, ())
+                if name in each.inventories
+            )
+            if capacity > 0:
+                rooms.append((capacity - _peak(name, window, beside)) // amount)
+        return max(0, min(rooms)) if rooms else None
+
+
+def _peak(resource_class: str, window: Interval, promises: Iterable[Promise]) -> int:
+    """Return the most that is promised of a class at one instant of a window."""
+    changes: list[tuple[datetime, int]] = []
+    for each in promises:
+        if each.share is not None:
+            amount = dict(each.share.demand.amounts).get(resource_class, 0) * each.share.slots
+            changes += [(max(each.window.start, window.start), amount), (each.window.end, -amount)]
+    peak = used = 0
+    # At one instant ends come before starts, so that what only touches does not add up.
+    for _, change in sorted(changes):
+        used += change
+        peak = max(peak, used)
+    return peak
