@@ -1,0 +1,132 @@
+"""Importing again, after something has changed there or here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+
+import old_schema
+import pytest
+import sqlalchemy as sa
+from installation import Asked, Installation, hosts, id_of, instances
+from takeover.conftest import ContextOn
+
+from blazar.app.context import Context
+from blazar.db.old_service.reader import SqlOldService
+from blazar.domain.lease import Lease
+from blazar.takeover.ledger import Fate, Kind, Table
+from blazar.takeover.taking import Result, take_over
+
+DAY = timedelta(days=1)
+
+
+@dataclass(slots=True)
+class Stage:
+    """An installation there, and a service here that nobody works on."""
+
+    there: Installation
+    context: Context
+    write: Callable[[Installation], SqlOldService]
+
+    def add(self, name: str, *asked: Asked, days: int = 1) -> str:
+        """Add a lease that begins in so many days."""
+        start = self.there.now + days * DAY
+        return self.there.lease(name, start, start + DAY, *asked, status="PENDING")
+
+    def run(self) -> Result:
+        return take_over(self.context, self.write(self.there), "operator")
+
+    def lease(self, name: str) -> Lease | None:
+        with self.context.store.read() as transaction:
+            return transaction.leases.find(id_of(name))
+
+    def remove(self, name: str) -> None:
+        """Delete a lease here, of which nothing is outside."""
+        lease = self.lease(name)
+        assert lease is not None
+        with self.context.store.begin() as transaction:
+            for each in lease.reservations:
+                transaction.allocations.remove(each.id)
+            transaction.leases.delete(lease)
+            transaction.commit()
+
+
+@pytest.fixture
+def stage(
+    installation: Installation,
+    context_on: ContextOn,
+    sqlite: sa.Engine,
+    write_old: Callable[[Installation], SqlOldService],
+) -> Stage:
+    for number in (1, 2):
+        installation.host(number)
+    return Stage(installation, context_on(sqlite), write_old)
+
+
+def findings(result: Result) -> dict[Kind, list[str]]:
+    return {kind: [each.reason for each in found] for kind, found in result.plan.ledger.of(Kind).items()}
+
+
+def test_what_is_new_there_is_added(stage: Stage) -> None:
+    stage.add("a", hosts("1"))
+    stage.run()
+    stage.there.host(3)
+    stage.add("b", hosts("3"))
+
+    result = stage.run()
+
+    assert stage.lease("b") is not None
+    assert result.plan.ledger.fates[Table.LEASES] == {Fate.IMPORTED: 1, Fate.HERE: 1}
+    assert [each.id for each in result.plan.hosts] == ["3"]
+
+
+def test_what_has_changed_there_is_reported_and_left_alone_here(stage: Stage) -> None:
+    stage.add("a", hosts("1"))
+    stage.run()
+    row = stage.there.rows[old_schema.leases][0]
+    before, row["end_date"], row["name"] = row["end_date"], row["end_date"] + DAY, "renamed"
+
+    result = stage.run()
+
+    (reason,) = findings(result)[Kind.DIFFERS]
+    assert reason == (
+        f"name is renamed there and a here; end_date is {row['end_date']:%Y-%m-%d %H:%M} there"
+        f" and {before:%Y-%m-%d %H:%M} here"
+    )
+    lease = stage.lease("a")
+    assert lease is not None
+    assert lease.name == "a"
+
+
+def test_what_was_deleted_here_does_not_come_back(stage: Stage) -> None:
+    stage.add("a", hosts("1"))
+    stage.run()
+    stage.remove("a")
+    with stage.context.store.begin() as transaction:
+        (found,) = (each for each in transaction.hosts.list() if each.id == "2")
+        transaction.hosts.delete(found.id)
+        transaction.commit()
+
+    result = stage.run()
+
+    assert stage.lease("a") is None
+    assert len(findings(result)[Kind.GONE_HERE]) == 2
+    assert result.plan.hosts == ()
+
+
+def test_what_is_promised_here_meanwhile_stays_promised(stage: Stage) -> None:
+    stage.add("a", hosts("1"))
+    stage.add("slots", *[instances(*["2"] * 12)])
+    stage.run()
+    stage.add("b", hosts("1"))
+    stage.add("more slots", *[instances(*["2"] * 12)])
+
+    found = findings(stage.run())
+
+    assert found[Kind.TWICE][0].startswith(f"reservation {id_of('reservation 0 of a')} of this service")
+    assert found[Kind.OVERBOOKED][0].startswith("12 slots, and room for 4 beside reservation ")
+    for name in ("b", "more slots"):
+        lease = stage.lease(name)
+        assert lease is not None
+        assert lease.reservations[0].missing_resources
