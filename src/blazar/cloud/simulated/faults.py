@@ -54,6 +54,7 @@ from typing import Any
 
 from blazar.domain.errors import CloudConflict, CloudError, CloudNotFound, CloudRefused, CloudUnavailable
 from blazar.ports.compute import Compute, LesseeCompute
+from blazar.ports.identity import Trusts
 from blazar.ports.network import Networks
 from blazar.ports.placement import Placement
 
@@ -64,6 +65,7 @@ OPERATIONS: frozenset[str] = frozenset(
         ("lessee", LesseeCompute),
         ("placement", Placement),
         ("networks", Networks),
+        ("trusts", Trusts),
     )
     for name in dir(port)
     if not name.startswith("_")

@@ -18,6 +18,7 @@ SERVICE_USER = "blazar"
 class SimulatedTrusts(Service):
     """The trusts of all users."""
 
+    @reads("trusts.own_user_id")
     def own_user_id(self) -> str:
         """Return the service's user."""
         return SERVICE_USER
