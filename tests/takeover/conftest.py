@@ -8,15 +8,16 @@ import pytest
 import sqlalchemy as sa
 from clocks import EPOCH, ManualClock
 from databases import KINDS, empty_tables, make_database, make_empty_database
-from engine.parts import PLUGINS, Silent, make_indexes
+from engine.parts import PLUGINS
 from installation import Installation
 from old_installation import make_example
 
 from blazar.app.context import Context
 from blazar.cloud.simulated import SimulatedCloud
 from blazar.db.old_service.reader import SqlOldService
-from blazar.db.store import SqlStore
+from blazar.manager.build import build_context
 from blazar.manager.plugins import load_plugins
+from blazar.plugins.testing.site import Silent
 from blazar.settings import LeaseSettings, Settings
 
 NOW = EPOCH.replace(tzinfo=None)
@@ -89,16 +90,7 @@ def context_on(clock: ManualClock, cloud: SimulatedCloud) -> ContextOn:
 
     def make(engine: sa.Engine) -> Context:
         settings = Settings(leases=LeaseSettings())
-        store = SqlStore(engine, clock)
-        return Context(
-            store=store,
-            clock=clock,
-            cloud=cloud,
-            plugins=load_plugins(PLUGINS, settings),
-            indexes=make_indexes(store, clock),
-            settings=settings,
-            waker=Silent(),
-        )
+        return build_context(engine, clock, cloud, settings, load_plugins(PLUGINS, settings), Silent())
 
     return make
 
