@@ -8,7 +8,7 @@ import sys
 import threading
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +82,17 @@ def request(url: str, method: str = "GET", body: object = None) -> tuple[int, An
     except urllib.error.HTTPError as error:
         with error:
             return error.code, json.loads(error.read() or "null")
+
+
+def fetch(url: str, headers: Mapping[str, str] | None = None) -> tuple[int, str]:
+    """Return status and text of an answer."""
+    try:
+        asked = urllib.request.Request(url, headers=dict(headers or {}))
+        with urllib.request.urlopen(asked, timeout=DEADLINE_SECONDS) as answer:
+            return answer.status, answer.read().decode()
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, error.read().decode()
 
 
 def wait_until(check: Callable[[], bool], seconds: float = DEADLINE_SECONDS) -> bool:

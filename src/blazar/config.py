@@ -23,11 +23,13 @@ from blazar.settings import (
     HealingSettings,
     HostSettings,
     LeaseSettings,
+    MetricsSettings,
     MonitorSettings,
     NotificationSource,
     ReconcilerSettings,
     Settings,
 )
+from blazar.telemetry.trail import INSTANCE_FORMAT
 
 PROJECT = "blazar"
 
@@ -45,6 +47,7 @@ class ServerSettings:
     rpc_topic: str
     publisher_id: str
     host_notifications: NotificationSource
+    metrics: MetricsSettings
     plugins: tuple[str, ...]
     database_url: str | None
     database_options: dict[str, Any]
@@ -106,6 +109,7 @@ def unknown_options(conf: cfg.ConfigOpts, group: str) -> frozenset[str]:
 
 def set_up_logging(conf: cfg.ConfigOpts) -> None:
     """Send logs where the configuration says."""
+    conf.set_default("instance_format", INSTANCE_FORMAT)
     log.set_defaults(
         default_log_levels=[*log.get_default_log_levels(), "oslo.messaging=INFO", "alembic=WARNING"]
     )
@@ -172,6 +176,12 @@ def read_server_settings(conf: cfg.ConfigOpts) -> ServerSettings:
             topics=tuple(host.notification_topics),
             exchange=host.notification_exchange,
             pool=host.notification_pool,
+        ),
+        metrics=MetricsSettings(
+            listen_host=conf.metrics.listen_host,
+            listen_port=conf.metrics.listen_port,
+            is_in_api=conf.metrics.in_api,
+            kept_for_seconds=conf.metrics.keep_seconds,
         ),
         plugins=tuple(conf.manager.plugins),
         database_url=database.connection,

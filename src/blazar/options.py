@@ -247,6 +247,32 @@ NOTIFICATION_OPTIONS: list[cfg.Opt] = [
     cfg.StrOpt("publisher_id", default="blazar.lease", help="Publisher of notifications."),
 ]
 
+METRICS_OPTIONS: list[cfg.Opt] = [
+    cfg.HostAddressOpt(
+        "listen_host",
+        default="127.0.0.1",
+        help="Address on which a manager serves /metrics and /healthcheck, without any authentication.",
+    ),
+    cfg.PortOpt(
+        "listen_port",
+        min=1,
+        help="Port of that; not set, as by default, for none. Managers on one machine need different ones: "
+        "set it for each by the environment variable OS_METRICS__LISTEN_PORT.",
+    ),
+    cfg.BoolOpt(
+        "in_api",
+        default=False,
+        help="Serve /metrics beside the API, too, without any authentication. The embedded service does so "
+        "by default.",
+    ),
+    cfg.FloatOpt(
+        "keep_seconds",
+        default=10,
+        min=0,
+        help="Seconds for which numbers that were read from the database are shown again; 0 for not at all.",
+    ),
+]
+
 STANDALONE_OPTIONS: list[cfg.Opt] = [
     cfg.StrOpt(
         "state_dir",
@@ -286,6 +312,7 @@ GROUPS: dict[str | None, list[cfg.Opt]] = {
     "nova": NOVA_OPTIONS,
     "notifications": NOTIFICATION_OPTIONS,
     enforcement.GROUP: enforcement.OPTIONS,
+    "metrics": METRICS_OPTIONS,
     "standalone": STANDALONE_OPTIONS,
     "simulated_cloud": SIMULATED_OPTIONS,
 }

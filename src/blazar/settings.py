@@ -119,6 +119,19 @@ class ApiSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MetricsSettings:
+    """Where metrics, and the health of managers, are shown."""
+
+    listen_host: str = "127.0.0.1"
+    listen_port: int | None = None
+    """Where a manager serves both; None for nowhere."""
+    is_in_api: bool = False
+    """Whether the API shows its metrics."""
+    kept_for_seconds: float = 10
+    """How long numbers that were read from the database are shown again; 0 for not at all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """Everything."""
 

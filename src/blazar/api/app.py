@@ -13,14 +13,13 @@ from blazar.api.request_ids import with_request_ids
 from blazar.api.resource import Gate, Resource, Service
 from blazar.ports.manager import Manager
 from blazar.settings import ApiSettings
+from blazar.telemetry.pages import HEALTHCHECK, note_route
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
     Wrapper = Callable[[WSGIApplication], WSGIApplication]
-
-HEALTHCHECK = "/healthcheck"
 
 
 def make_app(
@@ -47,7 +46,10 @@ def make_app(
         path = environ.get("PATH_INFO", "")
         if path in public:
             return app(environ, start_response)
-        return (healthy if path == HEALTHCHECK else guarded)(environ, start_response)
+        if path == HEALTHCHECK:
+            note_route(environ, HEALTHCHECK)
+            return healthy(environ, start_response)
+        return guarded(environ, start_response)
 
     return with_request_ids(front)
 

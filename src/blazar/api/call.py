@@ -10,6 +10,7 @@ from oslo_context.context import RequestContext
 
 from blazar.api.policies import Policy, Target
 from blazar.ports.manager import Caller, JsonObject, Manager
+from blazar.telemetry.trail import LogContext, shown_id
 
 if TYPE_CHECKING:
     from wsgiref.types import WSGIEnvironment
@@ -48,12 +49,14 @@ Handler = Callable[[Call], object]
 """Takes a call and returns the answer's JSON value; None for an answer without a body."""
 
 
-def identity_of(environ: WSGIEnvironment) -> RequestContext:
+def identity_of(environ: WSGIEnvironment, lease_id: str | None = None) -> RequestContext:
     """Return the identity that the authentication in front has put into the environment.
 
-    It is also remembered for this thread, so that log lines carry the request's id.
+    It is also remembered for this thread, so that log lines say whose request it is, and for which lease.
     """
-    return RequestContext.from_environ(environ)
+    identity = LogContext.from_environ(environ)
+    identity.lease_id = shown_id(lease_id)
+    return identity
 
 
 def caller_of(identity: RequestContext) -> Caller:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from typing import TYPE_CHECKING, Any
 
 from oslo_context import context
 
+from blazar.telemetry.pages import HEALTHCHECK
+from blazar.telemetry.trail import arriving
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+_logger = logging.getLogger(__name__)
 
 HEADER = "x-openstack-request-id"
 # Where oslo.context looks for the two ids.
@@ -21,6 +27,8 @@ _FORMAT = re.compile(r"req-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 def with_request_ids(app: WSGIApplication) -> WSGIApplication:
     """Return *app* with a fresh request id per request, shown in the answer's header.
+
+    Lines that are logged meanwhile bear it, too; one of them says that, and how, the request was answered.
 
     An id that the client sends is the *global* request id if it is well formed, and is ignored if not;
     it never replaces the local one.
@@ -34,8 +42,17 @@ def with_request_ids(app: WSGIApplication) -> WSGIApplication:
             environ[GLOBAL] = sent
 
         def start(status: str, headers: list[tuple[str, str]], *exc_info: Any) -> Any:
+            path = environ.get("PATH_INFO", "")
+            _logger.log(
+                logging.DEBUG if path == HEALTHCHECK else logging.INFO,
+                "Request answered: method=%s path=%r status=%s",
+                environ.get("REQUEST_METHOD"),
+                path,
+                status.partition(" ")[0],
+            )
             return start_response(status, [*headers, (HEADER, request_id)], *exc_info)
 
-        return app(environ, start)
+        with arriving(request_id, environ.get(GLOBAL)):
+            return app(environ, start)
 
     return application

@@ -18,6 +18,7 @@ from blazar.api.policies import Policy
 from blazar.api.routes import Route
 from blazar.domain.errors import InvalidParameter, LeaseNotFound
 from blazar.ports.manager import Manager
+from blazar.telemetry.pages import NO_ROUTE, note_route
 
 _SLASHES = re.compile("/{2,}")
 
@@ -63,7 +64,7 @@ class Resource:
             resp.data = json.dumps(value).encode()
 
     def _call(self, req: falcon.Request, params: Mapping[str, str]) -> Call:
-        identity = identity_of(req.env)
+        identity = identity_of(req.env, params.get("lease_id"))
         return Call(
             manager=self._service.manager,
             policy=self._service.policy,
@@ -118,6 +119,7 @@ class Gate:
         self, req: falcon.Request, resp: falcon.Response, resource: Resource, params: Mapping[str, str]
     ) -> None:
         """Refuse what has no handler, then settle the microversion."""
+        note_route(req.env, req.uri_template or NO_ROUTE)
         if any(not value or "\0" in value for value in params.values()):
             raise falcon.HTTPRouteNotFound()
         if req.method not in resource.methods:

@@ -12,10 +12,11 @@ from blazar.app.availability import AvailabilityIndex
 from blazar.app.context import Context, Plugin
 from blazar.domain.availability import Availability
 from blazar.domain.capacity import Share
-from blazar.domain.errors import BadRequest, Conflict
+from blazar.domain.errors import BadRequest, Conflict, NotEnoughFloatingIPs, NotEnoughHosts
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Allocation, Holdings, Lease, Reservation, ReservationId, ResourceId
 from blazar.plugins.contract import Wish
+from blazar.ports.metrics import SHORTAGES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,7 +99,7 @@ def find_resources(context: Context, searches: Sequence[Search], attempt: int) -
                 shuffle=context.random if shuffle else None,
             )
             view = views[search.plugin.collection]
-            found = _choose(context.indexes[search.plugin.collection], search.plugin, wish, view)
+            found = _choose(context, search.plugin, wish, view)
             chosen.append(found)
             # An earlier search may have seen an older generation; that one must still hold.
             generations = {each: view.generation_of(each) for each in found} | generations
@@ -133,7 +134,17 @@ def has_room_now(context: Context, collection: str, allocation: Allocation) -> b
         return bool(room.slots([position])[0] >= share.slots)
 
 
-def _choose(index: AvailabilityIndex, plugin: Plugin, wish: Wish[Any], view: Availability) -> Holdings:
+def _choose(context: Context, plugin: Plugin, wish: Wish[Any], view: Availability) -> Holdings:
+    try:
+        return _choose_confirmed(context.indexes[plugin.collection], plugin, wish, view)
+    except (NotEnoughHosts, NotEnoughFloatingIPs):
+        context.meter.count(SHORTAGES, plugin.resource_type)
+        raise
+
+
+def _choose_confirmed(
+    index: AvailabilityIndex, plugin: Plugin, wish: Wish[Any], view: Availability
+) -> Holdings:
     try:
         return plugin.choose(wish, view)
     except (BadRequest, Conflict):

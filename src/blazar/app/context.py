@@ -14,7 +14,9 @@ from blazar.ports.clock import Clock
 from blazar.ports.cloud import Cloud
 from blazar.ports.enforcement import EnforcementFilter
 from blazar.ports.limits import Limits
+from blazar.ports.meter import Meter, NoMeter
 from blazar.ports.store import Store
+from blazar.ports.trail import NoTrail, Trail
 from blazar.ports.waker import Waker
 from blazar.settings import Settings
 
@@ -38,6 +40,10 @@ class Context:
     limits: Limits | None = None
     """What projects may reserve; None where that is not limited."""
     random: random.Random = field(default_factory=random.Random)
+    meter: Meter = field(default_factory=NoMeter)
+    """Where is counted what happens."""
+    trail: Trail = field(default_factory=NoTrail)
+    """Where is said what a thread works on."""
 
     def plugin_for(self, resource_type: str) -> Plugin:
         """Return the plugin of a resource type. Raises UnsupportedResourceType."""

@@ -83,7 +83,7 @@ def delete_floatingip(context: Context, floatingip_id: str) -> None:
         FloatingIPNotFound: There is none.
         FloatingIPReserved: Somebody holds it, now or later, or it is being cleaned.
     """
-    retrying(context.settings.leases.claim_attempts, lambda _: _delete_once(context, floatingip_id))
+    retrying(context, lambda _: _delete_once(context, floatingip_id))
 
 
 def _delete_once(context: Context, floatingip_id: str) -> None:

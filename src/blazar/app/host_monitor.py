@@ -96,7 +96,7 @@ def notice_change(context: Context, service_host: str) -> bool:
             transaction.commit()
         return True
 
-    matters = retrying(_ATTEMPTS, once)
+    matters = retrying(context, once, attempts=_ATTEMPTS)
     if matters:
         context.waker.wake()
     return matters

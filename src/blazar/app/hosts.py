@@ -83,7 +83,7 @@ def create_host(context: Context, body: JsonObject) -> JsonObject:
     except HostHasServers:
         leave_pool(context, host)
         raise
-    return retrying(context.settings.leases.claim_attempts, lambda _: _store(context, host))
+    return retrying(context, lambda _: _store(context, host))
 
 
 def update_host(context: Context, host_id: str, body: JsonObject) -> JsonObject:
@@ -97,7 +97,7 @@ def update_host(context: Context, host_id: str, body: JsonObject) -> JsonObject:
     if not body:
         raise BadRequest("No extra capability given: nothing to update")
     changes = {key: None if value is None else _coerced(key, value) for key, value in body.items()}
-    return retrying(context.settings.leases.claim_attempts, lambda _: _update_once(context, host_id, changes))
+    return retrying(context, lambda _: _update_once(context, host_id, changes))
 
 
 @telling_what_the_cloud_says()

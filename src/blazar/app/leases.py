@@ -72,13 +72,14 @@ def create_lease(context: Context, caller: Caller, body: JsonObject) -> JsonObje
     before_end = before_end_for_new(
         request.before_end, request.start, request.end, context.settings.leases.before_end_lead
     )
-    work = request_work(context, caller, caller.project_id)
-    request = _looked_up(request, work)
-    with work.undone_on_failure(), work.enforcing.aborted_on_failure():
-        lease = retrying(
-            context.settings.leases.claim_attempts,
-            lambda attempt: _create_once(context, caller, request, work, before_end, attempt),
-        )
+    with context.trail.working_on(lease_id=request.id):
+        work = request_work(context, caller, caller.project_id)
+        request = _looked_up(request, work)
+        with work.undone_on_failure(), work.enforcing.aborted_on_failure():
+            lease = retrying(
+                context,
+                lambda attempt: _create_once(context, caller, request, work, before_end, attempt),
+            )
     context.waker.wake()
     return lease_view(lease, context.plugins)
 
@@ -94,7 +95,7 @@ def update_lease(context: Context, caller: Caller, lease_id: str, body: JsonObje
     work = request_work(context, caller, read_lease(context, lease_id).project_id)
     with work.undone_on_failure(), work.enforcing.aborted_on_failure():
         lease = retrying(
-            context.settings.leases.claim_attempts,
+            context,
             lambda attempt: update_once(context, caller, work, read_lease(context, lease_id), body, attempt),
         )
     work.succeed(lease)
@@ -109,7 +110,7 @@ def delete_lease(context: Context, caller: Caller, lease_id: str) -> None:
         LeaseNotFound: There is none.
     """
     is_gone = retrying(
-        context.settings.leases.claim_attempts,
+        context,
         lambda attempt: _delete_once(context, caller, read_lease(context, lease_id)),
     )
     context.waker.wake()

@@ -8,23 +8,31 @@ from typing import TypeVar
 
 import tenacity
 
+from blazar.app.context import Context
 from blazar.domain.errors import ConcurrentUpdate
+from blazar.ports.metrics import RETRIES
 
 ResultT = TypeVar("ResultT")
 
 _LONGEST_PAUSE_SECONDS = 0.02
 
 
-def retrying(attempts: int, once: Callable[[int], ResultT]) -> ResultT:
+def retrying(context: Context, once: Callable[[int], ResultT], *, attempts: int | None = None) -> ResultT:
     """Return what *once* returns; it is given the number of the attempt, from 0.
+
+    Args:
+        context: Says how many attempts there are, unless *attempts* does.
+        once: The attempt.
+        attempts: How many there are at most.
 
     Raises:
         ConcurrentUpdate: Every attempt met somebody faster.
     """
     retryer = tenacity.Retrying(
         retry=tenacity.retry_if_exception_type(ConcurrentUpdate),
-        stop=tenacity.stop_after_attempt(attempts),
+        stop=tenacity.stop_after_attempt(attempts or context.settings.leases.claim_attempts),
         wait=tenacity.wait_random(0, _LONGEST_PAUSE_SECONDS),
+        before_sleep=lambda _: context.meter.count(RETRIES),
         reraise=True,
     )
     attempt = itertools.count()

@@ -126,4 +126,4 @@ def _forget(context: Context, resource: StockedResource) -> bool:
             transaction.commit()
         return True
 
-    return retrying(context.settings.leases.claim_attempts, once)
+    return retrying(context, once)

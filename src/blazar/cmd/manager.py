@@ -6,6 +6,7 @@ import logging
 import sys
 from dataclasses import replace
 from functools import partial
+from typing import Protocol
 
 from oslo_config import cfg
 
@@ -14,19 +15,35 @@ from blazar.app.context import Context
 from blazar.app.host_monitor import notice_change
 from blazar.cmd.signals import stop_event
 from blazar.db.engine import make_engine
+from blazar.db.figures import SqlFigures
 from blazar.db.schema import current_revision, head_revision
 from blazar.manager.build import build_context, manager_name, warm_up
 from blazar.manager.clocks import SystemClock
 from blazar.manager.plugins import PluginError, load_cloud, load_filters, load_limits, load_plugins
 from blazar.manager.service import ManagerService
 from blazar.manager.waking import ProcessWaker
+from blazar.manager.watching import all_problems, watched
+from blazar.ports.metrics import OF_MANAGER
 from blazar.reconcile.loop import Reconciler
 from blazar.reconcile.outbox import OutboxSender
 from blazar.rpc.bus import get_transport, make_server, make_wake_others
 from blazar.rpc.host_notifications import HostNotifications
 from blazar.rpc.notifications import BusNotifier
+from blazar.rpc.self_check import SelfCheck
+from blazar.telemetry.measured import MeasuredNotifier, measured_manager
+from blazar.telemetry.pages import manager_pages
+from blazar.telemetry.server import PagesServer
+from blazar.telemetry.watch import Watch
 
 _logger = logging.getLogger(__name__)
+
+
+class _Part(Protocol):
+    """What runs beside the two halves of a manager."""
+
+    def start(self) -> None: ...
+
+    def stop(self) -> None: ...
 
 
 def main() -> int:
@@ -40,29 +57,41 @@ def main() -> int:
     engine = make_engine(server.database_url, **server.database_options)
     if current_revision(engine) != head_revision():
         return _refuse("the schema is not current: run blazar-db-manage upgrade head")
-    clock, transport = SystemClock(), get_transport(conf)
+    clock, transport, watch = SystemClock(), get_transport(conf), Watch(OF_MANAGER)
     waker = ProcessWaker(make_wake_others(transport, server.rpc_topic))
     try:
         cloud = load_cloud(conf.manager.cloud, conf, clock)
         settings = config.read_settings(conf)
         plugins = load_plugins(server.plugins, settings, conf)
         context = build_context(engine, clock, cloud, settings, plugins, waker)
-        context = replace(context, filters=load_filters(conf), limits=load_limits(conf, clock))
+        rules = replace(context, filters=load_filters(conf), limits=load_limits(conf, clock))
+        context = watched(rules, watch.meter)
     except PluginError as error:
         return _refuse(str(error))
     name = manager_name()
-    sender = OutboxSender(context.store, clock, BusNotifier(conf, server.publisher_id), context.filters)
+    notifier = MeasuredNotifier(BusNotifier(conf, server.publisher_id), watch.meter)
+    sender = OutboxSender(context.store, clock, notifier, context.filters)
     reconciler = Reconciler(context, name, sender, waker.event)
-    rpc_server = make_server(transport, server.rpc_topic, name, ManagerService(context), waker.event.set)
-    listeners = _listeners(conf, server, context)
+    manager = measured_manager(ManagerService(context), watch.meter)
+    rpc_server = make_server(transport, server.rpc_topic, name, manager, waker.event.set)
+    beside: list[_Part] = [*_listeners(conf, server, context)]
+    if server.metrics.listen_port is not None:
+        check = SelfCheck(transport, server.rpc_topic, name, clock)
+        watch.show_database(SqlFigures(engine), clock, server.metrics.kept_for_seconds)
+        pages = manager_pages(watch.page(), all_problems(reconciler.problems, check.problems))
+        try:
+            beside += [PagesServer(pages, server.metrics.listen_host, server.metrics.listen_port), check]
+        except OSError as error:
+            return _refuse(f"[metrics] listen_port: {error.strerror}")
     warm_up(context)
+    # First of all, so that whoever looks sees what the rest is waiting for.
+    for each in beside:
+        each.start()
     rpc_server.start()
     reconciler.start()
-    for each in listeners:
-        each.start()
     _logger.info("manager %s has started, with %s", name, ", ".join(server.plugins))
     stop.wait()
-    for each in listeners:
+    for each in beside:
         each.stop()
     rpc_server.stop()
     rpc_server.wait()

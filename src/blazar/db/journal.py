@@ -58,6 +58,7 @@ class SqlOutbox:
                         "payload": json.dumps(dict(each.payload)),
                         "due_at": at,
                         "attempts": 0,
+                        "created_at": at,
                     }
                     for each in messages
                 ],

@@ -115,18 +115,19 @@ class SqlStore:
                 somebody else added or removed meanwhile.
             Unavailable: The connection was lost or could not be had.
         """
-        with _translated(), self._engine.connect() as connection:
+        with translated(), self._engine.connect() as connection:
             yield SqlTransaction(connection.execution_options(**{WRITES: True}), self._clock)
 
     @contextmanager
     def read(self) -> Iterator[SqlTransaction]:
         """Begin a transaction that only reads. Raises Unavailable."""
-        with _translated(), self._engine.connect() as connection:
+        with translated(), self._engine.connect() as connection:
             yield SqlTransaction(connection, self._clock)
 
 
 @contextmanager
-def _translated() -> Iterator[None]:
+def translated() -> Iterator[None]:
+    """Raise ConcurrentUpdate or Unavailable where the database's refusals, or its silence, mean that."""
     try:
         yield
     except oslo_exception.DBConnectionError as error:

@@ -76,7 +76,7 @@ leases = _table(
     sa.Column("project_id", sa.String(255)),
     sa.Column("start_at", Instant, nullable=False),
     sa.Column("end_at", Instant, nullable=False),
-    sa.Column("status", sa.String(16), nullable=False),
+    sa.Column("status", sa.String(16), nullable=False, index=True),
     sa.Column("is_deleting", sa.Boolean, nullable=False),
     sa.Column("revision", sa.Integer, nullable=False),
     *_times(),
@@ -192,6 +192,8 @@ allocations = _table(
     sa.Column("demand", sa.Text),
     sa.Column("released_at", Instant, index=True),
     sa.Index("ix_allocations_resource_id_end_at_start_at", "resource_id", "end_at", "start_at"),
+    # What has begun is little of what there is.
+    sa.Index("ix_allocations_start_at_resource_id", "start_at", "resource_id"),
 )
 resource_changes = _table(
     "resource_changes",
@@ -230,6 +232,7 @@ outbox = _table(
     sa.Column("payload", _LongText, nullable=False),
     sa.Column("due_at", Instant, nullable=False, index=True),
     sa.Column("attempts", sa.Integer, nullable=False),
+    sa.Column("created_at", Instant),
 )
 sweep_findings = _table(
     "sweep_findings",

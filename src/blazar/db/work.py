@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -63,7 +64,13 @@ class SqlWork:
             .limit(limit)
         )
         return tuple(
-            Claim(key=row.key, number=row.claim_number, attempts=row.attempts, due_at=row.due_at)
+            Claim(
+                key=row.key,
+                number=row.claim_number,
+                attempts=row.attempts,
+                due_at=row.due_at,
+                taken_from=None if row.claim_deadline is None else row.owner,
+            )
             for row in self._connection.execute(query)
         )
 
@@ -88,12 +95,7 @@ class SqlWork:
         )
         if claimed.rowcount != 1:
             return None
-        return Claim(
-            key=candidate.key,
-            number=candidate.number + 1,
-            attempts=candidate.attempts,
-            due_at=candidate.due_at,
-        )
+        return replace(candidate, number=candidate.number + 1)
 
     def take(self, key: str, owner: str, now: datetime, deadline: datetime) -> Claim | None:
         """Return a claim on a key, due or not; None if another owner has it."""

@@ -16,6 +16,8 @@ class Claim:
     number: int
     attempts: int
     due_at: datetime
+    taken_from: str | None = None
+    """Who had the claim before, and let it run out; None if it was free."""
 
 
 class WorkStore(Protocol):

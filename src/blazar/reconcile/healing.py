@@ -202,7 +202,7 @@ class _Patient:
             self.healing.books = read_books(self.context, self.healing.lease)
             return True
 
-        return retrying(_CLAIM_ATTEMPTS, once)
+        return retrying(self.context, once, attempts=_CLAIM_ATTEMPTS)
 
     def _replacing(self, reasons: Mapping[ResourceId, str]) -> Replacing:
         held = self.healing.books.allocations[self.reservation.id]

@@ -44,6 +44,7 @@ from blazar.ports.work import Claim
 from blazar.reconcile.books import Books
 from blazar.reconcile.claims import Interrupted
 from blazar.reconcile.healing import heal, with_flags
+from blazar.reconcile.measuring import measure
 from blazar.reconcile.replacing import Replacing
 from blazar.reconcile.steps import Obstacles, Report, take_steps
 from blazar.reconcile.telling import tell
@@ -96,12 +97,13 @@ def reconcile_lease(context: Context, claim: Claim, actor: str, before_each: Cal
     if healing.look_again is not None:
         current.look_again(healing.look_again)
     for reservation in healing.lease.reservations:
-        report = _work_on(context, current, reservation, before_each)
-        if report is not None:
-            if report.unusable:
-                _replace_unusable(context, claim, actor, current, reservation, report)
-            _plan_retry(current, report)
-            current.reports[reservation.id] = report
+        with context.trail.working_on(reservation_id=reservation.id):
+            report = _work_on(context, current, reservation, before_each)
+            if report is not None:
+                if report.unusable:
+                    _replace_unusable(context, claim, actor, current, reservation, report)
+                _plan_retry(current, report)
+                current.reports[reservation.id] = report
     after = advanced(current.lease, phase, [_progress(key, each) for key, each in current.reports.items()])
     after = with_flags(_with_notes(after, current.reports), healing)
     after = _act_before_end(context, current, after)
@@ -129,6 +131,7 @@ def _mark(context: Context, claim: Claim, actor: str, lease: Lease, phase: Phase
             tell_end(context, transaction, marked)
         tell(context, transaction, lease, marked, actor, now)
         transaction.commit()
+    measure(context.meter, lease, marked, now)
     return marked
 
 
@@ -247,7 +250,8 @@ def _act_before_end(context: Context, current: _Pass, lease: Lease) -> Lease:
     for reservation in lease.reservations:
         if reservation.status is not ReservationStatus.ACTIVE:
             continue
-        outcome = _before_end_outcome(context, current, event, reservation)
+        with context.trail.working_on(reservation_id=reservation.id):
+            outcome = _before_end_outcome(context, current, event, reservation)
         match outcome:
             case Waiting(retry_after, reason):
                 _logger.info("before-end action of lease %s waits: %s", lease.id, reason)
@@ -291,6 +295,7 @@ def _record(context: Context, claim: Claim, actor: str, current: _Pass, after: L
             due_at, attempts = _next_look(context, claim, current, after, now)
             transaction.work.finish(claim, due_at, attempts)
         transaction.commit()
+    measure(context.meter, before, after, now)
 
 
 def _gone(lease: Lease, now: datetime, actor: str) -> JournalEntry:

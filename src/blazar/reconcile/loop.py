@@ -10,13 +10,17 @@ from datetime import timedelta
 
 from blazar.app.context import Context
 from blazar.domain.errors import BlazarError, CloudError, ConcurrentUpdate, Unavailable
+from blazar.ports import metrics
 from blazar.ports.work import Claim
 from blazar.reconcile.chores import Chore, chores
 from blazar.reconcile.claims import ClaimKeeper, Interrupted
 from blazar.reconcile.lease import reconcile_lease
 from blazar.reconcile.outbox import OutboxSender
+from blazar.reconcile.pulse import Pulse
+from blazar.settings import ReconcilerSettings
 
 _SHORTEST_WAIT = timedelta(milliseconds=1)
+_FAILED = "failed"
 
 _logger = logging.getLogger(__name__)
 
@@ -42,6 +46,7 @@ class Reconciler:
         self._chores = chores(context.settings)
         self._stopping = threading.Event()
         self._slots = threading.Semaphore(self._settings.workers)
+        self._pulse = Pulse(context.clock, _longest_silence(self._settings))
         self._executor: ThreadPoolExecutor | None = None
         self._threads: list[threading.Thread] = []
 
@@ -75,13 +80,19 @@ class Reconciler:
             ("renew-claims", self._renew),
             ("send-outbox", self._send),
         ):
-            thread = threading.Thread(target=target, name=name, daemon=True)
+            self._threads.append(threading.Thread(target=target, name=name, daemon=True))
+        self._pulse.watch(self._threads)
+        for thread in self._threads:
             thread.start()
-            self._threads.append(thread)
+
+    def problems(self) -> tuple[str, ...]:
+        """Return why the work does not go on, in words for an operator; empty if it does. Asks nobody."""
+        return self._pulse.problems()
 
     def stop(self) -> None:
         """Hand back what is being worked on, at its next step, and wait for that."""
         self._stopping.set()
+        self._pulse.stop()
         self._keeper.stop()
         self._wakeup.set()
         if self._executor is not None:
@@ -100,11 +111,14 @@ class Reconciler:
                 pause = act()
             except BlazarError as error:
                 _logger.warning("%s", error)
+                self._pulse.beat(error)
                 pause = self._settings.poll_interval
-            except Exception:
+            except Exception as error:
                 _logger.exception("the reconciler met an unexpected error and goes on")
+                self._pulse.beat(error)
                 pause = self._settings.poll_interval
             else:
+                self._pulse.beat()
                 if once:
                     return
             self._context.clock.wait(self._wakeup, pause)
@@ -145,24 +159,46 @@ class Reconciler:
 
     def _work(self, claim: Claim) -> None:
         """Work on one claim; whatever happens, it is given back or left to run out."""
+        chore, meter = self._chores.get(claim.key), self._context.meter
+        with self._context.trail.working_on(lease_id=None if chore else claim.key):
+            if claim.taken_from is not None:
+                meter.count(metrics.TAKEOVERS)
+                _logger.warning("claim taken over: key=%s silent_manager=%s", claim.key, claim.taken_from)
+            begun = self._context.clock.now()
+            outcome = self._try(claim, chore)
+            seconds = max(0.0, (self._context.clock.now() - begun).total_seconds())
+        if chore is None:
+            meter.observe(metrics.LOOKS_SECONDS, seconds, outcome)
+        else:
+            meter.observe(metrics.CHORE_SECONDS, seconds, claim.key)
+        if chore is not None and outcome == _FAILED:
+            meter.count(metrics.CHORE_FAILURES, claim.key)
+
+    def _try(self, claim: Claim, chore: Chore | None) -> str:
+        """Return in one word what came of the work on a claim."""
         try:
-            if claim.key in self._chores:
-                self._do_chore(claim, self._chores[claim.key])
+            if chore is not None:
+                self._do_chore(claim, chore)
             else:
                 reconcile_lease(self._context, claim, self._name, lambda: self._keeper.check(claim))
         except Interrupted:
             self._hand_back(claim, claim.attempts)
+            return "interrupted"
         except ConcurrentUpdate as error:
             _logger.debug("%s is looked at again: %s", claim.key, error)
             self._hand_back(claim, claim.attempts)
+            return "overtaken"
         except (CloudError, Unavailable) as error:
             _logger.warning("work on %s is tried again: %s", claim.key, error)
             self._hand_back(claim, claim.attempts + 1)
+            return _FAILED
         except Exception:
             _logger.exception("work on %s failed and is tried again", claim.key)
             self._hand_back(claim, claim.attempts + 1)
+            return _FAILED
         finally:
             self._keeper.forget(claim)
+        return "done"
 
     def _do_chore(self, claim: Claim, chore: Chore) -> None:
         """Do a chore and plan it anew; one that only another manager wanted is dropped."""
@@ -198,6 +234,15 @@ class Reconciler:
                 act()
             except BlazarError as error:
                 _logger.warning("%s", error)
-            except Exception:
+                self._pulse.beat(error)
+            except Exception as error:
                 _logger.exception("a helper of the reconciler met an unexpected error and goes on")
+                self._pulse.beat(error)
+            else:
+                self._pulse.beat()
             self._context.clock.wait(self._stopping, interval)
+
+
+def _longest_silence(settings: ReconcilerSettings) -> timedelta:
+    """Return how long a thread that is well may take to come round: many times what it waits, and works."""
+    return max(30 * settings.poll_interval, 6 * settings.claim_duration)

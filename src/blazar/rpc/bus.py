@@ -34,6 +34,9 @@ class _Endpoint:
     def ask(self, context: dict[str, Any], request: dict[str, Any]) -> dict[str, Any]:
         return answer(self._manager, request)
 
+    def ping(self, context: dict[str, Any]) -> None:
+        return None
+
     def wake(self, context: dict[str, Any]) -> None:
         self._on_wake()
 
@@ -71,7 +74,7 @@ def make_server(
 
 def bus_manager(transport: oslo_messaging.Transport, topic: str) -> RemoteManager:
     """Return the managers behind a topic, as one."""
-    client = _client(transport, topic)
+    client = make_client(transport, topic)
 
     def carry(request: dict[str, Any]) -> dict[str, Any]:
         try:
@@ -86,7 +89,7 @@ def bus_manager(transport: oslo_messaging.Transport, topic: str) -> RemoteManage
 
 def make_wake_others(transport: oslo_messaging.Transport, topic: str) -> Callable[[], None]:
     """Return what tells all managers that there is work; a message that is lost does no harm."""
-    client = _client(transport, topic, fanout=True)
+    client = make_client(transport, topic, fanout=True)
 
     def wake_others() -> None:
         try:
@@ -97,7 +100,8 @@ def make_wake_others(transport: oslo_messaging.Transport, topic: str) -> Callabl
     return wake_others
 
 
-def _client(transport: oslo_messaging.Transport, topic: str, **target: Any) -> Any:
+def make_client(transport: oslo_messaging.Transport, topic: str, **target: Any) -> Any:
+    """Return what calls the managers behind a topic; *target* as for ``oslo_messaging.Target``."""
     return oslo_messaging.get_rpc_client(
         transport, oslo_messaging.Target(topic=topic, namespace=NAMESPACE, version=VERSION, **target)
     )

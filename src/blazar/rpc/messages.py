@@ -12,9 +12,16 @@ from typing import TYPE_CHECKING, Any, cast
 
 from blazar.domain.errors import BlazarError, rebuild
 from blazar.ports.manager import Caller, JsonObject, Manager
+from blazar.telemetry.trail import serving
 
 METHODS = frozenset(name for name in vars(Manager) if not name.startswith("_"))
 """What can be asked for; nothing else can be called from outside."""
+
+_ABOUT_LEASES = frozenset({"get_lease", "update_lease", "delete_lease"})
+"""Their first argument is a lease's id."""
+_INTERNAL_ERROR = {
+    "error": {"code": BlazarError.code, "message": "Internal error in the manager", "fields": {}}
+}
 
 Carry = Callable[[dict[str, Any]], dict[str, Any]]
 """Brings a request to a manager and its answer back; raises Unavailable if it cannot."""
@@ -24,17 +31,23 @@ _logger = logging.getLogger(__name__)
 
 def answer(manager: Manager, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return a manager's answer to a request, which is its result or its error."""
-    method, caller = request["method"], request["caller"]
     try:
-        if method not in METHODS:
-            raise BlazarError(f"There is no method {method}")
+        caller = request["caller"]
         who = Caller(**{**caller, "roles": tuple(caller["roles"])})
-        return {"result": getattr(manager, method)(who, *request["arguments"])}
-    except BlazarError as error:
-        return {"error": {"code": error.code, "message": error.message, "fields": error.fields}}
-    except Exception:
-        _logger.exception("%s failed (request %s)", method, caller.get("request_id"))
-        return {"error": {"code": BlazarError.code, "message": "Internal error in the manager", "fields": {}}}
+        method, arguments = request["method"], request["arguments"]
+    except (KeyError, TypeError):
+        _logger.exception("Request not understood")
+        return _INTERNAL_ERROR
+    with serving(who, str(arguments[0]) if method in _ABOUT_LEASES else None):
+        try:
+            if method not in METHODS:
+                raise BlazarError(f"There is no method {method}")
+            return {"result": getattr(manager, method)(who, *arguments)}
+        except BlazarError as error:
+            return {"error": {"code": error.code, "message": error.message, "fields": error.fields}}
+        except Exception:
+            _logger.exception("Request failed: method=%s", method)
+            return _INTERNAL_ERROR
 
 
 class RemoteManager:

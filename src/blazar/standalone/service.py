@@ -14,22 +14,29 @@ from blazar.api.app import make_app
 from blazar.api.auth import make_guard
 from blazar.api.health import make_healthcheck
 from blazar.api.policies import make_policy
+from blazar.app.context import Context
 from blazar.cloud.simulated.cloud import SimulatedCloud
 from blazar.cloud.simulated.driver import make_cloud
 from blazar.config import read_server_settings, read_settings
 from blazar.db.engine import make_engine
+from blazar.db.figures import SqlFigures
 from blazar.db.schema import upgrade
 from blazar.manager.build import build_context, manager_name, warm_up
 from blazar.manager.clocks import FastClock, SystemClock
 from blazar.manager.plugins import load_filters, load_limits, load_plugins
 from blazar.manager.service import ManagerService
 from blazar.manager.waking import ProcessWaker
+from blazar.manager.watching import watched
 from blazar.ports.clock import Clock
+from blazar.ports.metrics import OF_API, OF_MANAGER
 from blazar.reconcile.loop import Reconciler
 from blazar.reconcile.outbox import OutboxSender
 from blazar.rpc.local import local_manager
-from blazar.settings import Settings
+from blazar.settings import ApiSettings, Settings
 from blazar.standalone.log_notifier import LogNotifier
+from blazar.telemetry.measured import MeasuredNotifier, measured_manager, measured_managers
+from blazar.telemetry.pages import counted, while_healthy, with_metrics
+from blazar.telemetry.watch import Watch
 
 if TYPE_CHECKING:
     from wsgiref.types import WSGIApplication
@@ -54,7 +61,9 @@ def build(conf: ConfigOpts) -> Embedded:
         ValueError: An option cannot be used, or the state folder is in use or holds something else.
         PluginError: A plugin cannot be loaded.
     """
-    options, server = conf.standalone, read_server_settings(conf)
+    options = conf.standalone
+    conf.set_default("in_api", True, group="metrics")
+    server = read_server_settings(conf)
     state_dir = Path(options.state_dir).expanduser()
     state_dir.mkdir(parents=True, exist_ok=True)
     lock = _lock(state_dir)
@@ -69,29 +78,48 @@ def build(conf: ConfigOpts) -> Embedded:
     cloud = make_cloud(conf, clock, speed=options.clock_speed)
     waker = ProcessWaker()
     plugins = load_plugins(server.plugins, settings, conf)
-    context = replace(
-        build_context(engine, clock, cloud, settings, plugins, waker),
-        filters=load_filters(conf),
-        limits=load_limits(conf, clock),
+    watch = Watch((*OF_API, *OF_MANAGER))
+    context = watched(
+        replace(
+            build_context(engine, clock, cloud, settings, plugins, waker),
+            filters=load_filters(conf),
+            limits=load_limits(conf, clock),
+        ),
+        watch.meter,
     )
     with context.store.begin() as transaction:
         # What a killed predecessor was at need not be waited for: there is no other manager.
         transaction.work.free_all()
         transaction.commit()
     warm_up(context)
-    sender = OutboxSender(context.store, clock, LogNotifier(), context.filters)
+    notifier = MeasuredNotifier(LogNotifier(), watch.meter)
+    sender = OutboxSender(context.store, clock, notifier, context.filters)
+    reconciler = Reconciler(context, manager_name(), sender, waker.event)
+    application = _application(conf, settings.api, context, watch, reconciler)
+    if server.metrics.is_in_api:
+        watch.show_database(SqlFigures(engine), clock, server.metrics.kept_for_seconds)
+        application = with_metrics(counted(application, watch.meter), watch.page())
     return Embedded(
-        application=make_app(
-            local_manager(ManagerService(context)),
-            settings.api,
-            make_policy(conf),
-            guard=make_guard(settings.api, conf),
-            healthcheck=make_healthcheck(conf),
-        ),
-        reconciler=Reconciler(context, manager_name(), sender, waker.event),
+        application=application,
+        reconciler=reconciler,
         cloud=cloud,
         database_url=url,
         lock=lock,
+    )
+
+
+def _application(
+    conf: ConfigOpts, settings: ApiSettings, context: Context, watch: Watch, reconciler: Reconciler
+) -> WSGIApplication:
+    """Return the API with the manager behind it; it is as healthy as its reconciler."""
+    healthcheck = make_healthcheck(conf)
+    manager = local_manager(measured_manager(ManagerService(context), watch.meter))
+    return make_app(
+        measured_managers(manager, watch.meter),
+        settings,
+        make_policy(conf),
+        guard=make_guard(settings, conf),
+        healthcheck=lambda app: while_healthy(healthcheck(app), reconciler.problems),
     )
 
 

@@ -13,7 +13,13 @@ from blazar.api.app import make_app
 from blazar.api.auth import make_guard
 from blazar.api.health import make_healthcheck
 from blazar.api.policies import make_policy
+from blazar.ports.manager import Manager
+from blazar.ports.metrics import OF_API
 from blazar.rpc.bus import bus_manager, get_transport
+from blazar.settings import Settings
+from blazar.telemetry.measured import measured_managers
+from blazar.telemetry.pages import counted, with_metrics
+from blazar.telemetry.watch import Watch
 
 if TYPE_CHECKING:
     from wsgiref.types import WSGIApplication
@@ -21,9 +27,18 @@ if TYPE_CHECKING:
 
 def make_application(conf: ConfigOpts) -> WSGIApplication:
     """Return the API that talks to the managers behind ``transport_url``."""
-    settings = config.read_settings(conf)
+    settings, server = config.read_settings(conf), config.read_server_settings(conf)
+    managers = bus_manager(get_transport(conf), server.rpc_topic)
+    if not server.metrics.is_in_api:
+        return _api(conf, settings, managers)
+    watch = Watch(OF_API)
+    app = counted(_api(conf, settings, measured_managers(managers, watch.meter)), watch.meter)
+    return with_metrics(app, watch.page())
+
+
+def _api(conf: ConfigOpts, settings: Settings, manager: Manager) -> WSGIApplication:
     return make_app(
-        bus_manager(get_transport(conf), conf.manager.rpc_topic),
+        manager,
         settings.api,
         make_policy(conf),
         guard=make_guard(settings.api, conf),

@@ -12,6 +12,7 @@ from keystoneauth1.session import Session
 from blazar.cloud.openstack.access import Access, Grant
 from blazar.cloud.openstack.answers import Answer, failure, short
 from blazar.domain.errors import CloudError, CloudNotFound, CloudUnavailable
+from blazar.telemetry.trail import global_request_id
 
 if TYPE_CHECKING:
     from requests import Response
@@ -160,6 +161,9 @@ class RestClient:
         self, call: str, grant: Grant, method: str, path: str, content: Mapping[str, Any]
     ) -> Response:
         headers = {"Accept": "application/json", **grant.headers, **content.get("headers", {})}
+        request_id = global_request_id()
+        if request_id is not None:
+            headers["X-Openstack-Request-Id"] = request_id
         try:
             return self._session.request(
                 f"{grant.url}/{path}",

@@ -1,0 +1,34 @@
+"""What is counted again and again, for whoever watches the service, is found by indexes.
+
+Revision ID: 0008
+Revises: 0007
+"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+from sqlalchemy.dialects import mysql
+
+revision = "0008"
+down_revision = "0007"
+branch_labels = None
+depends_on = None
+
+INSTANT = sa.DateTime().with_variant(mysql.DATETIME(fsp=6), "mysql")
+LEASES = "ix_leases_status"
+ALLOCATIONS = "ix_allocations_start_at_resource_id"
+
+
+def upgrade() -> None:
+    """Add two indexes, and the age of messages; of those that are there it is not known."""
+    op.create_index(LEASES, "leases", ["status"])
+    op.create_index(ALLOCATIONS, "allocations", ["start_at", "resource_id"])
+    op.add_column("outbox", sa.Column("created_at", INSTANT, nullable=True))
+
+
+def downgrade() -> None:
+    """Take them away."""
+    op.drop_column("outbox", "created_at")
+    op.drop_index(ALLOCATIONS, "allocations")
+    op.drop_index(LEASES, "leases")

@@ -1,0 +1,38 @@
+"""How late the events of leases are, and how long they take."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from blazar.domain.lease import Event, EventStatus, Lease
+from blazar.ports import metrics
+from blazar.ports.meter import Meter
+
+_FINISHED = (EventStatus.DONE, EventStatus.ERROR)
+
+
+def measure(meter: Meter, before: Lease, after: Lease, now: datetime) -> None:
+    """Note which events of a lease were begun, or came to their end, by a change that is stored.
+
+    What passed while nobody could look, such as the start of a lease that is over already, counts as late.
+    """
+    for old in before.events:
+        new = after.find_event(old.event_type)
+        if new is None or new.status is old.status:
+            continue
+        name = old.event_type.value
+        if old.status is EventStatus.UNDONE:
+            meter.observe(metrics.EVENT_LAG_SECONDS, _seconds(_due(old), now), name)
+        if new.status in _FINISHED:
+            begun = old.updated_at if old.status is EventStatus.IN_PROGRESS else now
+            meter.observe(metrics.EVENT_SECONDS, _seconds(begun or now, now), name)
+            meter.count(metrics.EVENTS, name, new.status.value.lower())
+
+
+def _due(event: Event) -> datetime:
+    """Return when an event was due: not before it was asked for, as a start at the full minute before is."""
+    return max(event.time, *(each for each in (event.created_at, event.updated_at, event.time) if each))
+
+
+def _seconds(since: datetime, now: datetime) -> float:
+    return max(0.0, (now - since).total_seconds())

@@ -1,0 +1,209 @@
+"""Wrappers around ports, which measure what passes through and change nothing of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from enum import Enum
+from typing import TYPE_CHECKING, Any, cast
+
+from blazar.domain.errors import BlazarError, CloudError, Unavailable
+from blazar.ports import metrics
+from blazar.ports.meter import Meter
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from blazar.ports.cloud import Cloud
+    from blazar.ports.compute import Compute, Lessee, LesseeCompute
+    from blazar.ports.enforcement import EnforcementFilter, JsonObject, LeaseUsage, Occasion
+    from blazar.ports.identity import Trusts
+    from blazar.ports.manager import Manager
+    from blazar.ports.network import Networks
+    from blazar.ports.notifier import Notifier
+    from blazar.ports.placement import Placement
+
+OK = "ok"
+SENT, FAILED = "sent", "failed"
+
+Call = Callable[[], Any]
+
+
+class _Around:
+    """An object whose methods are called by *call*, which is given a method's name and the call itself."""
+
+    def __init__(self, inner: Any, call: Callable[[str, Call], Any]) -> None:
+        self._inner = inner
+        self._call = call
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._inner, name)
+        if not callable(found):
+            return found
+        call = self._call
+        return lambda *args, **kwargs: call(name, lambda: found(*args, **kwargs))
+
+
+def measured_manager(manager: Manager, meter: Meter) -> Manager:
+    """Return *manager* with its requests counted and timed, in the process that deals with them."""
+
+    def call(method: str, request: Call) -> Any:
+        start, outcome = time.perf_counter(), BlazarError.code
+        try:
+            result = request()
+            outcome = OK
+            return result
+        except BlazarError as error:
+            outcome = error.code
+            raise
+        finally:
+            meter.observe(metrics.REQUEST_SECONDS, time.perf_counter() - start, method)
+            meter.count(metrics.REQUESTS, method, outcome)
+
+    return cast("Manager", _Around(manager, call))
+
+
+def measured_managers(managers: Manager, meter: Meter) -> Manager:
+    """Return *managers*, as the API sees them behind the bus, with calls timed and failures counted."""
+
+    def call(method: str, request: Call) -> Any:
+        start = time.perf_counter()
+        try:
+            return request()
+        except Unavailable as error:
+            # Filters that are not to be reached are a manager's answer.
+            if type(error) is Unavailable:
+                meter.count(metrics.MANAGER_CALL_FAILURES, method)
+            raise
+        finally:
+            meter.observe(metrics.MANAGER_CALL_SECONDS, time.perf_counter() - start, method)
+
+    return cast("Manager", _Around(managers, call))
+
+
+class MeasuredCloud:
+    """A cloud whose operations are timed, and whose errors are counted."""
+
+    def __init__(self, cloud: Cloud, meter: Meter) -> None:
+        self._cloud = cloud
+        self._meter = meter
+        self.compute = cast("Compute", self._measured("compute", cloud.compute))
+        self.placement = cast("Placement", self._measured("placement", cloud.placement))
+        self.networks = cast("Networks", self._measured("networks", cloud.networks))
+        self.trusts = cast("Trusts", self._measured("trusts", cloud.trusts))
+
+    def compute_for(self, lessee: Lessee) -> LesseeCompute:
+        """Return the part of Nova that is used with a lessee's rights. Makes no call."""
+        return cast("LesseeCompute", self._measured("lessee", self._cloud.compute_for(lessee)))
+
+    def _measured(self, service: str, port: object) -> object:
+        def call(operation: str, request: Call) -> Any:
+            start = time.perf_counter()
+            try:
+                return request()
+            except CloudError as error:
+                self._meter.count(metrics.CLOUD_CALL_FAILURES, service, operation, error.code)
+                raise
+            finally:
+                seconds = time.perf_counter() - start
+                self._meter.observe(metrics.CLOUD_CALL_SECONDS, seconds, service, operation)
+
+        return _Around(port, call)
+
+
+def measured_plugin(plugin: Any, meter: Meter) -> Any:
+    """Return a resource plugin with its steps on the cloud counted, by what came of them."""
+
+    def step(action: str) -> Callable[..., Any]:
+        act = getattr(plugin, action)
+
+        def take(cloud: Cloud, assignment: Any, item: Any, seen: Any) -> Any:
+            came_of_it = FAILED
+            try:
+                outcome = act(cloud, assignment, item, seen)
+                came_of_it = type(outcome).__name__.lower()
+                return outcome
+            finally:
+                meter.count(metrics.STEPS, plugin.resource_type, action, _kind(item), came_of_it)
+
+        return take
+
+    around = _Around(plugin, lambda name, call: call())
+    # Found before what the plugin itself has.
+    around.make, around.remove = step("make"), step("remove")  # type: ignore[attr-defined]
+    return around
+
+
+def _kind(item: Any) -> str:
+    """Return what kind of thing an item is, as its plugin calls it; never which one it is."""
+    kind = getattr(item, "kind", None)
+    return (kind.name if isinstance(kind, Enum) else type(item).__name__).lower()
+
+
+class MeasuredNotifier:
+    """A notifier whose deliveries are counted."""
+
+    def __init__(self, notifier: Notifier, meter: Meter) -> None:
+        self._notifier = notifier
+        self._meter = meter
+
+    def notify(self, event_type: str, payload: Mapping[str, object]) -> None:
+        """Deliver; raises Unavailable if it could not be."""
+        outcome = FAILED
+        try:
+            self._notifier.notify(event_type, payload)
+            outcome = SENT
+        finally:
+            self._meter.count(metrics.NOTIFICATIONS, event_type, outcome)
+
+
+class MeasuredFilter:
+    """An enforcement filter whose decisions are counted and timed."""
+
+    def __init__(self, inner: EnforcementFilter, name: str, meter: Meter) -> None:
+        self._inner = inner
+        self._name = name
+        self._meter = meter
+
+    def check_create(self, usage: LeaseUsage, key: str) -> None:
+        """Return if the lease may be made; raises as the filter does."""
+        self._check("create", lambda: self._inner.check_create(usage, key))
+
+    def check_update(self, current: LeaseUsage, usage: LeaseUsage, key: str) -> None:
+        """Return if the lease may be changed; raises as the filter does."""
+        self._check("update", lambda: self._inner.check_update(current, usage, key))
+
+    def wants(self, occasion: Occasion, project_id: str | None) -> bool:
+        """Return whether it is to be told of what happens to a project's leases."""
+        return self._inner.wants(occasion, project_id)
+
+    def deliver(self, occasion: Occasion, document: JsonObject, key: str) -> None:
+        """Take note; raises as the filter does."""
+        outcome = FAILED
+        try:
+            self._inner.deliver(occasion, document, key)
+            outcome = SENT
+        finally:
+            self._meter.count(metrics.FILTER_MESSAGES, self._name, occasion.value, outcome)
+
+    def _check(self, question: str, ask: Call) -> None:
+        start, outcome = time.perf_counter(), FAILED
+        try:
+            ask()
+            outcome = "allowed"
+        except Unavailable:
+            raise
+        except BlazarError:
+            outcome = "refused"
+            raise
+        finally:
+            self._meter.observe(metrics.FILTER_CHECK_SECONDS, time.perf_counter() - start, self._name)
+            self._meter.count(metrics.FILTER_CHECKS, self._name, question, outcome)
+
+
+if TYPE_CHECKING:
+
+    def _witness(
+        cloud: MeasuredCloud, notifier: MeasuredNotifier, each: MeasuredFilter
+    ) -> tuple[Cloud, Notifier, EnforcementFilter]:
+        return cloud, notifier, each

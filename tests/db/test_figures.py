@@ -1,0 +1,162 @@
+"""Numbers about everything."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+import sqlalchemy as sa
+from clocks import EPOCH
+from oslo_db.sqlalchemy import exc_filters
+from samples import at, make_allocation, make_host, make_lease
+from statements import counted
+
+from blazar.db.figures import SqlFigures
+from blazar.db.store import SqlStore
+from blazar.domain.errors import Unavailable
+from blazar.domain.health import Diagnosis, Health
+from blazar.domain.lease import LeaseId, LeaseStatus, ReservationStatus
+from blazar.ports.figures import Figures
+from blazar.ports.store import Message
+
+NOW = at(2)
+
+
+def test_of_nothing_there_is_nothing(engine: sa.Engine) -> None:
+    assert SqlFigures(engine).read(NOW) == Figures()
+
+
+def test_leases_are_counted_by_status_and_reservations_until_they_are_over(
+    store: SqlStore, engine: sa.Engine
+) -> None:
+    running = make_lease("a", reservations=2)
+    first, second = running.reservations
+    running = replace(
+        running,
+        status=LeaseStatus.ACTIVE,
+        reservations=(
+            replace(first, status=ReservationStatus.ACTIVE, missing_resources=True),
+            replace(second, status=ReservationStatus.ERROR),
+        ),
+    )
+    over = make_lease("c")
+    over = replace(
+        over,
+        status=LeaseStatus.TERMINATED,
+        reservations=(replace(over.reservations[0], status=ReservationStatus.DELETED),),
+    )
+    with store.begin() as transaction:
+        for each in (running, make_lease("b"), over):
+            transaction.leases.insert(each)
+        transaction.commit()
+
+    figures = SqlFigures(engine).read(NOW)
+
+    assert figures.leases == {"ACTIVE": 1, "PENDING": 1, "TERMINATED": 1}
+    assert figures.reservations == {
+        ("physical:host", "active"): 1,
+        ("physical:host", "error"): 1,
+        ("physical:host", "pending"): 1,
+    }
+    assert figures.missing_resources == 1
+
+
+def test_work_is_due_claimed_or_failing(store: SqlStore, engine: sa.Engine) -> None:
+    with store.begin() as transaction:
+        transaction.work.schedule(["late"], at(1))
+        transaction.work.schedule(["claimed", "abandoned", "failing"], at(0))
+        transaction.work.schedule(["later"], at(3))
+        transaction.commit()
+    with store.begin() as transaction:
+        candidates = {each.key: each for each in transaction.work.list_due(NOW, 9)}
+        transaction.work.claim(candidates["claimed"], "m", at(0), at(3))
+        transaction.work.claim(candidates["abandoned"], "m", at(0), at(1.5))
+        failing = transaction.work.claim(candidates["failing"], "m", at(0), at(1))
+        assert failing is not None
+        transaction.work.finish(failing, at(4), 3)
+        transaction.commit()
+
+    figures = SqlFigures(engine).read(NOW)
+
+    assert (figures.work_due, figures.work_claimed, figures.work_failing) == (2, 1, 1)
+    # What was abandoned counts from when its claim ran out.
+    assert figures.work_overdue == timedelta(hours=1)
+
+
+def test_messages_keep_their_age_however_often_they_are_tried(store: SqlStore, engine: sa.Engine) -> None:
+    with store.begin() as transaction:
+        message = Message(event_type="lease.create", lease_id=LeaseId("a"), payload={})
+        transaction.outbox.append([message, message], EPOCH)
+        transaction.commit()
+    with store.begin() as transaction:
+        taken = transaction.outbox.take(at(1), at(5), 1)
+        transaction.outbox.postpone(taken[0].id, at(9))
+        transaction.commit()
+
+    figures = SqlFigures(engine).read(NOW)
+
+    assert (figures.outbox, figures.outbox_age) == (2, timedelta(hours=2))
+
+
+def test_resources_are_sound_promised_or_free(store: SqlStore, engine: sa.Engine) -> None:
+    with store.begin() as transaction:
+        for number in range(5):
+            transaction.hosts.insert(make_host(str(number)))
+        transaction.leases.insert(make_lease("a"))
+        transaction.allocations.insert(
+            [
+                # Of host 0 now and, once more, later; of host 1 past its end; of host 2 later.
+                make_allocation("0", "a-r0", 1, 5),
+                make_allocation("0", "a-r0", 7, 8),
+                make_allocation("1", "a-r0", 0, 1),
+                make_allocation("2", "a-r0", 3, 5),
+            ]
+        )
+        for number, health in ((1, Health.DISABLED), (3, Health.FAILED)):
+            transaction.resources.set_diagnosis(
+                make_host(str(number)).id, Diagnosis(health=health, problem="x"), EPOCH
+            )
+        transaction.commit()
+
+    figures = SqlFigures(engine).read(NOW)
+
+    assert figures.resources == {("host", "sound"): 3, ("host", "disabled"): 1, ("host", "failed"): 1}
+    assert figures.promised == {"host": 2}
+    assert figures.free == {"host": 2}
+
+
+def test_what_was_seen_free_is_nobodys(store: SqlStore, engine: sa.Engine) -> None:
+    with store.begin() as transaction:
+        transaction.hosts.insert(make_host("0"))
+        transaction.leases.insert(make_lease("a"))
+        transaction.allocations.insert([make_allocation("0", "a-r0", 1, 1.5)])
+        transaction.commit()
+    with store.begin() as transaction:
+        reservation, host = make_lease("a").reservations[0], make_host("0")
+        transaction.allocations.release(reservation.id, [host.id], at(1.6))
+        transaction.commit()
+
+    assert SqlFigures(engine).read(NOW).promised == {"host": 0}
+
+
+def test_there_are_five_statements_however_much_there_is(store: SqlStore, engine: sa.Engine) -> None:
+    with store.begin() as transaction:
+        for number in range(30):
+            transaction.leases.insert(make_lease(f"l{number}", reservations=2))
+            transaction.hosts.insert(make_host(str(number)))
+        transaction.commit()
+
+    with counted(engine) as statements:
+        SqlFigures(engine).read(NOW)
+
+    assert statements.count("SELECT") == 5
+    assert statements.count("INSERT", "UPDATE", "DELETE") == 0
+
+
+def test_a_database_that_is_away_is_unavailable() -> None:
+    engine = sa.create_engine("mysql+pymysql://nobody@127.0.0.1:1/none")
+    exc_filters.register_engine(engine)
+
+    with pytest.raises(Unavailable):
+        SqlFigures(engine).read(NOW)
