@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from dataclasses import replace
 from typing import Any, cast
 
 import pytest
+from oslo_context import context as oslo
+from telemetry.listening import listening
 
 from blazar.domain.errors import LeaseNotFound, Unavailable
 from blazar.ports.manager import Caller, Manager
@@ -67,3 +70,30 @@ def test_a_wake_up_reaches_every_manager(transport: Any, topic: str, managers: l
 def test_without_a_manager_the_service_is_unavailable(transport: Any, topic: str) -> None:
     with pytest.raises(Unavailable, match="No manager answered"):
         bus_manager(transport, topic).list_leases(CALLER, None)
+
+
+def test_a_request_keeps_its_ids_on_the_way_to_a_manager(transport: Any, topic: str) -> None:
+    seen: list[dict[str, Any]] = []
+
+    class Looking:
+        def delete_lease(self, caller: Caller, lease_id: str) -> None:
+            present: Any = oslo.get_current()
+            seen.append(present.get_logging_values())
+
+    server = make_server(transport, topic, "one", cast("Manager", Looking()), lambda: None)
+    server.start()
+    caller = replace(CALLER, request_id="req-1", global_request_id="req-2", token="secret")
+
+    with listening(None) as lines:
+        bus_manager(transport, topic).delete_lease(caller, "lease-1")
+    server.stop()
+    server.wait()
+
+    assert [seen[0][each] for each in ("request_id", "global_request_id", "user_id", "project_id")] == [
+        "req-1",
+        "req-2",
+        "u",
+        "p",
+    ]
+    assert seen[0]["lease_id"] == "lease-1"
+    assert "secret" not in "\n".join(f"{each.text} {each.about}" for each in lines)

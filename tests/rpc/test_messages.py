@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any, cast
 
 import pytest
+from oslo_context import context as oslo
+from telemetry.listening import listening
 
 from blazar.domain import errors
 from blazar.ports.manager import Caller, Manager
@@ -98,3 +101,32 @@ def test_only_use_cases_can_be_called(method: str) -> None:
 
 def test_a_caller_does_not_show_their_token() -> None:
     assert "secret" not in repr(CALLER)
+
+
+def test_what_goes_wrong_is_logged_with_whose_request_it_was() -> None:
+    caller = {**asdict(CALLER), "roles": ["member"], "global_request_id": "req-2"}
+    request = {"method": "delete_lease", "caller": caller, "arguments": ["lease-1"]}
+
+    with listening() as lines:
+        answer(cast("Manager", Recorder(error=RuntimeError("nobody foresaw this"))), request)
+
+    (line,) = lines
+    assert line.text.startswith("Request failed: method=delete_lease")
+    assert {
+        each: line.about[each]
+        for each in ("request_id", "global_request_id", "user_id", "project_id", "lease_id")
+    } == {
+        "request_id": "req-1",
+        "global_request_id": "req-2",
+        "user_id": "u",
+        "project_id": "p",
+        "lease_id": "lease-1",
+    }
+    assert "secret" not in f"{line.text} {line.about}"
+    assert oslo.get_current() is None
+
+
+def test_a_message_that_is_no_request_is_answered_all_the_same() -> None:
+    reply = answer(cast("Manager", Recorder()), {"method": "list_hosts"})
+
+    assert reply["error"]["code"] == "internal"

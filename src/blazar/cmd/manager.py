@@ -70,7 +70,7 @@ def main() -> int:
         return _refuse(str(error))
     name = manager_name()
     notifier = MeasuredNotifier(BusNotifier(conf, server.publisher_id), watch.meter)
-    sender = OutboxSender(context.store, clock, notifier, context.filters)
+    sender = OutboxSender(context.store, clock, notifier, context.filters, context.trail)
     reconciler = Reconciler(context, name, sender, waker.event)
     manager = measured_manager(ManagerService(context), watch.meter)
     rpc_server = make_server(transport, server.rpc_topic, name, manager, waker.event.set)

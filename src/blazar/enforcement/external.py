@@ -19,6 +19,7 @@ from oslo_config.cfg import ConfigOpts
 from blazar.domain.errors import EnforcementUnavailable, Unavailable, UsageDenied
 from blazar.enforcement.options import GROUP
 from blazar.ports.enforcement import JsonObject, LeaseUsage, Occasion
+from blazar.telemetry.trail import global_request_id
 
 if TYPE_CHECKING:
     from blazar.ports.enforcement import EnforcementFilter
@@ -106,11 +107,15 @@ class ExternalService:
             "auth_url": self._settings.auth_url,
             "region_name": self._settings.region_name,
         }
+        headers = {**self._settings.headers, "Idempotency-Key": key}
+        request_id = global_request_id()
+        if request_id is not None:
+            headers["X-Openstack-Request-Id"] = request_id
         try:
             return requests.post(
                 self._settings.urls[call],
                 json={"context": context, **more, "lease": document},
-                headers={**self._settings.headers, "Idempotency-Key": key},
+                headers=headers,
                 timeout=self._settings.timeout_seconds,
                 allow_redirects=False,
                 verify=self._settings.verify,

@@ -86,8 +86,10 @@ def heal(
         failed = healing.books.failed(reservation)
         if (failed or reservation.missing_resources) and _is_due(context, healing, reservation):
             has_begun = phase is Phase.RUNNING
+            patient = _Patient(context, claim, actor, before_each, healing, number, failed, has_begun)
             try:
-                _Patient(context, claim, actor, before_each, healing, number, failed, has_begun).treat()
+                with context.trail.working_on(reservation_id=reservation.id):
+                    patient.treat()
             except (ConcurrentUpdate, Interrupted, Unavailable):
                 raise
             except Exception as error:

@@ -93,7 +93,7 @@ def build(conf: ConfigOpts) -> Embedded:
         transaction.commit()
     warm_up(context)
     notifier = MeasuredNotifier(LogNotifier(), watch.meter)
-    sender = OutboxSender(context.store, clock, notifier, context.filters)
+    sender = OutboxSender(context.store, clock, notifier, context.filters, context.trail)
     reconciler = Reconciler(context, manager_name(), sender, waker.event)
     application = _application(conf, settings.api, context, watch, reconciler)
     if server.metrics.is_in_api:

@@ -46,7 +46,12 @@ class LogContext(RequestContext):
     def get_logging_values(self) -> dict[str, Any]:
         """Return what may stand in a log; a token is left out."""
         values: dict[str, Any] = super().get_logging_values()
-        return {**values, "lease_id": self.lease_id, "reservation_id": self.reservation_id}
+        return {
+            **values,
+            "user_id": self.user_id,
+            "lease_id": self.lease_id,
+            "reservation_id": self.reservation_id,
+        }
 
 
 class LogTrail:

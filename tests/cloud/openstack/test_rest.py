@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 from cloud.openstack.conftest import MakeCloud
 from cloud.openstack.stub import Reply, Request, StubCloud
+from telemetry.listening import listening
 
 from blazar.cloud.openstack.driver import OpenStackCloud
 from blazar.domain.errors import CloudConflict, CloudError, CloudNotFound, CloudRefused, CloudUnavailable
+from blazar.ports.compute import Lessee
+from blazar.telemetry.trail import arriving
 
 AGGREGATES = "/compute/v2.1/os-aggregates"
 ACTION = f"{AGGREGATES}/7/action"
@@ -268,3 +271,32 @@ def test_threads_keep_their_connections(stub: StubCloud, cloud: OpenStackCloud) 
     asked = stub.asked("GET", AGGREGATES)
     assert len(asked) == 3 * number + 1
     assert len({each.connection for each in asked}) == number
+
+
+def test_services_are_told_for_which_request_they_are_called(stub: StubCloud, cloud: OpenStackCloud) -> None:
+    stub.lay_out("POST", ACTION, Reply())
+    local = "req-6a0c1f0e-1111-4222-8333-0123456789ab"
+    sent_by_client = "req-6a0c1f0e-9999-4222-8333-0123456789ab"
+
+    add_host(cloud)
+    with arriving(local, None):
+        add_host(cloud)
+    with arriving(local, sent_by_client):
+        add_host(cloud)
+
+    ids = [each.headers.get("X-Openstack-Request-Id") for each in stub.asked("POST", ACTION)]
+    assert ids == [None, local, sent_by_client]
+
+
+def test_no_token_and_no_password_is_logged_at_any_level(stub: StubCloud, cloud: OpenStackCloud) -> None:
+    stub.lay_out("POST", ACTION, Reply())
+    lessee = Lessee(project_id="p", token="the lessee's token")
+
+    with listening(None) as lines:
+        add_host(cloud)
+        cloud.compute_for(lessee).find_flavor("f")
+
+    logged = "\n".join(each.text for each in lines)
+    assert "os-aggregates/7/action" in logged
+    for secret in ("pass-word", "token-1", "the lessee's token"):
+        assert secret not in logged
