@@ -35,6 +35,8 @@ LEASES = Path(__file__).parent / "leases"
 GIVE_UP_AFTER_SECONDS = 50
 LOOK_EVERY_SECONDS = 0.05
 CONFIGURATION = """
+[DEFAULT]
+use_stderr = true
 [standalone]
 state_dir = {folder}
 clock_speed = {speed}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import queue
 import subprocess
 import sys
 import threading
@@ -26,12 +27,17 @@ class Program:
             text=True,
         )
         self.log: list[str] = []
-        threading.Thread(target=self._read_log, daemon=True).start()
+        """What it has logged so far, on both of its outputs."""
+        self._lines: queue.Queue[str] = queue.Queue()
+        self._readers = [
+            threading.Thread(target=act, daemon=True) for act in (self._read_output, self._read_log)
+        ]
+        for each in self._readers:
+            each.start()
 
     def line(self) -> str:
-        """Return the next line of its output."""
-        assert self.process.stdout is not None
-        return self.process.stdout.readline()
+        """Return the next line of its output; empty at its end."""
+        return self._lines.get(timeout=DEADLINE_SECONDS)
 
     def stop(self) -> int:
         """Ask it to end; return its exit code."""
@@ -42,6 +48,24 @@ class Program:
         """End it as a crash would."""
         self.process.kill()
         self.process.wait(timeout=DEADLINE_SECONDS)
+
+    def close(self) -> None:
+        """End it, if it still runs, and read its outputs to the end."""
+        if self.process.poll() is None:
+            self.kill()
+        for each in self._readers:
+            each.join(DEADLINE_SECONDS)
+        for stream in (self.process.stdout, self.process.stderr):
+            assert stream is not None
+            stream.close()
+
+    def _read_output(self) -> None:
+        # To the end, as a pipe that nobody empties would stop the program.
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self._lines.put(line)
+            self.log.append(line)
+        self._lines.put("")
 
     def _read_log(self) -> None:
         assert self.process.stderr is not None

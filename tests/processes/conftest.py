@@ -19,7 +19,4 @@ def ended_afterwards() -> Iterator[Callable[[Any], Any]]:
 
     yield note
     for program in programs:
-        if program.process.poll() is None:
-            program.kill()
-        for stream in (program.process.stdout, program.process.stderr):
-            stream.close()
+        program.close()

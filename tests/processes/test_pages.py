@@ -84,6 +84,44 @@ def test_api_and_manager_show_how_they_are(tmp_path: Path, ended_afterwards: Cal
         assert [manager.stop(), api.stop()] == [0, 0]
 
 
+def test_one_request_can_be_followed_through_both_and_no_secret_is_among_it(
+    tmp_path: Path, ended_afterwards: Callable[[Any], Any]
+) -> None:
+    with make_database("mariadb", tmp_path) as engine:
+        ports = {"api": _free_port(), "manager": _free_port()}
+        path = tmp_path / "blazar.conf"
+        text = CONFIGURATION.format(
+            **ports,
+            rabbit=broker_url(),
+            database=engine.url.render_as_string(hide_password=False).replace("%", "%%"),
+            topic=uuid.uuid4().hex,
+        )
+        path.write_text(f"{text}[oslo_messaging_notifications]\ndriver = messagingv2\n")
+        manager, api = (
+            ended_afterwards(Program(f"blazar.cmd.{each}", "--config-file", str(path), "--debug"))
+            for each in ("manager", "api")
+        )
+        url = f"http://127.0.0.1:{ports['api']}/v1"
+        assert wait_until(lambda: _is(200, f"{url}/leases")), (manager.log, api.log)
+        lease = {"name": "l", "start_date": "now", "end_date": "9000-01-01 00:00"}
+        lease_id = request(f"{url}/leases", "POST", lease)[1]["lease"]["id"]
+
+        sent = "req-6a0c1f0e-9999-4222-8333-0123456789ab"
+        headers = {"X-Auth-Token": "a-token-of-the-lessees", "X-Openstack-Request-Id": sent}
+        assert fetch(f"{url}/leases/{lease_id}", headers)[0] == 200
+        assert [manager.stop(), api.stop()] == [0, 0]
+        manager.close()
+        api.close()
+
+        logs = {"manager": manager.log, "api": api.log}
+        for name, lines in logs.items():
+            about = [line for line in lines if sent in line]
+            assert about, name
+            assert any(f"[lease {lease_id}]" in line for line in about), name
+            # The broker's password is the user's name; the AMQP library says which protocol it speaks.
+            assert not [line for line in lines if "a-token-of-the-lessees" in line or "guest:guest" in line]
+
+
 def test_the_embedded_service_shows_both_at_one_place(
     tmp_path: Path, ended_afterwards: Callable[[Any], Any]
 ) -> None:

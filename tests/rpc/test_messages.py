@@ -110,8 +110,9 @@ def test_what_goes_wrong_is_logged_with_whose_request_it_was() -> None:
     with listening() as lines:
         answer(cast("Manager", Recorder(error=RuntimeError("nobody foresaw this"))), request)
 
-    (line,) = lines
+    line, last = lines
     assert line.text.startswith("Request failed: method=delete_lease")
+    assert last.text == "Request answered: method=delete_lease outcome=internal"
     assert {
         each: line.about[each]
         for each in ("request_id", "global_request_id", "user_id", "project_id", "lease_id")

@@ -34,20 +34,28 @@ def answer(manager: Manager, request: Mapping[str, Any]) -> dict[str, Any]:
     try:
         caller = request["caller"]
         who = Caller(**{**caller, "roles": tuple(caller["roles"])})
-        method, arguments = request["method"], request["arguments"]
+        method, arguments = str(request["method"]), request["arguments"]
     except (KeyError, TypeError):
         _logger.exception("Request not understood")
         return _INTERNAL_ERROR
     with serving(who, str(arguments[0]) if method in _ABOUT_LEASES else None):
-        try:
-            if method not in METHODS:
-                raise BlazarError(f"There is no method {method}")
-            return {"result": getattr(manager, method)(who, *arguments)}
-        except BlazarError as error:
-            return {"error": {"code": error.code, "message": error.message, "fields": error.fields}}
-        except Exception:
-            _logger.exception("Request failed: method=%s", method)
-            return _INTERNAL_ERROR
+        reply = _reply(manager, who, method, arguments)
+        level = logging.DEBUG if method.startswith(("get_", "list_")) else logging.INFO
+        outcome = reply["error"]["code"] if "error" in reply else "ok"
+        _logger.log(level, "Request answered: method=%s outcome=%s", method, outcome)
+        return reply
+
+
+def _reply(manager: Manager, who: Caller, method: str, arguments: Sequence[Any]) -> dict[str, Any]:
+    try:
+        if method not in METHODS:
+            raise BlazarError(f"There is no method {method}")
+        return {"result": getattr(manager, method)(who, *arguments)}
+    except BlazarError as error:
+        return {"error": {"code": error.code, "message": error.message, "fields": error.fields}}
+    except Exception:
+        _logger.exception("Request failed: method=%s", method)
+        return _INTERNAL_ERROR
 
 
 class RemoteManager:
