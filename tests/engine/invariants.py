@@ -16,12 +16,12 @@ from engine.floatingips import is_of_floatingips
 from engine.healing import check_healing, failed_resources
 from engine.slot_invariants import check_slots_in_cloud, is_of_slots
 
+from blazar.app.event_types import DEGRADED, HEALED
 from blazar.db import tables
 from blazar.db.leases import SqlLeases
 from blazar.domain.lease import EventStatus, Lease, LeaseStatus, Reservation, ReservationStatus
 from blazar.plugins.hosts.preemption import closings
 from blazar.reconcile.chores import CHECK_FLOATINGIPS, SWEEP
-from blazar.reconcile.telling import DEGRADED, HEALED
 
 if TYPE_CHECKING:
     from engine.lab import Lab

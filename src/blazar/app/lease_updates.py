@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from blazar.app import event_types
 from blazar.app.assignments import assign, exists_ahead
 from blazar.app.choosing import Found, Search, beside, find_resources, holdings_of, search_for
 from blazar.app.context import Context
@@ -117,10 +118,22 @@ def update_once(
             else:
                 transaction.work.finish(given_up.claim, now, 0)
             record_request(context, transaction, changed, "update", caller, _summary(lease, changed))
-            announce(context, transaction, changed, "lease.update", now)
+            _announce(context, transaction, lease, changed, now)
             work.enforcing.commit(transaction)
             transaction.commit()
     return changed
+
+
+def _announce(
+    context: Context, transaction: Transaction, before: Lease, changed: Lease, now: datetime
+) -> None:
+    """Notify of a change; the status is then what consumers know it to be at that point (behaviour 2.7)."""
+    shown = replace(changed, status=LeaseStatus.UPDATING)
+    notice, again = (each.find_event(EventType.BEFORE_END) for each in (before, changed))
+    was_given = notice is not None and notice.status is not EventStatus.UNDONE
+    if was_given and again is not None and again.status is EventStatus.UNDONE:
+        announce(context, transaction, shown, event_types.BEFORE_END_REVOKED, now)
+    announce(context, transaction, shown, event_types.UPDATED, now)
 
 
 def _rename(context: Context, caller: Caller, lease: Lease, renamed: Lease) -> Lease:

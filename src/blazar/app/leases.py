@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
+from blazar.app import event_types
 from blazar.app.assignments import exists_ahead
 from blazar.app.choosing import Found, Search, find_resources
 from blazar.app.context import Context
@@ -160,7 +161,7 @@ def _create_once(
             transaction.allocations.insert(_allocations(lease, window, found))
         transaction.work.schedule([lease.id], max(now, lease.start - context.settings.leases.prepare_lead))
         record_request(context, transaction, lease, "create", caller)
-        announce(context, transaction, lease, "lease.create", now)
+        announce(context, transaction, lease, event_types.CREATED, now)
         work.enforcing.commit(transaction)
         transaction.commit()
     return lease
@@ -253,7 +254,7 @@ def erase_lease(context: Context, transaction: Transaction, stored: Lease, shown
     transaction.allocations.touch({each.resource_id for each in held})
     transaction.leases.delete(marked)
     have_missing_sought(context, transaction)
-    announce(context, transaction, shown, "lease.delete", now)
+    announce(context, transaction, shown, event_types.DELETED, now)
 
 
 def _end_allocations(transaction: Transaction, lease: Lease, now: datetime) -> None:

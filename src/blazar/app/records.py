@@ -8,6 +8,7 @@ from datetime import datetime
 from blazar.app.context import Context
 from blazar.app.views import lease_view
 from blazar.domain.lease import Lease
+from blazar.domain.shown import shown_lease
 from blazar.ports.manager import Caller
 from blazar.ports.store import JournalEntry, Message, Transaction
 
@@ -31,11 +32,18 @@ def record_request(
 
 
 def announce(context: Context, transaction: Transaction, lease: Lease, event_type: str, at: datetime) -> None:
-    """Put a notification of the lease as it is now into the outbox (behaviour 2.7).
+    """Put a notification of a lease into the outbox (behaviour 2.7).
 
     Unlike the reference's, its payload holds no trust id, and no token travels with it.
+
+    Args:
+        context: The context.
+        transaction: With which the notification is stored, to leave once that is committed.
+        lease: As it is to be shown.
+        event_type: One of :mod:`blazar.app.event_types`.
+        at: When.
     """
-    view = dict(lease_view(lease, context.plugins))
+    view = dict(shown_lease(lease_view(lease, context.plugins)))
     payload: Mapping[str, object] = {
         "lease_id": view.pop("id"),
         **{key: value for key, value in view.items() if key != "trust_id"},

@@ -5,21 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from blazar.app import event_types
 from blazar.app.context import Context
 from blazar.app.records import announce
 from blazar.domain.lease import EventStatus, EventType, Lease, LeaseStatus
 from blazar.ports.store import Transaction
 from blazar.reconcile.journaling import transitions
 
-DEGRADED = "lease.degraded"
-"""Resources of the lease have failed; its flags say whether others have taken their place."""
-HEALED = "lease.healed"
-"""Nothing is wrong with the lease's resources any more."""
-
 _NOTIFIED = {
-    EventType.START: "lease.event.start_lease",
-    EventType.BEFORE_END: "lease.event.before_end_lease",
-    EventType.END: "lease.event.end_lease",
+    EventType.START: event_types.STARTED,
+    EventType.BEFORE_END: event_types.BEFORE_END,
+    EventType.END: event_types.ENDED,
 }
 _FINISHED = (EventStatus.DONE, EventStatus.ERROR)
 _OVER = (LeaseStatus.TERMINATING, LeaseStatus.TERMINATED, LeaseStatus.DELETING)
@@ -47,11 +43,17 @@ def _turns(before: Lease, after: Lease) -> Sequence[str]:
     """Return whether the lease took a turn for the worse or the better; one that is over does neither."""
     if after.status in _OVER:
         return []
+    failed = [event_types.FAILED] if _fails(before, after) else []
     worse = [
         new
         for old, new in zip(before.reservations, after.reservations, strict=True)
         if (new.missing_resources and not old.missing_resources) or new.lost_resources - old.lost_resources
     ]
     if worse:
-        return [DEGRADED]
-    return [HEALED] if before.is_degraded and not after.is_degraded else []
+        return [*failed, event_types.DEGRADED]
+    is_healed = before.is_degraded and not after.is_degraded
+    return [*failed, event_types.HEALED] if is_healed else failed
+
+
+def _fails(before: Lease, after: Lease) -> bool:
+    return after.status is LeaseStatus.ERROR and before.status is not LeaseStatus.ERROR

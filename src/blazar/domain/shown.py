@@ -1,0 +1,64 @@
+"""How leases are shown to those outside: by version 1 of the API, and in notifications.
+
+Instants go about inside as ISO 8601 text with an offset; those outside have known two formats without a
+zone ever since, and parse both strictly.
+
+Source: rest-api 4.7, 9 (1, 2); behaviour 2.7.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from typing import cast
+
+JsonObject = Mapping[str, object]
+
+
+def shown_instant(value: object) -> object:
+    """Return an instant as ``2031-04-05T06:07:00.000000``: always six digits, no zone; None for None.
+
+    What is no instant comes back as it is: an extra capability of a host may bear a date's name.
+    """
+    moment = _parsed(value)
+    return value if moment is None else moment.isoformat(timespec="microseconds")
+
+
+def shown_stamp(value: object) -> object:
+    """Return an instant as ``2031-04-05 06:07:08``, and anything else as it is."""
+    moment = _parsed(value)
+    return value if moment is None else moment.isoformat(" ", timespec="seconds")
+
+
+def with_stamps(value: JsonObject) -> JsonObject:
+    """Return an object with its times of creation and update as they are shown."""
+    stamps = {key: shown_stamp(value[key]) for key in ("created_at", "updated_at") if key in value}
+    return {**value, **stamps}
+
+
+def shown_lease(value: JsonObject) -> JsonObject:
+    """Return a lease with its reservations and events as they are shown."""
+    return {
+        **with_stamps(value),
+        "start_date": shown_instant(value["start_date"]),
+        "end_date": shown_instant(value["end_date"]),
+        "reservations": [with_stamps(each) for each in _objects(value["reservations"])],
+        "events": [
+            {**with_stamps(each), "time": shown_instant(each.get("time"))}
+            for each in _objects(value["events"])
+        ],
+    }
+
+
+def _parsed(value: object) -> datetime | None:
+    if not isinstance(value, str):
+        return None
+    try:
+        moment = datetime.fromisoformat(value)
+    except ValueError:
+        return None
+    return None if moment.utcoffset() is None else moment.astimezone(UTC).replace(tzinfo=None)
+
+
+def _objects(value: object) -> Iterable[JsonObject]:
+    return cast(Iterable[JsonObject], value)
