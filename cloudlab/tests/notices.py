@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final
+from typing import Any, Final
 
 import amqp
 
@@ -24,14 +24,17 @@ class Notices:
     def __init__(self, channel: amqp.Channel, queue: str) -> None:
         self._channel = channel
         self._queue = queue
-        self._seen: list[tuple[str, str]] = []
+        self._seen: list[dict[str, Any]] = []
+
+    def messages(self, lease_id: str) -> list[dict[str, Any]]:
+        """Return a lease's notifications so far, whole."""
+        while (message := self._channel.basic_get(self._queue, no_ack=True)) is not None:
+            self._seen.append(json.loads(json.loads(message.body)["oslo.message"]))
+        return [each for each in self._seen if each["payload"].get("lease_id") == lease_id]
 
     def of(self, lease_id: str) -> list[str]:
         """Return the event types of a lease's notifications so far."""
-        while (message := self._channel.basic_get(self._queue, no_ack=True)) is not None:
-            body = json.loads(json.loads(message.body)["oslo.message"])
-            self._seen.append((body["event_type"], body["payload"].get("lease_id", "")))
-        return [event_type for event_type, of in self._seen if of == lease_id]
+        return [each["event_type"] for each in self.messages(lease_id)]
 
     def wait_for(self, event_type: str, lease_id: str, *, seconds: float = 15) -> None:
         """Return when a lease has been notified of. Raises LabError if that takes too long."""
@@ -39,7 +42,7 @@ class Notices:
             lambda: event_type in self.of(lease_id),
             f"{event_type} of lease {lease_id} is notified",
             seconds=seconds,
-            explain=lambda: str(self._seen),
+            explain=lambda: str([(each["event_type"], each["payload"]) for each in self._seen]),
         )
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from blazar.options import METRICS_OPTIONS
 from blazar.ports import metrics
 from blazar.ports.meter import Kind, Metric
 from blazar.telemetry.reference import page
 
+MONITOR = (Path(__file__).parents[2] / "doc" / "operators" / "monitor.md").read_text()
 DOC = Path(__file__).parents[2] / "doc"
 
 
@@ -16,6 +18,30 @@ def test_the_kept_page_is_current() -> None:
     assert (DOC / "reference" / "metrics.md").read_text() == page(), (
         "run python -m blazar.telemetry.reference > doc/reference/metrics.md"
     )
+
+
+def test_the_operators_page_names_only_metrics_that_exist() -> None:
+    ends = {Kind.HISTOGRAM: ("_bucket", "_count", "_sum")}
+    existing = {each.name + end for each in metrics.ALL for end in ("", *ends.get(each.kind, ()))}
+
+    named = set(re.findall(r"\bblazar_[a-z_]+\b", MONITOR))
+
+    assert named - existing == set()
+    assert {each.name for each in metrics.FROM_DATABASE if each.name.startswith("blazar_work_")} & named
+
+
+def test_its_rules_select_only_by_labels_that_exist() -> None:
+    labels = {each.name: {*each.labels, "le"} for each in metrics.ALL}
+
+    for name, selected in re.findall(r"\b(blazar_[a-z_]+?)(?:_bucket|_count|_sum)?\{([^}]*)\}", MONITOR):
+        assert set(re.findall(r"(\w+)=", selected)) <= labels[name], name
+
+
+def test_it_names_only_options_that_exist() -> None:
+    named = set(re.findall(r"`\[metrics\] (\w+)", MONITOR))
+    named |= set(re.findall(r"^(\w+) =", MONITOR.partition("## What to be told of")[0], re.MULTILINE))
+
+    assert named == {each.dest for each in METRICS_OPTIONS}
 
 
 def test_no_metric_is_left_out_of_the_lists() -> None:
