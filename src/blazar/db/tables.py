@@ -193,7 +193,7 @@ allocations = _table(
     sa.Column("released_at", Instant, index=True),
     sa.Index("ix_allocations_resource_id_end_at_start_at", "resource_id", "end_at", "start_at"),
     # What has begun is little of what there is.
-    sa.Index("ix_allocations_start_at_resource_id", "start_at", "resource_id"),
+    sa.Index("ix_allocations_start_at_released_at_resource_id", "start_at", "released_at", "resource_id"),
 )
 resource_changes = _table(
     "resource_changes",

@@ -17,13 +17,13 @@ depends_on = None
 
 INSTANT = sa.DateTime().with_variant(mysql.DATETIME(fsp=6), "mysql")
 LEASES = "ix_leases_status"
-ALLOCATIONS = "ix_allocations_start_at_resource_id"
+ALLOCATIONS = "ix_allocations_start_at_released_at_resource_id"
 
 
 def upgrade() -> None:
     """Add two indexes, and the age of messages; of those that are there it is not known."""
     op.create_index(LEASES, "leases", ["status"])
-    op.create_index(ALLOCATIONS, "allocations", ["start_at", "resource_id"])
+    op.create_index(ALLOCATIONS, "allocations", ["start_at", "released_at", "resource_id"])
     op.add_column("outbox", sa.Column("created_at", INSTANT, nullable=True))
 
 
