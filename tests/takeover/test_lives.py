@@ -97,6 +97,26 @@ def test_its_window_decides_what_becomes_of_a_lease(there: tuple[object, ...]) -
 
 
 @pytest.mark.parametrize(
+    ("there", "reason"),
+    [
+        ((OPEN, "UPDATING"), "UPDATING: its window is open: it is active"),
+        ((AHEAD, "ERROR"), "ERROR: it has not begun: it is pending"),
+        ((AHEAD, "ACTIVE", "active", ("DONE", "UNDONE")), "ACTIVE: it has not begun: it is pending"),
+        ((PAST, "STARTING"), "STARTING: its end has passed: it ends"),
+        ((OPEN, "DELETING"), "DELETING: it is deleted"),
+        ((OPEN, "ACTIVE", "active", ("DONE", "UNDONE")), None),
+        ((AHEAD, "PENDING"), None),
+    ],
+)
+def test_a_status_that_would_have_stayed_is_reported_with_what_comes_of_it(
+    there: tuple[object, ...], reason: str | None
+) -> None:
+    found = plan_of(*there).ledger.of([Kind.STUCK])  # type: ignore[arg-type]
+
+    assert [each.reason for each in found.get(Kind.STUCK, [])] == ([reason] if reason else [])
+
+
+@pytest.mark.parametrize(
     ("there", "due"),
     [
         ((AHEAD, "PENDING"), at(5) - LEAD),

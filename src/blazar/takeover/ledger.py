@@ -44,7 +44,7 @@ class Kind(Enum):
     """A kind of finding: its name, and what it means and what is done about it."""
 
     NO_REVISION = "no-revision", "the database does not say which revision it is of; its tables look right"
-    STUCK = "stuck-lease", "a status that the lease never left there; here its window decides"
+    STUCK = "stuck-lease", "a status that the lease never left there, or too early; here its window decides"
     NO_STATUS = "unknown-status", "a status that does not exist; here the lease's window decides"
     LATE_EVENT = "late-event", "an event whose time had passed there, and which was not done"
     NO_EVENT = "missing-event", "a lease without its start or its end; it is given one"

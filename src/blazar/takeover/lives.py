@@ -65,13 +65,14 @@ def stage_of(old: OldLease, now: datetime) -> Stage:
 
 
 def note_status(old: OldLease, stage: Stage, ledger: Ledger) -> None:
-    """Note a status in which a lease would have stayed."""
+    """Note a status in which a lease would have stayed, or one that contradicts its window."""
     subject = f"lease {old.id}"
     if old.status not in {each.value for each in LeaseStatus}:
         ledger.find(Kind.NO_STATUS, subject, f"{old.status!r}: {_SETTLES[stage]}", lease_id=old.id)
         return
     status = LeaseStatus(old.status)
-    if status is LeaseStatus.ERROR or not status.is_stable:
+    is_early = status is LeaseStatus.ACTIVE and stage is Stage.AHEAD
+    if status is LeaseStatus.ERROR or not status.is_stable or is_early:
         outcome = _STUCK.get(status) or _SETTLES[stage]
         ledger.find(Kind.STUCK, subject, f"{status}: {outcome}", lease_id=old.id)
 

@@ -1,0 +1,86 @@
+"""What the operators' guide shows is what the commands print."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from argparse import Namespace
+from pathlib import Path
+
+import old_schema
+import pytest
+import sqlalchemy as sa
+from installation import Installation
+from programs import run
+from takeover.conftest import ContextOn
+
+from blazar.cmd.manage import takeover
+from blazar.ports.old_service import NEEDED_REVISION
+from blazar.takeover.ledger import Kind
+
+ROOT = Path(__file__).parent.parent.parent
+GUIDE = (ROOT / "doc" / "operators" / "take-over.md").read_text()
+SHOWN = re.search(r"<!-- The next block is compared.*?-->\n\n```text\n(.*?)```", GUIDE, re.DOTALL)
+CONFIGURATION = """
+[database]
+connection = sqlite:///new.sqlite
+[manager]
+cloud = simulated
+plugins = physical.host.plugin,virtual.instance.plugin,flavor.instance.plugin,virtual.floatingip.plugin
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_report_in_the_guide_is_the_report(
+    folder: Path,
+    example: Installation,
+    context_on: ContextOn,
+    sqlite: sa.Engine,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    old_schema.write("sqlite:///old.sqlite", example.rows)
+    arguments = Namespace(source="sqlite:///old.sqlite", dry_run=True, limit=1)
+
+    assert takeover.import_all(context_on(sqlite), arguments) == 0
+
+    assert SHOWN is not None
+    assert capsys.readouterr().out == SHOWN[1]
+
+
+def test_every_kind_of_finding_is_explained() -> None:
+    explained = re.findall(r"^\| `([a-z-]+)` \|", GUIDE, re.MULTILINE)
+
+    assert explained == [each.title for each in Kind]
+    assert NEEDED_REVISION in GUIDE
+
+
+def test_the_commands_of_the_guide_work_one_after_the_other(folder: Path) -> None:
+    (folder / "blazar.conf").write_text(CONFIGURATION)
+
+    def program(module: str, *arguments: str, code: int = 0) -> str:
+        done = run(module, "--config-file", "blazar.conf", *arguments)
+        assert done.returncode == code, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    script = ROOT / "examples" / "takeover" / "old_installation.py"
+    subprocess.run([sys.executable, "-W", "ignore", str(script), "old.sqlite"], check=True)
+    source = ("--from", "sqlite:///old.sqlite")
+    assert "run blazar-db-manage upgrade head" in program("blazar.cmd.manage", "import", *source, code=1)
+    program("blazar.cmd.db_manage", "upgrade", "head")
+    assert program("blazar.cmd.manage", "import", *source, "--dry-run").endswith("nothing was written\n")
+    assert program("blazar.cmd.manage", "import", *source).endswith("\ndone\n")
+    assert "\nleases                          1145             0          1145" in program(
+        "blazar.cmd.manage", "import", *source
+    )
+    assert "trusts\n" in program("blazar.cmd.manage", "trust", "list", *source)
+    assert "0 trusts were deleted, 0 are still there" in program(
+        "blazar.cmd.manage", "trust", "delete", *source
+    )
+    refused = program("blazar.cmd.manage", "import", "--from", "sqlite:///new.sqlite", code=1)
+    assert refused.startswith("blazar-manage: sqlite:///new.sqlite is of revision")
