@@ -1,1 +1,24 @@
-"""What authors of resource plugins test with."""
+"""What authors of resource plugins test with; it needs pytest, which the service itself does not.
+
+A plugin's tests are a :class:`Harness` and a class that inherits :class:`PluginContract`::
+
+    class TestContract(PluginContract):
+        harness_type = MyHarness
+
+The guide is in ``doc/plugins/writing.md``.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+# So that a failing assertion says what it compared, as in the author's own tests.
+pytest.register_assert_rewrite(
+    "blazar.plugins.testing.contract", "blazar.plugins.testing.lives", "blazar.plugins.testing.place"
+)
+
+from blazar.plugins.testing.harness import Harness, Outside  # noqa: E402 - after the registration
+from blazar.plugins.testing.lives import PluginContract  # noqa: E402
+from blazar.plugins.testing.place import Place  # noqa: E402
+
+__all__ = ["Harness", "Outside", "Place", "PluginContract"]

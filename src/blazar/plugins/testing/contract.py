@@ -1,0 +1,334 @@
+"""What every resource plugin must keep to, whatever it reserves: requests, choice, and single steps.
+
+To be inherited by a test class that names its harness; :mod:`blazar.plugins.testing.lives` is the rest.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, ClassVar
+
+import pytest
+
+from blazar.db.engine import make_engine
+from blazar.db.schema import upgrade
+from blazar.domain.errors import BadRequest, BlazarError, Conflict, NotFound
+from blazar.domain.lifecycle import Phase
+from blazar.plugins.contract import Assignment, Done, Refused
+from blazar.plugins.testing.clocks import EPOCH
+from blazar.plugins.testing.harness import Harness
+from blazar.plugins.testing.place import RESERVATION, Place
+from blazar.plugins.testing.site import LESSEE
+
+COMMON_KEYS = frozenset(
+    {
+        *("id", "lease_id", "resource_id", "resource_type", "status", "missing_resources"),
+        *("resources_changed", "created_at", "updated_at"),
+    }
+)
+"""What every reservation shows, so that no plugin may."""
+_JUNK: tuple[object, ...] = (
+    None,
+    [],
+    {},
+    [[]],
+    True,
+    -1,
+    1.5,
+    2**63,
+    "",
+    "\x00",
+    "x" * 300,
+    "99999999999999",
+)
+
+
+class HarnessedPlace:
+    """The fixtures of both halves of the suite."""
+
+    harness_type: ClassVar[type[Harness]]
+
+    @pytest.fixture
+    def place(self, tmp_path: Path) -> Iterator[Place]:
+        """Yield a service with the plugin, and nothing reserved."""
+        path = tmp_path / "blazar.sqlite"
+        path.write_bytes(_migrated())
+        engine = make_engine(f"sqlite:///{path}")
+        yield Place(engine, self.harness_type)
+        engine.dispose()
+
+
+@functools.cache
+def _migrated() -> bytes:
+    """Return an SQLite database with its schema: the migrations take longer than most tests."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "blazar.sqlite"
+        engine = make_engine(f"sqlite:///{path}")
+        upgrade(engine)
+        engine.dispose()
+        return path.read_bytes()
+
+
+class Stage:
+    """A reservation that is worked on by hand, one step at a time."""
+
+    def __init__(self, place: Place) -> None:
+        self.place = place
+        self.plugin = place.plugin
+        self.cloud = place.cloud
+        self.spec = place.spec()
+        self.assignment: Assignment[Any] = place.assignment(self.spec)
+
+    def seen(self, phase: Phase) -> Any:
+        """Return what the plugin sees."""
+        return self.plugin.observe(self.cloud, self.assignment, phase)
+
+    def wanted(self, phase: Phase) -> Any:
+        """Return what the plugin wants."""
+        return self.plugin.wanted(self.assignment, phase)
+
+    def make_all(self, phase: Phase, times: int = 1) -> None:
+        """Make what is wanted, each item as often as told, in the order of ranks."""
+        seen = self.seen(phase)
+        for item in sorted(self.wanted(phase), key=lambda each: each.rank):
+            for _ in range(times):
+                self.plugin.make(self.cloud, self.assignment, item, seen)
+                seen = self.seen(phase)
+
+    def remove_all(self, times: int = 1) -> None:
+        """Take back all that is seen, each item as often as told."""
+        for item in sorted(self.seen(Phase.OVER).items, key=lambda each: -each.rank):
+            for _ in range(times):
+                self.plugin.remove(self.cloud, self.assignment, item, self.seen(Phase.OVER))
+
+
+class RequestContract(HarnessedPlace):
+    """What requests may say, and what is chosen for them."""
+
+    def test_a_spec_survives_the_store(self, place: Place) -> None:
+        plugin = place.plugin
+
+        for spec in (plugin.parse(place.harness.body), place.spec()):
+            assert plugin.decode(json.loads(json.dumps(dict(plugin.encode(spec))))) == spec
+
+    def test_what_clients_see_is_json_and_hides_no_key_that_all_reservations_have(self, place: Place) -> None:
+        rendered = dict(place.plugin.render(place.spec()))
+
+        assert json.loads(json.dumps(rendered)) == rendered
+        assert rendered.keys().isdisjoint(COMMON_KEYS)
+
+    def test_clients_see_what_they_asked_for(self, place: Place) -> None:
+        lease_id = place.create("asked", 1, 2)
+
+        shown = place.shown(lease_id)
+
+        assert place.harness.body.keys() <= shown.keys()
+        assert shown["resource_type"] == place.plugin.resource_type
+
+    @pytest.mark.parametrize("is_active", [False, True])
+    def test_what_clients_see_can_be_sent_back_to_change_nothing(self, place: Place, is_active: bool) -> None:
+        spec = place.spec()
+
+        assert place.plugin.revise(spec, place.plugin.render(spec), is_active=is_active) == spec
+
+    def test_an_empty_request_is_refused_and_an_empty_change_changes_nothing(self, place: Place) -> None:
+        spec = place.plugin.parse(place.harness.body)
+
+        with pytest.raises(BadRequest):
+            place.plugin.parse({})
+        assert place.plugin.revise(spec, {}, is_active=False) == spec
+        assert place.plugin.revise(spec, place.harness.changes, is_active=False) != spec
+
+    def test_unknown_keys_are_ignored(self, place: Place) -> None:
+        body = {**place.harness.body, "no such key": [1]}
+
+        assert place.plugin.parse(body) == place.plugin.parse(place.harness.body)
+
+    def test_what_makes_no_sense_is_refused_by_the_name_of_its_key_and_changes_nothing(
+        self, place: Place
+    ) -> None:
+        before = place.everything()
+
+        for key, problem in place.harness.refused:
+            with pytest.raises((BadRequest, NotFound)) as refusal:
+                place.manager.service.create_lease(LESSEE, place.body("refused", 1, 2, problem))
+            assert key in refusal.value.message, refusal.value.message
+        assert place.everything() == before
+        assert place.harness.refused, "a plugin refuses something"
+
+    def test_whatever_clients_send_is_accepted_or_refused_and_nothing_else(self, place: Place) -> None:
+        spec = place.plugin.parse(place.harness.body)
+
+        for key in place.harness.body:
+            for junk in _JUNK:
+                with suppress(BadRequest, NotFound):
+                    place.plugin.parse({**place.harness.body, key: junk})
+                with suppress(BadRequest, NotFound, Conflict):
+                    place.plugin.revise(spec, {key: junk}, is_active=True)
+
+    def test_errors_are_those_that_every_process_of_the_service_knows(self, place: Place) -> None:
+        place.create("all", 1, 2, place.harness.everything)
+
+        with pytest.raises(Conflict) as refusal:
+            place.manager.service.create_lease(LESSEE, place.body("more", 1, 2))
+
+        # An API where the plugin is not installed makes 500 of all others.
+        assert type(refusal.value).__module__ == BlazarError.__module__
+
+    def test_what_is_chosen_is_known_and_not_excluded(self, place: Place) -> None:
+        chosen = place.choose(place.spec())
+        known = {each.id for each in place.resources()}
+
+        assert chosen
+        assert chosen.keys() <= known
+        with suppress(Conflict, BadRequest):
+            excluded = frozenset(chosen)
+            assert place.choose(place.spec(), excluded=excluded).keys() <= known - excluded
+
+    def test_what_is_held_is_kept(self, place: Place) -> None:
+        spec = place.spec()
+        chosen = place.choose(spec)
+
+        for is_active in (False, True):
+            assert place.choose(spec, held=chosen, is_active=is_active) == chosen
+
+    def test_windows_back_to_back_do_not_overlap_and_others_are_refused(self, place: Place) -> None:
+        everything = place.harness.everything
+        place.create("a", 1, 3, everything)
+        place.create("b", 3, 5, everything)
+        before = place.everything()
+
+        for start, end in ((2, 4), (1, 3), (0, 1.5), (4.5, 6), (0, 9)):
+            with pytest.raises(Conflict):
+                place.manager.service.create_lease(LESSEE, place.body("between", start, end))
+
+        assert place.everything() == before
+        place.create("c", 0, 1, everything)
+        place.create("d", 5, 6, everything)
+        place.check_nothing_twice()
+
+    def test_cleaning_time_is_owed_between_two_uses(self, place: Place) -> None:
+        place.reset(cleaning_time=timedelta(minutes=30))
+        everything = place.harness.everything
+        place.create("a", 1, 2, everything)
+
+        with pytest.raises(Conflict):
+            place.manager.service.create_lease(LESSEE, place.body("b", 2, 3, everything))
+
+        place.create("b", 2.5, 3, everything)
+        place.check_nothing_twice()
+
+
+class StepContract(HarnessedPlace):
+    """What exists outside for a reservation, one item at a time."""
+
+    @pytest.fixture
+    def stage(self, place: Place) -> Stage:
+        """Return a reservation for which a request has done all that it does."""
+        return Stage(place)
+
+    def test_ahead_of_its_time_only_what_the_request_has_made_is_wanted_and_after_it_nothing(
+        self, stage: Stage
+    ) -> None:
+        assert stage.wanted(Phase.AHEAD) == stage.seen(Phase.AHEAD).items
+        assert stage.wanted(Phase.AHEAD) == stage.seen(Phase.OVER).items
+        assert stage.wanted(Phase.OVER) == frozenset()
+
+    def test_what_is_known_or_there_is_neither_looked_up_nor_made_again(self, stage: Stage) -> None:
+        before, lessee = stage.place.counted, stage.place.lessee()
+
+        assert stage.plugin.look_up(stage.spec, lessee) == stage.spec
+        assert stage.plugin.provide(stage.spec, RESERVATION, lessee, afresh=False) == stage.spec
+        assert stage.place.counted == before
+
+    def test_what_a_request_has_made_is_withdrawn_unless_it_is_kept(self, stage: Stage) -> None:
+        made = stage.seen(Phase.OVER).items
+
+        stage.plugin.withdraw(stage.cloud, stage.spec, stage.spec)
+        assert stage.seen(Phase.OVER).items == made
+        for _ in range(2):
+            stage.plugin.withdraw(stage.cloud, stage.spec, None)
+            assert stage.seen(Phase.OVER).items == frozenset()
+        assert stage.place.snapshot() == stage.place.empty
+
+    def test_who_uses_what_is_not_asked_for_when_nothing_changes(self, stage: Stage) -> None:
+        before = stage.place.counted
+
+        assert stage.plugin.count_in_use(stage.cloud, stage.assignment, stage.spec) == {}
+        assert stage.place.counted == before
+
+    def test_what_becomes_known_outside_is_part_of_the_spec_and_shown(self, stage: Stage) -> None:
+        stage.make_all(Phase.RUNNING)
+        notes = dict(stage.seen(Phase.RUNNING).notes)
+
+        spec = stage.plugin.decode({**stage.plugin.encode(stage.spec), **notes})
+
+        assert notes.items() <= stage.plugin.render(spec).items()
+
+    def test_what_is_prepared_is_a_part_of_what_is_wanted_later(self, stage: Stage) -> None:
+        assert stage.wanted(Phase.PREPARING) <= stage.wanted(Phase.RUNNING)
+
+    def test_every_scope_is_a_resource_of_the_reservation_or_all_of_it(self, stage: Stage) -> None:
+        scopes = {each.scope for each in stage.wanted(Phase.RUNNING)}
+
+        assert scopes <= {"", *(each.id for each in stage.assignment.resources)}
+
+    def test_observing_changes_nothing(self, stage: Stage) -> None:
+        stage.make_all(Phase.RUNNING)
+        before = stage.place.snapshot()
+
+        assert stage.seen(Phase.RUNNING).items == stage.seen(Phase.RUNNING).items
+        assert stage.place.snapshot() == before != stage.place.empty
+
+    @pytest.mark.parametrize("phase", [Phase.PREPARING, Phase.RUNNING])
+    @pytest.mark.parametrize("times", [1, 2])
+    def test_making_what_is_wanted_makes_it_seen(self, stage: Stage, phase: Phase, times: int) -> None:
+        stage.make_all(phase, times)
+
+        assert stage.seen(phase).items == stage.wanted(phase)
+
+    @pytest.mark.parametrize("times", [1, 2])
+    def test_removing_what_is_seen_leaves_nothing(self, stage: Stage, times: int) -> None:
+        stage.make_all(Phase.RUNNING)
+
+        stage.remove_all(times)
+
+        assert stage.seen(Phase.OVER).items == frozenset()
+
+    def test_removing_what_is_gone_does_no_harm(self, stage: Stage) -> None:
+        stage.make_all(Phase.RUNNING)
+        stage.remove_all()
+
+        outcomes = [
+            stage.plugin.remove(stage.cloud, stage.assignment, item, stage.seen(Phase.OVER))
+            for item in stage.wanted(Phase.RUNNING)
+        ]
+
+        assert not any(isinstance(each, Refused) for each in outcomes)
+        assert stage.seen(Phase.OVER).items == frozenset()
+
+    def test_before_end_can_be_repeated(self, stage: Stage) -> None:
+        stage.make_all(Phase.RUNNING)
+
+        first = stage.plugin.before_end(stage.cloud, stage.assignment, EPOCH)
+        second = stage.plugin.before_end(stage.cloud, stage.assignment, EPOCH)
+
+        assert first == second == Done()
+
+    def test_what_is_in_stock_is_named_once_and_can_be_stored(self, place: Place) -> None:
+        stock = place.plugin.stock(place.cloud)
+
+        for each in stock or ():
+            assert each.collection == place.plugin.collection
+            assert 0 < len(each.name) <= 255
+            assert json.loads(json.dumps(dict(each.facts))) == each.facts
+            assert all(amount >= 0 for amount in each.amounts.values())
+        names = [each.name for each in stock or ()]
+        assert len(set(names)) == len(names)
+        assert place.plugin.stock(place.cloud) == stock

@@ -1,0 +1,271 @@
+"""Where one plugin is tested: a whole service that has this plugin only, with a database."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any, cast
+
+import sqlalchemy as sa
+
+from blazar.app.context import Plugin
+from blazar.app.health import record_health
+from blazar.app.stocktaking import take_stock
+from blazar.db import tables
+from blazar.domain.availability import Availability, Resource
+from blazar.domain.bookings import Booking
+from blazar.domain.health import Diagnosis
+from blazar.domain.interval import Interval
+from blazar.domain.lease import Holdings, Lease, LeaseId, LeaseStatus, ReservationId, ReservationStatus
+from blazar.plugins.contract import AllocatedResource, Assignment, JsonObject, Wish
+from blazar.plugins.testing.clocks import EPOCH
+from blazar.plugins.testing.faults import Repeating, WatchedFaults
+from blazar.plugins.testing.harness import Harness, Outside
+from blazar.plugins.testing.site import LESSEE, Site, empty_tables
+from blazar.ports.compute import Lessee, LesseeCompute
+from blazar.settings import LeaseSettings, Settings
+
+RESERVATION = ReservationId("5b0c8f4e-61d7-4f0a-9c55-2d3a7be01f10")
+"""The reservation of tests that have no lease."""
+_LEASE_TABLES = (
+    tables.allocations,
+    tables.events,
+    tables.reservations,
+    tables.leases,
+    tables.work,
+)
+
+
+class Place(Site):
+    """A service with one plugin; :meth:`reset` begins another one on the same database."""
+
+    harness: Harness
+    outside: Outside
+    empty: object
+    """What exists outside while nothing is reserved."""
+
+    def __init__(self, engine: sa.Engine, harness_type: type[Harness]) -> None:
+        super().__init__(engine)
+        self._harness_type = harness_type
+        self._takes_steps_twice = False
+        self._cleaning_time = timedelta(0)
+        self.reset()
+
+    def reset(self, *, takes_steps_twice: bool = False, cleaning_time: timedelta = timedelta(0)) -> None:
+        """Begin anew: a new outside with its resources, no leases."""
+        self._takes_steps_twice, self._cleaning_time = takes_steps_twice, cleaning_time
+        empty_tables(self.engine)
+        self.begin(WatchedFaults(lambda: None))
+        self.harness = self._harness_type()
+        self.outside = Outside(clock=self.clock, cloud=self.cloud, faults=self.faults)
+        with self.faults.exempt():
+            self.harness.set_up(self.outside)
+            self.manager = self.new_manager()
+            self.harness.register(self.manager.service)
+            take_stock(self.manager.context, "operator")
+        self.empty = self.snapshot()
+
+    @property
+    def settings(self) -> Settings:
+        """Return settings with a before-end event half an hour before the end."""
+        leases = LeaseSettings(
+            cleaning_time=self._cleaning_time,
+            before_end_lead=timedelta(minutes=30),
+            delete_wait=timedelta(0),
+        )
+        return Settings(leases=leases)
+
+    def make_plugins(self) -> Mapping[str, Plugin]:
+        """Return the one plugin."""
+        plugin = self.harness.make_plugin(self.outside)
+        if self._takes_steps_twice:
+            return {plugin.resource_type: cast("Plugin", Repeating(plugin))}
+        return {plugin.resource_type: plugin}
+
+    @property
+    def plugin(self) -> Plugin:
+        """Return the plugin of the present manager."""
+        (plugin,) = self.manager.context.plugins.values()
+        return plugin
+
+    def snapshot(self) -> object:
+        """Return what exists outside."""
+        with self.faults.exempt():
+            return self.harness.snapshot(self.outside)
+
+    # Leases.
+
+    def body(self, name: str, start: float | str, end: float, keys: JsonObject | None = None) -> JsonObject:
+        """Return a request for a lease of one reservation.
+
+        Args:
+            name: To be used once.
+            start: In hours since the beginning, or ``now``.
+            end: In hours since the beginning.
+            keys: What is put in the place of keys of the harness's body.
+        """
+        asked = {"resource_type": self.plugin.resource_type, **self.harness.body, **(keys or {})}
+        return {
+            "name": name,
+            "start_date": self.date(start),
+            "end_date": self.date(end),
+            "reservations": [asked],
+        }
+
+    def create(self, name: str, start: float | str, end: float, keys: JsonObject | None = None) -> LeaseId:
+        """Create a lease and return its id; see :meth:`body`."""
+        return self.request_lease(name, self.body(name, start, end, keys))
+
+    def change(self, lease_id: LeaseId, keys: JsonObject) -> None:
+        """Change a lease's reservation."""
+        (reservation,) = self.lease(lease_id).reservations
+        self.update(lease_id, reservations=[{"id": reservation.id, **keys}])
+
+    def shown(self, lease_id: LeaseId) -> JsonObject:
+        """Return a lease's reservation as clients see it."""
+        lease = self.manager.service.get_lease(LESSEE, lease_id)
+        (reservation,) = cast("list[JsonObject]", lease["reservations"])
+        return reservation
+
+    def held(self, lease_id: LeaseId) -> Holdings:
+        """Return what a lease holds."""
+        (reservation,) = self.lease(lease_id).reservations
+        with self.store.read() as transaction:
+            found = transaction.allocations.of_reservations([reservation.id])
+        return {each.resource_id: each.share for each in found}
+
+    def forget_leases(self) -> None:
+        """Have the database know nothing of any lease, as after a restored backup."""
+        with self.engine.begin() as connection:
+            for table in _LEASE_TABLES:
+                connection.execute(sa.delete(table))
+
+    def diagnose(self, resource_id: str, diagnosis: Diagnosis) -> None:
+        """Have a resource's health noted."""
+        (resource,) = (each for each in self.resources() if each.id == resource_id)
+        record_health(self.manager.context, "tester", resource.id, resource.id, diagnosis)
+
+    def everything(self) -> object:
+        """Return all that is stored, and all that exists outside, for comparison."""
+        with self.engine.connect() as connection:
+            stored = {
+                table.name: [tuple(row) for row in connection.execute(sa.select(table))]
+                for table in tables.metadata.sorted_tables
+            }
+        return stored, self.snapshot()
+
+    # What a plugin is given, without a lease.
+
+    def resources(self) -> tuple[Resource, ...]:
+        """Return all resources of the plugin's collection."""
+        with self.store.read() as transaction:
+            return transaction.availability.read(self.plugin.collection, None)
+
+    def bookings(self) -> tuple[Booking, ...]:
+        """Return all bookings of them."""
+        with self.store.read() as transaction:
+            return tuple(transaction.availability.bookings([each.id for each in self.resources()]))
+
+    def lessee(self) -> LesseeCompute:
+        """Return the cloud as the project sees it whose reservations these are."""
+        return self.cloud.compute_for(Lessee(project_id="project"))
+
+    def spec(self) -> Any:
+        """Return the spec of a reservation for which a request has done all that it does."""
+        spec = self.plugin.look_up(self.plugin.parse(self.harness.body), self.lessee())
+        return self.plugin.provide(spec, RESERVATION, self.lessee(), afresh=False)
+
+    def choose(self, spec: Any, **wishes: Any) -> Holdings:
+        """Return what the plugin chooses for the first hour, from all resources, none of them booked."""
+        availability = Availability()
+        for each in self.resources():
+            availability.put(each, ())
+        window = Interval(EPOCH, self.instant(1))
+        return self.plugin.choose(Wish(spec=spec, window=window, now=EPOCH, **wishes), availability)
+
+    def assignment(self, spec: Any) -> Assignment[Any]:
+        """Return a reservation of what the plugin chooses."""
+        holdings = self.choose(spec)
+        with self.store.read() as transaction:
+            states = transaction.resources.get_states(holdings.keys())
+        return Assignment(
+            lease_id=LeaseId("lease"),
+            reservation_id=RESERVATION,
+            project_id="project",
+            window=Interval(EPOCH, self.instant(1)),
+            now=self.clock.now(),
+            spec=spec,
+            resources=tuple(
+                AllocatedResource(id=key, share=share, facts=states[key].facts)
+                for key, share in holdings.items()
+            ),
+        )
+
+    # What must be so.
+
+    def at(self, hours: float) -> None:
+        """Let time pass; then everything must be as the leases' windows have it."""
+        self.run_until(hours)
+        self.check_nothing_twice()
+        for lease in self.leases():
+            _check_status(self, lease)
+        _check_work(self)
+
+    def check_nothing_twice(self) -> None:
+        """At no instant is more promised of a resource than there is."""
+        known = {each.id: each for each in self.resources()}
+        by_resource: dict[str, list[Booking]] = defaultdict(list)
+        for each in self.bookings():
+            clean = each.window.end + self._cleaning_time
+            window = Interval(each.window.start, clean)
+            by_resource[each.resource_id].append(replace(each, window=window))
+        for key, bookings in by_resource.items():
+            for one in bookings:
+                together = [each for each in bookings if _is_there(each, one)]
+                if any(each.share is None for each in together):
+                    assert together == [one], f"resource {key} is promised twice: {together}"
+                else:
+                    _check_amounts(known[one.resource_id], together)
+
+
+def _is_there(booking: Booking, other: Booking) -> bool:
+    """Return whether a booking is there when another begins."""
+    return booking.window.start <= other.window.start < booking.window.end
+
+
+def _check_amounts(resource: Resource, bookings: list[Booking]) -> None:
+    used: Counter[str] = Counter()
+    for each in bookings:
+        assert each.share is not None
+        used.update({name: amount * each.share.slots for name, amount in each.share.demand.amounts})
+    for name, amount in used.items():
+        total = sum(
+            each.inventories[name].capacity for each in resource.providers if name in each.inventories
+        )
+        assert amount <= total, f"{amount} {name} of {total} of resource {resource.id} are promised"
+
+
+def _check_status(place: Place, lease: Lease) -> None:
+    now = place.clock.now()
+    if now >= lease.end:
+        wanted = LeaseStatus.TERMINATED, ReservationStatus.DELETED
+    elif now >= lease.start:
+        wanted = LeaseStatus.ACTIVE, ReservationStatus.ACTIVE
+    else:
+        wanted = LeaseStatus.PENDING, ReservationStatus.PENDING
+    (reservation,) = lease.reservations
+    assert (lease.status, reservation.status, reservation.problem) == (*wanted, None)
+    if wanted[0] is LeaseStatus.TERMINATED:
+        assert not reservation.is_deployed
+        assert not place.held(lease.id), "a lease that is over still holds something"
+    else:
+        assert place.held(lease.id), "a lease holds nothing"
+
+
+def _check_work(place: Place) -> None:
+    with place.engine.connect() as connection:
+        work = list(connection.execute(sa.select(tables.work)))
+    assert [row.key for row in work if row.owner is not None] == [], "a claim is held"
+    assert [row.key for row in work if row.due_at <= place.clock.now()] == [], "work is overdue"

@@ -1,0 +1,195 @@
+"""What the contract suite has to know of the service's own plugins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import ClassVar
+
+from plugin_cases import NETWORK, SHAPE, SOURCE
+
+from blazar.app.context import Plugin
+from blazar.cloud.simulated.cloud import SimulatedCloud
+from blazar.manager.service import ManagerService
+from blazar.plugins.contract import JsonObject
+from blazar.plugins.flavors.plugin import Flavors
+from blazar.plugins.floatingips.plugin import FloatingIPs
+from blazar.plugins.hosts.plugin import Hosts
+from blazar.plugins.instances.plugin import Instances
+from blazar.plugins.slots.names import provider_name
+from blazar.plugins.testing import Harness, Outside
+from blazar.plugins.testing.site import LESSEE
+from blazar.ports.compute import Flavor, Lessee
+from blazar.settings import HostSettings
+
+HOSTS = tuple(f"host-{number}" for number in range(4))
+ADDRESSES = tuple(f"203.0.113.{200 + number}" for number in range(4))
+STRANGE_ID = "11111111-2222-4333-8444-555555555555"
+"""Written like a reservation's."""
+
+
+class CloudHarness(Harness):
+    """One whose plugin works on the simulated cloud."""
+
+    def snapshot(self, outside: Outside) -> object:
+        compute, networks = outside.cloud.compute, outside.cloud.networks
+        aggregates = [
+            (each.name, each.availability_zone, sorted(each.hosts), sorted(each.metadata.items()))
+            for each in compute.list_aggregates()
+        ]
+        return {
+            "aggregates": sorted(aggregates, key=str),
+            "flavors": sorted((each.id, each.name) for each in compute.list_flavors()),
+            "groups": sorted(each.name for each in compute.list_server_groups()),
+            "classes": sorted(outside.cloud.placement.list_resource_classes()),
+            "inventories": list(_inventories(outside.cloud)),
+            "addresses": sorted(
+                (each.address, each.project_id, sorted(each.tags)) for each in networks.list_floating_ips()
+            ),
+        }
+
+
+def _inventories(cloud: SimulatedCloud) -> Iterator[tuple[str, str, int]]:
+    for name in HOSTS:
+        provider = cloud.placement.find_provider(provider_name(name))
+        if provider is not None:
+            for key, each in cloud.placement.get_inventories(provider.uuid).by_class.items():
+                yield name, key, each.total
+
+
+class HostsHarness(CloudHarness):
+    """``physical:host``: four hosts."""
+
+    body: ClassVar[JsonObject] = {
+        "min": 2,
+        "max": "2",
+        "hypervisor_properties": '[">=", "$vcpus", "1"]',
+        "resource_properties": "",
+        "before_end": "snapshot",
+    }
+    changes: ClassVar[JsonObject] = {"max": 3}
+    everything: ClassVar[JsonObject] = {"min": 4, "max": 4}
+    refused: ClassVar[tuple[tuple[str, JsonObject], ...]] = (
+        ("min", {"min": 0}),
+        ("max", {"max": "many"}),
+        ("min", {"min": 3}),
+        ("hypervisor_properties", {"hypervisor_properties": "("}),
+        ("resource_properties", {"resource_properties": '["==", "$no_such_property", "1"]'}),
+        ("before_end", {"before_end": "party"}),
+    )
+
+    def set_up(self, outside: Outside) -> None:
+        outside.cloud.add_aggregate("freepool")
+        for name in HOSTS:
+            outside.cloud.add_hypervisor(name, SHAPE)
+
+    def register(self, service: ManagerService) -> None:
+        for name in HOSTS:
+            service.create_host(LESSEE, {"name": name})
+
+    def make_plugin(self, outside: Outside) -> Plugin:
+        return Hosts(HostSettings())
+
+    def put_strangers(self, outside: Outside) -> None:
+        outside.cloud.add_aggregate(STRANGE_ID, "somebody's zone")
+        aggregate = outside.cloud.add_aggregate("blazar_of_somebody", "blazar_zone")
+        outside.cloud.compute.set_aggregate_metadata(aggregate.id, {"blazar:owner": "somebody"})
+
+
+class SlotsHarness(HostsHarness):
+    """What both types of instances have in common: the hosts, and a flavor."""
+
+    def set_up(self, outside: Outside) -> None:
+        super().set_up(outside)
+        outside.cloud.compute.create_flavor(SOURCE)
+
+    def put_strangers(self, outside: Outside) -> None:
+        super().put_strangers(outside)
+        flavor = Flavor(id=STRANGE_ID, name="somebody's", vcpus=1, memory_mb=1, disk_gb=0)
+        outside.cloud.compute.create_flavor(flavor)
+        outside.cloud.compute_for(Lessee(project_id="x")).create_server_group("reservation:mine", "affinity")
+        outside.cloud.placement.create_resource_class("CUSTOM_RESERVATION_OF_SOMEBODY")
+
+
+class InstancesHarness(SlotsHarness):
+    """``virtual:instance``: room for sixteen."""
+
+    body: ClassVar[JsonObject] = {
+        "vcpus": "2",
+        "memory_mb": 1024,
+        "disk_gb": 0,
+        "amount": 6,
+        "affinity": None,
+        "resource_properties": '[">=", "$vcpus", "1"]',
+    }
+    changes: ClassVar[JsonObject] = {"amount": "5"}
+    everything: ClassVar[JsonObject] = {"amount": 16}
+    less: ClassVar[JsonObject | None] = {"amount": 3}
+    refused: ClassVar[tuple[tuple[str, JsonObject], ...]] = (
+        ("vcpus", {"vcpus": -1}),
+        ("memory_mb", {"memory_mb": "much"}),
+        ("amount", {"amount": 0}),
+        ("affinity", {"affinity": "maybe"}),
+        ("resource_properties", {"resource_properties": "("}),
+    )
+
+    def make_plugin(self, outside: Outside) -> Plugin:
+        return Instances(HostSettings())
+
+
+class FlavorsHarness(SlotsHarness):
+    """``flavor:instance``: room for sixteen, on different hosts for four."""
+
+    body: ClassVar[JsonObject] = {
+        "flavor_id": SOURCE.id,
+        "amount": 2,
+        "affinity": "False",
+        "resource_properties": '[">=", "$vcpus", "1"]',
+    }
+    changes: ClassVar[JsonObject] = {"affinity": True}
+    everything: ClassVar[JsonObject] = {"amount": 16, "affinity": None}
+    less: ClassVar[JsonObject | None] = {"amount": 1}
+    refused: ClassVar[tuple[tuple[str, JsonObject], ...]] = (
+        ("flavor_id", {"flavor_id": "none"}),
+        ("amount", {"amount": []}),
+        ("affinity", {"affinity": "maybe"}),
+    )
+
+    def make_plugin(self, outside: Outside) -> Plugin:
+        return Flavors(HostSettings())
+
+
+class FloatingIPsHarness(CloudHarness):
+    """``virtual:floatingip``: four addresses."""
+
+    body: ClassVar[JsonObject] = {"network_id": NETWORK, "amount": "2", "required_floatingips": []}
+    changes: ClassVar[JsonObject] = {"amount": 3}
+    everything: ClassVar[JsonObject] = {"amount": 4}
+    refused: ClassVar[tuple[tuple[str, JsonObject], ...]] = (
+        ("network_id", {"network_id": "none"}),
+        ("amount", {"amount": -1}),
+        ("required_floatingips", {"required_floatingips": ["here"]}),
+        ("required_floatingips", {"required_floatingips": ["203.0.113.99"]}),
+    )
+
+    def set_up(self, outside: Outside) -> None:
+        network = outside.cloud.add_network("public")
+        assert network.id == NETWORK
+        pools = (("203.0.113.10", "203.0.113.99"),)
+        outside.cloud.add_subnet(
+            network.id, "203.0.113.0/24", gateway_ip="203.0.113.1", allocation_pools=pools
+        )
+
+    def register(self, service: ManagerService) -> None:
+        for address in ADDRESSES:
+            service.create_floatingip(
+                LESSEE, {"floating_network_id": NETWORK, "floating_ip_address": address}
+            )
+
+    def make_plugin(self, outside: Outside) -> Plugin:
+        return FloatingIPs()
+
+    def put_strangers(self, outside: Outside) -> None:
+        (subnet,) = outside.cloud.networks.list_subnets(NETWORK)
+        for address, tags in (("203.0.113.20", {"blazar"}), ("203.0.113.21", {"reservation:mine", "blazar"})):
+            found = outside.cloud.networks.create_floating_ip(NETWORK, subnet.id, address, "stranger")
+            outside.cloud.networks.set_floating_ip_tags(found.id, frozenset(tags))
