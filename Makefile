@@ -82,7 +82,7 @@ lock: require-python ## choose the versions of all dependencies anew, into const
 	cp "$$folder/lock" constraints.txt && echo "constraints.txt: $$(grep -c == constraints.txt) versions"
 
 clean: ## remove what the other goals made, but not var/, the data of a service
-	@rm -rf $(VENV) build client/build nova/build
+	@rm -rf $(VENV) build client/build nova/build examples/plugin/build
 	@rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	@find . -path ./.git -prune -o \( -name __pycache__ -o -name '*.egg-info' \) -prune -exec rm -rf {} +
 

@@ -19,9 +19,9 @@ DEADLINE_SECONDS = 30
 class Program:
     """A running program; ended, by its own process, in :meth:`stop` or :meth:`kill`."""
 
-    def __init__(self, module: str, *arguments: str) -> None:
+    def __init__(self, module: str, *arguments: str, python: str = sys.executable) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-W", "ignore", "-m", module, *arguments],
+            [python, "-W", "ignore", "-m", module, *arguments],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
@@ -72,22 +72,28 @@ class Program:
         self.log.extend(self.process.stderr)
 
 
-def run(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run(
+    module: str,
+    *arguments: str,
+    python: str = sys.executable,
+    cwd: Path | None = None,
+    seconds: float = DEADLINE_SECONDS,
+) -> subprocess.CompletedProcess[str]:
     """Return what a program that ends by itself said."""
     return subprocess.run(
-        [sys.executable, "-W", "ignore", "-m", module, *arguments],
+        [python, "-W", "ignore", "-m", module, *arguments],
         capture_output=True,
         text=True,
-        timeout=DEADLINE_SECONDS,
+        timeout=seconds,
         check=False,
+        cwd=cwd,
     )
 
 
-def start_standalone(state_dir: Path, *arguments: str) -> tuple[Program, str]:
+def start_standalone(state_dir: Path, *arguments: str, python: str = sys.executable) -> tuple[Program, str]:
     """Return the embedded service and its URL, which ends in ``/v1``."""
-    program = Program(
-        "blazar.cmd.standalone", "--state-dir", str(state_dir), "--listen-port", "0", *arguments
-    )
+    options = ["--state-dir", str(state_dir), "--listen-port", "0", *arguments]
+    program = Program("blazar.cmd.standalone", *options, python=python)
     line = program.line()
     assert " at " in line, (line, program.log)
     return program, line.split(" at ")[1].strip()

@@ -1,0 +1,1 @@
+"""``software:licence``: seats of software licences as a resource type of Blazar."""

@@ -1,0 +1,212 @@
+"""``software:licence`` as a resource plugin: which grants should exist, and how one comes and goes.
+
+A pool of the licence server is a resource, of which reservations hold seats. When a lease starts, its
+project is granted its seats at the server; when it ends, the grant ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, ClassVar
+
+from oslo_config.cfg import ConfigOpts
+
+from blazar.domain.availability import Availability
+from blazar.domain.errors import CannotChange, CloudConflict, CloudNotFound
+from blazar.domain.health import SOUND, Diagnosis, Health
+from blazar.domain.lease import Holdings, ReservationId, ResourceId
+from blazar.domain.lifecycle import Phase
+from blazar.domain.stock import StockedResource
+from blazar.plugins.base import Plugin
+from blazar.plugins.contract import (
+    Assignment,
+    Done,
+    JsonObject,
+    Outcome,
+    ResourcePlugin,
+    Unusable,
+    Waiting,
+    Wish,
+)
+from blazar.ports.cloud import Cloud
+from blazar.settings import Settings
+from blazar_licences.choice import SEATS, choose_seats
+from blazar_licences.client import HttpLicenceServer
+from blazar_licences.items import Kind, LicenceItem, LicencesSeen, grant_id, owner_of, prefix_of
+from blazar_licences.options import read_options
+from blazar_licences.port import Grant, LicenceServer, Pool, PoolState
+from blazar_licences.spec import LicenceSpec, decode_spec, encode_spec, parse_spec, revise_spec
+
+_RETRY = timedelta(seconds=10)
+_HEALTH = {PoolState.CLOSED: Health.DISABLED, PoolState.REVOKED: Health.FAILED}
+
+
+class Licences(Plugin[LicenceSpec]):
+    """The plugin. Of the cloud it needs nothing: it has the licence server."""
+
+    resource_type: ClassVar[str] = "software:licence"
+    collection: ClassVar[str] = "licence"
+
+    def __init__(self, server: LicenceServer) -> None:
+        self._server = server
+
+    def parse(self, body: JsonObject) -> LicenceSpec:
+        """Return the spec of a new reservation."""
+        return parse_spec(body)
+
+    def revise(self, spec: LicenceSpec, changes: JsonObject, *, is_active: bool) -> LicenceSpec:
+        """Return the spec with the keys of an update; what is in use is for the choice to keep."""
+        return revise_spec(spec, changes)
+
+    def encode(self, spec: LicenceSpec) -> JsonObject:
+        """Return the spec as JSON."""
+        return encode_spec(spec)
+
+    def decode(self, stored: JsonObject) -> LicenceSpec:
+        """Return the spec that was stored."""
+        return decode_spec(stored)
+
+    def stock(self, cloud: Cloud) -> Sequence[StockedResource]:
+        """Return the pools."""
+        return [_stocked(each) for each in self._server.list_pools()]
+
+    def choose(self, wish: Wish[LicenceSpec], availability: Availability) -> Holdings:
+        """Return how many seats come from which pool."""
+        return choose_seats(wish, availability)
+
+    def wanted(self, assignment: Assignment[LicenceSpec], phase: Phase) -> frozenset[LicenceItem]:
+        """Return a grant in every pool, with its terms, while the lease runs."""
+        if phase is not Phase.RUNNING:
+            return frozenset()
+        items = set()
+        for each in assignment.resources:
+            pool, seats = str(each.facts["pool"]), each.share.slots if each.share else 0
+            items.add(LicenceItem(Kind.GRANT, each.id, pool))
+            items.add(LicenceItem(Kind.TERMS, each.id, pool, seats, assignment.window.end))
+        return frozenset(items)
+
+    def observe(self, cloud: Cloud, assignment: Assignment[LicenceSpec], phase: Phase) -> LicencesSeen:
+        """Return what exists, also in pools that the reservation holds no more: one request."""
+        found = self._server.list_grants(prefix_of(assignment.reservation_id))
+        grants: dict[str, Grant] = {_resource_id(each.pool): each for each in found}
+        items = frozenset(
+            item
+            for scope, each in grants.items()
+            for item in (
+                LicenceItem(Kind.GRANT, scope, each.pool),
+                LicenceItem(Kind.TERMS, scope, each.pool, each.seats, each.until),
+            )
+        )
+        return LicencesSeen(grants=grants, items=items, notes={"grants": sorted(each.id for each in found)})
+
+    def make(
+        self, cloud: Cloud, assignment: Assignment[LicenceSpec], item: LicenceItem, seen: LicencesSeen
+    ) -> Outcome:
+        """Make a grant, or change its terms: one request, which has the same effect when repeated."""
+        wished = self._grant_for(assignment, item)
+        if seen.grants.get(item.scope) == wished:
+            return Done()  # the step before has made it with its terms
+        try:
+            self._server.put_grant(wished)
+        except CloudConflict as error:
+            # Somebody was granted seats by hand. Another pool may serve; but nobody is moved who has some.
+            is_new = item.scope not in seen.grants
+            return Unusable(error.message) if is_new else Waiting(_RETRY, error.message)
+        except CloudNotFound as error:
+            return Unusable(error.message, is_final=True)
+        seen.grants[item.scope] = wished
+        return Done()
+
+    def remove(
+        self, cloud: Cloud, assignment: Assignment[LicenceSpec], item: LicenceItem, seen: LicencesSeen
+    ) -> Outcome:
+        """End a grant."""
+        if item.kind is Kind.TERMS:
+            return Done()  # others take their place, or they go with the grant
+        try:
+            self._server.delete_grant(grant_id(assignment.reservation_id, item.pool))
+        except CloudNotFound:
+            return Done()
+        return Done()
+
+    def count_in_use(
+        self, cloud: Cloud, assignment: Assignment[LicenceSpec], before: LicenceSpec
+    ) -> Mapping[ResourceId, int]:
+        """Return how many seats of each pool are in use, if the reservation is to shrink; else nothing."""
+        if assignment.spec.seats >= before.seats:
+            return {}
+        found = self._server.list_grants(prefix_of(assignment.reservation_id))
+        return {_resource_id(each.pool): each.in_use for each in found}
+
+    def give_up(self, cloud: Cloud, assignment: Assignment[LicenceSpec], kept: Holdings) -> None:
+        """Take seats away that the reservation is to hold no more.
+
+        Raises:
+            CannotChange: The server says that somebody uses them.
+        """
+        for each in self._server.list_grants(prefix_of(assignment.reservation_id)):
+            share = kept.get(_resource_id(each.pool))
+            seats = share.slots if share else 0
+            if seats < each.seats:
+                try:
+                    self._server.put_grant(replace(each, seats=seats))
+                except CloudConflict as error:
+                    raise CannotChange(f"seats: {error.message}") from error
+
+    def before_end(self, cloud: Cloud, assignment: Assignment[LicenceSpec], due: datetime) -> Outcome:
+        """Have the users of the seats told that these end."""
+        for each in self._server.list_grants(prefix_of(assignment.reservation_id)):
+            if each.notice != due:
+                self._server.put_notice(each.id, due)
+        return Done()
+
+    def find_leftovers(self, cloud: Cloud) -> Mapping[str, ReservationId]:
+        """Return all grants that bear our mark."""
+        return {each.id: owner_of(each) for each in self._server.list_grants(prefix_of())}
+
+    def remove_leftover(self, cloud: Cloud, name: str) -> None:
+        """End a grant. Raises CloudNotFound."""
+        self._server.delete_grant(name)
+
+    def _grant_for(self, assignment: Assignment[LicenceSpec], item: LicenceItem) -> Grant:
+        """Return the grant that an item is of, with the terms that it should have."""
+        shares = {each.id: each.share for each in assignment.resources}
+        share = shares[ResourceId(item.scope)]
+        return Grant(
+            id=grant_id(assignment.reservation_id, item.pool),
+            pool=item.pool,
+            project_id=assignment.project_id,
+            seats=share.slots if share else 0,
+            until=assignment.window.end,
+        )
+
+
+def _stocked(pool: Pool) -> StockedResource:
+    health = _HEALTH.get(pool.state)
+    return StockedResource(
+        collection=Licences.collection,
+        name=pool.name,
+        facts={"pool": pool.name, "product": pool.product},
+        amounts={SEATS: pool.seats},
+        diagnosis=Diagnosis(health=health, problem=pool.note or pool.state) if health else SOUND,
+    )
+
+
+def _resource_id(pool: str) -> ResourceId:
+    return StockedResource(collection=Licences.collection, name=pool).id
+
+
+def make_plugin(settings: Settings, conf: ConfigOpts) -> Licences:
+    """Return the plugin; the entry point ``software.licence.plugin``.
+
+    Raises:
+        ValueError: An option cannot be used; the message names it.
+    """
+    options = read_options(conf)
+    return Licences(HttpLicenceServer(options.endpoint, options.token, options.timeout))
+
+
+if TYPE_CHECKING:
+    _: type[ResourcePlugin[LicenceSpec, LicenceItem, LicencesSeen]] = Licences

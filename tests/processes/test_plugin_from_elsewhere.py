@@ -1,0 +1,166 @@
+"""A resource plugin that is a distribution of its own, installed beside the service."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from programs import Program, request, run, start_standalone, wait_until
+
+ROOT = Path(__file__).parents[2]
+EXAMPLE = ROOT / "examples" / "plugin"
+SOURCES = {
+    "blazar": (ROOT, ("pyproject.toml", "README.md", "LICENSE", "src")),
+    "licences": (EXAMPLE, ("pyproject.toml", "README.md", "src", "tests")),
+}
+"""What is copied, so that building leaves nothing in the working tree."""
+BUILT = shutil.ignore_patterns("*.egg-info", "__pycache__")
+INSTALL = ("install", "--quiet", "--no-input", "--no-deps", "--no-index", "--no-build-isolation")
+SUITE_SECONDS = 900
+STOCK = ("stock", "list")
+FAR = "9000-01-01 00:00"
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with an environment, ``env``, in which the service and the plugin are installed.
+
+    The libraries come from the environment of this test; nothing that is installed there editable does.
+    """
+    folder = tmp_path_factory.mktemp("elsewhere")
+    venv.create(folder / "env", symlinks=True)
+    python = folder / "env" / "bin" / "python"
+    (own,) = (folder / "env").glob("lib/python*/site-packages")
+    # Only the path: what a .pth file in there says is not read.
+    (own / "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    for name, (source, parts) in SOURCES.items():
+        for part in parts:
+            (folder / name).mkdir(exist_ok=True)
+            if (source / part).is_dir():
+                shutil.copytree(source / part, folder / name / part, ignore=BUILT)
+            else:
+                shutil.copy(source / part, folder / name)
+        done = subprocess.run(
+            [sys.executable, "-m", "pip", "--python", str(python), *INSTALL, str(folder / name)],
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+    shutil.rmtree(folder / "blazar")
+    shutil.rmtree(folder / "licences" / "src")
+    return folder
+
+
+@pytest.fixture
+def python(environment: Path) -> str:
+    """Return the environment's Python."""
+    return str(environment / "env" / "bin" / "python")
+
+
+@pytest.fixture
+def licence_server(python: str, ended_afterwards: Callable[[Any], Any]) -> str:
+    """Return the URL of a licence server with five seats of one product."""
+    program = Program("blazar_licences.server", "--port", "0", "--pool", "site=cad:5", python=python)
+    ended_afterwards(program)
+    return program.line().split(" at ")[1].strip()
+
+
+def configuration(tmp_path: Path, endpoint: str) -> list[str]:
+    """Return the options that name a configuration with the plugin."""
+    path = tmp_path / "blazar.conf"
+    path.write_text(
+        f"[database]\nconnection = sqlite:///{tmp_path}/blazar.sqlite\n"
+        "[manager]\nplugins = physical.host.plugin,software.licence.plugin\ncloud = simulated\n"
+        f"[software:licence]\n{endpoint}\n"
+    )
+    return ["--config-file", str(path)]
+
+
+def wish(seats: object, **keys: object) -> dict[str, object]:
+    """Return a request for a lease of licences that runs from now on."""
+    asked = {"resource_type": "software:licence", "product": "cad", "seats": seats, **keys}
+    return {"name": "cad", "start_date": "now", "end_date": FAR, "reservations": [asked]}
+
+
+def test_both_are_installed_and_neither_comes_from_the_working_tree(environment: Path, python: str) -> None:
+    code = "import blazar, blazar_licences; print(blazar.__file__, blazar_licences.__file__)"
+
+    said = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True, timeout=60).stdout
+
+    assert [Path(each).is_relative_to(environment / "env") for each in said.split()] == [True, True]
+
+
+def test_the_plugin_passes_its_own_tests_and_the_suite_that_the_service_ships(
+    environment: Path, python: str
+) -> None:
+    options = ("-q", "-p", "no:cacheprovider")
+    done = run("pytest", *options, python=python, cwd=environment / "licences", seconds=SUITE_SECONDS)
+
+    assert done.returncode == 0, done.stdout[-5000:] + done.stderr
+    assert "failed" not in done.stdout
+    assert " passed" in done.stdout
+
+
+def test_licences_are_reserved_over_http(
+    tmp_path: Path, python: str, licence_server: str, ended_afterwards: Callable[[Any], Any]
+) -> None:
+    options = configuration(tmp_path, f"endpoint = {licence_server}")
+    program, url = start_standalone(tmp_path, *options, python=python)
+    ended_afterwards(program)
+
+    def granted() -> list[int]:
+        return [each["seats"] for each in request(f"{licence_server}/grants")[1]["grants"]]
+
+    def status(lease_url: str) -> str:
+        return str(request(lease_url)[1]["lease"]["status"])
+
+    # The manager asks what is in stock when it starts.
+    assert wait_until(lambda: "is sound" in run("blazar.cmd.manage", *options, *STOCK, python=python).stdout)
+    code, body = request(f"{url}/leases", "POST", wish(3))
+    assert code == 201, body
+    first = f"{url}/leases/{body['lease']['id']}"
+    assert wait_until(lambda: status(first) == "ACTIVE"), program.log
+    assert granted() == [3]
+
+    code, refusal = request(f"{url}/leases", "POST", wish(3))
+    assert (code, refusal["error_message"].partition(":")[0]) == (409, "Not enough seats available")
+    code, refusal = request(f"{url}/leases", "POST", wish("none"))
+    assert (code, refusal["error_message"]) == (400, "seats: must be a whole number")
+    assert request(f"{url}/os-hosts", "POST", {"name": "host-1"})[0] == 201
+    (shown,) = request(first)[1]["lease"]["reservations"]
+    assert (shown["product"], shown["seats"], len(shown["grants"])) == ("cad", 3, 1)
+
+    program.kill()
+    program, url = start_standalone(tmp_path, *options, python=python)
+    ended_afterwards(program)
+    first = f"{url}/leases/{body['lease']['id']}"
+    code, second = request(f"{url}/leases", "POST", wish(2))
+    assert code == 201
+    assert wait_until(lambda: sorted(granted()) == [2, 3]), program.log
+    listed = run("blazar.cmd.manage", *options, *STOCK, python=python)
+    assert listed.stdout == "licence site (5 SEATS) is sound\n", listed.stderr
+
+    assert request(first, "DELETE") == (204, None)
+    assert granted() == [2]
+    ended = {"end_date": "now"}
+    assert request(f"{url}/leases/{second['lease']['id']}", "PUT", ended)[0] == 200
+    assert wait_until(lambda: granted() == []), program.log
+    assert program.stop() == 0
+
+
+def test_a_plugin_that_cannot_use_its_options_stops_the_start_up(tmp_path: Path, python: str) -> None:
+    options = configuration(tmp_path, "token = secret")
+
+    done = run("blazar.cmd.standalone", "--state-dir", str(tmp_path), *options, python=python)
+
+    assert done.returncode == 1
+    assert "software.licence.plugin could not be made: [software:licence] endpoint: is not set" in done.stderr
