@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 from service.shelves import THING, Shelf, out_of_order, thing, with_shelf
 from service.world import Json, World, refusal
 
@@ -157,6 +159,22 @@ def test_a_plugin_that_cannot_look_leaves_its_stock_as_it_is_and_others_go_on(
     assert known(world).keys() == {"a"}
 
 
+@pytest.mark.parametrize("fault", [thing(""), thing("x" * 256), StockedResource(collection="host", name="h")])
+def test_a_faulty_plugin_leaves_its_stock_as_it_is(
+    engine: sa.Engine, tmp_path: Path, fault: StockedResource
+) -> None:
+    world = World(engine, tmp_path)  # which, unlike the fixture, may log errors
+    shelf = Shelf(thing("a"))
+    with_shelf(world, shelf)
+    take_stock(world.context, "operator")
+    shelf.things = [thing("b"), fault]
+
+    with pytest.raises(CloudError, match="ValueError"):
+        take_stock(world.context, "operator")
+
+    assert known(world).keys() == {"a"}
+
+
 def test_operators_resources_are_nobody_elses_stock(world: World) -> None:
     with pytest.raises(ValueError, match="operators register"), world.context.store.begin() as transaction:
         transaction.stock.put(StockedResource(collection="host", name="h"), world.clock.now())
@@ -175,6 +193,20 @@ def test_managers_take_stock_when_they_start_and_from_time_to_time(world: World)
     world.pass_time(6)
     assert known(world).keys() == {"a", "b"}
     assert chores(world.settings)[TAKE_STOCK].is_enabled
+
+
+def test_a_plugin_that_cannot_look_yet_is_asked_again_soon(world: World) -> None:
+    shelf = Shelf(thing("a"))
+    with_shelf(world, shelf)
+    shelf.problem = CloudUnavailable("not started yet")
+    world.reconciler.plan_chores()
+    world.work()
+    assert known(world) == {}
+
+    shelf.problem = None
+    world.pass_time(2)
+
+    assert known(world).keys() == {"a"}
 
 
 def test_what_a_lease_holds_is_shown_to_the_operators_filters(world: World, shelf: Shelf) -> None:

@@ -15,6 +15,8 @@ from blazar.domain.stock import StockedResource
 
 _GONE = Diagnosis(health=Health.FAILED, problem="its plugin has it in stock no more")
 
+_LONGEST_NAME = 255
+
 _logger = logging.getLogger(__name__)
 
 
@@ -52,6 +54,11 @@ def take_stock(
             _logger.warning("nobody knows what is in stock: collection=%s reason=%s", collection, error)
             failure = error
             continue
+        except Exception as error:
+            # A faulty plugin must not stop the others.
+            _logger.exception("nobody knows what is in stock: collection=%s", collection)
+            failure = CloudError(f"a plugin failed to say what is in stock: {type(error).__name__}")
+            continue
         if found is not None:
             names = _apply(context, actor, collection, found, before_each)
             seen += [f"{collection}:{name}" for name in found]
@@ -66,8 +73,10 @@ def _ask(context: Context, collection: str) -> Mapping[str, StockedResource] | N
     answers = [
         plugin.stock(context.cloud) for plugin in context.plugins.values() if plugin.collection == collection
     ]
-    known = [each for each in answers if each is not None]
-    return {one.name: one for each in known for one in each} if known else None
+    known = [one for each in answers if each is not None for one in each]
+    if any(each.collection != collection or not 0 < len(each.name) <= _LONGEST_NAME for each in known):
+        raise ValueError(f"a plugin of {collection} has something in stock under an impossible name")
+    return {each.name: each for each in known} if any(each is not None for each in answers) else None
 
 
 def _apply(
