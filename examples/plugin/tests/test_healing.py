@@ -105,6 +105,17 @@ def test_a_closed_pool_goes_on_serving(place: Place) -> None:
     assert grants(place) == {"spare": 3}
 
 
+def test_an_extension_interrupts_nobody(place: Place) -> None:
+    lease = active(place, 3)
+    use(place, 2)
+
+    place.update(lease, end=6)
+    place.at(5)
+
+    (grant,) = harness_of(place).ledger.list_grants("blazar:")
+    assert (grant["in_use"], grant["until"]) == (2, place.instant(6).isoformat())
+
+
 def test_a_pool_that_was_used_up_by_hand_is_replaced_at_the_start(place: Place) -> None:
     place.create("a", 1, 4, {"seats": 3})
     until = place.instant(9).isoformat()
