@@ -189,6 +189,22 @@ def test_nothing_is_written_to_the_database_that_is_taken_over(
         connection.execute(sa.delete(old_schema.events))
 
 
+def test_all_of_it_is_read_as_of_one_instant(service: SqlOldService, there: sa.Engine) -> None:
+    if there.dialect.name == "sqlite":
+        return  # in a file, whoever reads keeps others from writing
+    event = {"id": "late", "event_type": "inspect", "time": None, "status": "UNDONE"}
+    count = sa.select(sa.func.count()).select_from(old_schema.events)
+    with service._snapshot() as connection:
+        before = connection.scalar(count)
+        with there.begin() as other:
+            other.execute(sa.insert(old_schema.events), [event])
+        try:
+            assert connection.scalar(count) == before
+        finally:
+            with there.begin() as other:
+                other.execute(sa.delete(old_schema.events).where(old_schema.events.c.id == "late"))
+
+
 def test_somebody_who_promises_meanwhile_is_noticed(
     context: Context, service: SqlOldService, here: sa.Engine, context_on: ContextOn
 ) -> None:

@@ -66,7 +66,10 @@ class SqlOldService:
             with self._engine.connect() as connection:
                 match self._engine.dialect.name:
                     case "mysql":
-                        connection.exec_driver_sql("SET SESSION TRANSACTION READ ONLY")
+                        # Whatever the server's default is; at a lower level there is no snapshot.
+                        connection.exec_driver_sql(
+                            "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+                        )
                         connection.exec_driver_sql("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY")
                     case "postgresql":
                         connection.exec_driver_sql(
