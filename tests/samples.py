@@ -22,6 +22,7 @@ from blazar.domain.lease import (
     ReservationId,
     ResourceId,
 )
+from blazar.ports.store import JournalEntry, Store
 
 HOUR = timedelta(hours=1)
 MINUTE = timedelta(minutes=1)
@@ -107,3 +108,11 @@ def make_allocation(
         window=window(start, end),
         share=share,
     )
+
+
+def know_a_lease(store: Store) -> None:
+    """Have the database know of a lease that is gone: before that, no sweep removes anything of leases."""
+    entry = JournalEntry(at=EPOCH, lease_id=LeaseId("earlier"), event="lease.status", actor="manager")
+    with store.begin() as transaction:
+        transaction.journal.append([entry])
+        transaction.commit()

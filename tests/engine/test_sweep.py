@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+import sqlalchemy as sa
 from engine.lab import FREEPOOL, Lab
 from engine.leftovers import (
     CLASS,
@@ -22,11 +23,18 @@ from engine.leftovers import (
     sweep_once,
     sweep_twice,
 )
+from samples import know_a_lease
 
 from blazar.cloud.simulated.faults import FaultKind, FaultRule
+from blazar.db import tables
 from blazar.domain.errors import CloudUnavailable
 from blazar.reconcile.claims import Interrupted
 from blazar.reconcile.sweep import Sweepings, sweep
+
+
+@pytest.fixture(autouse=True)
+def earlier_lease(lab: Lab) -> None:
+    know_a_lease(lab.store)
 
 
 def test_what_a_lost_reservation_left_goes_when_it_is_seen_the_second_time(lab: Lab) -> None:
@@ -45,6 +53,23 @@ def test_what_a_lost_reservation_left_goes_when_it_is_seen_the_second_time(lab: 
     assert (classes_on(lab, "host-1"), classes_on(lab, "host-2")) == ({"CUSTOM_GPU"}, set())
     assert lab.aggregates() == {FREEPOOL: frozenset({"host-1", "host-2", "host-3"})}
     assert sweep_twice(lab) == Sweepings(found=(), removed=())
+
+
+def test_a_database_that_never_knew_a_lease_takes_nothing_of_an_installation_that_is_to_be_taken_over(
+    lab: Lab,
+) -> None:
+    with lab.engine.begin() as connection:
+        connection.execute(sa.delete(tables.journal))
+    leave_all(lab)
+    before = left(lab)
+
+    sweep_once(lab)
+    lab.clock.advance(INTERVAL)
+    swept = sweep_once(lab)
+
+    assert (set(swept.found), swept.removed, left(lab)) == (before, (), before)
+    know_a_lease(lab.store)
+    assert set(sweep_once(lab).removed) == before
 
 
 def test_what_a_sweep_finds_and_removes_is_in_the_journal(lab: Lab) -> None:

@@ -8,6 +8,7 @@ from engine.lab import Lab
 from engine.leftovers import INTERVAL, LOST, OTHER
 from engine.parts import Conditions
 from engine.slot_scenarios import forget
+from samples import know_a_lease
 
 from blazar.app.floatingip_check import check_floatingips
 from blazar.cloud.simulated.faults import FaultKind, FaultRule
@@ -20,6 +21,7 @@ from blazar.reconcile.sweep import Sweepings, sweep
 @pytest.fixture(autouse=True)
 def three_floatingips(lab: Lab) -> None:
     lab.reset(Conditions(floatingips=3))
+    know_a_lease(lab.store)
 
 
 def sweep_once(lab: Lab) -> Sweepings:

@@ -24,6 +24,7 @@ from engine.leftovers import (
     sweep_once,
     sweep_twice,
 )
+from samples import know_a_lease
 
 from blazar.plugins.slots.names import flavor_name, group_name, provider_name, reservation_class
 from blazar.ports.placement import Inventory
@@ -31,6 +32,11 @@ from blazar.reconcile.sweep import Sweepings, sweep
 
 LISTS = frozenset({"compute.list_flavors", "compute.list_server_groups", "placement.list_resource_classes"})
 PER_HOST = frozenset({"placement.find_provider", "placement.get_inventories"})
+
+
+@pytest.fixture(autouse=True)
+def earlier_lease(lab: Lab) -> None:
+    know_a_lease(lab.store)
 
 
 def test_a_reservation_that_has_something_outside_keeps_it(lab: Lab) -> None:

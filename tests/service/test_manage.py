@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import pytest
+from samples import know_a_lease
 from service.floatingips import Pool, address
 from service.world import LESSEE, World
 
@@ -169,6 +170,7 @@ class TestFloatingIPs:
 class TestSweep:
     @pytest.fixture(autouse=True)
     def leftover(self, world: World) -> None:
+        know_a_lease(world.context.store)
         world.cloud.compute.create_aggregate(NOBODY, f"blazar_{NOBODY}", {"blazar:owner": "project"})
 
     def test_a_dry_run_says_what_there_is_and_does_nothing(

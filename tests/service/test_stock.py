@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from samples import know_a_lease
 from service.shelves import THING, Shelf, out_of_order, thing, with_shelf
 from service.world import Json, World, refusal
 
@@ -225,6 +226,7 @@ def test_what_a_lease_holds_is_shown_to_the_operators_filters(world: World, shel
 
 
 def test_a_plugin_finds_what_its_reservations_left_behind(world: World, shelf: Shelf) -> None:
+    know_a_lease(world.context.store)
     shelf.leftovers = {"lost": NOBODY, "foreign": ReservationId("not ours")}
 
     first = sweep(world.context, "manager")

@@ -24,6 +24,11 @@ class SqlJournal:
         if entries:
             self._connection.execute(sa.insert(journal), [asdict(entry) for entry in entries])
 
+    def knows_leases(self) -> bool:
+        """Return whether there is an entry of any lease."""
+        of_leases = sa.select(journal.c.id).where(journal.c.lease_id.is_not(None)).limit(1)
+        return self._connection.scalar(of_leases) is not None
+
     def list_event(self, event: str) -> tuple[JournalEntry, ...]:
         """Return the entries of one event, of all leases, oldest first."""
         return self._list(journal.c.event == event)

@@ -277,6 +277,9 @@ class Journal(Protocol):
     def append(self, entries: Sequence[JournalEntry]) -> None:
         """Add entries."""
 
+    def knows_leases(self) -> bool:
+        """Return whether anything ever happened to a lease."""
+
     def list_event(self, event: str) -> tuple[JournalEntry, ...]:
         """Return the entries of one event, of all leases, oldest first."""
 

@@ -58,7 +58,9 @@ class _Leftover:
 def sweep(context: Context, actor: str, *, before_each: Callable[[], None] = lambda: None) -> Sweepings:
     """Look for what belongs to nobody; remove what an earlier sweep, an interval ago, saw already.
 
-    The interval is what a request takes at most that makes things outside before it is stored.
+    The interval is what a request takes at most that makes things outside before it is stored. With a
+    database that has never known a lease nothing of any reservation is removed: it may be another
+    installation's, which is to be taken over still.
 
     Args:
         context: The context.
@@ -77,10 +79,17 @@ def sweep(context: Context, actor: str, *, before_each: Callable[[], None] = lam
     now = context.clock.now()
     with context.store.begin() as transaction:
         first_seen = transaction.findings.note(_FINDER, [each.key for each in leftovers], now)
+        is_new = not transaction.journal.knows_leases()
         _forget_old_entries(context, transaction)
         transaction.commit()
+    if is_new and leftovers:
+        _logger.warning(
+            "nothing is removed that was reserved elsewhere: this database has known no lease yet"
+        )
     removed = []
     for each in leftovers:
+        if is_new and each.reservation_id is not None:
+            continue
         if _is_due(context, first_seen[each.key], now):
             before_each()
             if _remove(context, each):
