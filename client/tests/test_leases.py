@@ -161,8 +161,17 @@ def test_an_update_without_changes_sends_nothing_and_says_so(stub: Stub, client:
     assert stub.sent == []
 
 
+def test_now_is_left_for_the_service_to_understand(stub: Stub, client: Client) -> None:
+    stub.will({"lease": LEASE})
+    stub.will({"lease": LEASE})
+
+    client.lease.update("L", end_date="now")
+
+    assert stub.calls[1] == ("PUT", "/leases/L", {"end_date": "now"})
+
+
 @pytest.mark.parametrize(
-    "date", ["now", "2030-01-01", "2030-01-01T10:00", "2030-01-01 10:00:00", "2030-13-01 10:00"]
+    "date", ["2030-01-01", "2030-01-01T10:00", "2030-01-01 10:00:00", "2030-13-01 10:00"]
 )
 def test_a_date_in_another_form_is_a_value_error(stub: Stub, client: Client, date: str) -> None:
     stub.will({"lease": LEASE})

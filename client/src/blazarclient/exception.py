@@ -5,8 +5,9 @@
     BlazarClientException
     ├── BadRequest, NotAuthorized, Forbidden, NotFound, Conflict, ServiceUnavailable   by HTTP status
     │   └── NotFound: ResourcePropertyNotFound
-    ├── InvalidDate (a ValueError), InvalidSortKey (a KeyError)
+    ├── InvalidDate, InvalidDuration (ValueErrors), InvalidSortKey (a KeyError)
     ├── NoUniqueMatch, UnsupportedVersion, InsufficientAuthInformation
+    ├── LeaseInError, WaitTimeout
     └── CommandError, NoBlazarEndpoint, IncorrectLease, DuplicatedLeaseParameters      for commands
 
 A status without a class of its own raises ``BlazarClientException``.
@@ -148,11 +149,32 @@ class InvalidDate(BlazarClientException, ValueError):
     code = 400
 
 
+class InvalidDuration(BlazarClientException, ValueError):
+    """A duration cannot be understood."""
+
+    message = _("Invalid duration.")
+    code = 400
+
+
 class InvalidSortKey(BlazarClientException, KeyError):
     """A listed item lacks the key that the list was to be sorted by."""
 
     message = _("Invalid sort key.")
     code = 400
+
+
+class LeaseInError(BlazarClientException):
+    """The lease that was waited for has settled in ERROR."""
+
+    message = _("The lease is in ERROR.")
+    code = 409
+
+
+class WaitTimeout(BlazarClientException):
+    """The lease that was waited for has not settled in time."""
+
+    message = _("The lease has not settled in time.")
+    code = 504
 
 
 _BY_STATUS: dict[int, type[BlazarClientException]] = {

@@ -9,6 +9,9 @@ from blazarclient import base, exception, utils
 from blazarclient.base import Record, Records, many, one, path
 from blazarclient.i18n import _
 
+NOW = "now"
+"""Where the service takes a date, it takes this for the present."""
+
 
 class LeaseClientManager(base.BaseClientManager):
     """Leases; dates are UTC text ``YYYY-MM-DD HH:MM``, or ``datetime`` (without a zone: UTC)."""
@@ -87,6 +90,45 @@ class LeaseClientManager(base.BaseClientManager):
             InvalidDate: A date is not written as asked, or out of the calendar; it is a ``ValueError``.
             BlazarClientException: A duration cannot be understood.
         """
+        values = self.changes(
+            lease_id,
+            name=name,
+            prolong_for=prolong_for,
+            reduce_by=reduce_by,
+            end_date=end_date,
+            advance_by=advance_by,
+            defer_by=defer_by,
+            start_date=start_date,
+            reservations=reservations,
+            before_end_date=before_end_date,
+        )
+        if not values:
+            return _("There is nothing to update.")
+        _response, body = self.request_manager.put(path("leases", lease_id), body=values)
+        return one(body, "lease")
+
+    def changes(  # noqa: PLR0913  (that of update)
+        self,
+        lease_id: str,
+        *,
+        name: str | None = None,
+        prolong_for: str | None = None,
+        reduce_by: str | None = None,
+        end_date: str | datetime | None = None,
+        advance_by: str | None = None,
+        defer_by: str | None = None,
+        start_date: str | datetime | None = None,
+        reservations: Records | None = None,
+        before_end_date: str | datetime | None = None,
+    ) -> dict[str, Any]:
+        """Return what :meth:`update` would send for the same arguments, and send nothing.
+
+        The lease is read if a date is to change.
+
+        Raises:
+            InvalidDate: As :meth:`update`.
+            BlazarClientException: As :meth:`update`.
+        """
         values: dict[str, Any] = {}
         if name:
             values["name"] = name
@@ -104,10 +146,7 @@ class LeaseClientManager(base.BaseClientManager):
             values["before_end_date"] = _normalized(before_end_date)
         if reservations:
             values["reservations"] = reservations
-        if not values:
-            return _("There is nothing to update.")
-        _response, body = self.request_manager.put(path("leases", lease_id), body=values)
-        return one(body, "lease")
+        return values
 
     def delete(self, lease_id: str) -> None:
         """End a lease and delete it."""
@@ -135,4 +174,6 @@ def _moved(current: str, new: str | datetime | None, *, later: str | None, earli
 
 
 def _normalized(new: str | datetime) -> str:
+    if new == NOW:
+        return NOW
     return utils.render_date(utils.parse_date(utils.to_api_date(new), utils.API_DATE_FORMAT))

@@ -1,0 +1,95 @@
+"""Leases in files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from blazarclient import exception, files
+
+HOSTS = {
+    "resource_type": "physical:host",
+    "min": 1,
+    "max": 2,
+    "hypervisor_properties": "",
+    "resource_properties": "",
+}
+IN_YAML = """
+name: night run
+start_date: 2031-04-06 22:00
+end_date: 2031-04-07
+reservations:
+- resource_type: physical:host
+  min: 1
+  max: 2
+"""
+
+
+def test_client_weakness_46_a_lease_can_be_in_a_file_of_yaml_or_json(tmp_path: Path) -> None:
+    meant = {
+        "name": "night run",
+        "start_date": "2031-04-06 22:00",
+        "end_date": "2031-04-07",
+        "reservations": [HOSTS],
+    }
+    (tmp_path / "lease.yaml").write_text(IN_YAML)
+    (tmp_path / "lease.json").write_text(json.dumps({"lease": meant}))
+
+    assert files.read_lease(str(tmp_path / "lease.yaml")) == meant
+    assert files.read_lease(str(tmp_path / "lease.json")) == meant
+
+
+def test_what_lease_show_prints_makes_the_same_lease_again() -> None:
+    shown = {
+        "id": "l",
+        "name": "n",
+        "status": "TERMINATED",
+        "degraded": False,
+        "user_id": "u",
+        "project_id": "p",
+        "trust_id": None,
+        "start_date": "2031-04-06T22:00:00.000000",
+        "end_date": "2031-04-07T06:00:00.000000",
+        "created_at": "2031-01-01 10:00:00",
+        "updated_at": None,
+        "events": [{"event_type": "start_lease"}],
+        "reservations": [
+            HOSTS
+            | {"id": "r", "lease_id": "l", "resource_id": "x", "status": "deleted", "before_end": "default"}
+            | {"missing_resources": False, "resources_changed": False, "created_at": "", "updated_at": ""}
+        ],
+    }
+
+    assert files.lease(shown) == {
+        "name": "n",
+        "start_date": "2031-04-06T22:00:00.000000",
+        "end_date": "2031-04-07T06:00:00.000000",
+        "reservations": [HOSTS | {"before_end": "default"}],
+    }
+
+
+@pytest.mark.parametrize(
+    ("document", "reason"),
+    [
+        (None, "it must hold an object"),
+        ([], "it must hold an object"),
+        ({"nme": "n"}, "unknown keys: nme"),
+        ({"reservations": {"min": 1}}, "must be a list"),
+        ({"reservations": [{"resource_type": "physical:host", "mn": 1}]}, "unknown key 'mn'"),
+    ],
+)
+def test_what_is_no_lease_is_refused(document: Any, reason: str) -> None:
+    with pytest.raises(exception.IncorrectLease, match=reason):
+        files.lease(document)
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.yaml"
+    broken.write_text("{")
+
+    for path in (broken, tmp_path / "missing"):
+        with pytest.raises(exception.IncorrectLease, match=path.name):
+            files.read_lease(str(path))
