@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+import logging
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
 import requests
 from keystoneauth1 import session as ksa_session
 from keystoneauth1.identity import v3
+from programs import start_standalone
 
+from blazarclient import shell
 from blazarclient.v1.client import Client
 
 
@@ -61,6 +66,10 @@ class Stub(ThreadingHTTPServer):
         """Return what the service was asked: method, path below its URL, body."""
         return [(each.method, each.path, each.body) for each in self.sent]
 
+    def identity(self) -> dict[str, Any]:
+        link = {"rel": "self", "href": f"{self.root}/identity/v3"}
+        return {"id": "v3.14", "status": "stable", "links": [link]}
+
     def token(self) -> dict[str, Any]:
         catalog = [
             {
@@ -102,6 +111,8 @@ class Handler(BaseHTTPRequestHandler):
             self.server.tokens += 1
             headers = {"X-Subject-Token": f"token-{self.server.tokens}"}
             return self._send(Answer(201, self.server.token(), headers))
+        if self.path == "/identity/v3":
+            return self._send(Answer(200, {"version": self.server.identity()}))
         prefix = "/reservation/v1"
         if not self.path.startswith(f"{prefix}/"):
             return self._send(Answer(404, {"error": 404, "error_message": f"wrong path {self.path}"}))
@@ -166,3 +177,98 @@ def client(request: pytest.FixtureRequest) -> Client:
     """A client made in each of the two ways."""
     made: Client = request.getfixturevalue(f"by_{request.param}")
     return made
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What came of a command."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+Run = Callable[..., Ran]
+
+
+@pytest.fixture
+def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest.MonkeyPatch:
+    """The environment of commands: empty, in an empty home, in Berlin's time zone."""
+    for name in ("OS_CLOUD", "OS_AUTH_TYPE", "OS_ENDPOINT", "OS_RESERVATION_API_VERSION", "OS_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.chdir(tmp_path)
+    return monkeypatch
+
+
+def run_blazar(capsys: pytest.CaptureFixture[str], *words: str) -> Ran:
+    """Return what ``blazar`` does in this process; what it sets up for logging is taken back."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    capsys.readouterr()
+    try:
+        code = shell.main(words)
+    except SystemExit as ended:
+        code = int(ended.code or 0)
+    finally:
+        root.handlers[:] = handlers
+        root.setLevel(level)
+    said = capsys.readouterr()
+    return Ran(code, said.out, said.err)
+
+
+OPENRC = {
+    "OS_USERNAME": "u",
+    "OS_PASSWORD": "p",
+    "OS_PROJECT_NAME": "p",
+    "OS_USER_DOMAIN_ID": "default",
+    "OS_PROJECT_DOMAIN_ID": "default",
+    "OS_REGION_NAME": "one",
+}
+
+
+@pytest.fixture
+def blazar(stub: Stub, environment: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run ``blazar`` with the stub's Keystone, as a classic openrc file has it."""
+    environment.setenv("OS_AUTH_URL", f"{stub.root}/identity/v3")
+    for name, value in OPENRC.items():
+        environment.setenv(name, value)
+    return lambda *words: run_blazar(capsys, *words)
+
+
+@contextmanager
+def running(folder: Path, options: str) -> Iterator[str]:
+    """Give the URL of an embedded service with those options in ``[DEFAULT]``."""
+    config = folder / "blazar.conf"
+    config.write_text(f"[DEFAULT]\n{options}\n")
+    program, url = start_standalone(folder, "--config-file", str(config))
+    try:
+        yield url
+    finally:
+        program.stop()
+        for stream in (program.process.stdout, program.process.stderr):
+            assert stream is not None
+            stream.close()
+
+
+@pytest.fixture(scope="session")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of an embedded service that runs as long as the tests do."""
+    with running(tmp_path_factory.mktemp("service"), "") as url:
+        yield url
+
+
+@pytest.fixture
+def embedded(service: str, environment: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run ``blazar`` against the embedded service, without authentication."""
+    environment.setenv("OS_AUTH_TYPE", "none")
+    environment.setenv("OS_ENDPOINT", service)
+    return lambda *words: run_blazar(capsys, *words)

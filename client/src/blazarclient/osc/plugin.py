@@ -1,0 +1,66 @@
+"""What ``openstack`` asks of a plugin: how the client is made, and which options there are."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+from typing import Any
+
+from blazarclient import exception, sessions, utils
+from blazarclient.i18n import _
+from blazarclient.v1 import client
+
+LOG = logging.getLogger(__name__)
+
+API_NAME = "reservation"
+DEFAULT_API_VERSION = "1"
+API_VERSION_OPTION = "os_reservation_api_version"
+_MISSPELT = "reservations_api_version"
+"""Under this name the version was read from clouds.yaml; it still is."""
+API_VERSIONS = {"1": "blazarclient.v1.client.Client"}
+
+
+def make_client(instance: Any) -> client.Client:
+    """Return a client for what the user of ``openstack`` has chosen.
+
+    Args:
+        instance: The client manager of ``openstack``.
+    """
+    cloud = instance._cli_options
+    # The catalogue may list the service under another type; its API is called the same everywhere.
+    url = cloud.config.get(f"{API_NAME}_endpoint_override") or instance.get_endpoint_for_service_type(
+        cloud.get_service_type(API_NAME), region_name=instance.region_name, interface=instance.interface
+    )
+    LOG.debug("the endpoint of the reservation service: url=%s", url)
+    wanted = str(instance._api_version[API_NAME])
+    if wanted == DEFAULT_API_VERSION:
+        wanted = str(cloud.config.get(_MISSPELT, wanted))
+    return client.Client(
+        session=instance.session,
+        service_type=API_NAME,
+        interface=instance.interface,
+        region_name=instance.region_name,
+        endpoint_override=sessions.with_version(url) if url else None,
+        default_microversion=sessions.microversion(wanted) or cloud.get_default_microversion(API_NAME),
+    )
+
+
+def check_api_version(version: str) -> bool:
+    """Return whether there is that version; ``openstack`` says so if not, and goes on without us."""
+    try:
+        sessions.major(version)
+    except exception.UnsupportedVersion:
+        return False
+    return True
+
+
+def build_option_parser(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    """Return *parser*, with the option for the API version."""
+    parser.add_argument(
+        "--os-reservation-api-version",
+        metavar="<reservation-api-version>",
+        default=utils.env("OS_RESERVATION_API_VERSION", "OS_RESERVATIONS_API_VERSION") or None,
+        help=_("API version, or microversion such as 1.0; default %s (Env: OS_RESERVATION_API_VERSION)")
+        % DEFAULT_API_VERSION,
+    )
+    return parser

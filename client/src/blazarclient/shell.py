@@ -1,0 +1,218 @@
+"""The ``blazar`` command."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import sys
+import warnings
+from collections.abc import Collection, Mapping, Sequence
+from functools import cached_property
+from types import SimpleNamespace
+from typing import Any
+
+from cliff import app, commandmanager
+
+from blazarclient import sessions, utils, version
+from blazarclient.arguments import GlobalParser
+from blazarclient.i18n import _
+from blazarclient.v1.shell_commands import allocations, floatingips, hosts, leases
+
+COMMANDS_V1: Mapping[str, type] = {
+    "lease-list": leases.ListLeases,
+    "lease-show": leases.ShowLease,
+    "lease-create": leases.CreateLease,
+    "lease-update": leases.UpdateLease,
+    "lease-set": leases.SetLease,
+    "lease-delete": leases.DeleteLease,
+    "lease-resources": leases.ListLeaseResources,
+    "host-list": hosts.ListHosts,
+    "host-show": hosts.ShowHost,
+    "host-create": hosts.CreateHost,
+    "host-update": hosts.UpdateHost,
+    "host-set": hosts.SetHost,
+    "host-unset": hosts.UnsetAttributesHost,
+    "host-delete": hosts.DeleteHost,
+    "host-property-list": hosts.ListHostProperties,
+    "host-property-show": hosts.ShowHostProperty,
+    "host-property-set": hosts.UpdateHostProperty,
+    "host-capability-list": hosts.ListHostCapabilities,
+    "host-capability-show": hosts.ShowHostCapability,
+    "host-capability-set": hosts.UpdateHostCapability,
+    "host-capability-update": hosts.UpdateHostCapability,
+    "floatingip-list": floatingips.ListFloatingIPs,
+    "floatingip-show": floatingips.ShowFloatingIP,
+    "floatingip-create": floatingips.CreateFloatingIP,
+    "floatingip-delete": floatingips.DeleteFloatingIP,
+    "allocation-list": allocations.ListAllocations,
+    "allocation-show": allocations.ShowAllocations,
+}
+
+COMMANDS: Mapping[str, Mapping[str, type]] = {"v1": COMMANDS_V1}
+
+_WORDS = "bash-completion"
+
+
+class BlazarShell(app.App):
+    """Runs one command, or, without one, asks for commands.
+
+    Attributes:
+        client: The client that commands use, made when the first of them asks for it.
+    """
+
+    NAME = "blazar"
+    LOG = logging.getLogger(NAME)
+
+    def __init__(self) -> None:
+        self._argv: list[str] = []
+        self._has_talked = False
+        self._config = sessions.Config()
+        manager = commandmanager.CommandManager("blazar.cli")
+        for name, each in COMMANDS_V1.items():
+            manager.add_command(name, each)
+        super().__init__(
+            description=_("The command line of OpenStack's reservation service."),
+            version=version.__version__,
+            command_manager=manager,
+            deferred_help=True,
+        )
+
+    def run(self, argv: Sequence[str]) -> int:
+        """Return the exit code of the command line *argv*, without the program's name."""
+        self._argv = list(argv)
+        try:
+            self.parser = self.build_option_parser(self.parser.description, version.__version__)
+        except Exception as error:
+            self.stderr.write(f"{error}\n")
+            return 1
+        code: int = super().run(self._argv)
+        return 0 if self._has_talked else code
+
+    def interact(self) -> None:
+        """Ask for commands until there are no more."""
+        super().interact()
+        self._has_talked = True
+
+    def build_option_parser(
+        self, description: str | None, version: str | None, argparse_kwargs: Mapping[str, Any] | None = None
+    ) -> argparse.ArgumentParser:
+        """Return the parser of the global options; which there are depends on how one authenticates."""
+        plain = super().build_option_parser(description, version, {"prog": self.NAME})
+        parser = GlobalParser(
+            description=description,
+            prog=self.NAME,
+            add_help=False,
+            parents=[plain],
+            conflict_handler="resolve",
+        )
+        self._config.register_argparse_arguments(parser, self._argv, service_keys=[])
+        _set_up(parser)
+        parser.own_options = self._own_options
+        return parser
+
+    def initialize_app(self, argv: Sequence[str]) -> None:
+        """Refuse an API version that there is not."""
+        sessions.major(self.options.reservation_api_version)
+
+    def run_subcommand(self, argv: Sequence[str]) -> int:
+        """Return the exit code of a command; 1 if there is none of that name."""
+        if argv[0] == _WORDS:
+            self.stdout.write(f"{' '.join(self._words())}\n")
+            return 0
+        if not self._is_command(argv):
+            near = self.get_fuzzy_matches(argv[0])
+            self.stderr.write(f"{_('Unknown command')} {list(argv)}\n")
+            self.stderr.write(f"{_('Did you mean one of these?')} {', '.join(near)}\n" if near else "")
+            return 1
+        code: int = super().run_subcommand(list(argv))
+        return code
+
+    @cached_property
+    def cloud(self) -> Any:
+        """Return the configuration of the cloud: options before environment before clouds.yaml."""
+        return self._config.region(self.options)
+
+    @cached_property
+    def client(self) -> Any:
+        """Return the client."""
+        return sessions.make_client(self.cloud, self.options)
+
+    @cached_property
+    def client_manager(self) -> Any:
+        """Return what commands expect of ``openstack``."""
+        return _ClientManager(self)
+
+    def _is_command(self, words: Sequence[str]) -> bool:
+        try:
+            self.command_manager.find_command(list(words))
+        except ValueError:
+            return False
+        return True
+
+    def _own_options(self, words: Sequence[str]) -> Collection[str]:
+        """Return the options of the command that *words* begin with.
+
+        ``--timeout`` is the command's only if it waits; otherwise it is that of each request.
+        """
+        if not words or not self._is_command(words):
+            return ()
+        factory, _name, rest = self.command_manager.find_command(list(words))
+        options = set(factory(self, None).get_parser(self.NAME)._option_string_actions)
+        return options if "--wait" in rest else options - {"--timeout"}
+
+    def _words(self) -> list[str]:
+        commands = {name: entry.load() for name, entry in self.command_manager}
+        options = set(self.parser._option_string_actions)
+        for each in commands.values():
+            options |= set(each(self, None).get_parser(self.NAME)._option_string_actions)
+        return [*sorted(commands), *sorted(options)]
+
+
+class _ClientManager(SimpleNamespace):
+    """What commands find in ``openstack`` under the same name."""
+
+    def __init__(self, shell: BlazarShell) -> None:
+        self._shell = shell
+
+    @property
+    def reservation(self) -> Any:
+        return self._shell.client
+
+    @cached_property
+    def sdk_connection(self) -> Any:
+        from openstack import connection
+
+        return connection.Connection(config=self._shell.cloud)
+
+
+def _set_up(parser: argparse.ArgumentParser) -> None:
+    """Let *parser* know what is our own."""
+    parser.add_argument("--version", action="version", version=f"{BlazarShell.NAME} {version.__version__}")
+    parser.add_argument(
+        "--os-reservation-api-version",
+        metavar="<version>",
+        dest="reservation_api_version",
+        default=utils.env("OS_RESERVATION_API_VERSION", default="1"),
+        help=_("API version, or microversion such as 1.0; default 1 (Env: OS_RESERVATION_API_VERSION)"),
+    )
+    parser.add_argument(
+        "--os_reservation_api_version", dest="reservation_api_version", help=argparse.SUPPRESS
+    )
+    parser.add_argument(
+        "--service-type",
+        metavar="<type>",
+        default=utils.env("BLAZAR_SERVICE_TYPE"),
+        help=_("deprecated: use --os-service-type (Env: BLAZAR_SERVICE_TYPE)"),
+    )
+    parser.set_defaults(endpoint_type=utils.env("OS_ENDPOINT_TYPE"))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run ``blazar`` and return the exit code."""
+    # What openstacksdk says of its own parts is nothing that a user could change.
+    warnings.filterwarnings("ignore", module="openstack")
+    return BlazarShell().run(sys.argv[1:] if argv is None else list(argv))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
