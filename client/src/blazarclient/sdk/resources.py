@@ -1,0 +1,138 @@
+"""The resources of the reservation service, typed as openstacksdk has them."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from openstack import resource
+
+
+class _Resource(resource.Resource):
+    """The service takes what is to be made or changed without a key around it."""
+
+    commit_method: Literal["PUT", "PATCH"] = "PUT"
+
+    def create(self, session: Any, prepend_key: bool = False, *args: Any, **kwargs: Any) -> Any:
+        """Create it, and return it as it is then."""
+        return super().create(session, prepend_key, *args, **kwargs)
+
+    def commit(self, session: Any, prepend_key: bool = False, *args: Any, **kwargs: Any) -> Any:
+        """Change it, and return it as it is then."""
+        return super().commit(session, prepend_key, *args, **kwargs)
+
+    def _translate_response(
+        self, response: Any, has_body: bool | None = None, error_message: str | None = None, **kwargs: Any
+    ) -> None:
+        """Take over what the service answers; its errors say why."""
+        if response.status_code >= 400 and error_message is None:
+            error_message = _reason(response)
+        super()._translate_response(response, has_body, error_message, **kwargs)
+
+
+class Lease(_Resource):
+    """A promise of reservations to a project, from a start to an end; dates are UTC."""
+
+    base_path = "/leases"
+    resource_key = "lease"
+    resources_key = "leases"
+    allow_create = allow_fetch = allow_commit = allow_delete = allow_list = True
+
+    #: ``PENDING``, ``ACTIVE``, ``TERMINATED``, ``ERROR``, or one of those in between.
+    status = resource.Body("status")
+    #: Written ``2031-04-06 22:00``, or ``now``; read with seconds.
+    start_date = resource.Body("start_date")
+    end_date = resource.Body("end_date")
+    before_end_date = resource.Body("before_end_date")
+    reservations = resource.Body("reservations", type=list)
+    events = resource.Body("events", type=list)
+    is_degraded = resource.Body("degraded", type=bool)
+    user_id = resource.Body("user_id")
+    project_id = resource.Body("project_id")
+    created_at = resource.Body("created_at")
+    updated_at = resource.Body("updated_at")
+
+
+class Host(_Resource):
+    """A compute node that can be reserved; each of its extra capabilities is an attribute."""
+
+    base_path = "/os-hosts"
+    resource_key = "host"
+    resources_key = "hosts"
+    allow_create = allow_fetch = allow_commit = allow_delete = allow_list = True
+    _allow_unknown_attrs_in_body = True
+
+    hypervisor_hostname = resource.Body("hypervisor_hostname")
+    hypervisor_type = resource.Body("hypervisor_type")
+    hypervisor_version = resource.Body("hypervisor_version")
+    service_name = resource.Body("service_name")
+    availability_zone = resource.Body("availability_zone")
+    vcpus = resource.Body("vcpus", type=int)
+    memory_mb = resource.Body("memory_mb", type=int)
+    local_gb = resource.Body("local_gb", type=int)
+    #: JSON text.
+    cpu_info = resource.Body("cpu_info")
+    is_reservable = resource.Body("reservable", type=bool)
+    status = resource.Body("status")
+    created_at = resource.Body("created_at")
+    updated_at = resource.Body("updated_at")
+
+    @classmethod
+    def _get_one_match(cls, name_or_id: str, results: Any) -> Any:
+        """Return the host of that id or hypervisor name among *results*."""
+        found = [each for each in results if name_or_id in (each.id, each.hypervisor_hostname)]
+        return found[0] if found else None
+
+
+class FloatingIP(_Resource):
+    """A public address that can be reserved."""
+
+    base_path = "/floatingips"
+    resource_key = "floatingip"
+    resources_key = "floatingips"
+    allow_create = allow_fetch = allow_delete = allow_list = True
+
+    floating_ip_address = resource.Body("floating_ip_address")
+    floating_network_id = resource.Body("floating_network_id")
+    subnet_id = resource.Body("subnet_id")
+    is_reservable = resource.Body("reservable", type=bool)
+    created_at = resource.Body("created_at")
+    updated_at = resource.Body("updated_at")
+
+
+class Allocation(_Resource):
+    """What a host is allocated to, now and later."""
+
+    base_path = "/os-hosts/allocations"
+    resource_key = "allocation"
+    resources_key = "allocations"
+    allow_list = True
+    _query_mapping = resource.QueryParameters("lease_id", "reservation_id", include_pagination_defaults=False)
+
+    resource_id = resource.Body("resource_id", alternate_id=True)
+    #: Each with ``id``, ``lease_id``, ``start_date`` and ``end_date``.
+    reservations = resource.Body("reservations", type=list)
+
+
+class ResourceProperty(_Resource):
+    """A property by which hosts can be asked for."""
+
+    base_path = "/os-hosts/properties"
+    resource_key = "resource_property"
+    resources_key = "resource_properties"
+    allow_commit = allow_list = True
+    commit_method = "PATCH"
+    _query_mapping = resource.QueryParameters("detail", "all", include_pagination_defaults=False)
+
+    property = resource.Body("property", alternate_id=True)
+    is_private = resource.Body("private", type=bool)
+    #: The values that hosts have.
+    property_values = resource.Body("values", type=list)
+
+
+def _reason(response: Any) -> str | None:
+    """Return what the service says of an error, None if it was not the service that answered."""
+    try:
+        body = response.json()
+    except ValueError:
+        return None
+    return body.get("error_message") if isinstance(body, dict) else None
