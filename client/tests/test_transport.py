@@ -254,7 +254,7 @@ def test_an_answer_that_is_not_the_services_is_a_client_exception(
         (503, exception.ServiceUnavailable),
     ],
 )
-def test_an_error_status_raises_an_exception_that_says_which(
+def test_client_weakness_36_an_error_status_raises_an_exception_that_says_which(
     stub: Stub, client: Client, status: int, expected: type[exception.BlazarClientException]
 ) -> None:
     body = {"error_code": status, "error_message": "Not enough hosts available", "error_name": status}
