@@ -152,7 +152,8 @@ def test_client_weakness_58_clouds_yaml_is_read(
     }
     for name in ("OS_AUTH_URL", "OS_USERNAME", "OS_PASSWORD", "OS_PROJECT_NAME", "OS_REGION_NAME"):
         environment.delenv(name)
-    clouds = {"mine": {"auth": auth, "region_name": "one", "reservation_default_microversion": "1.0"}}
+    cloud = {"auth": auth, "region_name": "one", "reservation_default_microversion": "1.0"}
+    clouds = {"mine": cloud, "inside": {**cloud, "interface": "internal"}}
     environment.setenv("OS_CLIENT_CONFIG_FILE", str(tmp_path / "clouds.yaml"))
     (tmp_path / "clouds.yaml").write_text(json.dumps({"clouds": clouds}))
     stub.will({"leases": []})
@@ -162,6 +163,8 @@ def test_client_weakness_58_clouds_yaml_is_read(
     environment.setenv("OS_CLOUD", "mine")
     assert blazar("lease-list").code == 0
     assert stub.sent[0].headers["OpenStack-API-Version"] == "reservation 1.0"
+    # The stub's catalogue has public endpoints only.
+    assert "internal endpoint" in blazar("--os-cloud", "inside", "lease-list").err
 
 
 @pytest.mark.parametrize(

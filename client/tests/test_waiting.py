@@ -79,6 +79,20 @@ def test_client_weakness_43_one_can_wait_and_sees_what_happens() -> None:
     ]
 
 
+def test_who_starts_a_lease_now_waits_for_more_than_pending_whatever_the_clocks_say() -> None:
+    world = World("PENDING", "PENDING", "ACTIVE")
+    world.time = START - timedelta(hours=1)
+
+    assert waiting.until_settled(world.look, world.patience(), ("PENDING",))["status"] == "ACTIVE"
+
+
+def test_a_lease_that_cannot_be_deleted_is_no_success() -> None:
+    world = World("DELETING", "ERROR")
+
+    with pytest.raises(exception.LeaseInError):
+        waiting.until_gone(world.look, world.patience())
+
+
 def test_a_lease_in_error_is_no_success() -> None:
     world = World("STARTING", "ERROR")
 

@@ -80,6 +80,13 @@ def body(lease: Record) -> Record:
     return {names.get(key, key): value for key, value in lease.items()}
 
 
+def passing(sent: Record) -> tuple[str, ...]:
+    """Return the statuses that a lease cannot stay in after that was sent, since it says ``now``."""
+    if sent.get("end_date") == dates.NOW:
+        return ("PENDING", "ACTIVE")
+    return ("PENDING",) if sent.get("start_date") == dates.NOW else ()
+
+
 def to_update(args: argparse.Namespace, calendar: Calendar) -> Record:
     """Return the arguments of the library's ``lease.update``, without the id.
 

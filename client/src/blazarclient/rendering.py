@@ -65,7 +65,7 @@ def _reservation(reservation: Record) -> str:
     kind = reservation.get("resource_type")
     if kind is None:
         return _lines("", reservation)
-    lines = [f"{kind} {reservation.get('id', '')} {reservation.get('status', '')}"]
+    lines = [f"{kind} {reservation.get('id', '')} {reservation.get('status', '')}".rstrip()]
     lines += [f"  ! {problem}" for problem in problems(reservation)]
     lines += [
         f"  {key}: {_flat(value)}"

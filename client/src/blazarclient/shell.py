@@ -204,7 +204,10 @@ def _set_up(parser: argparse.ArgumentParser) -> None:
         default=utils.env("BLAZAR_SERVICE_TYPE"),
         help=_("deprecated: use --os-service-type (Env: BLAZAR_SERVICE_TYPE)"),
     )
-    parser.set_defaults(endpoint_type=utils.env("OS_ENDPOINT_TYPE"))
+    # Not "public", or that of clouds.yaml would never count.
+    parser.set_defaults(
+        endpoint_type=utils.env("OS_ENDPOINT_TYPE"), os_interface=utils.env("OS_INTERFACE") or None
+    )
 
 
 def main(argv: Sequence[str] | None = None) -> int:

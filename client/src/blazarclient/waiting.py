@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TextIO
@@ -41,14 +41,22 @@ def is_settled(lease: Record, now: datetime) -> bool:
             return False
 
 
-def until_settled(look: Callable[[], Record], patience: Patience) -> Record:
+def until_settled(look: Callable[[], Record], patience: Patience, passing: Collection[str] = ()) -> Record:
     """Return the lease when it has settled.
+
+    Args:
+        look: Return the lease as it is.
+        patience: How long to wait.
+        passing: Statuses that cannot be the last one, whatever this machine's clock says: who starts a
+            lease now does not want to see it ``PENDING``.
 
     Raises:
         WaitTimeout: It has not in time.
         LeaseInError: It has settled in the status ERROR.
     """
-    lease = _until(look, is_settled, patience)
+    lease = _until(
+        look, lambda lease, now: lease["status"] not in passing and is_settled(lease, now), patience
+    )
     if lease["status"] == "ERROR":
         raise exception.LeaseInError(_("Lease %s is in ERROR") % lease["id"])
     return lease
@@ -59,11 +67,13 @@ def until_gone(look: Callable[[], Record], patience: Patience) -> None:
 
     Raises:
         WaitTimeout: There still is one.
+        LeaseInError: It could not be deleted.
     """
     try:
-        _until(look, lambda _lease, _now: False, patience)
+        lease = _until(look, lambda lease, _now: lease["status"] == "ERROR", patience)
     except exception.NotFound:
         return
+    raise exception.LeaseInError(_("Lease %s is in ERROR") % lease["id"])
 
 
 def _until(

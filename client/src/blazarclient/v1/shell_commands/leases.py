@@ -44,7 +44,7 @@ class _Waits(command.ReservationCommand):
 
 
 class _ShowsWhatItWaitedFor(_Waits, command.ShowCommand):
-    def settled(self, lease: Record, parsed_args: argparse.Namespace) -> Record:
+    def settled(self, lease: Record, parsed_args: argparse.Namespace, sent: Record) -> Record:
         """Return the lease as it is when it has settled, if the user wants to wait for that.
 
         Is it in ERROR, or not settled in time, it is returned all the same, and the exit code is 1.
@@ -53,7 +53,9 @@ class _ShowsWhatItWaitedFor(_Waits, command.ShowCommand):
             return lease
         patience = self.patience(parsed_args)
         try:
-            return waiting.until_settled(lambda: self.manager().get(lease["id"]), patience)
+            return waiting.until_settled(
+                lambda: self.manager().get(lease["id"]), patience, lease_requests.passing(sent)
+            )
         except (exception.LeaseInError, exception.WaitTimeout) as error:
             self.tell(command.explain(error))
             self.exit_code = 1
@@ -165,7 +167,7 @@ class CreateLease(command.CreateCommand, _ShowsWhatItWaitedFor):
             self.tell(_("Nothing was sent. The request would be a POST to /leases with:"))
             return self.columns_of(lease_requests.body(lease), parsed_args)
         created = self.manager().create(**lease)
-        return self.created(self.settled(created, parsed_args), parsed_args)
+        return self.created(self.settled(created, parsed_args, lease_requests.body(lease)), parsed_args)
 
 
 class UpdateLease(command.UpdateCommand, _ShowsWhatItWaitedFor):
@@ -186,7 +188,7 @@ class UpdateLease(command.UpdateCommand, _ShowsWhatItWaitedFor):
             self.tell(_("Nothing was sent. The request would be a PUT to /leases/%s with:") % found)
             return self.columns_of(self.manager().changes(found, **values), parsed_args)
         changed = self.manager().update(found, **values)
-        return self.columns_of(self.settled(changed, parsed_args), parsed_args)
+        return self.columns_of(self.settled(changed, parsed_args, values), parsed_args)
 
 
 class SetLease(UpdateLease):
