@@ -143,6 +143,14 @@ def test_client_weakness_05_events_are_passed_on_with_a_word_that_nothing_happen
     assert "does nothing at an --event" in ran.err
 
 
+def test_a_lease_needs_a_name(blazar: Run, stub: Stub, tmp_path: Path) -> None:
+    (tmp_path / "nameless.json").write_text("{}")
+
+    assert blazar("lease-create", "--reservation", HOSTS_ARGUMENT).code == 2
+    ran = blazar("lease-create", "--from-file", "nameless.json")
+    assert (ran.code, ran.err, stub.sent) == (1, "The lease has no name\n", [])
+
+
 def test_client_weakness_27_a_lease_without_a_reservation_is_created_with_a_warning(
     blazar: Run, stub: Stub
 ) -> None:

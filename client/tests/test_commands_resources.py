@@ -161,6 +161,14 @@ def test_client_weakness_51_allocations_are_filtered_by_the_service_and_can_have
     assert ran.json == [{"resource_id": "1", "hypervisor_hostname": "node-1", "reservations": [entry]}]
 
 
+def test_allocations_of_a_lease_can_be_listed_by_its_name(blazar: Run, stub: Stub) -> None:
+    stub.will({"leases": [LEASE]})
+    stub.will({"allocations": []})
+
+    assert blazar("allocation-list", "host", "--lease-id", "mine").code == 0
+    assert stub.calls[1][1] == f"/os-hosts/allocations?lease_id={ID}"
+
+
 def test_allocations_of_a_host_are_shown_by_its_name(blazar: Run, stub: Stub) -> None:
     stub.will({"hosts": [HOST]})
     stub.will({"allocation": {"resource_id": "1", "reservations": []}})

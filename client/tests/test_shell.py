@@ -139,6 +139,19 @@ def test_client_weakness_54_a_microversion_can_be_asked_for(
     assert [each.headers["OpenStack-API-Version"] for each in stub.sent] == ["reservation 1.0"] * 2
 
 
+def test_client_weakness_07_the_general_api_version_is_heeded(
+    blazar: Run, stub: Stub, environment: pytest.MonkeyPatch
+) -> None:
+    environment.setenv("OS_API_VERSION", "3")
+    stub.will({"leases": []})
+    stub.will({"leases": []})
+
+    assert blazar("lease-list").code == 0
+    assert blazar("--os-api-version", "1.0", "lease-list").code == 0
+    assert blazar("--os-api-version", "2", "lease-list").code == 1
+    assert [each.headers.get("OpenStack-API-Version") for each in stub.sent] == [None, "reservation 1.0"]
+
+
 def test_client_weakness_58_clouds_yaml_is_read(
     blazar: Run, stub: Stub, environment: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -176,6 +189,18 @@ def test_what_keeps_one_from_the_service_is_said_in_a_line(blazar: Run, words: l
     assert ran.code == 1
     assert len(ran.err.strip().splitlines()) == 1
     assert "Traceback" not in ran.err
+
+
+@pytest.mark.parametrize(("name", "value"), [("OS_CLOUD", "nowhere"), ("OS_AUTH_TYPE", "nothing")])
+def test_an_environment_that_makes_no_sense_is_said_in_a_line(
+    blazar: Run, environment: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    environment.setenv(name, value)
+
+    ran = blazar("lease-list")
+
+    assert (ran.code, len(ran.err.strip().splitlines())) == (1, 1)
+    assert value in ran.err
 
 
 def test_an_unknown_command_is_refused_with_those_that_are_like_it(blazar: Run) -> None:

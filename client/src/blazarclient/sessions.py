@@ -10,7 +10,7 @@ from keystoneauth1 import loading
 from openstack.config import loader
 
 from blazarclient import client as blazar_client
-from blazarclient import exception
+from blazarclient import exception, utils
 from blazarclient.i18n import _
 
 SERVICE = "reservation"
@@ -57,6 +57,17 @@ def microversion(version: str) -> str | None:
     return version if version.partition(".")[2] else None
 
 
+def asked_version(options: argparse.Namespace) -> str:
+    """Return the API version that a user of ``blazar`` asks for.
+
+    ``OS_API_VERSION`` is not looked at: it never was, and says something to other programs.
+    """
+    general = options.os_api_version
+    if general and general != utils.env("OS_API_VERSION"):
+        return str(general)
+    return str(options.reservation_api_version)
+
+
 def make_client(cloud: Any, options: argparse.Namespace) -> Any:
     """Return a client for the cloud of that configuration, as the user's *options* have it.
 
@@ -64,7 +75,7 @@ def make_client(cloud: Any, options: argparse.Namespace) -> Any:
         cloud: A region of openstacksdk's configuration.
         options: Those of ``blazar``.
     """
-    wanted = options.reservation_api_version
+    wanted = asked_version(options)
     return blazar_client.Client(
         major(wanted),
         service_type=options.service_type or options.os_service_type or cloud.get_service_type(SERVICE),

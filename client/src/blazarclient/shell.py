@@ -64,9 +64,8 @@ class BlazarShell(app.App):
     LOG = logging.getLogger(NAME)
 
     def __init__(self) -> None:
-        self._argv: list[str] = []
+        self._argv: list[str] | None = None
         self._has_talked = False
-        self._config = sessions.Config()
         manager = commandmanager.CommandManager("blazar.cli")
         for name, each in COMMANDS_V1.items():
             manager.add_command(name, each)
@@ -81,11 +80,12 @@ class BlazarShell(app.App):
         """Return the exit code of the command line *argv*, without the program's name."""
         self._argv = list(argv)
         try:
+            self._config = sessions.Config()
             self.parser = self.build_option_parser(self.parser.description, version.__version__)
         except Exception as error:
             self.stderr.write(f"{error}\n")
             return 1
-        code: int = super().run(self._argv)
+        code: int = super().run(list(argv))
         return 0 if self._has_talked else code
 
     def interact(self) -> None:
@@ -98,6 +98,9 @@ class BlazarShell(app.App):
     ) -> argparse.ArgumentParser:
         """Return the parser of the global options; which there are depends on how one authenticates."""
         plain = super().build_option_parser(description, version, {"prog": self.NAME})
+        if self._argv is None:
+            # What may go wrong goes wrong in run, where it is told.
+            return plain
         parser = GlobalParser(
             description=description,
             prog=self.NAME,
@@ -112,7 +115,7 @@ class BlazarShell(app.App):
 
     def initialize_app(self, argv: Sequence[str]) -> None:
         """Refuse an API version that there is not."""
-        sessions.major(self.options.reservation_api_version)
+        sessions.major(sessions.asked_version(self.options))
 
     def run_subcommand(self, argv: Sequence[str]) -> int:
         """Return the exit code of a command; 1 if there is none of that name."""

@@ -27,7 +27,18 @@ class _OfAnAllocation(command.ReservationCommand):
             "resource_type", metavar="{host}", choices=sorted(COLLECTIONS), help=_("kind of resource")
         )
         parser.add_argument("--reservation-id", metavar="<id>", help=_("only those of this reservation"))
-        parser.add_argument("--lease-id", metavar="<id>", help=_("only those of this lease"))
+        parser.add_argument(
+            "--lease-id", metavar="<name or id>", help=_("only those of this lease, past ones included")
+        )
+
+    def filters(self, parsed_args: argparse.Namespace) -> dict[str, str | None]:
+        """Return the filters as the service takes them."""
+        lease = parsed_args.lease_id
+        if lease is not None:
+            lease = utils.find_resource_id_by_name_or_id(
+                self.get_client(), "lease", lease, "name", command.UUID_PATTERN
+            )
+        return {"lease_id": lease, "reservation_id": parsed_args.reservation_id}
 
 
 class ListAllocations(_OfAnAllocation, command.ListCommand):
@@ -51,9 +62,7 @@ class ListAllocations(_OfAnAllocation, command.ListCommand):
     def fetch(self, parsed_args: argparse.Namespace) -> Records:
         """Return the allocations."""
         found: Records = self.manager().list(
-            COLLECTIONS[parsed_args.resource_type],
-            lease_id=parsed_args.lease_id,
-            reservation_id=parsed_args.reservation_id,
+            COLLECTIONS[parsed_args.resource_type], **self.filters(parsed_args)
         )
         if "hypervisor_hostname" not in self.columns(parsed_args):
             return found
@@ -79,9 +88,6 @@ class ShowAllocations(_OfAnAllocation, command.ShowCommand):
             RESOURCE_ID_PATTERN,
         )
         allocation = self.manager().get(
-            COLLECTIONS[parsed_args.resource_type],
-            found,
-            lease_id=parsed_args.lease_id,
-            reservation_id=parsed_args.reservation_id,
+            COLLECTIONS[parsed_args.resource_type], found, **self.filters(parsed_args)
         )
         return self.columns_of(allocation, parsed_args)

@@ -6,7 +6,16 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from blazarclient import clock, command, durations, exception, lease_requests, rendering, waiting
+from blazarclient import (
+    clock,
+    command,
+    durations,
+    exception,
+    lease_requests,
+    networks,
+    rendering,
+    waiting,
+)
 from blazarclient.base import Record, Records
 from blazarclient.command import UUID_PATTERN
 from blazarclient.i18n import _
@@ -152,7 +161,14 @@ class CreateLease(command.CreateCommand, _ShowsWhatItWaitedFor):
         """Return the parser."""
         parser = super().get_parser(prog_name)
         lease_options.add_to_create(parser)
+        self._refuse = parser.error
         return parser
+
+    def run(self, parsed_args: argparse.Namespace) -> int:
+        """Return the exit code."""
+        if parsed_args.name is None and not parsed_args.from_file:
+            self._refuse(_("the following arguments are required: LEASE"))
+        return super().run(parsed_args)
 
     def add_positional(self, parser: argparse.ArgumentParser) -> None:
         """Let *parser* know the name, which may be in a file instead."""
@@ -161,6 +177,9 @@ class CreateLease(command.CreateCommand, _ShowsWhatItWaitedFor):
     def take_action(self, parsed_args: argparse.Namespace) -> tuple[Sequence[str], Sequence[Any]]:
         """Return the columns and the values of the new lease."""
         lease = lease_requests.to_create(parsed_args, self.calendar())
+        for each in lease["reservations"]:
+            if "network_id" in each:
+                each["network_id"] = networks.find(self.app, each["network_id"])
         if not lease["reservations"]:
             self.tell(_("The lease has no reservation, and will hold nothing"))
         if parsed_args.dry_run:
