@@ -119,7 +119,7 @@ def test_client_weakness_14_spaces_around_separators_do_not_count() -> None:
 
 def test_client_weakness_15_and_16_json_and_quotes_may_hold_anything() -> None:
     sizes = "vcpus=1,memory_mb=1024,disk_gb=20,amount=1"
-    argument = f"resource_type=virtual:instance,resource_properties={TRICKY},{sizes}"
+    argument = f"resource_type=virtual:instance,resource_properties={TRICKY} , {sizes}"
 
     assert reservations.to_create(argument) == INSTANCES | {"resource_properties": TRICKY}
 

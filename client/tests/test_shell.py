@@ -250,7 +250,7 @@ def test_deprecated_options_go_first(blazar: Run, stub: Stub, environment: pytes
 def test_without_a_command_one_is_asked_for_commands(
     blazar: Run, stub: Stub, environment: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    (tmp_path / "typed").write_text("lease-list -f value -c name\nlease-list --bogus\nquit\n")
+    (tmp_path / "typed").write_text("lease-create\nlease-list --bogus\nlease-list -f value -c name\nquit\n")
     stub.will({"leases": [LEASE]})
 
     with (tmp_path / "typed").open() as typed:

@@ -166,7 +166,8 @@ class CreateLease(command.CreateCommand, _ShowsWhatItWaitedFor):
 
     def run(self, parsed_args: argparse.Namespace) -> int:
         """Return the exit code."""
-        if parsed_args.name is None and not parsed_args.from_file:
+        is_nameless = parsed_args.name is None and not parsed_args.from_file
+        if is_nameless and not getattr(self.app, "interactive_mode", False):
             self._refuse(_("the following arguments are required: LEASE"))
         return super().run(parsed_args)
 
