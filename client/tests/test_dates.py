@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blazarclient import dates, durations, exception
+from blazarclient import clock, dates, durations, exception
 
 BERLIN = ZoneInfo("Europe/Berlin")
 # A Wednesday, 11:30 in Berlin.
@@ -134,3 +134,25 @@ def test_client_weakness_22_a_duration_below_a_minute_counts_as_one(text: str, m
 def test_a_bare_number_is_seconds_where_one_waits() -> None:
     assert durations.parse_seconds("90") == timedelta(seconds=90)
     assert durations.parse_seconds("90m") == timedelta(minutes=90)
+
+
+@pytest.mark.parametrize("name", ["Europe/Berlin", ":Europe/Berlin"])
+def test_the_users_zone_is_that_of_the_environment(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv("TZ", name)
+
+    assert clock.local_zone() == BERLIN
+
+
+@pytest.mark.parametrize("name", ["", "Nowhere/Land", "../../etc/passwd", "/etc/passwd"])
+def test_a_zone_that_there_is_not_is_the_machines(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv("TZ", name)
+
+    assert clock.local_zone().utcoffset(NOW) is not None
+
+
+def test_now_is_aware_and_pausing_returns() -> None:
+    before = clock.now()
+    clock.pause(0)
+
+    assert before.utcoffset() == timedelta(0)
+    assert before <= clock.now()

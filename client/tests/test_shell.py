@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from pathlib import Path
@@ -189,6 +190,15 @@ def test_what_keeps_one_from_the_service_is_said_in_a_line(blazar: Run, words: l
     assert ran.code == 1
     assert len(ran.err.strip().splitlines()) == 1
     assert "Traceback" not in ran.err
+
+
+def test_a_missing_password_is_asked_for_or_missed(blazar: Run, environment: pytest.MonkeyPatch) -> None:
+    environment.delenv("OS_PASSWORD")
+    environment.setattr(sys, "stdin", io.StringIO())
+
+    ran = blazar("lease-list")
+
+    assert (ran.code, ran.err) == (1, "There is no password: give --os-password, or set OS_PASSWORD\n")
 
 
 @pytest.mark.parametrize(("name", "value"), [("OS_CLOUD", "nowhere"), ("OS_AUTH_TYPE", "nothing")])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import getpass
+import sys
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -21,6 +23,9 @@ _FIXED = ("none", "http_basic", "admin_token")
 class Config(loader.OpenStackConfig):
     """The configuration of clouds, in which some types of authentication overlook the rest of an openrc."""
 
+    def __init__(self) -> None:
+        super().__init__(pw_func=_ask)
+
     def region(self, options: argparse.Namespace) -> Any:
         """Return the configuration for a user's options, which go before environment and clouds.yaml."""
         from_environment = self.cloud_config["clouds"].get(self.envvar_key)
@@ -37,6 +42,15 @@ class Config(loader.OpenStackConfig):
             auth = {key: value for key, value in found["auth"].items() if key in known}
             return {**found, "auth": auth}
         return found
+
+
+def _ask(prompt: str | None = None) -> str:
+    """Return the password that the user types, if there is a terminal to type it on."""
+    if not sys.stdin.isatty():
+        raise exception.InsufficientAuthInformation(
+            _("There is no password: give --os-password, or set OS_PASSWORD")
+        )
+    return getpass.getpass(prompt or _("Password: "))
 
 
 def major(version: str) -> str:
