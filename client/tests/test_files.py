@@ -71,6 +71,25 @@ def test_what_lease_show_prints_makes_the_same_lease_again() -> None:
     }
 
 
+def test_a_shown_reservation_of_a_flavor_is_made_of_the_flavor_that_was_asked_for() -> None:
+    shown = {"resource_type": "flavor:instance", "id": "r", "lease_id": "l", "flavor_id": "r", "amount": 2}
+    requirement = ["==", "$rack", "r1"]
+    flavor = {"id": "m1", "name": "m1.small", "blazar:resource_properties": requirement}
+    source = {"resource_properties": json.dumps(flavor), "affinity": None}
+
+    (found,) = files.lease({"id": "l", "name": "n", "reservations": [shown | source]})["reservations"]
+
+    assert found == {
+        "resource_type": "flavor:instance",
+        "flavor_id": "m1",
+        "amount": 2,
+        "affinity": "None",
+        "resource_properties": json.dumps(requirement),
+    }
+    with pytest.raises(exception.IncorrectLease, match="does not say which flavor"):
+        files.lease({"id": "l", "name": "n", "reservations": [shown]})
+
+
 @pytest.mark.parametrize(
     ("document", "reason"),
     [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -14,6 +15,8 @@ from blazarclient.base import Record
 from blazarclient.i18n import _
 
 STDIN = "-"
+_FLAVOR = "flavor:instance"
+_REQUIREMENT = "blazar:resource_properties"
 
 LEASE_KEYS = ("name", "start_date", "end_date", "before_end_date", "reservations", "events")
 _SHOWN_OF_A_LEASE = (
@@ -87,4 +90,21 @@ def _reservation(given: Mapping[str, Any]) -> Record:
         return reservations.new(
             {key: value for key, value in given.items() if key not in _SHOWN_OF_A_RESERVATION}
         )
-    return reservations.new({key: given[key] for key in known if given.get(key) is not None})
+    values = {key: given[key] for key in known if given.get(key) is not None}
+    if given["resource_type"] == _FLAVOR:
+        values |= _source_flavor(given)
+    return reservations.new(values)
+
+
+def _source_flavor(shown: Mapping[str, Any]) -> Record:
+    """Return the flavor, and the requirement, that were asked for.
+
+    A shown reservation has a flavor of its own, and these as JSON.
+    """
+    try:
+        source = json.loads(shown["resource_properties"])
+        return {"flavor_id": source["id"], "resource_properties": source.get(_REQUIREMENT, "")}
+    except (KeyError, TypeError, ValueError):
+        raise exception.IncorrectLease(
+            _("the reservation %s does not say which flavor it was made of") % shown.get("id")
+        ) from None

@@ -47,6 +47,7 @@ CREATE_RESERVATION_KEYS: dict[str, dict[str, Any]] = {
         "amount": "",
         "flavor_id": "",
         "affinity": "None",
+        "resource_properties": None,
         "resource_type": "flavor:instance",
     },
 }
