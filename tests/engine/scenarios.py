@@ -13,6 +13,7 @@ from typing import Any
 from engine.invariants import check_always
 from engine.lab import FREEPOOL, LESSEE, Lab
 from engine.parts import Conditions
+from samples import know_a_lease
 
 from blazar.domain.errors import HostAlreadyRegistered, HostNotFound
 from blazar.domain.lease import LeaseStatus
@@ -313,6 +314,7 @@ def hosts_have_a_zone(lab: Lab) -> None:
 
 def swept(lab: Lab) -> None:
     compute = lab.cloud.compute
+    know_a_lease(lab.store)
     with lab.faults.exempt():
         lost = "11111111-2222-4333-8444-555555555555"
         aggregates = {each.name: each.id for each in compute.list_aggregates()}
