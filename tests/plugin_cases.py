@@ -1,4 +1,4 @@
-"""What the contract suite needs to know of each plugin: a request, and resources in a simulated cloud."""
+"""Of each of the service's own plugins: a request that it accepts, and resources in a simulated cloud."""
 
 from __future__ import annotations
 
@@ -49,7 +49,6 @@ class PluginCase:
 
     make: Callable[[Settings, object], Plugin]
     body: Mapping[str, object]
-    changes: Mapping[str, object]
     furnish: Callable[[SimulatedCloud], tuple[Resource, ...]]
     share: Share | None = None
     """What a reservation holds of each of its resources."""
@@ -164,7 +163,6 @@ CASES = {
             "resource_properties": "",
             "before_end": "snapshot",
         },
-        changes={"max": 3},
         furnish=_furnish_hosts,
     ),
     "virtual:instance": PluginCase(
@@ -177,7 +175,6 @@ CASES = {
             "affinity": None,
             "resource_properties": '[">=", "$vcpus", "1"]',
         },
-        changes={"amount": "5"},
         furnish=_furnish_slots,
         share=Share(slots=3, demand=Demand.of({"VCPU": 2, "MEMORY_MB": 1024})),
     ),
@@ -189,14 +186,12 @@ CASES = {
             "affinity": "False",
             "resource_properties": '[">=", "$vcpus", "1"]',
         },
-        changes={"affinity": True},
         furnish=_furnish_slots,
         share=Share(slots=1, demand=Demand.of({"VCPU": 2, "MEMORY_MB": 1024, "DISK_GB": 15})),
     ),
     "virtual:floatingip": PluginCase(
         make=make_floatingips,
         body={"network_id": NETWORK, "amount": "2", "required_floatingips": ["203.0.113.201"]},
-        changes={"amount": 3},
         furnish=_furnish_floatingips,
     ),
 }

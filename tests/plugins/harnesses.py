@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
-from plugin_cases import NETWORK, SHAPE, SOURCE
+from plugin_cases import CASES, NETWORK, SHAPE, SOURCE
 
 from blazar.app.context import Plugin
 from blazar.cloud.simulated.cloud import SimulatedCloud
@@ -59,13 +59,7 @@ def _inventories(cloud: SimulatedCloud) -> Iterator[tuple[str, str, int]]:
 class HostsHarness(CloudHarness):
     """``physical:host``: four hosts."""
 
-    body: ClassVar[JsonObject] = {
-        "min": 2,
-        "max": "2",
-        "hypervisor_properties": '[">=", "$vcpus", "1"]',
-        "resource_properties": "",
-        "before_end": "snapshot",
-    }
+    body: ClassVar[JsonObject] = CASES["physical:host"].body
     changes: ClassVar[JsonObject] = {"max": 3}
     everything: ClassVar[JsonObject] = {"min": 4, "max": 4}
     refused: ClassVar[tuple[tuple[str, JsonObject], ...]] = (
@@ -113,14 +107,7 @@ class SlotsHarness(HostsHarness):
 class InstancesHarness(SlotsHarness):
     """``virtual:instance``: room for sixteen."""
 
-    body: ClassVar[JsonObject] = {
-        "vcpus": "2",
-        "memory_mb": 1024,
-        "disk_gb": 0,
-        "amount": 6,
-        "affinity": None,
-        "resource_properties": '[">=", "$vcpus", "1"]',
-    }
+    body: ClassVar[JsonObject] = CASES["virtual:instance"].body
     changes: ClassVar[JsonObject] = {"amount": "5"}
     everything: ClassVar[JsonObject] = {"amount": 16}
     less: ClassVar[JsonObject | None] = {"amount": 3}
@@ -139,12 +126,7 @@ class InstancesHarness(SlotsHarness):
 class FlavorsHarness(SlotsHarness):
     """``flavor:instance``: room for sixteen, on different hosts for four."""
 
-    body: ClassVar[JsonObject] = {
-        "flavor_id": SOURCE.id,
-        "amount": 2,
-        "affinity": "False",
-        "resource_properties": '[">=", "$vcpus", "1"]',
-    }
+    body: ClassVar[JsonObject] = CASES["flavor:instance"].body
     changes: ClassVar[JsonObject] = {"affinity": True}
     everything: ClassVar[JsonObject] = {"amount": 16, "affinity": None}
     less: ClassVar[JsonObject | None] = {"amount": 1}
