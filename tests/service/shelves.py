@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from service.world import World
 
-from blazar.app.availability import AvailabilityIndex
 from blazar.app.context import Context
 from blazar.domain.availability import Availability
 from blazar.domain.errors import CloudError, Conflict
 from blazar.domain.lease import Holdings, ReservationId
 from blazar.domain.lifecycle import Phase
 from blazar.domain.stock import StockedResource
+from blazar.manager.build import make_indexes
 from blazar.plugins.base import Plugin
 from blazar.plugins.contract import Assignment, Done, Item, JsonObject, Outcome, ResourcePlugin, Wish
 from blazar.ports.cloud import Cloud
@@ -104,9 +104,8 @@ def with_shelf(world: World, shelf: Shelf, **more: Plugin[Any]) -> Context:
     """Have the world serve the shelf, too, and return its context."""
     context = world.context
     plugins: Any = {**context.plugins, shelf.resource_type: shelf, **more}
-    names = {each.collection for each in plugins.values()} - context.indexes.keys()
-    added = {each: AvailabilityIndex(context.store, world.clock, each) for each in names}
-    world.restart(replace(context, plugins=plugins, indexes={**context.indexes, **added}))
+    indexes = make_indexes(context.store, world.clock, plugins)
+    world.restart(replace(context, plugins=plugins, indexes=indexes))
     return world.context
 
 

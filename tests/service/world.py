@@ -27,16 +27,15 @@ from blazar.api.app import make_app
 from blazar.api.auth import make_guard
 from blazar.api.health import make_healthcheck
 from blazar.api.policies import make_policy
-from blazar.app.availability import AvailabilityIndex
 from blazar.app.context import Context
 from blazar.cloud.simulated import SimulatedCloud
 from blazar.cloud.simulated.faults import FaultKind, FaultRule
-from blazar.db.store import SqlStore
 from blazar.db.tables import metadata
-from blazar.domain.hosts import HOST_TEXT_FACTS
+from blazar.manager.build import build_context
 from blazar.manager.plugins import load_plugins
 from blazar.manager.service import ManagerService
 from blazar.plugins.slots.names import provider_name
+from blazar.plugins.testing.site import Silent
 from blazar.reconcile.loop import Reconciler
 from blazar.reconcile.outbox import OutboxSender
 from blazar.rpc.local import local_manager
@@ -46,7 +45,6 @@ if TYPE_CHECKING:
     from wsgiref.types import WSGIApplication
 
     from blazar.ports.notifier import Notifier
-    from blazar.ports.waker import Waker
 
 PLUGINS = (
     "physical.host.plugin",
@@ -96,13 +94,6 @@ class Sent:
         self.payloads.append(payload)
 
 
-class Silent:
-    """Wakes nobody: the world looks by itself."""
-
-    def wake(self) -> None:
-        return None
-
-
 @dataclass(slots=True)
 class World:
     """A service with its database and its cloud.
@@ -128,20 +119,8 @@ class World:
         self.cloud = SimulatedCloud(self.clock, state_file=self._cloud_file)
         self.cloud.add_aggregate(FREEPOOL)
         self.sent = Sent()
-        store = SqlStore(self.engine, self.clock)
-        context = Context(
-            store=store,
-            clock=self.clock,
-            cloud=self.cloud,
-            plugins=load_plugins(PLUGINS, self.settings),
-            indexes={
-                each: AvailabilityIndex(store, self.clock, each, HOST_TEXT_FACTS)
-                for each in ("host", "floatingip")
-            },
-            settings=self.settings,
-            waker=Silent(),
-        )
-        self.restart(context)
+        plugins = load_plugins(PLUGINS, self.settings)
+        self.restart(build_context(self.engine, self.clock, self.cloud, self.settings, plugins, Silent()))
 
     def restart(self, context: Context) -> None:
         """Have the service go on with another context, as after a change of its configuration."""
@@ -369,4 +348,4 @@ def _next_minute(now: datetime) -> datetime:
 
 
 if TYPE_CHECKING:
-    _: tuple[Notifier, Waker] = (Sent(), Silent())
+    _: Notifier = Sent()

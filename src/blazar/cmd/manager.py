@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import sys
-from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
@@ -17,9 +16,9 @@ from blazar.cmd.signals import stop_event
 from blazar.db.engine import make_engine
 from blazar.db.figures import SqlFigures
 from blazar.db.schema import current_revision, head_revision
-from blazar.manager.build import build_context, manager_name, warm_up
+from blazar.manager.build import configured_context, manager_name, warm_up
 from blazar.manager.clocks import SystemClock
-from blazar.manager.plugins import PluginError, load_cloud, load_filters, load_limits, load_plugins
+from blazar.manager.plugins import PluginError, load_cloud
 from blazar.manager.service import ManagerService
 from blazar.manager.waking import ProcessWaker
 from blazar.manager.watching import all_problems, watched
@@ -62,10 +61,7 @@ def main() -> int:
     try:
         cloud = load_cloud(conf.manager.cloud, conf, clock)
         settings = config.read_settings(conf)
-        plugins = load_plugins(server.plugins, settings, conf)
-        context = build_context(engine, clock, cloud, settings, plugins, waker)
-        rules = replace(context, filters=load_filters(conf), limits=load_limits(conf, clock))
-        context = watched(rules, watch.meter)
+        context = watched(configured_context(conf, engine, clock, cloud, settings, waker), watch.meter)
     except PluginError as error:
         return _refuse(str(error))
     name = manager_name()

@@ -6,15 +6,19 @@ import os
 import socket
 import uuid
 from collections.abc import Mapping
+from dataclasses import replace
 
 import sqlalchemy as sa
+from oslo_config.cfg import ConfigOpts
 
 from blazar.app.availability import AvailabilityIndex
 from blazar.app.context import Context, Plugin
 from blazar.db.store import SqlStore
 from blazar.domain.hosts import HOST_TEXT_FACTS
+from blazar.manager.plugins import load_filters, load_limits, load_plugins
 from blazar.ports.clock import Clock
 from blazar.ports.cloud import Cloud
+from blazar.ports.store import Store
 from blazar.ports.waker import Waker
 from blazar.settings import Settings
 
@@ -34,16 +38,36 @@ def build_context(
 ) -> Context:
     """Return what use cases and the reconciler work with, without filters of usage."""
     store = SqlStore(engine, clock)
-    collections = {plugin.collection for plugin in plugins.values()}
     return Context(
         store=store,
         clock=clock,
         cloud=cloud,
         plugins=plugins,
-        indexes={each: AvailabilityIndex(store, clock, each, HOST_TEXT_FACTS) for each in collections},
+        indexes=make_indexes(store, clock, plugins),
         settings=settings,
         waker=waker,
     )
+
+
+def make_indexes(
+    store: Store, clock: Clock, plugins: Mapping[str, Plugin]
+) -> Mapping[str, AvailabilityIndex]:
+    """Return an empty index for every collection that one of the plugins reserves from."""
+    collections = {plugin.collection for plugin in plugins.values()}
+    return {each: AvailabilityIndex(store, clock, each, HOST_TEXT_FACTS) for each in collections}
+
+
+def configured_context(
+    conf: ConfigOpts, engine: sa.Engine, clock: Clock, cloud: Cloud, settings: Settings, waker: Waker
+) -> Context:
+    """Return what a manager works with: with the plugins, filters and limits of the configuration.
+
+    Raises:
+        PluginError: One of them cannot be used.
+    """
+    plugins = load_plugins(conf.manager.plugins, settings, conf)
+    context = build_context(engine, clock, cloud, settings, plugins, waker)
+    return replace(context, filters=load_filters(conf), limits=load_limits(conf, clock))
 
 
 def warm_up(context: Context) -> None:

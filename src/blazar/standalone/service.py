@@ -21,9 +21,8 @@ from blazar.config import read_server_settings, read_settings
 from blazar.db.engine import make_engine
 from blazar.db.figures import SqlFigures
 from blazar.db.schema import upgrade
-from blazar.manager.build import build_context, manager_name, warm_up
+from blazar.manager.build import configured_context, manager_name, warm_up
 from blazar.manager.clocks import FastClock, SystemClock
-from blazar.manager.plugins import load_filters, load_limits, load_plugins
 from blazar.manager.service import ManagerService
 from blazar.manager.waking import ProcessWaker
 from blazar.manager.watching import watched
@@ -77,16 +76,8 @@ def build(conf: ConfigOpts) -> Embedded:
     conf.set_default("state_file", str(state_dir / "cloud.json"), group="simulated_cloud")
     cloud = make_cloud(conf, clock, speed=options.clock_speed)
     waker = ProcessWaker()
-    plugins = load_plugins(server.plugins, settings, conf)
     watch = Watch((*OF_API, *OF_MANAGER))
-    context = watched(
-        replace(
-            build_context(engine, clock, cloud, settings, plugins, waker),
-            filters=load_filters(conf),
-            limits=load_limits(conf, clock),
-        ),
-        watch.meter,
-    )
+    context = watched(configured_context(conf, engine, clock, cloud, settings, waker), watch.meter)
     with context.store.begin() as transaction:
         # What a killed predecessor was at need not be waited for: there is no other manager.
         transaction.work.free_all()

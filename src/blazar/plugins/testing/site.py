@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
-from blazar.app.availability import AvailabilityIndex
 from blazar.app.context import Context, Plugin
 from blazar.cloud.simulated.cloud import SimulatedCloud
 from blazar.cloud.simulated.faults import SimulatedCrash
@@ -33,8 +32,8 @@ from blazar.domain.errors import (
     LeaseNotFound,
     Unavailable,
 )
-from blazar.domain.hosts import HOST_TEXT_FACTS
 from blazar.domain.lease import Lease, LeaseId
+from blazar.manager.build import make_indexes
 from blazar.manager.service import ManagerService
 from blazar.plugins.testing.clocks import EPOCH, ManualClock
 from blazar.plugins.testing.faults import ScriptedStore, WatchedFaults
@@ -145,10 +144,7 @@ class Site(ABC):
             clock=clock,
             cloud=self.cloud,
             plugins=plugins,
-            indexes={
-                each: AvailabilityIndex(self.store, clock, each, HOST_TEXT_FACTS)
-                for each in {plugin.collection for plugin in plugins.values()}
-            },
+            indexes=make_indexes(self.store, clock, plugins),
             settings=self.settings,
             waker=Silent(),
             random=random.Random(self.managers_so_far),  # noqa: S311 - every run is the same
