@@ -26,7 +26,7 @@ help: ## list these goals
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
 demo: $(STAMP) ## see leases for hosts live and end on a simulated cloud, in under a minute
-	@$(BIN)/python examples/demo.py
+	@$(BIN)/python examples/demo/demo.py
 
 test: static ## check everything: types, style, imports, then all tests
 	@$(BIN)/python -m pytest --numprocesses=$(WORKERS) --dist=worksteal

@@ -1,0 +1,177 @@
+"""The life of nine leases on the embedded service, typed as commands; the program behind ``make demo``.
+
+It starts the service in a folder of its own, registers hosts and floating IPs, asks for the leases in
+``stories.py``, watches them, kills the service in the middle of a start, starts it again, and checks that
+every lease went the way that its script says. All of it by the ``blazar`` command, shown as it is typed.
+
+Exit code 0 says that all did.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+import time
+import warnings
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from embedded import SPEED, Service, running
+from stories import NETWORK, SCRIPTS, Story
+from terminal import ask, connect, say, type_in
+
+GIVE_UP_AFTER_SECONDS = 50
+LOOK_EVERY_SECONDS = 0.05
+HOSTS_TO_STRIKE = 4
+
+
+def main() -> int:
+    """Run the demonstration; return its exit code."""
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="blazar-demo-") as folder, running(Path(folder)) as service:
+        say(f"its clock runs {SPEED} times as fast as yours: a minute of a lease takes {60 // SPEED} seconds")
+        introduce(service)
+        register(service)
+        stories = [Story(each) for each in SCRIPTS]
+        for struck in (False, True):
+            act = [story for story in stories if story.script.is_struck is struck]
+            for story in act:
+                ask_for(service, story)
+            watch_until_over(service, act, began + GIVE_UP_AFTER_SECONDS)
+        show(stories)
+    say(f"took {time.monotonic() - began:.0f} seconds; the service is stopped, its folder is removed")
+    failed = [story.name for story in stories if not story.went_well]
+    say(f"NOT as described: {', '.join(failed)}" if failed else "every lease went as described")
+    return 1 if failed else 0
+
+
+def introduce(service: Service) -> None:
+    """Say what runs, and have the commands talk to it."""
+    assert service.process is not None
+    say(f"the service runs at {service.url}, process {service.process.pid}")
+    connect(service.url)
+
+
+def register(service: Service) -> None:
+    """Put seven of the cloud's eight hosts, and two addresses, into the service's hands."""
+    for number in range(1, 8):
+        rack = "r1" if number <= 3 else "r2"
+        type_in("host-create", f"host-{number}", "--extra", f"rack={rack}", "-f", "value", "-c", "id")
+    for number in (201, 202):
+        address = f"203.0.113.{number}"
+        type_in("floatingip-create", service.network_id(), address, "-f", "value", "-c", "id")
+
+
+def ask_for(service: Service, story: Story) -> None:
+    """Ask for a lease, or note why it cannot be had."""
+    script, now = story.script, service.clock.now()
+    words = ["lease-create", story.name, "-f", "json", "--noindent", "-c", "id", "-c", "status"]
+    if script.starts_in_minutes is not None:
+        words += ["--start-date", minute(now, script.starts_in_minutes)]
+    words += ["--end-date", minute(now, script.ends_in_minutes)]
+    for each in script.reservations:
+        words += ["--reservation", each.replace(NETWORK, service.network_id())]
+    say(f"\n{story.name}: {script.about}")
+    answer = type_in(*words)
+    if answer.code:
+        story.see("refused" if "(HTTP 409" in answer.errors else "failed")
+        story.notes.append(answer.errors.strip())
+        return
+    story.see(json.loads(answer.output)["status"])
+
+
+def watch_until_over(service: Service, stories: list[Story], deadline: float) -> None:
+    """Watch these leases until nothing more is to be seen of them, or it takes too long."""
+    while not all(story.is_over for story in stories) and time.monotonic() < deadline:
+        watch(service, stories)
+        time.sleep(LOOK_EVERY_SECONDS)  # noqa: TID251 - real time: this is a client
+
+
+def watch(service: Service, stories: list[Story]) -> None:
+    """Look at all leases once, and do what their scripts say."""
+    leases = {
+        each["name"]: each
+        for each in ask(
+            "lease-list", *(f"--column={key}" for key in ("name", "status", "end_date", "reservations"))
+        )
+    }
+    for story in stories:
+        if story.name in leases:
+            story.see(leases[story.name]["status"])
+            act_upon(service, story, leases[story.name])
+        elif "refused" not in story.statuses:
+            story.see("gone")
+
+
+def act_upon(service: Service, story: Story, lease: dict[str, Any]) -> None:
+    """Look closer, extend, delete or kill, once, when the time has come."""
+    (reservation,) = lease["reservations"]
+    if story.script.is_struck:
+        strike(service, story, reservation["id"])
+    if lease["status"] != "ACTIVE":
+        return
+    if story.is_first("look"):
+        look_at(service, story, reservation)
+    if story.script.extend_by and story.is_first("extend"):
+        type_in("lease-update", story.name, "--prolong-for", story.script.extend_by)
+        longer = ask("lease-show", story.name)
+        story.notes.append(f"end moved from {lease['end_date'][11:16]} to {longer['end_date'][11:16]}")
+    if story.script.is_deleted and story.is_first("delete"):
+        type_in("lease-delete", story.name, "--wait")
+
+
+def look_at(service: Service, story: Story, reservation: dict[str, Any]) -> None:
+    """Note what an active reservation holds, by the cloud's own state."""
+    if "network_id" in reservation:
+        addresses = ", ".join(service.addresses_of(reservation["id"]))
+        story.notes.append(f"in the lessee's project meanwhile: {addresses}")
+    elif reservation.get("flavor_id"):
+        number, flavor = service.hosts_in(reservation["flavor_id"]), reservation["flavor_id"]
+        story.notes.append(f"slots on {number} hosts, for servers of the private flavor {flavor}")
+
+
+def strike(service: Service, story: Story, reservation_id: str) -> None:
+    """Kill the service when some of a reservation's hosts have been handed over, and start it again."""
+    moved = service.hosts_in(reservation_id)
+    if not 0 < moved < HOSTS_TO_STRIKE or not story.is_first("strike"):
+        return
+    service.kill()
+    moved = service.hosts_in(reservation_id)
+    say(f"\nkill -9: {moved} of {HOSTS_TO_STRIKE} hosts of {story.name} had been handed over")
+    story.notes.append(
+        f"killed with {moved} of {HOSTS_TO_STRIKE} hosts handed over; completed after the restart"
+    )
+    service.start()
+    introduce(service)
+
+
+def show(stories: list[Story]) -> None:
+    """Print what was seen, and what is still held."""
+    type_in("lease-list", "-c", "name", "-c", "start_date", "-c", "end_date", "-c", "status")
+    rows = [("lease", "what it shows", "seen", "")]
+    for story in stories:
+        verdict = "as described" if story.went_well else "NOT AS DESCRIBED"
+        rows.append((story.name, story.script.about, " > ".join(story.statuses), verdict))
+    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+    rows.insert(1, ("-" * widths[0], "-" * widths[1], "-" * widths[2], "-" * widths[3]))
+    say("")
+    for row in rows:
+        say("  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+    say("")
+    for story in stories:
+        for note in story.notes:
+            say(f"  {story.name}: {note}")
+    held = [each for each in ask("allocation-list", "host") if each["reservations"]]
+    say(f"\nstill held, now or later: {len(held)} hosts, by the leases that are ACTIVE or PENDING above")
+
+
+def minute(now: datetime, minutes: int) -> str:
+    """Return the instant so many minutes from *now* as the API takes it."""
+    return f"{now + timedelta(minutes=minutes):%Y-%m-%d %H:%M}"
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    sys.exit(main())

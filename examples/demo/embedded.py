@@ -1,0 +1,107 @@
+"""The embedded service as a process that can be killed, and what its simulated cloud holds."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from blazar.manager.clocks import FastClock
+
+SPEED = 30
+"""How many times as fast as ours the service's clock runs."""
+CONFIGURATION = """
+[DEFAULT]
+use_stderr = true
+[standalone]
+state_dir = {folder}
+clock_speed = {speed}
+clock_epoch = {epoch}
+[simulated_cloud]
+hosts = 8
+call_seconds = 0.05
+[manager]
+seconds_to_prepare = 20
+"""
+
+
+@dataclass(slots=True)
+class Service:
+    """The embedded service, its files in a folder of its own.
+
+    Attributes:
+        url: Where it answers, with ``/v1``.
+    """
+
+    folder: Path
+    clock: FastClock
+    url: str = ""
+    process: subprocess.Popen[str] | None = None
+
+    def start(self) -> None:
+        """Start it, on any free port of the loopback interface."""
+        configuration = self.folder / "blazar.conf"
+        configuration.write_text(
+            CONFIGURATION.format(folder=self.folder, speed=SPEED, epoch=self.clock.epoch.isoformat())
+        )
+        program = [sys.executable, "-W", "ignore", "-m", "blazar.cmd.standalone"]
+        with (self.folder / "service.log").open("a") as log:
+            self.process = subprocess.Popen(
+                [*program, "--config-file", str(configuration), "--listen-port", "0"],
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+            )
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        if " at " not in line:
+            raise SystemExit(f"the service did not start:\n{(self.folder / 'service.log').read_text()}")
+        self.url = line.split(" at ")[1].strip()
+
+    def kill(self) -> None:
+        """End it as a power cut would."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self) -> None:
+        """End it in an orderly way, if it still runs."""
+        if self.process is not None and self.process.poll() is None:
+            self.process.terminate()
+            self.process.wait(timeout=20)
+
+    def hosts_in(self, aggregate: str) -> int:
+        """Return how many hosts are in the aggregate of that name."""
+        return sum(len(each["hosts"]) for each in self._cloud("aggregates") if each["name"] == aggregate)
+
+    def network_id(self) -> str:
+        """Return the id of the cloud's network."""
+        (network,) = self._cloud("networks")
+        return str(network["id"])
+
+    def addresses_of(self, reservation_id: str) -> list[str]:
+        """Return the floating IPs that a reservation has."""
+        tag = f"reservation:{reservation_id}"
+        return sorted(each["address"] for each in self._cloud("floating_ips") if tag in each["tags"])
+
+    def _cloud(self, kind: str) -> list[dict[str, Any]]:
+        found = json.loads((self.folder / "cloud.json").read_text())[kind]
+        return list(found.values()) if isinstance(found, dict) else found
+
+
+@contextmanager
+def running(folder: Path) -> Iterator[Service]:
+    """Yield the running service; it is stopped whatever happens."""
+    service = Service(folder, FastClock(epoch=datetime.now(UTC), speed=SPEED))  # noqa: TID251
+    try:
+        service.start()
+        yield service
+    finally:
+        service.stop()
