@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import queue
+import socket
 import subprocess
 import sys
 import threading
@@ -123,6 +124,13 @@ def fetch(url: str, headers: Mapping[str, str] | None = None) -> tuple[int, str]
     except urllib.error.HTTPError as error:
         with error:
             return error.code, error.read().decode()
+
+
+def free_port() -> int:
+    """Return a port of the loopback interface that nobody listened on just now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def wait_until(check: Callable[[], bool], seconds: float = DEADLINE_SECONDS) -> bool:

@@ -5,7 +5,6 @@ The simulated cloud lives in one process, so leases without reservations are wha
 
 from __future__ import annotations
 
-import socket
 import uuid
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any
 import sqlalchemy as sa
 from broker import broker_url
 from databases import make_database
-from programs import Program, request, wait_until
+from programs import Program, free_port, request, wait_until
 
 CONFIGURATION = """
 [DEFAULT]
@@ -31,12 +30,6 @@ rpc_topic = blazar.test.{topic}
 TAKEOVER_SECONDS = 15
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 def _statuses(url: str) -> list[str]:
     status, body = request(f"{url}/leases")
     return [each["status"] for each in body["leases"]] if status == 200 else []
@@ -46,7 +39,7 @@ def test_weakness_22_what_a_killed_manager_was_at_is_done_by_the_other(
     tmp_path: Path, ended_afterwards: Callable[[Any], Any]
 ) -> None:
     with make_database("mariadb", tmp_path) as engine:
-        port = _free_port()
+        port = free_port()
         path = tmp_path / "blazar.conf"
         path.write_text(
             CONFIGURATION.format(

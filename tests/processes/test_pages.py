@@ -11,7 +11,7 @@ from typing import Any
 
 from broker import broker_url
 from databases import make_database
-from programs import Program, fetch, request, run, start_standalone, wait_until
+from programs import Program, fetch, free_port, request, run, start_standalone, wait_until
 from telemetry.scraping import samples
 
 CONFIGURATION = """
@@ -31,12 +31,6 @@ in_api = true
 """
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 def _is(status: int, url: str) -> bool:
     try:
         return fetch(url)[0] == status
@@ -46,7 +40,7 @@ def _is(status: int, url: str) -> bool:
 
 def test_api_and_manager_show_how_they_are(tmp_path: Path, ended_afterwards: Callable[[Any], Any]) -> None:
     with make_database("mariadb", tmp_path) as engine:
-        ports = {"api": _free_port(), "manager": _free_port()}
+        ports = {"api": free_port(), "manager": free_port()}
         path = tmp_path / "blazar.conf"
         path.write_text(
             CONFIGURATION.format(
@@ -88,7 +82,7 @@ def test_one_request_can_be_followed_through_both_and_no_secret_is_among_it(
     tmp_path: Path, ended_afterwards: Callable[[Any], Any]
 ) -> None:
     with make_database("mariadb", tmp_path) as engine:
-        ports = {"api": _free_port(), "manager": _free_port()}
+        ports = {"api": free_port(), "manager": free_port()}
         path = tmp_path / "blazar.conf"
         text = CONFIGURATION.format(
             **ports,
