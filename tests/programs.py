@@ -40,6 +40,10 @@ class Program:
         """Return the next line of its output; empty at its end."""
         return self._lines.get(timeout=DEADLINE_SECONDS)
 
+    def has_logged(self, text: str) -> bool:
+        """Return whether a line with this text is among what it has logged."""
+        return any(text in line for line in list(self.log))
+
     def stop(self) -> int:
         """Ask it to end; return its exit code."""
         self.process.terminate()

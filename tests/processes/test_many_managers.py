@@ -50,10 +50,10 @@ def test_weakness_22_what_a_killed_manager_was_at_is_done_by_the_other(
             )
         )
         options = ["--config-file", str(path)]
-        doomed, other, api = (
-            ended_afterwards(Program(f"blazar.cmd.{each}", *options))
-            for each in ("manager", "manager", "api")
-        )
+        doomed, other = (ended_afterwards(Program("blazar.cmd.manager", *options)) for _ in range(2))
+        # What is asked before there is a queue is lost, and waited for all the same.
+        assert wait_until(lambda: all(each.has_logged("has started") for each in (doomed, other)))
+        api = ended_afterwards(Program("blazar.cmd.api", *options))
         url = f"http://127.0.0.1:{port}/v1"
         assert wait_until(lambda: _answers(url)), (doomed.log, other.log, api.log)
         for number in range(30):
