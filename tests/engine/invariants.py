@@ -7,6 +7,7 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
@@ -136,8 +137,13 @@ def _check_nothing_twice(lab: Lab, world: World) -> None:
 
 
 def _meet(lab: Lab, one: sa.Row[Any], other: sa.Row[Any]) -> bool:
-    """Return whether one allocation is there, or its host is cleaned after it, when another begins."""
-    return bool(one.start_at <= other.start_at < one.end_at + lab.conditions.cleaning_time)
+    """Return whether one allocation is there, or its host is cleaned after it, when another begins.
+
+    Nothing is cleaned for a reservation that takes back what it has given up itself.
+    """
+    is_its_own = one.reservation_id is not None and one.reservation_id == other.reservation_id
+    cleaning_time = timedelta(0) if is_its_own else lab.conditions.cleaning_time
+    return bool(one.start_at <= other.start_at < one.end_at + cleaning_time)
 
 
 def _check_room(lab: Lab, rows: Rows, host: sa.Row[Any]) -> None:
