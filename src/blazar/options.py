@@ -83,6 +83,13 @@ MANAGER_OPTIONS: list[cfg.Opt] = [
     ),
     cfg.IntOpt("workers", default=8, min=1, help="Leases that one manager works on at the same time."),
     cfg.IntOpt(
+        "cloud_calls_side_by_side",
+        default=8,
+        min=1,
+        help="Calls to the cloud that one manager makes at the same time for the hosts of reservations with "
+        "several; 1 for one after the other.",
+    ),
+    cfg.IntOpt(
         "claim_seconds",
         default=10,
         min=2,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
-from typing import Generic
+from typing import ClassVar, Generic
 
 from blazar.domain.errors import CannotChange
 from blazar.domain.lease import Holdings, ReservationId, ResourceId
@@ -17,6 +17,8 @@ from blazar.ports.compute import LesseeCompute
 
 class Plugin(ABC, Generic[SpecT]):
     """The part of :class:`~blazar.plugins.contract.ResourcePlugin` for which there is a usual answer."""
+
+    independent_ranks: ClassVar[frozenset[int]] = frozenset()
 
     @abstractmethod
     def encode(self, spec: SpecT) -> JsonObject:

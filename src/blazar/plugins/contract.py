@@ -154,6 +154,9 @@ class ResourcePlugin(Protocol[SpecT, ItemT, SeenT]):
     resource_type: ClassVar[str]
     collection: ClassVar[str]
     """The kind of resources that its reservations hold: ``host``, ``floatingip``, or one of its own."""
+    independent_ranks: ClassVar[frozenset[int]]
+    """Ranks of items that are made and removed side by side where their scopes differ: such a step changes
+    neither what was seen nor anything outside that those of other scopes need."""
 
     # Pure.
 

@@ -8,6 +8,7 @@ from blazar.ports.compute import Compute, Lessee, LesseeCompute
 from blazar.ports.identity import Trusts
 from blazar.ports.network import Networks
 from blazar.ports.placement import Placement
+from blazar.ports.side_by_side import SideBySide
 
 
 class Cloud(Protocol):
@@ -28,6 +29,10 @@ class Cloud(Protocol):
     @property
     def trusts(self) -> Trusts:
         """Return Keystone's trusts, which the existing service made."""
+
+    @property
+    def side_by_side(self) -> SideBySide:
+        """Return what makes many calls of any of them at a time."""
 
     def compute_for(self, lessee: Lessee) -> LesseeCompute:
         """Return the part of Nova that is used with a lessee's rights. Makes no call."""

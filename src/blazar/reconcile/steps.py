@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from datetime import timedelta
+from functools import partial
+from itertools import groupby
 from typing import Any
 
 from blazar.app.context import Plugin
@@ -54,6 +56,17 @@ class Report:
             return self.failure
         reasons = [each.reason for each in self.unusable.values()] + [each.reason for each in self.waiting]
         return reasons[0] if reasons else None
+
+
+_Step = tuple[Item, bool]
+"""An item, and whether it is to be made; otherwise it is to be removed."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Failed:
+    """The cloud refused a step, and may not do so the next time."""
+
+    message: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,26 +159,46 @@ class _Work:
         # From here on something may be outside, whatever the answer to the step that makes it.
         self.report.is_deployed = True
         blocked: set[str] = set()
-        for item, is_wanted in _ordered(seen.items, self._wanted(seen)):
-            if item.scope in blocked or (not item.scope and blocked):
-                continue
-            self.before_each()
-            if not self._take_step(item, is_wanted, seen):
-                blocked.add(item.scope)
+        for steps in self._side_by_side(_ordered(seen.items, self._wanted(seen))):
+            open_steps = [
+                (item, is_wanted)
+                for item, is_wanted in steps
+                if item.scope not in blocked and (item.scope or not blocked)
+            ]
+            acts = [partial(self._take_step, item, is_wanted, seen) for item, is_wanted in open_steps]
+            outcomes = self.cloud.side_by_side.run(acts)
+            for (item, _), outcome in zip(open_steps, outcomes, strict=True):
+                self._report(item, outcome)
+                if not isinstance(outcome, Done):
+                    blocked.add(item.scope)
             if self.report.refused is not None:
                 return
 
-    def _take_step(self, item: Item, is_wanted: bool, seen: Any) -> bool:
-        """Take one step; return whether it is done, and put into the report why it is not."""
+    def _side_by_side(self, steps: Sequence[_Step]) -> list[list[_Step]]:
+        """Return the steps in their order, those together that are taken side by side."""
+        together: list[list[_Step]] = []
+        for (_, rank), alike in groupby(steps, key=lambda step: (step[1], step[0].rank)):
+            group = list(alike)
+            scopes = {item.scope for item, _ in group}
+            if rank in self.plugin.independent_ranks and len(scopes) == len(group):
+                together.append(group)
+            else:
+                together += [[each] for each in group]
+        return together
+
+    def _take_step(self, item: Item, is_wanted: bool, seen: Any) -> Outcome | _Failed:
+        self.before_each()
         if is_wanted and item.scope in self.obstacles.held_by_others:
-            outcome: Outcome = Waiting(_GIVEN_BACK_BY_THEN, self.obstacles.held_by_others[item.scope])
-        else:
-            act = self.plugin.make if is_wanted else self.plugin.remove
-            try:
-                outcome = act(self.cloud, self.assignment, item, seen)
-            except (CloudConflict, CloudNotFound) as error:
-                self.report.failure = error.message
-                return False
+            return Waiting(_GIVEN_BACK_BY_THEN, self.obstacles.held_by_others[item.scope])
+        act = self.plugin.make if is_wanted else self.plugin.remove
+        try:
+            outcome: Outcome = act(self.cloud, self.assignment, item, seen)
+        except (CloudConflict, CloudNotFound) as error:
+            return _Failed(error.message)
+        return outcome
+
+    def _report(self, item: Item, outcome: Outcome | _Failed) -> None:
+        """Put into the report why a step is not done, if it is not."""
         match outcome:
             case Waiting():
                 self.report.waiting.append(outcome)
@@ -173,7 +206,8 @@ class _Work:
                 self.report.refused = reason
             case Unusable():
                 self.report.unusable[item.scope] = outcome
-        return isinstance(outcome, Done)
+            case _Failed(message):
+                self.report.failure = message
 
     def _note(self, seen: Any) -> None:
         self.report.is_complete = seen.items == self._wanted(seen)
@@ -182,7 +216,7 @@ class _Work:
         self.report.notes = seen.notes
 
 
-def _ordered(seen: frozenset[Item], wanted: frozenset[Item]) -> list[tuple[Item, bool]]:
+def _ordered(seen: frozenset[Item], wanted: frozenset[Item]) -> list[_Step]:
     """Return the steps: removals from the last made to the first, then additions."""
     removals = sorted(seen - wanted, key=lambda item: (-item.rank, item.scope, repr(item)))
     additions = sorted(wanted - seen, key=lambda item: (item.rank, item.scope, repr(item)))

@@ -91,6 +91,7 @@ class MeasuredCloud:
         self.placement = cast("Placement", self._measured("placement", cloud.placement))
         self.networks = cast("Networks", self._measured("networks", cloud.networks))
         self.trusts = cast("Trusts", self._measured("trusts", cloud.trusts))
+        self.side_by_side = cloud.side_by_side
 
     def compute_for(self, lessee: Lessee) -> LesseeCompute:
         """Return the part of Nova that is used with a lessee's rights. Makes no call."""

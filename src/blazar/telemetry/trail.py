@@ -8,9 +8,9 @@ JSON formatter has them below ``context``, and the usual ``%(instance)s`` is ``[
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from oslo_context import context as oslo
 from oslo_context.context import RequestContext
@@ -18,6 +18,8 @@ from oslo_context.context import RequestContext
 if TYPE_CHECKING:
     from blazar.ports.manager import Caller
     from blazar.ports.trail import Trail
+
+ResultT = TypeVar("ResultT")
 
 _ID = re.compile(r"[0-9A-Za-z-]{1,36}")
 INSTANCE_FORMAT = "[%(uuid)s] "
@@ -93,6 +95,19 @@ def arriving(request_id: str, global_request_id: str | None) -> Iterator[None]:
     with _restored(oslo.get_current()):
         LogContext(overwrite=True, request_id=request_id, global_request_id=global_request_id)
         yield
+
+
+def carried(act: Callable[[], ResultT]) -> Callable[[], ResultT]:
+    """Return *act* for another thread, which works on the same as this one meanwhile."""
+    present = oslo.get_current()
+
+    def there() -> ResultT:
+        with _restored(oslo.get_current()):
+            if present is not None:
+                present.update_store()
+            return act()
+
+    return there
 
 
 def shown_id(given: str | None) -> str | None:

@@ -14,6 +14,7 @@ from blazar.cloud.openstack.nova import NovaServices
 from blazar.cloud.openstack.placement import OpenStackPlacement
 from blazar.cloud.openstack.sessions import Services
 from blazar.cloud.openstack.settings import read_hypervisor_version
+from blazar.cloud.openstack.threads import Threads
 from blazar.cloud.openstack.trusts import OpenStackTrusts
 from blazar.ports.clock import Clock
 from blazar.ports.compute import Lessee
@@ -34,12 +35,14 @@ class OpenStackCloud:
         placement: OpenStackPlacement,
         networks: OpenStackNetworks,
         trusts: OpenStackTrusts,
+        side_by_side: Threads,
     ) -> None:
         self._nova = services.nova
         self.compute = OpenStackCompute(services)
         self.placement = placement
         self.networks = networks
         self.trusts = trusts
+        self.side_by_side = side_by_side
 
     def compute_for(self, lessee: Lessee) -> OpenStackLesseeCompute:
         """Return the part of Nova that is used with a lessee's rights. Makes no call."""
@@ -57,8 +60,9 @@ def make_cloud(conf: ConfigOpts, clock: Clock) -> OpenStackCloud:
         OptionError: The options cannot be used; the message names group and option.
     """
     options.register(conf)
-    threads = conf.manager.workers + getattr(conf, "executor_thread_pool_size", _RPC_THREADS)
-    services = Services(conf, connections=threads)
+    at_a_time = conf.manager.cloud_calls_side_by_side
+    rpc_threads = getattr(conf, "executor_thread_pool_size", _RPC_THREADS)
+    services = Services(conf, connections=conf.manager.workers + rpc_threads + at_a_time)
     return OpenStackCloud(
         NovaServices(
             nova=services.client(options.NOVA, name="Nova", version="v2.1", versioned_as="compute"),
@@ -71,6 +75,7 @@ def make_cloud(conf: ConfigOpts, clock: Clock) -> OpenStackCloud:
             services.client(options.KEYSTONE, name="Keystone", version="v3"),
             services.credentials(options.KEYSTONE),
         ),
+        Threads(at_a_time),
     )
 
 

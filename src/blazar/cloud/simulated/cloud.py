@@ -22,6 +22,7 @@ from blazar.cloud.simulated.trusts import SERVICE_USER, SimulatedTrusts
 from blazar.ports.clock import Clock
 from blazar.ports.compute import Aggregate, Flavor, Lessee, Server
 from blazar.ports.identity import Trust
+from blazar.ports.side_by_side import OneByOne, SideBySide
 
 if TYPE_CHECKING:
     from blazar.ports.cloud import Cloud
@@ -68,6 +69,7 @@ class SimulatedCloud(HostOperations, NetworkOperations):
         self.placement = SimulatedPlacement(self._calls)
         self.networks = SimulatedNetworks(self._calls)
         self.trusts = SimulatedTrusts(self._calls)
+        self.side_by_side: SideBySide = OneByOne()
 
     def compute_for(self, lessee: Lessee) -> SimulatedLesseeCompute:
         """Return the part of Nova that is used with a lessee's rights."""

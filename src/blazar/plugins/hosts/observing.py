@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import partial
 
-from blazar.domain.lease import ResourceId
 from blazar.domain.lifecycle import Phase
 from blazar.plugins.contract import Assignment
 from blazar.plugins.hosts.items import HostItem, HostsSeen, Kind
 from blazar.plugins.hosts.preemption import closings, is_preemptible
 from blazar.plugins.hosts.spec import HostSpec
 from blazar.plugins.hosts.zones import displaced_hosts
-from blazar.ports.compute import Aggregate, Compute
+from blazar.ports.cloud import Cloud
+from blazar.ports.compute import Aggregate, Server
 from blazar.settings import HostSettings
 
 
@@ -19,10 +20,11 @@ class Observation:
     """One look at one reservation."""
 
     def __init__(
-        self, settings: HostSettings, compute: Compute, assignment: Assignment[HostSpec], phase: Phase
+        self, settings: HostSettings, cloud: Cloud, assignment: Assignment[HostSpec], phase: Phase
     ) -> None:
         self._settings = settings
-        self._compute = compute
+        self._compute = cloud.compute
+        self._side_by_side = cloud.side_by_side
         self._reservation_id = assignment.reservation_id
         self._project_id = assignment.project_id
         self._phase = phase
@@ -81,24 +83,24 @@ class Observation:
             or seen.freepool is None
         ):
             return
-        closed = closings(seen.freepool)
-        for service_host, scope in self._scopes.items():
-            # A host that is not in the freepool is somebody's, and so are the servers there.
-            if service_host not in seen.freepool.hosts or service_host in closed:
-                continue
-            servers = self._compute.list_servers(service_host=service_host)
+        # A host that is not in the freepool is somebody's, and so are the servers there.
+        open_hosts = (self._scopes.keys() & seen.freepool.hosts) - closings(seen.freepool).keys()
+        for service_host, servers in self._servers_on(open_hosts):
             if any(is_preemptible(each) for each in servers):
-                yield HostItem(Kind.UNANNOUNCED, scope, service_host)
+                yield HostItem(Kind.UNANNOUNCED, self._scope(service_host), service_host)
 
     def _servers(self, own: Aggregate, seen: HostsSeen) -> Iterator[HostItem]:
         """Yield the servers that have to go with the reservation."""
         if self._phase is not Phase.OVER:
             return
-        hosts: dict[str, ResourceId] = {
-            host: scope for host, scope in self._scopes.items() if host in own.hosts
-        }
-        for service_host, scope in hosts.items():
-            for server in self._compute.list_servers(service_host=service_host):
+        for service_host, servers in self._servers_on(self._scopes.keys() & own.hosts):
+            for server in servers:
                 if server.is_deleting:
                     seen.deleting_servers |= {server.id}
-                yield HostItem(Kind.SERVER, scope, service_host, server.id)
+                yield HostItem(Kind.SERVER, self._scope(service_host), service_host, server.id)
+
+    def _servers_on(self, service_hosts: Iterable[str]) -> Iterable[tuple[str, tuple[Server, ...]]]:
+        """Return the servers by host: one request for each host."""
+        hosts = sorted(service_hosts)
+        looks = [partial(self._compute.list_servers, service_host=each) for each in hosts]
+        return zip(hosts, self._side_by_side.run(looks), strict=True)

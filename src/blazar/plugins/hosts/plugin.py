@@ -33,6 +33,7 @@ class Hosts(Plugin[HostSpec]):
 
     resource_type: ClassVar[str] = "physical:host"
     collection: ClassVar[str] = "host"
+    independent_ranks: ClassVar[frozenset[int]] = frozenset({Kind.MEMBER, Kind.WITHDRAWN})
 
     def __init__(self, settings: HostSettings) -> None:
         self._settings = settings
@@ -90,7 +91,7 @@ class Hosts(Plugin[HostSpec]):
 
         Where preemptible servers get notice, it is one more for each host shortly before the start, too.
         """
-        return Observation(self._settings, cloud.compute, assignment, phase).look()
+        return Observation(self._settings, cloud, assignment, phase).look()
 
     def make(
         self, cloud: Cloud, assignment: Assignment[HostSpec], item: HostItem, seen: HostsSeen

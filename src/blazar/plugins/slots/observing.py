@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Generic
 
 from blazar.domain.errors import CloudNotFound
@@ -26,6 +27,7 @@ from blazar.plugins.slots.wanting import (
 )
 from blazar.ports.cloud import Cloud
 from blazar.ports.compute import Aggregate, Server
+from blazar.ports.placement import Inventory
 
 
 class Observation(Generic[SpecT]):
@@ -134,10 +136,15 @@ class Observation(Generic[SpecT]):
         if not seen.has_class:
             return
         yield SlotItem(Kind.CLASS)
-        for scope, hypervisor_hostname in self._hosts(seen):
-            inventory = self._inventories.find(self._cloud.placement, hypervisor_hostname, self._class)
+        hosts = list(self._hosts(seen))
+        looks = [partial(self._find_slots, hypervisor_hostname) for _, hypervisor_hostname in hosts]
+        found = self._cloud.side_by_side.run(looks)
+        for (scope, hypervisor_hostname), inventory in zip(hosts, found, strict=True):
             if inventory is not None:
                 yield inventory_item(scope, hypervisor_hostname, inventory)
+
+    def _find_slots(self, hypervisor_hostname: str) -> Inventory | None:
+        return self._inventories.find(self._cloud.placement, hypervisor_hostname, self._class)
 
     def _hosts(self, seen: SlotsSeen) -> Iterator[tuple[str, str]]:
         """Yield the hosts on which there may be slots: their scopes and their hypervisors."""

@@ -21,7 +21,7 @@ from blazar.plugins.contract import Assignment, JsonObject, Outcome, Wish
 from blazar.plugins.slots.choice import choose_slots
 from blazar.plugins.slots.giving_back import GivingBack
 from blazar.plugins.slots.inventories import SlotInventories
-from blazar.plugins.slots.items import SlotItem, SlotsSeen
+from blazar.plugins.slots.items import Kind, SlotItem, SlotsSeen
 from blazar.plugins.slots.making import Making
 from blazar.plugins.slots.names import group_name, reservation_class
 from blazar.plugins.slots.observing import Observation
@@ -39,6 +39,7 @@ class SlotPlugin(Plugin[SpecT]):
     """A plugin but for its resource type and its spec."""
 
     collection: ClassVar[str] = "host"
+    independent_ranks: ClassVar[frozenset[int]] = frozenset({Kind.INVENTORY, Kind.MEMBER})
 
     def __init__(self, settings: HostSettings) -> None:
         self._settings = settings
