@@ -78,3 +78,17 @@ def test_a_host_that_fails_does_not_hold_up_those_beside_it(lab: Lab, threads: S
     assert len(lab.hosts_of(lease)) == HOSTS
     lab.at(2.1)
     check_settled(lab)
+
+
+def test_calls_that_fail_now_and_then_leave_nothing_behind(lab: Lab, threads: SeenThreads) -> None:
+    lab.faults.add(FaultRule(kind=FaultKind.STATUS, every=11))
+    lab.faults.add(FaultRule(kind=FaultKind.LOSE_REPLY, every=13))
+    first = lab.create("hosts", 1, 2, (HOSTS, HOSTS))
+    lab.create("slots", 2, 3, instances(HOSTS, False))
+    lab.create("hosts again", 3, 4, (HOSTS, HOSTS))
+
+    lab.at(1.1)
+    assert lab.lease(first).status is LeaseStatus.ACTIVE
+    lab.at(4.1)
+
+    check_settled(lab)

@@ -21,6 +21,7 @@ from blazar.domain.errors import (
 from blazar.domain.lifecycle import Phase
 from blazar.plugins.contract import Assignment, Done, Item, Outcome, Refused, Unusable, Waiting
 from blazar.ports.cloud import Cloud
+from blazar.ports.patience import Patience
 
 _ROUNDS = 4
 """How often a reservation is looked at again in one pass, as long as that brings it on."""
@@ -108,7 +109,7 @@ def take_steps(
     try:
         work.take_rounds()
     except CloudUnavailable as error:
-        work.report.failure = f"the cloud does not answer: {error.message}"
+        work.report.failure = _silence(error)
     except CloudRefused as error:
         work.report.refused = error.message
     except CloudError as error:
@@ -127,6 +128,7 @@ class _Work:
     obstacles: Obstacles
     before_each: Callable[[], None]
     report: Report = field(default_factory=Report)
+    patience: Patience = field(default_factory=Patience)
 
     def take_rounds(self) -> None:
         """Observe and take steps, as long as that brings the reservation on."""
@@ -191,11 +193,12 @@ class _Work:
         if is_wanted and item.scope in self.obstacles.held_by_others:
             return Waiting(_GIVEN_BACK_BY_THEN, self.obstacles.held_by_others[item.scope])
         act = self.plugin.make if is_wanted else self.plugin.remove
+        step: Callable[[], Outcome] = partial(act, self.cloud, self.assignment, item, seen)
         try:
-            outcome: Outcome = act(self.cloud, self.assignment, item, seen)
+            outcome = self.patience.ask(step)
         except (CloudConflict, CloudNotFound) as error:
             return _Failed(error.message)
-        return outcome
+        return _Failed(_silence(outcome)) if isinstance(outcome, CloudUnavailable) else outcome
 
     def _report(self, item: Item, outcome: Outcome | _Failed) -> None:
         """Put into the report why a step is not done, if it is not."""
@@ -211,9 +214,16 @@ class _Work:
 
     def _note(self, seen: Any) -> None:
         self.report.is_complete = seen.items == self._wanted(seen)
+        if self.report.is_complete:
+            # What seemed to fail had its effect: only the answer was lost.
+            self.report.waiting, self.report.failure = [], None
         self.report.is_deployed = bool(seen.items)
         self.report.occupied = frozenset(item.scope for item in seen.items)
         self.report.notes = seen.notes
+
+
+def _silence(error: CloudUnavailable) -> str:
+    return f"the cloud does not answer: {error.message}"
 
 
 def _ordered(seen: frozenset[Item], wanted: frozenset[Item]) -> list[_Step]:

@@ -140,6 +140,36 @@ def test_a_write_is_sent_once(stub: StubCloud, cloud: OpenStackCloud, reply: Rep
     assert len(stub.asked("POST", ACTION)) == 1
 
 
+@pytest.mark.parametrize("reply", [Reply(is_cut=True), Reply(status=503), Reply(status=500)])
+def test_a_read_is_sent_once_more(stub: StubCloud, cloud: OpenStackCloud, reply: Reply) -> None:
+    stub.lay_out("GET", AGGREGATES, reply, Reply(body={"aggregates": []}))
+
+    assert cloud.compute.list_aggregates() == ()
+
+    assert len(stub.asked("GET", AGGREGATES)) == 2
+
+
+def test_a_read_that_fails_twice_has_failed(stub: StubCloud, cloud: OpenStackCloud) -> None:
+    stub.lay_out("GET", AGGREGATES, *[Reply(status=503)] * 3)
+
+    with pytest.raises(CloudUnavailable, match="503"):
+        cloud.compute.list_aggregates()
+
+    assert len(stub.asked("GET", AGGREGATES)) == 2
+
+
+def test_a_read_that_was_waited_for_is_not_sent_again(
+    stub: StubCloud, cloud_of: MakeCloud, credentials: str
+) -> None:
+    cloud = cloud_of(f"{credentials}[nova]\ntimeout = 0.2\n")
+    stub.lay_out("GET", AGGREGATES, Reply(is_withheld=True))
+
+    with pytest.raises(CloudUnavailable, match=r"no answer in 0\.2 s"):
+        cloud.compute.list_aggregates()
+
+    assert len(stub.asked("GET", AGGREGATES)) == 1
+
+
 def test_a_service_that_does_not_run_is_unavailability(
     stub: StubCloud, cloud_of: MakeCloud, credentials: str
 ) -> None:

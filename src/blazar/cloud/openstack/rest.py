@@ -21,6 +21,8 @@ ItemT = TypeVar("ItemT")
 Means = Mapping[int, type[CloudError]]
 
 _NOTHING_SPECIAL: Means = {}
+_PASSING = frozenset({500, 502, 503})
+"""Said by a service, or by what is before it, that may be well the next moment."""
 _OF_A_LIST: Means = {404: CloudUnavailable}
 """Lists may be empty, but are always there; it was not the service that said this."""
 _OF_A_LATER_PAGE: Means = {400: CloudUnavailable, 404: CloudUnavailable}
@@ -150,12 +152,28 @@ class RestClient:
             content["microversion"] = version
             content["microversion_service_type"] = self._versioned_as
         grant = self.access.grant()
-        response = self._exchange(call, grant, method, path, content)
+        exchange = self._read if method == "GET" else self._exchange
+        response = exchange(call, grant, method, path, content)
         if response.status_code == 401 and self.access.renew(grant):
-            response = self._exchange(call, self.access.grant(), method, path, content)
+            response = exchange(call, self.access.grant(), method, path, content)
         if not 200 <= response.status_code < 300:
             raise failure(call, response, means)
         return Answer(call, response)
+
+    def _read(self, call: str, grant: Grant, method: str, path: str, content: Mapping[str, Any]) -> Response:
+        """Return the answer to what changes nothing: if there is none at once, that to asking once more.
+
+        A look at a reservation is many of these, and is worth nothing if one of them fails.
+        """
+        try:
+            response = self._exchange(call, grant, method, path, content)
+        except CloudUnavailable as error:
+            if isinstance(error.__cause__, ConnectTimeout):
+                raise
+        else:
+            if response.status_code not in _PASSING:
+                return response
+        return self._exchange(call, grant, method, path, content)
 
     def _exchange(
         self, call: str, grant: Grant, method: str, path: str, content: Mapping[str, Any]

@@ -91,6 +91,9 @@ class GivingBack:
     def _delete_servers(
         self, compute: Compute, assignment: Assignment[HostSpec], item: HostItem, seen: HostsSeen
     ) -> Outcome:
+        servers = self._servers_beside(compute, item, seen)
+        if not servers:
+            return Done()
         if seen.own is not None and self._settings.owner_key in seen.own.metadata:
             # Whoever replaces servers as they go would otherwise keep the host for ever.
             compute.set_aggregate_metadata(seen.own.id, {self._settings.owner_key: None})
@@ -101,14 +104,22 @@ class GivingBack:
         if seen.freepool is not None and item.service_host in seen.freepool.hosts:
             self._close(compute, item, seen, (), self._closing(assignment, timedelta(0)))
         # All of the host's at once: those after the first would have to wait until it is gone.
-        for each in seen.items:
-            is_beside = each.kind is Kind.SERVER and each.service_host == item.service_host
-            if is_beside and each.server_id not in seen.deleting_servers:
-                seen.deleting_servers |= {each.server_id}
-                # One that is gone, or cannot go now, does not hold up the others.
-                with suppress(CloudNotFound, CloudConflict):
-                    compute.delete_server(each.server_id)
+        for server_id in sorted(servers - seen.deleting_servers):
+            seen.deleting_servers |= {server_id}
+            # One that is gone, or cannot go now, does not hold up the others.
+            with suppress(CloudNotFound, CloudConflict):
+                compute.delete_server(server_id)
         return Waiting(RETRY, f"the servers on host {item.service_host} are being deleted")
+
+    def _servers_beside(self, compute: Compute, item: HostItem, seen: HostsSeen) -> frozenset[str]:
+        """Return the servers on an item's host: those that were seen, or, if nobody could look, all."""
+        if not item.server_id:
+            return frozenset(each.id for each in compute.list_servers(service_host=item.service_host))
+        return frozenset(
+            each.server_id
+            for each in seen.items
+            if each.kind is Kind.SERVER and each.service_host == item.service_host
+        )
 
     def _return_to_freepool(self, compute: Compute, item: HostItem, seen: HostsSeen) -> Outcome:
         if seen.freepool is None:

@@ -26,7 +26,7 @@ class Kind(IntEnum):
     UNANNOUNCED = 6
     """A preemptible server does not know yet that it will have to go; never wanted."""
     SERVER = 7
-    """A server runs on a host whose reservation is over; never wanted."""
+    """A server runs on a host whose reservation is over; never wanted. Without an id there may be some."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

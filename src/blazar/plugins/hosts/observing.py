@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import partial
 
+from blazar.domain.errors import CloudUnavailable
 from blazar.domain.lifecycle import Phase
 from blazar.plugins.contract import Assignment
 from blazar.plugins.hosts.items import HostItem, HostsSeen, Kind
@@ -13,6 +14,7 @@ from blazar.plugins.hosts.spec import HostSpec
 from blazar.plugins.hosts.zones import displaced_hosts
 from blazar.ports.cloud import Cloud
 from blazar.ports.compute import Aggregate, Server
+from blazar.ports.patience import Patience
 from blazar.settings import HostSettings
 
 
@@ -86,7 +88,7 @@ class Observation:
         # A host that is not in the freepool is somebody's, and so are the servers there.
         open_hosts = (self._scopes.keys() & seen.freepool.hosts) - closings(seen.freepool).keys()
         for service_host, servers in self._servers_on(open_hosts):
-            if any(is_preemptible(each) for each in servers):
+            if servers is None or any(is_preemptible(each) for each in servers):
                 yield HostItem(Kind.UNANNOUNCED, self._scope(service_host), service_host)
 
     def _servers(self, own: Aggregate, seen: HostsSeen) -> Iterator[HostItem]:
@@ -94,13 +96,17 @@ class Observation:
         if self._phase is not Phase.OVER:
             return
         for service_host, servers in self._servers_on(self._scopes.keys() & own.hosts):
-            for server in servers:
+            if servers is None:
+                yield HostItem(Kind.SERVER, self._scope(service_host), service_host)
+            for server in servers or ():
                 if server.is_deleting:
                     seen.deleting_servers |= {server.id}
                 yield HostItem(Kind.SERVER, self._scope(service_host), service_host, server.id)
 
-    def _servers_on(self, service_hosts: Iterable[str]) -> Iterable[tuple[str, tuple[Server, ...]]]:
-        """Return the servers by host: one request for each host."""
-        hosts = sorted(service_hosts)
+    def _servers_on(self, service_hosts: Iterable[str]) -> Iterator[tuple[str, tuple[Server, ...] | None]]:
+        """Yield the servers by host, or None where Nova did not answer: one request for each host."""
+        hosts, patience = sorted(service_hosts), Patience()
         looks = [partial(self._compute.list_servers, service_host=each) for each in hosts]
-        return zip(hosts, self._side_by_side.run(looks), strict=True)
+        found = self._side_by_side.run([partial(patience.ask, each) for each in looks])
+        for service_host, servers in zip(hosts, found, strict=True):
+            yield service_host, None if isinstance(servers, CloudUnavailable) else servers

@@ -23,7 +23,7 @@ class Kind(IntEnum):
     CLASS = 5
     """The resource class of which every server takes one."""
     INVENTORY = 6
-    """A host has slots: so many of the class."""
+    """A host has slots: so many of the class, or, where Placement did not answer, perhaps."""
     MEMBER = 7
     """A host is in the aggregate."""
     SERVERS = 8

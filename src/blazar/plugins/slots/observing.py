@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Generic
 
-from blazar.domain.errors import CloudNotFound
+from blazar.domain.errors import CloudNotFound, CloudUnavailable
 from blazar.domain.lifecycle import Phase
 from blazar.plugins.contract import Assignment
 from blazar.plugins.slots.inventories import SlotInventories
@@ -27,6 +27,7 @@ from blazar.plugins.slots.wanting import (
 )
 from blazar.ports.cloud import Cloud
 from blazar.ports.compute import Aggregate, Server
+from blazar.ports.patience import Patience
 from blazar.ports.placement import Inventory
 
 
@@ -137,10 +138,13 @@ class Observation(Generic[SpecT]):
             return
         yield SlotItem(Kind.CLASS)
         hosts = list(self._hosts(seen))
+        patience = Patience()
         looks = [partial(self._find_slots, hypervisor_hostname) for _, hypervisor_hostname in hosts]
-        found = self._cloud.side_by_side.run(looks)
+        found = self._cloud.side_by_side.run([partial(patience.ask, each) for each in looks])
         for (scope, hypervisor_hostname), inventory in zip(hosts, found, strict=True):
-            if inventory is not None:
+            if isinstance(inventory, CloudUnavailable):
+                yield SlotItem(Kind.INVENTORY, scope, hypervisor_hostname, "perhaps")
+            elif inventory is not None:
                 yield inventory_item(scope, hypervisor_hostname, inventory)
 
     def _find_slots(self, hypervisor_hostname: str) -> Inventory | None:
