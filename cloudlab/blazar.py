@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -11,11 +12,12 @@ from cloudlab.commands import plain_environment, run
 from cloudlab.folder import REPOSITORY
 from cloudlab.plan import REGION, Plan
 from cloudlab.service import Service
-from cloudlab.wsgi import in_module, wsgi_service
+from cloudlab.wsgi import ONE_PROCESS, Workers, in_module, wsgi_service
 
 POLLING_SECONDS: Final = 15
 """How often Nova is asked which hosts have failed, if it does not notify."""
-_TOPIC: Final = "blazar.manager"
+TOPIC: Final = "blazar.manager"
+"""What the managers serve."""
 _MANAGERS: Final = ("blazar-manager-1", "blazar-manager-2")
 _PLUGINS: Final = (
     "physical.host.plugin",
@@ -44,7 +46,7 @@ def configure(plan: Plan) -> None:
             "manager": {
                 "cloud": "openstack",
                 "plugins": ",".join(_PLUGINS),
-                "rpc_topic": _TOPIC,
+                "rpc_topic": TOPIC,
                 "claim_seconds": 5,
                 "longest_retry_seconds": 5,
                 "sweep_interval_minutes": 1,
@@ -65,7 +67,6 @@ def configure(plan: Plan) -> None:
             **sections.message_bus(notifies=True),
         },
     )
-    _link_uwsgi(plan)
 
 
 def schema_version() -> str:
@@ -77,8 +78,13 @@ def make_schema(plan: Plan, *, is_new: bool) -> None:
     """Bring the database up to date."""
     if is_new:
         sql.make_anew(plan, "blazar", charset="utf8mb4")
+    upgrade(plan)
+
+
+def upgrade(plan: Plan) -> None:
+    """Bring the tables of the configured database up to date."""
     run(
-        [_program("blazar-db-manage"), "--config-file", _conf(plan), "upgrade", "head"],
+        [program("blazar-db-manage"), "--config-file", _conf(plan), "upgrade", "head"],
         log=plan.folder.log("blazar-db-manage"),
         environment=plain_environment(),
     )
@@ -86,51 +92,43 @@ def make_schema(plan: Plan, *, is_new: bool) -> None:
 
 def services(plan: Plan) -> tuple[Service, ...]:
     """Return the API and the managers."""
-    managers = tuple(
-        Service(
-            name=name,
-            folder=plan.folder,
-            command=(_program("blazar-manager"), "--config-file", _conf(plan)),
-            environment=plain_environment(),
-            check=lambda since: _all_managers_serve(plan),
-        )
-        for name in _MANAGERS
-    )
-    api = wsgi_service(
+    return (api(plan), *managers(plan, _MANAGERS))
+
+
+def api(plan: Plan, workers: Workers = ONE_PROCESS) -> Service:
+    """Return the API under the uWSGI of the repository's environment."""
+    return wsgi_service(
         plan,
         "blazar-api",
         in_module("blazar.wsgi.api"),
-        {
-            "OS_BLAZAR_CONFIG_DIR": str(plan.folder.etc("blazar")),
-            "PYTHONPATH": str(_lone_uwsgi(plan)),
-        },
-        uwsgi=(sys.executable, "-c", "import pyuwsgi; pyuwsgi.run()"),
+        {"OS_BLAZAR_CONFIG_DIR": str(plan.folder.etc("blazar"))},
+        uwsgi=(program("uwsgi"),),
+        workers=workers,
     )
-    return (api, *managers)
 
 
-def _all_managers_serve(plan: Plan) -> bool:
-    """Return whether as many managers serve as there are; which is which cannot be told from outside."""
-    running = [name for name in _MANAGERS if processes.recorded(plan.folder.record(name)) is not None]
-    return probes.consumers(plan, _TOPIC) >= len(running)
+def managers(plan: Plan, names: Sequence[str]) -> tuple[Service, ...]:
+    """Return managers that serve together; nobody else may serve on the plan's message broker."""
+
+    def all_serve() -> bool:
+        """Return whether as many serve as there are; which is which cannot be told from outside."""
+        running = [name for name in names if processes.recorded(plan.folder.record(name)) is not None]
+        return probes.consumers(plan, TOPIC) >= len(running)
+
+    return tuple(
+        Service(
+            name=name,
+            folder=plan.folder,
+            command=(program("blazar-manager"), "--config-file", _conf(plan)),
+            environment=plain_environment(),
+            check=lambda since: all_serve(),
+        )
+        for name in names
+    )
 
 
-def _lone_uwsgi(plan: Plan) -> Path:
-    """Return a folder with nothing but the lab's uWSGI, for the Python of another environment."""
-    return plan.folder.run / "uwsgi"
-
-
-def _link_uwsgi(plan: Plan) -> None:
-    """Make the API's uWSGI: the one of the lab's environment, which was made by the same Python."""
-    folder = _lone_uwsgi(plan)
-    folder.mkdir(parents=True, exist_ok=True)
-    for path in plan.folder.environment.glob("lib/python*/site-packages/pyuwsgi.*"):
-        link = folder / path.name
-        link.unlink(missing_ok=True)
-        link.symlink_to(path)
-
-
-def _program(name: str) -> str:
+def program(name: str) -> str:
+    """Return the path of a program of the repository's environment."""
     return str(Path(sys.executable).with_name(name))
 
 

@@ -1,8 +1,10 @@
-"""APIs under uWSGI: one process with threads each."""
+"""APIs under uWSGI: processes with threads."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
 
 from cloudlab import probes
 from cloudlab.commands import plain_environment
@@ -10,6 +12,18 @@ from cloudlab.plan import Plan
 from cloudlab.service import Service
 
 _LOG_FORMAT = '%(addr) [%(ltime)] "%(method) %(uri) %(proto)" %(status) %(size) %(msecs)ms "%(uagent)"'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workers:
+    """How many requests an API works on at the same time."""
+
+    processes: int = 1
+    threads: int = 8
+    """Of each process."""
+
+
+ONE_PROCESS: Final = Workers()
 
 
 def in_module(name: str) -> tuple[str, str]:
@@ -24,7 +38,7 @@ def wsgi_service(
     environment: Mapping[str, str],
     *,
     uwsgi: tuple[str, ...] | None = None,
-    threads: int = 8,
+    workers: Workers = ONE_PROCESS,
 ) -> Service:
     """Return an API as a service.
 
@@ -34,7 +48,7 @@ def wsgi_service(
         application: uWSGI's option that finds the WSGI object, and its value.
         environment: What it finds in its environment beside the plain things.
         uwsgi: The program and its first arguments; None for the lab's own.
-        threads: How many requests it works on at the same time.
+        workers: How many requests it works on at the same time.
     """
     port = plan.ports[name]
     command = (
@@ -42,7 +56,7 @@ def wsgi_service(
         *("--http-socket", plan.address(name)),
         *application,
         *("--master", "--lazy-apps", "--need-app", "--die-on-term"),
-        *("--processes", "1", "--threads", str(threads), "--enable-threads"),
+        *("--processes", str(workers.processes), "--threads", str(workers.threads), "--enable-threads"),
         *("--buffer-size", "65535", "--listen", "100"),
         *("--add-header", "Connection: close"),
         *("--worker-reload-mercy", "5"),
