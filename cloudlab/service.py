@@ -32,6 +32,8 @@ class Service:
     """Whether it works; called with the instant at which its process was started."""
     seconds_to_stop: float = 30
     """How long it may take to end by itself."""
+    stop_signal: signal.Signals = signal.SIGTERM
+    """What asks it to end."""
 
     @property
     def is_running(self) -> bool:
@@ -68,7 +70,7 @@ class Service:
         """Ask it to end, and end it by force if it takes too long; return when it is gone."""
         leader = processes.recorded(self.folder.record(self.name))
         if leader is not None:
-            leader.signal(signal.SIGTERM)
+            leader.signal(self.stop_signal)
             self._signal(signal.SIGCONT)
 
         def has_ended() -> bool:
@@ -119,9 +121,13 @@ class Service:
 
         wait_until(works, f"{self.name} answers", seconds=seconds, explain=self._tail)
 
+    def members(self) -> tuple[processes.Process, ...]:
+        """Return its process and that one's descendants, also if only some of these are left."""
+        return processes.members(self.folder.record(self.name))
+
     def _signal(self, number: signal.Signals) -> int:
         """Send a signal to the process and its children; return how many there are."""
-        members = processes.members(self.folder.record(self.name))
+        members = self.members()
         for process in members:
             process.signal(number)
         return len(members)
