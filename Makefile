@@ -67,7 +67,7 @@ race: $(STAMP) ## have 8 processes fight over a small pool, 20,000 attempts a da
 static: $(STAMP)
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --check --quiet .
-	@$(BIN)/mypy src client nova tests bench examples cloudlab doc
+	@$(BIN)/mypy src client nova tests bench examples cloudlab rig doc
 	@MYPYPATH=bench $(BIN)/mypy --scripts-are-modules bench/filter bench/search bench/race bench/slots
 	@$(BIN)/lint-imports --no-logo
 

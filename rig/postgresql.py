@@ -1,0 +1,140 @@
+"""PostgreSQL: a server of the rig's own, with its own data, by an account that is not root."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import signal
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+import psycopg2
+
+from cloudlab import files, processes
+from cloudlab.commands import plain_environment, run
+from cloudlab.errors import LabError
+from cloudlab.plan import Plan
+from cloudlab.ports import ADDRESS
+from cloudlab.service import Service
+
+ACCOUNT: Final = "postgres"
+"""Whose the server is where this is root, by whom it refuses to be run; and its first user."""
+_TIMEOUT_SECONDS: Final = 5
+# Safe when the process is killed, and not when the machine is: nothing waits for the disk.
+_THROW_AWAY: Final = ("fsync=off", "full_page_writes=off")
+_OPTIONS: Final = ("max_connections=300", "shared_buffers=256MB", "unix_socket_directories=", *_THROW_AWAY)
+
+
+class Server(Service):
+    """The server, whose children lead sessions of their own; their working directory is its data."""
+
+    def kill(self) -> None:
+        """End it and its children as a crash would; return when they are gone."""
+        super().kill()
+        # It takes a process that nobody has buried yet for one that runs, and would not start.
+        (self.folder.data(self.name) / "postmaster.pid").unlink(missing_ok=True)
+
+    def members(self) -> tuple[processes.Process, ...]:
+        """Return the server and its children, also if only some of these are left."""
+        data = str(self.folder.data(self.name))
+        pids = (int(each) for each in os.listdir("/proc") if each.isdigit() and _lies_in(each, data))
+        found = (processes.find(pid) for pid in pids)
+        return tuple(each for each in found if each is not None)
+
+
+def find_programs() -> Path | None:
+    """Return the folder of the newest server's programs, or None if there is none."""
+    versions = Path("/usr/lib/postgresql").glob("*/bin/postgres")
+    newest_first = sorted(versions, key=lambda path: float(path.parts[-3]), reverse=True)
+    return newest_first[0].parent if newest_first else None
+
+
+def make_data(plan: Plan) -> None:
+    """Make the system tables of a new server."""
+    data, password = plan.folder.data("postgresql"), plan.folder.etc("postgresql") / "password"
+    files.write(password, plan.passwords["postgresql"] + "\n")
+    if os.geteuid() == 0:
+        account = pwd.getpwnam(ACCOUNT)
+        for path in (data, password.parent, password):
+            os.chown(path, account.pw_uid, account.pw_gid)
+    options = ("--auth=scram-sha-256", f"--username={ACCOUNT}", f"--pwfile={password}", "--no-sync")
+    locale = ("--encoding=UTF8", "--locale=C.UTF-8")
+    run(
+        [*_as_account(), _program("initdb"), f"--pgdata={data}", *options, *locale],
+        log=plan.folder.log("initdb"),
+        environment=plain_environment(),
+    )
+
+
+def service(plan: Plan) -> Service:
+    """Return the server."""
+    options = (f"port={plan.ports['postgresql']}", f"listen_addresses={ADDRESS}", *_OPTIONS)
+    return Server(
+        name="postgresql",
+        folder=plan.folder,
+        command=(
+            *_as_account(),
+            _program("postgres"),
+            *("-D", str(plan.folder.data("postgresql"))),
+            *(part for option in options for part in ("-c", option)),
+        ),
+        environment=plain_environment(),
+        check=lambda since: _serves(plan),
+        # Breaks off what clients are at; by SIGTERM it would wait until they leave.
+        stop_signal=signal.SIGINT,
+    )
+
+
+def make_database(plan: Plan, name: str) -> None:
+    """Make a database without tables."""
+    with closing(_connection(plan)) as connection:
+        connection.autocommit = True
+        connection.cursor().execute(f"CREATE DATABASE {name}")
+
+
+def database_url(plan: Plan, name: str) -> str:
+    """Return the URL of a database."""
+    password = plan.passwords["postgresql"]
+    return f"postgresql+psycopg2://{ACCOUNT}:{password}@{plan.address('postgresql')}/{name}"
+
+
+def _serves(plan: Plan) -> bool:
+    try:
+        with closing(_connection(plan)) as connection:
+            connection.cursor().execute("SELECT 1")
+    except psycopg2.Error:
+        return False
+    return True
+
+
+def _connection(plan: Plan) -> psycopg2.extensions.connection:
+    return psycopg2.connect(
+        host=ADDRESS,
+        port=plan.ports["postgresql"],
+        user=ACCOUNT,
+        password=plan.passwords["postgresql"],
+        dbname="postgres",
+        connect_timeout=_TIMEOUT_SECONDS,
+    )
+
+
+def _program(name: str) -> str:
+    folder = find_programs()
+    if folder is None:
+        raise LabError("there is no PostgreSQL server on this machine")
+    return str(folder / name)
+
+
+def _as_account() -> tuple[str, ...]:
+    """Return what becomes the unprivileged account, and then the program itself, where this is root."""
+    if os.geteuid() != 0:
+        return ()
+    return ("setpriv", f"--reuid={ACCOUNT}", f"--regid={ACCOUNT}", "--init-groups", "--")
+
+
+def _lies_in(pid: str, folder: str) -> bool:
+    try:
+        return os.readlink(f"/proc/{pid}/cwd") == folder
+    except OSError:
+        return False

@@ -1,0 +1,215 @@
+"""A whole installation of the service, for as long as a ``with`` block."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from cloudlab import blazar, mariadb, ports, probes, rabbitmq, sql
+from cloudlab.commands import plain_environment
+from cloudlab.folder import REPOSITORY, Folder
+from cloudlab.plan import Plan
+from cloudlab.service import Service
+from rig import configuration, needs, postgresql
+from rig.wanted import Wanted
+
+_PORTS: Final = (
+    *("mariadb", "postgresql", "rabbitmq", "rabbitmq-distribution", "epmd"),
+    *("cloud", "blazar-api", "floor"),
+)
+_PASSWORDS: Final = ("mariadb", "postgresql", "rabbitmq", "blazar")
+_DATABASE: Final = "blazar"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stack:
+    """The processes of an installation, and where they are reached.
+
+    Each can be stopped, killed, paused, resumed, started and waited for by itself: the services are named
+    ``mariadb`` or ``postgresql``, ``epmd``, ``rabbitmq``, ``cloud``, ``blazar-api``, ``blazar-manager-1``…
+    """
+
+    plan: Plan
+    wanted: Wanted
+    services: Mapping[str, Service]
+    """By name; each after those that it needs to do its work."""
+
+    @property
+    def url(self) -> str:
+        """Return the URL of version 1 of the API."""
+        return f"{self.plan.url('blazar-api')}/v1"
+
+    @property
+    def cloud_url(self) -> str:
+        """Return the URL of the simulated OpenStack."""
+        return self.plan.url("cloud")
+
+    @property
+    def auth_url(self) -> str:
+        """Return the URL of its Keystone."""
+        return configuration.auth_url(self.plan)
+
+    @property
+    def transport_url(self) -> str:
+        """Return the URL of the message broker."""
+        return self.plan.transport_url
+
+    @property
+    def database_url(self) -> str:
+        """Return the URL of the service's database."""
+        return _database_url(self.plan, self.wanted)
+
+    @property
+    def managers(self) -> tuple[Service, ...]:
+        """Return the managers."""
+        return tuple(each for name, each in self.services.items() if name.startswith("blazar-manager"))
+
+    def service(self, name: str) -> Service:
+        """Return a service by its name."""
+        return self.services[name]
+
+    def restart(self, *names: str) -> None:
+        """End services in order, and start them anew; return when they answer."""
+        for name in names:
+            self.services[name].stop()
+        for name in names:
+            self.services[name].start()
+        for name in names:
+            self.services[name].wait_until_answers()
+
+    def log(self, name: str) -> Path:
+        """Return the file of what a service printed."""
+        return self.plan.folder.log(name)
+
+
+@contextmanager
+def running(wanted: Wanted | None = None) -> Iterator[Stack]:
+    """Yield an installation whose services all answer; afterwards nothing of it is left.
+
+    If the block raises, its logs are kept, and the error says where.
+
+    Raises:
+        LabError: A program that is needed is not on this machine, or a service does not come up.
+    """
+    wanted = wanted or Wanted()
+    needs.check(wanted.database)
+    root = Path(tempfile.mkdtemp(prefix="blazar-rig-"))
+    # The database server may be another account's; what is secret below is its owner's alone.
+    root.chmod(0o711)
+    stack = _plan(Folder(root.resolve()), wanted)
+    try:
+        _bring_up(stack)
+        yield stack
+    except BaseException as error:
+        _end(stack)
+        shutil.rmtree(stack.plan.folder.all_data, ignore_errors=True)
+        error.add_note(f"logs: {stack.plan.folder.all_logs}")
+        raise
+    _end(stack)
+    shutil.rmtree(root)
+
+
+def _plan(folder: Folder, wanted: Wanted) -> Stack:
+    plan = Plan(
+        folder=folder,
+        hosts=(),
+        ports=ports.choose(_PORTS),
+        passwords={name: secrets.token_hex(16) for name in _PASSWORDS},
+    )
+    names = [f"blazar-manager-{number}" for number in range(1, wanted.managers + 1)]
+    services = (
+        *_database_services(plan, wanted),
+        *rabbitmq.services(plan),
+        *_cloud(plan, wanted),
+        *blazar.managers(plan, names),
+        blazar.api(plan, wanted.api),
+    )
+    return Stack(plan=plan, wanted=wanted, services={each.name: each for each in services})
+
+
+def _bring_up(stack: Stack) -> None:
+    """Start everything, what is slow at the same time."""
+    steps: tuple[Callable[[Stack], None], ...] = (_start_database, _start_broker, _start_cloud)
+    with ThreadPoolExecutor(len(steps)) as pool:
+        for begun in [pool.submit(step, stack) for step in steps]:
+            begun.result()
+    ours = [*stack.managers, stack.service("blazar-api")]
+    for service in ours:
+        service.start()
+    for service in ours:
+        service.wait_until_answers()
+
+
+def _start_database(stack: Stack) -> None:
+    plan, wanted = stack.plan, stack.wanted
+    is_mariadb = wanted.database == "mariadb"
+    if is_mariadb:
+        mariadb.configure(plan)
+        mariadb.make_data(plan)
+    else:
+        postgresql.make_data(plan)
+    _start(stack, wanted.database)
+    if is_mariadb:
+        sql.make_anew(plan, _DATABASE, charset="utf8mb4")
+    else:
+        postgresql.make_database(plan, _DATABASE)
+    configuration.write(plan, wanted, stack.database_url)
+    blazar.upgrade(plan)
+
+
+def _start_broker(stack: Stack) -> None:
+    rabbitmq.configure(stack.plan)
+    _start(stack, "epmd")
+    _start(stack, "rabbitmq")
+
+
+def _start_cloud(stack: Stack) -> None:
+    if stack.wanted.hosts is not None:
+        _start(stack, "cloud")
+
+
+def _start(stack: Stack, name: str) -> None:
+    service = stack.service(name)
+    service.start()
+    service.wait_until_answers()
+
+
+def _end(stack: Stack) -> None:
+    """End everything at once: what it keeps is thrown away."""
+    with ExitStack() as all_of_them:
+        # The last one entered is the first to go; if one does not, the others do nevertheless.
+        for service in stack.services.values():
+            all_of_them.callback(service.kill)
+
+
+def _database_services(plan: Plan, wanted: Wanted) -> tuple[Service, ...]:
+    return mariadb.services(plan) if wanted.database == "mariadb" else (postgresql.service(plan),)
+
+
+def _database_url(plan: Plan, wanted: Wanted) -> str:
+    if wanted.database == "mariadb":
+        return plan.database_url(_DATABASE)
+    return postgresql.database_url(plan, _DATABASE)
+
+
+def _cloud(plan: Plan, wanted: Wanted) -> tuple[Service, ...]:
+    if wanted.hosts is None:
+        return ()
+    port = plan.ports["cloud"]
+    options = ("--hosts", wanted.hosts, "--latency-ms", wanted.latency_ms, "--port", port)
+    service = Service(
+        name="cloud",
+        folder=plan.folder,
+        command=(sys.executable, "-m", "rig.cloud", *(str(each) for each in options)),
+        environment=plain_environment(PYTHONPATH=str(REPOSITORY)),
+        check=lambda since: probes.serves_http(port),
+    )
+    return (service,)

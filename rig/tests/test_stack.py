@@ -1,0 +1,126 @@
+"""The rig starts the whole service, can strike each part of it, and leaves nothing behind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from pathlib import Path
+from typing import get_args
+
+import pytest
+import requests
+
+from cloudlab import packages, processes
+from cloudlab.errors import LabError
+from cloudlab.waiting import wait_until
+from rig import needs
+from rig.stack import Stack, running
+from rig.wanted import Database, Wanted
+
+SECONDS = 30
+LEASE = {"name": "l", "start_date": "now", "end_date": "9000-01-01 00:00", "reservations": []}
+
+
+@pytest.fixture(scope="module", params=get_args(Database))
+def stack(request: pytest.FixtureRequest) -> Iterator[Stack]:
+    with running(Wanted(database=request.param, hosts=None)) as stack:
+        yield stack
+
+
+def lease_of(stack: Stack) -> str:
+    answer = requests.post(f"{stack.url}/leases", json=LEASE, timeout=SECONDS)
+    assert answer.status_code == 201, answer.text
+    return f"{stack.url}/leases/{answer.json()['lease']['id']}"
+
+
+def status(url: str) -> str:
+    return str(requests.get(url, timeout=SECONDS).json()["lease"]["status"])
+
+
+def becomes_active(url: str) -> None:
+    wait_until(lambda: status(url) == "ACTIVE", f"{url} is ACTIVE", seconds=SECONDS)
+
+
+def test_all_parts_work_together(stack: Stack) -> None:
+    becomes_active(lease_of(stack))
+
+
+def test_one_manager_works_while_the_other_is_gone(stack: Stack) -> None:
+    first, second = stack.managers
+
+    first.kill()
+    becomes_active(lease_of(stack))
+    first.start()
+    first.wait_until_answers()
+    second.stop()
+
+    becomes_active(lease_of(stack))
+    second.start()
+    second.wait_until_answers()
+
+
+def test_what_all_managers_missed_while_they_stood_still_is_done_when_they_go_on(stack: Stack) -> None:
+    url = lease_of(stack)
+    becomes_active(url)
+
+    for manager in stack.managers:
+        manager.pause()
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(status, url)
+        assert wait([asked], timeout=1).not_done
+        for manager in stack.managers:
+            manager.resume()
+
+        assert asked.result() == "ACTIVE"
+
+
+@pytest.mark.parametrize("end", ["stop", "kill"])
+def test_a_server_that_has_ended_comes_back_with_what_it_kept(stack: Stack, end: str) -> None:
+    url = lease_of(stack)
+    server = stack.service(stack.wanted.database)
+
+    getattr(server, end)()
+    assert not server.is_running
+    assert server.members() == ()
+    server.start()
+    server.wait_until_answers()
+
+    becomes_active(url)
+
+
+def test_nothing_is_left_of_a_block_that_raised() -> None:
+    stacks: list[Stack] = []
+
+    def fail() -> None:
+        with running(Wanted(managers=1, hosts=None)) as stack:
+            stacks.append(stack)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError) as raised:
+        fail()
+
+    folder = stacks[0].plan.folder
+    assert raised.value.__notes__ == [f"logs: {folder.all_logs}"]
+    assert "has started" in folder.log("blazar-manager-1").read_text()
+    assert not folder.all_data.exists()
+    assert [name for name, each in stacks[0].services.items() if each.members()] == []
+    assert list(running_below(folder.root)) == []
+
+
+def running_below(folder: Path) -> Iterator[str]:
+    """Yield the command lines in which a folder is named, of processes that run."""
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit() and processes.find(int(entry.name)) is not None:
+            try:
+                command = (entry / "cmdline").read_bytes().decode(errors="replace")
+            except (FileNotFoundError, ProcessLookupError):
+                continue
+            if str(folder) in command:
+                yield command
+
+
+def test_a_program_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(packages.DEBIAN, "rabbitmq-server", "/nowhere/rabbitmq-server")
+
+    with pytest.raises(LabError, match=r"missing; as root: apt-get install .* rabbitmq-server$"):
+        needs.check("mariadb")
