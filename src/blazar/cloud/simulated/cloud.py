@@ -7,7 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from blazar.cloud.simulated import scheduler
+from blazar.cloud.simulated import codec, scheduler
 from blazar.cloud.simulated.calls import Calls
 from blazar.cloud.simulated.compute import SimulatedCompute
 from blazar.cloud.simulated.faults import FaultScript
@@ -89,6 +89,11 @@ class SimulatedCloud(HostOperations, NetworkOperations):
         """Return whether there is neither a hypervisor, nor an aggregate, nor a network."""
         with self._calls.exclusive(writes=False) as state:
             return not (state.hypervisors or state.aggregates or state.networks)
+
+    def to_json(self) -> str:
+        """Return everything there is, by table, as the state file has it."""
+        with self._calls.exclusive(writes=False) as state:
+            return codec.encode(state)
 
     def add_aggregate(self, name: str, availability_zone: str | None = None) -> Aggregate:
         """Return a new aggregate, as an operator makes it (the freepool, say). Raises CloudConflict."""

@@ -9,14 +9,14 @@ from oslo_config.cfg import ConfigOpts
 
 from blazar.cloud.simulated.cloud import SimulatedCloud
 from blazar.cloud.simulated.faults import FaultScript
+from blazar.cloud.simulated.furnishing import furnish
 from blazar.ports.clock import Clock
 
 
 def make_cloud(conf: ConfigOpts, clock: Clock, *, speed: float = 1) -> SimulatedCloud:
     """Return the cloud of ``[simulated_cloud]``.
 
-    A new one has some hosts, an empty freepool, and an external network with addresses for
-    documentation (RFC 5737).
+    A new one is furnished with an empty freepool, some hosts and a network.
 
     Args:
         conf: The configuration.
@@ -38,10 +38,5 @@ def make_cloud(conf: ConfigOpts, clock: Clock, *, speed: float = 1) -> Simulated
         faults=faults,
     )
     if cloud.is_empty:
-        cloud.add_aggregate(conf.nova.aggregate_freepool_name)
-        for number in range(1, options.hosts + 1):
-            cloud.add_hypervisor(f"host-{number}")
-        network = cloud.add_network("public")
-        pools = (("203.0.113.10", "203.0.113.99"),)
-        cloud.add_subnet(network.id, "203.0.113.0/24", gateway_ip="203.0.113.1", allocation_pools=pools)
+        furnish(cloud, freepool=conf.nova.aggregate_freepool_name, hosts=options.hosts)
     return cloud
