@@ -9,12 +9,12 @@ from collections.abc import Iterator
 import pytest
 from cloud.contract.lab import CloudLab, LabFactory, LabHost
 
-SIMULATED = "cloud.simulated_lab:simulated_lab"
+LABS = "cloud.simulated_lab:simulated_lab cloud.served_lab:served_lab"
 
 
-@pytest.fixture(scope="session")
-def lab_factory() -> LabFactory:
-    module, _, name = os.environ.get("BLAZAR_CLOUD_LAB", SIMULATED).partition(":")
+@pytest.fixture(scope="session", params=os.environ.get("BLAZAR_CLOUD_LAB", LABS).split())
+def lab_factory(request: pytest.FixtureRequest) -> LabFactory:
+    module, _, name = request.param.partition(":")
     factory: LabFactory = getattr(importlib.import_module(module), name)
     return factory
 

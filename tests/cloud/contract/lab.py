@@ -1,11 +1,11 @@
 """What the contract suite of the cloud ports needs around the cloud that it tests.
 
-The suite runs against the simulated cloud. To run it against another adapter, name a factory in the
-environment::
+The suite runs against the simulated cloud, and against the OpenStack adapter with the simulated cloud behind
+HTTP. To run it elsewhere, name factories in the environment, with blanks between them::
 
     BLAZAR_CLOUD_LAB=package.module:factory python -m pytest tests/cloud/contract
 
-For the OpenStack adapter that is ``cloud.openstack_lab:openstack_lab``, with a cloudlab that is up.
+For a real OpenStack that is ``cloud.openstack_lab:openstack_lab``, with a cloudlab that is up.
 The factory is called once per test, and returns a context manager that gives a :class:`CloudLab` and,
 on leaving, removes whatever the test left behind: all that bears a name from :meth:`CloudLab.name`,
 and the servers and floating IPs of the lab's projects.

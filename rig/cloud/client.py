@@ -1,0 +1,73 @@
+"""``/control`` of a served cloud, for whoever measures or troubles the service from another process."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import requests
+
+from rig.cloud.faults import Fault, FaultKind
+from rig.cloud.traffic import Figures, Kind
+
+_TIMEOUT_SECONDS = 30
+
+
+class CloudControl:
+    """The cloud at a URL; to be used from one thread. Raises ``requests.HTTPError`` for what it refuses."""
+
+    def __init__(self, url: str) -> None:
+        self._url = f"{url}/control"
+        self._session = requests.Session()
+        # No proxies, and no ~/.netrc.
+        self._session.trust_env = False
+
+    def figures(self) -> Figures:
+        """Return how many calls there were."""
+        body = self._ask("GET", "traffic")
+        calls = {
+            Kind(each["service"], each["method"], each["route"]): each["count"] for each in body["calls"]
+        }
+        return Figures(
+            calls=Counter(calls),
+            peak_concurrency=body["peak_concurrency"],
+            faults=Counter({FaultKind(kind): count for kind, count in body["faults"].items()}),
+        )
+
+    def reset_figures(self) -> None:
+        """Have the cloud count from nothing."""
+        self._ask("DELETE", "traffic")
+
+    def set_latency_ms(self, latency_ms: float) -> None:
+        """Set what each call takes."""
+        self._ask("PUT", "latency", {"latency_ms": latency_ms})
+
+    def set_faults(self, *faults: Fault) -> None:
+        """Replace all rules of what goes wrong; none for a cloud that works."""
+        self._ask("PUT", "faults", {"rules": [each.to_json() for each in faults]})
+
+    def state(self) -> Mapping[str, Any]:
+        """Return everything there is, by table, as the simulated cloud's state file has it."""
+        state: Mapping[str, Any] = self._ask("GET", "state")
+        return state
+
+    def boot_server(self, name: str, project_id: str, **more: str) -> Mapping[str, Any]:
+        """Return a new server; *more* are ``flavor_id``, ``service_host`` and ``reservation_id``."""
+        server: Mapping[str, Any] = self._ask(
+            "POST", "servers", {"name": name, "project_id": project_id, **more}
+        )
+        return server
+
+    def set_host_state(self, name: str, *, is_up: bool) -> None:
+        """Break or mend a host."""
+        self._ask("PUT", f"hosts/{name}", {"is_up": is_up})
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._session.close()
+
+    def _ask(self, method: str, path: str, body: object = None) -> Any:
+        answer = self._session.request(method, f"{self._url}/{path}", json=body, timeout=_TIMEOUT_SECONDS)
+        answer.raise_for_status()
+        return answer.json() if answer.content else None

@@ -1,0 +1,83 @@
+"""What the cloud's operators, its users, and whoever measures it, ask of it at ``/control``.
+
+It needs no token, is not counted, takes no time and never fails by a rule.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from blazar.cloud.simulated import SimulatedCloud
+from rig.cloud.faults import Fault
+from rig.cloud.messages import Call, Handler, Reply, Route, Service
+from rig.cloud.traffic import Traffic
+
+
+def control_service(traffic: Traffic) -> Service:
+    """Return the API that shows and sets what happens to calls."""
+
+    def with_traffic(handler: Callable[[Traffic, Call], Reply]) -> Handler:
+        return lambda cloud, call: handler(traffic, call)
+
+    return Service(
+        name="control",
+        path="/control",
+        error_body=lambda status, message: {"error": message},
+        asks_for_token=False,
+        routes=(
+            Route("GET", "/traffic", with_traffic(_show_traffic)),
+            Route("DELETE", "/traffic", with_traffic(_reset_traffic)),
+            Route("PUT", "/latency", with_traffic(_set_latency)),
+            Route("PUT", "/faults", with_traffic(_set_faults)),
+            Route("GET", "/state", _show_state),
+            Route("POST", "/servers", _boot_server),
+            Route("PUT", "/hosts/{name}", _set_host_state),
+        ),
+    )
+
+
+def _show_traffic(traffic: Traffic, call: Call) -> Reply:
+    figures = traffic.figures
+    return Reply(
+        body={
+            "latency_ms": traffic.latency_seconds * 1000,
+            "calls": [{**asdict(kind), "count": count} for kind, count in sorted(figures.calls.items())],
+            "peak_concurrency": figures.peak_concurrency,
+            "faults": dict(figures.faults),
+            "rules": [each.to_json() for each in traffic.faults],
+        }
+    )
+
+
+def _reset_traffic(traffic: Traffic, call: Call) -> Reply:
+    traffic.reset_figures()
+    return Reply(status=204)
+
+
+def _set_latency(traffic: Traffic, call: Call) -> Reply:
+    latency_ms = float(call.body["latency_ms"])
+    if latency_ms < 0:
+        raise ValueError("latency_ms: must not be negative")
+    traffic.latency_seconds = latency_ms / 1000
+    return Reply(status=204)
+
+
+def _set_faults(traffic: Traffic, call: Call) -> Reply:
+    traffic.set_faults([Fault.from_json(each) for each in call.body["rules"]])
+    return Reply(status=204)
+
+
+def _show_state(cloud: SimulatedCloud, call: Call) -> Reply:
+    return Reply(body=json.loads(cloud.to_json()))
+
+
+def _boot_server(cloud: SimulatedCloud, call: Call) -> Reply:
+    body: Mapping[str, Any] = call.body
+    return Reply(status=201, body=asdict(cloud.boot_server(**body)))
+
+
+def _set_host_state(cloud: SimulatedCloud, call: Call) -> Reply:
+    return Reply(body=asdict(cloud.set_host_state(call["name"], **call.body)))

@@ -1,0 +1,106 @@
+"""Nova's servers and server groups, and Glance's images of servers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from blazar.cloud.simulated import SimulatedCloud
+from blazar.domain.errors import CloudRefused
+from blazar.ports.compute import Image, Lessee, Server, ServerGroup
+from rig.cloud.messages import LARGEST_PAGE, Call, Reply, Route
+from rig.cloud.paging import links, page_of
+
+_NO_PROPERTIES = frozenset({"marker", "limit"})
+
+
+def _list_servers(cloud: SimulatedCloud, call: Call) -> Reply:
+    servers = cloud.compute.list_servers(service_host=call.value("host"), flavor_id=call.value("flavor"))
+    page, has_next = page_of(servers, [each.id for each in servers], call)
+    bodies = [_server(each) for each in page]
+    return Reply(body={"servers": bodies, **links("servers", call, has_next=has_next)})
+
+
+def _act_on_server(cloud: SimulatedCloud, call: Call) -> Reply:
+    ((action, detail),) = call.body.items()
+    match action:
+        case "forceDelete":
+            cloud.compute.delete_server(call["id"])
+            return Reply(status=202)
+        case "createImage":
+            image_id = cloud.compute.create_image(call["id"], detail["name"], detail["metadata"])
+            return Reply(status=202, body={"image_id": image_id})
+        case _:
+            raise CloudRefused(f"there is no such action: {action}")
+
+
+def _set_metadata(cloud: SimulatedCloud, call: Call) -> Reply:
+    cloud.compute.set_server_metadata(call["id"], call.body["metadata"])
+    return Reply(body=call.body)
+
+
+def _server(server: Server) -> object:
+    return {
+        "id": server.id,
+        "name": server.name,
+        "tenant_id": server.project_id,
+        "OS-EXT-SRV-ATTR:host": server.service_host,
+        "flavor": {"extra_specs": dict(server.flavor_extra_specs)},
+        "metadata": dict(server.metadata),
+        "OS-EXT-STS:task_state": "deleting" if server.is_deleting else None,
+        "OS-EXT-STS:vm_state": "active",
+    }
+
+
+def _list_groups(cloud: SimulatedCloud, call: Call) -> Reply:
+    start = int(call.value("offset") or 0)
+    page = cloud.compute.list_server_groups()[start : start + LARGEST_PAGE]
+    return Reply(body={"server_groups": [_group(each) for each in page]})
+
+
+def _create_group(cloud: SimulatedCloud, call: Call) -> Reply:
+    body = call.body["server_group"]
+    compute = cloud.compute_for(Lessee(project_id=call.caller.project_id or ""))
+    return Reply(body={"server_group": _group(compute.create_server_group(body["name"], body["policy"]))})
+
+
+def _delete_group(cloud: SimulatedCloud, call: Call) -> Reply:
+    cloud.compute.delete_server_group(call["id"])
+    return Reply(status=204)
+
+
+def _group(group: ServerGroup) -> object:
+    return {"id": group.id, "name": group.name, "policy": group.policy, "project_id": group.project_id}
+
+
+def _list_images(cloud: SimulatedCloud, call: Call) -> Reply:
+    wanted = {key: values[-1] for key, values in call.query.items() if key not in _NO_PROPERTIES}
+    images = cloud.compute.list_images(wanted)
+    page, has_next = page_of(images, [each.id for each in images], call)
+    more = {"next": "/v2/images"} if has_next else {}
+    return Reply(body={"images": [_image(each) for each in page], **more})
+
+
+def _change_image(cloud: SimulatedCloud, call: Call) -> Reply:
+    (change,) = call.body
+    if (change["op"], change["path"]) != ("replace", "/owner"):
+        raise CloudRefused("only the owner can be replaced here")
+    cloud.compute.set_image_owner(call["id"], change["value"])
+    return Reply(body={"id": call["id"], "owner": change["value"]})
+
+
+def _image(image: Image) -> Mapping[str, object]:
+    return {"id": image.id, "name": image.name, "owner": image.owner_project_id, **image.properties}
+
+
+ROUTES = (
+    Route("GET", "/servers/detail", _list_servers),
+    Route("POST", "/servers/{id}/action", _act_on_server),
+    Route("POST", "/servers/{id}/metadata", _set_metadata),
+    Route("GET", "/os-server-groups", _list_groups),
+    Route("POST", "/os-server-groups", _create_group, is_open=True),
+    Route("DELETE", "/os-server-groups/{id}", _delete_group),
+)
+IMAGE_ROUTES = (
+    Route("GET", "/v2/images", _list_images),
+    Route("PATCH", "/v2/images/{id}", _change_image),
+)
