@@ -118,10 +118,12 @@ def running(wanted: Wanted | None = None) -> Iterator[Stack]:
 
 
 def _plan(folder: Folder, wanted: Wanted) -> Stack:
+    chosen = ports.choose(_PORTS)
     plan = Plan(
         folder=folder,
         hosts=(),
-        ports=ports.choose(_PORTS),
+        # All services of the simulated OpenStack share one port.
+        ports={**chosen, "keystone": chosen["cloud"]},
         passwords={name: secrets.token_hex(16) for name in _PASSWORDS},
     )
     names = [f"blazar-manager-{number}" for number in range(1, wanted.managers + 1)]

@@ -23,7 +23,7 @@ LEASE = {"name": "l", "start_date": "now", "end_date": "9000-01-01 00:00", "rese
 
 @pytest.fixture(scope="module", params=get_args(Database))
 def stack(request: pytest.FixtureRequest) -> Iterator[Stack]:
-    with running(Wanted(database=request.param, hosts=None)) as stack:
+    with running(Wanted(database=request.param)) as stack:
         yield stack
 
 
@@ -92,7 +92,7 @@ def test_nothing_is_left_of_a_block_that_raised() -> None:
     stacks: list[Stack] = []
 
     def fail() -> None:
-        with running(Wanted(managers=1, hosts=None)) as stack:
+        with running(Wanted(managers=1)) as stack:
             stacks.append(stack)
             raise ZeroDivisionError
 
