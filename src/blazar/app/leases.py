@@ -81,7 +81,9 @@ def create_lease(context: Context, caller: Caller, body: JsonObject) -> JsonObje
                 context,
                 lambda attempt: _create_once(context, caller, request, work, before_end, attempt),
             )
-    context.waker.wake()
+    # Who looks for due work anyway will find what is due later, so that nobody needs to be woken up for it.
+    if _first_due(context, lease) <= context.clock.now() + context.settings.reconciler.poll_interval:
+        context.waker.wake()
     return lease_view(lease, context.plugins)
 
 
@@ -159,12 +161,17 @@ def _create_once(
             transaction.allocations.claim(found.generations)
             transaction.leases.insert(lease)
             transaction.allocations.insert(_allocations(lease, window, found))
-        transaction.work.schedule([lease.id], max(now, lease.start - context.settings.leases.prepare_lead))
+        transaction.work.plan({lease.id: max(now, _first_due(context, lease))})
         record_request(context, transaction, lease, "create", caller)
         announce(context, transaction, lease, event_types.CREATED, now)
         work.enforcing.commit(transaction)
         transaction.commit()
     return lease
+
+
+def _first_due(context: Context, lease: Lease) -> datetime:
+    """Return when something is to be done for a new lease first."""
+    return lease.start - context.settings.leases.prepare_lead
 
 
 def _with_what_exists(context: Context, lease: Lease) -> Lease:
