@@ -23,7 +23,14 @@ ACCOUNT: Final = "postgres"
 _TIMEOUT_SECONDS: Final = 5
 # Safe when the process is killed, and not when the machine is: nothing waits for the disk.
 _THROW_AWAY: Final = ("fsync=off", "full_page_writes=off")
-_OPTIONS: Final = ("max_connections=300", "shared_buffers=256MB", "unix_socket_directories=", *_THROW_AWAY)
+_OPTIONS: Final = (
+    "max_connections=300",
+    "shared_buffers=256MB",
+    "unix_socket_directories=",
+    # So that statements can be counted.
+    "shared_preload_libraries=pg_stat_statements",
+    *_THROW_AWAY,
+)
 
 
 class Server(Service):
@@ -86,11 +93,13 @@ def service(plan: Plan) -> Service:
     )
 
 
-def make_database(plan: Plan, name: str) -> None:
-    """Make a database without tables."""
+def make_anew(plan: Plan, name: str) -> None:
+    """Make a database without tables, also where there is one with."""
     with closing(_connection(plan)) as connection:
         connection.autocommit = True
-        connection.cursor().execute(f"CREATE DATABASE {name}")
+        with connection.cursor() as cursor:
+            cursor.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+            cursor.execute(f"CREATE DATABASE {name}")
 
 
 def database_url(plan: Plan, name: str) -> str:

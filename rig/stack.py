@@ -65,7 +65,7 @@ class Stack:
     @property
     def database_url(self) -> str:
         """Return the URL of the service's database."""
-        return _database_url(self.plan, self.wanted)
+        return _database_url(self.plan, self.wanted, _DATABASE)
 
     @property
     def managers(self) -> tuple[Service, ...]:
@@ -84,6 +84,19 @@ class Stack:
             self.services[name].start()
         for name in names:
             self.services[name].wait_until_answers()
+
+    def renew_database(self) -> None:
+        """Have the service's tables made anew, with nothing in them; no manager may run."""
+        self.make_database(_DATABASE)
+        blazar.upgrade(self.plan)
+
+    def make_database(self, name: str) -> str:
+        """Return the URL of a database without tables; one of that name was dropped."""
+        if self.wanted.database == "mariadb":
+            sql.make_anew(self.plan, name, charset="utf8mb4")
+        else:
+            postgresql.make_anew(self.plan, name)
+        return _database_url(self.plan, self.wanted, name)
 
     def log(self, name: str) -> Path:
         """Return the file of what a service printed."""
@@ -151,20 +164,14 @@ def _bring_up(stack: Stack) -> None:
 
 
 def _start_database(stack: Stack) -> None:
-    plan, wanted = stack.plan, stack.wanted
-    is_mariadb = wanted.database == "mariadb"
-    if is_mariadb:
-        mariadb.configure(plan)
-        mariadb.make_data(plan)
+    if stack.wanted.database == "mariadb":
+        mariadb.configure(stack.plan)
+        mariadb.make_data(stack.plan)
     else:
-        postgresql.make_data(plan)
-    _start(stack, wanted.database)
-    if is_mariadb:
-        sql.make_anew(plan, _DATABASE, charset="utf8mb4")
-    else:
-        postgresql.make_database(plan, _DATABASE)
-    configuration.write(plan, wanted, stack.database_url)
-    blazar.upgrade(plan)
+        postgresql.make_data(stack.plan)
+    _start(stack, stack.wanted.database)
+    configuration.write(stack.plan, stack.wanted, stack.database_url)
+    stack.renew_database()
 
 
 def _start_broker(stack: Stack) -> None:
@@ -196,10 +203,10 @@ def _database_services(plan: Plan, wanted: Wanted) -> tuple[Service, ...]:
     return mariadb.services(plan) if wanted.database == "mariadb" else (postgresql.service(plan),)
 
 
-def _database_url(plan: Plan, wanted: Wanted) -> str:
+def _database_url(plan: Plan, wanted: Wanted, name: str) -> str:
     if wanted.database == "mariadb":
-        return plan.database_url(_DATABASE)
-    return postgresql.database_url(plan, _DATABASE)
+        return plan.database_url(name)
+    return postgresql.database_url(plan, name)
 
 
 def _cloud(plan: Plan, wanted: Wanted) -> tuple[Service, ...]:
