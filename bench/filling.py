@@ -15,7 +15,11 @@ from blazar.db import tables
 DAY = timedelta(days=1)
 BEGIN = (datetime.now(UTC) + DAY).replace(hour=0, minute=0, second=0, microsecond=0)  # noqa: TID251
 """The first midnight at which anything is booked."""
+FEW, MANY = 500, 5_000
+"""How many leases two projects have."""
 _BATCH = 5_000
+_PAYLOAD = json.dumps({"lease_id": "x" * 36, "rest": "x" * 900})
+_SPEC = json.dumps({"min": 10, "max": 10, "hypervisor_properties": "", "resource_properties": ""})
 
 
 def fill(engine: sa.Engine, hosts: int, allocations_per_host: int, shares_per_host: int = 0) -> None:
@@ -28,11 +32,56 @@ def fill(engine: sa.Engine, hosts: int, allocations_per_host: int, shares_per_ho
     with engine.begin() as connection:
         _fill_hosts(connection, host_ids)
         _fill_leases(connection, host_ids, allocations_per_host, shares_per_host)
-    if engine.dialect.name != "sqlite":
-        with engine.connect() as connection:
-            connection.exec_driver_sql(
-                "ANALYZE" if engine.dialect.name == "postgresql" else "ANALYZE TABLE allocations, resources"
-            )
+    _analyze(engine)
+
+
+def fill_hosts(engine: sa.Engine, hosts: int) -> None:
+    """Add the hosts that :func:`fill` adds, on which nothing is booked."""
+    with engine.begin() as connection:
+        _fill_hosts(connection, [str(number) for number in range(1, hosts + 1)])
+
+
+def book(engine: sa.Engine, hosts: int, rounds: range, hosts_per_lease: int, first_lease: int = 0) -> int:
+    """Add leases with their events that book each host once in each round, on every other day.
+
+    Args:
+        engine: Of a database with the hosts.
+        hosts: How many there are.
+        rounds: Which rounds; each begins two days after the one before.
+        hosts_per_lease: How many hosts a lease holds.
+        first_lease: How many leases were made before; by their numbers they belong to ``projects``.
+
+    Returns:
+        How many leases there are then.
+    """
+    now = datetime.now(UTC)  # noqa: TID251
+    slots = [(str(host), number) for number in rounds for host in range(1, hosts + 1)]
+    leases = [str(uuid.uuid4()) for _ in range(-(-len(slots) // hosts_per_lease))]
+    reservations = [str(uuid.uuid4()) for _ in leases]
+    lease_rows = [
+        {**lease_row(each, now), "project_id": project_of(number)}
+        for number, each in enumerate(leases, first_lease)
+    ]
+    with engine.begin() as connection:
+        _insert(connection, tables.leases, lease_rows)
+        _insert(connection, tables.events, [row for each in leases for row in event_rows(each, now)])
+        rows = [reservation_row(i, lease) for i, lease in zip(reservations, leases, strict=True)]
+        _insert(connection, tables.reservations, rows)
+        booked = [
+            _booking_row(host, number, reservations[index // hosts_per_lease])
+            for index, (host, number) in enumerate(slots)
+        ]
+        _insert(connection, tables.allocations, booked)
+        _insert(connection, tables.work, [work_row(each) for each in leases])
+    _analyze(engine)
+    return first_lease + len(leases)
+
+
+def project_of(number: int) -> str:
+    """Return whose the lease of this number is: projects of 500 and of 5,000 leases, and the others'."""
+    if number < FEW:
+        return "few"
+    return "many" if number < FEW + MANY else "others"
 
 
 def _fill_hosts(connection: sa.Connection, host_ids: list[str]) -> None:
@@ -68,13 +117,7 @@ def _fill_leases(
     rows = [reservation_row(i, lease) for i, lease in zip(reservations, leases, strict=True)]
     _insert(connection, tables.reservations, rows)
     allocations = [
-        {
-            "resource_id": i,
-            "reservation_id": reservations[(int(i) * allocations_per_host + day) % len(reservations)],
-            "start_at": BEGIN + (2 * day + (int(i) // 5) % 2) * DAY,
-            "end_at": BEGIN + (2 * day + (int(i) // 5) % 2 + 1) * DAY,
-            "exclusive_resource_id": i,
-        }
+        _booking_row(i, day, reservations[(int(i) * allocations_per_host + day) % len(reservations)])
         for i in host_ids
         for day in range(allocations_per_host)
     ]
@@ -85,6 +128,27 @@ def _fill_leases(
         for number in range(shares_per_host)
     ]
     _insert(connection, tables.allocations, shares)
+
+
+def _analyze(engine: sa.Engine) -> None:
+    """Have the database look at how much there is now."""
+    if engine.dialect.name == "sqlite":
+        return
+    is_postgresql = engine.dialect.name == "postgresql"
+    with engine.connect() as connection:
+        connection.exec_driver_sql("ANALYZE" if is_postgresql else "ANALYZE TABLE allocations, resources")
+
+
+def _booking_row(host_id: str, number: int, reservation_id: str) -> dict[str, Any]:
+    """Return the booking of a host for a day: half of the hosts are booked on even days, half on odd ones."""
+    start = BEGIN + (2 * number + (int(host_id) // 5) % 2) * DAY
+    return {
+        "resource_id": host_id,
+        "reservation_id": reservation_id,
+        "start_at": start,
+        "end_at": start + DAY,
+        "exclusive_resource_id": host_id,
+    }
 
 
 def _share_row(host_id: str, number: int, reservation_id: str) -> dict[str, Any]:
@@ -158,7 +222,7 @@ def reservation_row(reservation_id: str, lease_id: str) -> dict[str, Any]:
         "lease_id": lease_id,
         "position": 0,
         "resource_type": "physical:host",
-        "spec": "{}",
+        "spec": _SPEC,
         "status": "pending",
         "is_deployed": False,
         "missing_resources": False,
@@ -166,22 +230,38 @@ def reservation_row(reservation_id: str, lease_id: str) -> dict[str, Any]:
 
 
 def bare_commit(engine: sa.Engine) -> None:
-    """Commit about the rows that a create writes, and nothing else."""
+    """Commit the rows that a create of a lease for one host writes; there must be a host 1."""
     now = datetime.now(UTC)  # noqa: TID251
     lease, reservation = str(uuid.uuid4()), str(uuid.uuid4())
+    share = {"resource_id": "1", "reservation_id": reservation, "start_at": now, "end_at": now + DAY}
+    change = {"resource_id": "1", "facts_changed": False, "changed_at": now}
+    entry = {"at": now, "lease_id": lease, "event": "create", "reason": "", "actor": "bench"}
+    message = {"event_type": "bench", "lease_id": lease, "due_at": now + 1000 * DAY, "attempts": 0}
     with engine.begin() as connection:
+        connection.execute(sa.insert(tables.resource_changes), [change])
         connection.execute(sa.insert(tables.leases), [lease_row(lease, now)])
         connection.execute(sa.insert(tables.reservations), [reservation_row(reservation, lease)])
-        connection.execute(
-            sa.insert(tables.events),
-            [
-                {
-                    "id": str(uuid.uuid4()),
-                    "lease_id": lease,
-                    "event_type": each,
-                    "time_at": now,
-                    "status": "UNDONE",
-                }
-                for each in ("start_lease", "end_lease", "before_end_lease")
-            ],
-        )
+        connection.execute(sa.insert(tables.events), event_rows(lease, now))
+        connection.execute(sa.insert(tables.allocations), [share])
+        connection.execute(sa.insert(tables.work), [work_row(lease)])
+        connection.execute(sa.insert(tables.journal), [entry])
+        connection.execute(sa.insert(tables.outbox), [{**message, "payload": _PAYLOAD}])
+
+
+def work_row(lease_id: str) -> dict[str, Any]:
+    """Return when a lease is to be looked at."""
+    return {"key": lease_id, "due_at": BEGIN, "claim_number": 0, "attempts": 0}
+
+
+def event_rows(lease_id: str, now: datetime) -> list[dict[str, Any]]:
+    """Return the three events of a lease."""
+    return [
+        {
+            "id": str(uuid.uuid4()),
+            "lease_id": lease_id,
+            "event_type": each,
+            "time_at": now,
+            "status": "UNDONE",
+        }
+        for each in ("start_lease", "end_lease", "before_end_lease")
+    ]
