@@ -51,7 +51,9 @@ serve: $(STAMP) ## run the whole service on this machine, until Ctrl-C
 lint: static ## only the quick checks: types, style, imports, sizes
 	@$(BIN)/python -m pytest --quiet tests/test_house_style.py
 
-bench: $(STAMP) ## measure searches and creates, of hosts and of instances, at up to 10,000 hosts
+bench: $(STAMP) ## measure the service over its own processes, then searches and creates at up to 10,000 hosts
+	@mkdir -p build
+	@$(BIN)/python -m bench.service --json build/bench.json --picture build/bench.svg
 	@$(BIN)/python bench/search
 	@$(BIN)/python bench/slots
 

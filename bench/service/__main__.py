@@ -1,0 +1,67 @@
+"""``python -m bench.service``: starts the service with all it needs, measures it, and prints a table."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import get_args
+
+from bench.service.effort import QUICK, WHOLE
+from bench.service.lines import Line, table
+from bench.service.picture import draw
+from bench.service.site import a_site
+from bench.service.workloads import GROUPS, all_lines, judged, problems
+from cloudlab.errors import LabError
+from rig.wanted import Database
+
+
+def main() -> int:
+    """Measure; return 1 if something failed or is not as it must be, however fast it was."""
+    options = _parser().parse_args()
+    # As Ctrl-C does: what was started is ended on the way out.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    effort, only = (QUICK if options.quick else WHOLE), options.only or GROUPS
+    began = time.monotonic()
+    lines: list[Line] = []
+    try:
+        with a_site(options.database, effort) as site:
+            for line in all_lines(site, only):
+                lines.append(line)
+                print(f"{time.monotonic() - began:6.0f} s  {'  '.join(line.cells()[:5])}", flush=True)
+    except LabError as error:
+        print(f"bench.service: {error}", file=sys.stderr)
+        return 1
+    lines = judged(lines)
+    found = problems(lines)
+    print(f"\n{options.database}, 2 managers, 2 processes of the API, {effort.runs} runs\n\n{table(lines)}")
+    for problem in found:
+        print(f"PROBLEM: {problem}")
+    print(f"{time.monotonic() - began:.0f} s")
+    if options.json:
+        content = {
+            "database": options.database,
+            "lines": [each.to_json() for each in lines],
+            "problems": found,
+        }
+        options.json.write_text(json.dumps(content, indent=1) + "\n")
+    if options.picture:
+        options.picture.write_text(draw(lines))
+    return 1 if found else 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m bench.service", description=__doc__)
+    parser.add_argument("--database", choices=get_args(Database), default="mariadb")
+    parser.add_argument("--only", nargs="+", choices=GROUPS, help="these workloads; all by default")
+    parser.add_argument("--quick", action="store_true", help="small sizes, to see that it works")
+    parser.add_argument("--json", type=Path, help="file for the figures")
+    parser.add_argument("--picture", type=Path, help="file for the curves of creates (SVG)")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

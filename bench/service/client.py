@@ -1,0 +1,61 @@
+"""A client of the API that costs as little as one can."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+_TIMEOUT_SECONDS = 120
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """What came back, and how long that took."""
+
+    status: int
+    body: Any
+    milliseconds: float
+    bytes: int
+
+    def expect(self, status: int) -> Answer:
+        """Return it if it has this status, else raise RuntimeError with what it says."""
+        if self.status != status:
+            raise RuntimeError(f"{status} was expected: {self.status} {self.body}")
+        return self
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Client:
+    """An API at a URL; safe to use from any thread, with a connection for each request."""
+
+    url: str
+    headers: Mapping[str, str]
+
+    def ask(self, method: str, path: str, body: object = None) -> Answer:
+        """Return the answer to a request; the time is that from the connection to the last byte."""
+        where = urlsplit(f"{self.url}{path}")
+        content = None if body is None else json.dumps(body)
+        began = time.perf_counter()
+        connection = http.client.HTTPConnection(
+            where.hostname or "", where.port or 80, timeout=_TIMEOUT_SECONDS
+        )
+        try:
+            connection.request(
+                method, where.path, content, {"Content-Type": "application/json", **self.headers}
+            )
+            answer = connection.getresponse()
+            text = answer.read()
+        finally:
+            connection.close()
+        milliseconds = (time.perf_counter() - began) * 1000
+        return Answer(
+            status=answer.status,
+            body=json.loads(text) if text else None,
+            milliseconds=milliseconds,
+            bytes=len(text),
+        )

@@ -1,0 +1,136 @@
+"""Creating, extending and deleting leases, one after the other, over hosts with bookings."""
+
+from __future__ import annotations
+
+import statistics
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Final
+
+from bench.filling import BEGIN, DAY
+from bench.service.client import Answer, Client
+from bench.service.lines import Line
+from bench.service.site import FLAVOR, Site
+
+_SETTLED_AFTER_SECONDS: Final = 0.25
+_PROPERTIES: Final = '["==", "$rack", "r3"]'
+_SLOTS: Final = {"amount": 2, "affinity": None, "resource_properties": _PROPERTIES}
+KINDS: Final[Mapping[str, Mapping[str, object]]] = {
+    "host": {
+        "resource_type": "physical:host",
+        "min": 1,
+        "max": 1,
+        "hypervisor_properties": '[">=", "$vcpus", "8"]',
+        "resource_properties": _PROPERTIES,
+    },
+    "instance": {
+        "resource_type": "virtual:instance",
+        "vcpus": 1,
+        "memory_mb": 2048,
+        "disk_gb": 10,
+        **_SLOTS,
+    },
+    "flavor": {"resource_type": "flavor:instance", "flavor_id": FLAVOR, **_SLOTS},
+}
+"""What leases ask for."""
+
+
+@dataclass(slots=True)
+class Windows:
+    """Windows in which half of the hosts are booked; never the same twice."""
+
+    _number: int = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def next(self) -> dict[str, str]:
+        """Return the dates of a request."""
+        with self._lock:
+            self._number += 1
+            number = self._number
+        start = BEGIN + (number % 15) * DAY + timedelta(minutes=10 * (1 + number // 15 % 140))
+        return {"start_date": date(start), "end_date": date(start + timedelta(minutes=5))}
+
+
+def date(instant: Any) -> str:
+    """Return an instant as API v1 writes it."""
+    return str(instant.strftime("%Y-%m-%d %H:%M"))
+
+
+def create(client: Client, kind: str, dates: Mapping[str, str]) -> Answer:
+    """Return the answer to a request for a lease; it must be granted."""
+    body = {"name": f"bench {kind}", **dates, "reservations": [dict(KINDS[kind])]}
+    return client.ask("POST", "/leases", body).expect(201)
+
+
+def measure(site: Site, hosts: int, bookings: int, windows: Windows) -> Iterator[Line]:
+    """Yield a line for each kind of lease."""
+    client = site.client()
+    for kind in KINDS:
+        # The first request of a kind finds nothing in any cache.
+        for _ in range(4):
+            create(client, kind, windows.next())
+        act = _Act(lambda kind=kind: create(client, kind, windows.next()).milliseconds)  # type: ignore[misc]
+        yield _line(site, f"create {kind} lease", act, hosts, bookings)
+
+
+def measure_changes(site: Site, hosts: int, bookings: int, windows: Windows) -> Iterator[Line]:
+    """Yield lines for extending and for deleting leases that have not begun."""
+    client = site.client()
+    leases: list[str] = []
+
+    def extend() -> float:
+        dates = windows.next()
+        lease_id = create(client, "host", dates).body["lease"]["id"]
+        leases.append(lease_id)
+        # From the fifth minute to the ninth.
+        later = {"end_date": dates["end_date"][:-1] + "9"}
+        return client.ask("PUT", f"/leases/{lease_id}", later).expect(200).milliseconds
+
+    def delete() -> float:
+        return client.ask("DELETE", f"/leases/{leases.pop()}").expect(204).milliseconds
+
+    for name, act in (("extend lease", extend), ("delete pending lease", delete)):
+        yield _line(site, name, _Act(act), hosts, bookings)
+
+
+def count_statements(site: Site, hosts: int, bookings: int, windows: Windows) -> Iterator[Line]:
+    """Yield a line for each kind of lease: all that follows from a request, by the server's own count."""
+    client, settled = site.client(), threading.Event()
+    for kind in KINDS:
+        counts = []
+        for _ in range(site.effort.counted):
+            before = site.statements.so_far()
+            create(client, kind, windows.next())
+            settled.wait(_SETTLED_AFTER_SECONDS)
+            counts.append(float(site.statements.so_far() - before - site.statements.own))
+        yield Line(
+            group="statements",
+            name=f"SQL for a {kind} lease",
+            unit="statements",
+            values=counts,
+            hosts=hosts,
+            allocations=bookings,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Act:
+    milliseconds: Callable[[], float]
+
+
+def _line(site: Site, name: str, act: _Act, hosts: int, bookings: int) -> Line:
+    values, floors = [], []
+    for _ in range(site.effort.runs):
+        floors.append(site.floors.measure().write)
+        values.append(statistics.median(act.milliseconds() for _ in range(site.effort.requests)))
+    return Line(
+        group="create" if name.startswith("create") else "change",
+        name=name,
+        unit="ms",
+        values=values,
+        floors=floors,
+        hosts=hosts,
+        allocations=bookings,
+    )

@@ -1,0 +1,117 @@
+"""Eight clients at once."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Final
+
+import numpy
+
+from bench.filling import BEGIN
+from bench.service.client import Client
+from bench.service.creating import KINDS, date
+from bench.service.lines import Line, Target
+from bench.service.site import CLIENTS, Site, together
+
+SCARCE_HOSTS: Final = 10
+_SCARCE_WINDOWS: Final = 500
+_PLENTY_WINDOWS: Final = 2_000
+_OVERLAPS: Final = (
+    "SELECT COUNT(*) FROM allocations a JOIN allocations b ON a.resource_id = b.resource_id AND a.id < b.id"
+    " WHERE a.exclusive_resource_id IS NOT NULL AND b.exclusive_resource_id IS NOT NULL"
+    " AND a.start_at < b.end_at AND b.start_at < a.end_at"
+)
+GRANTED: Final = 201
+REFUSED: Final = 409
+
+
+@dataclass(slots=True)
+class _Crowd:
+    """What the clients saw."""
+
+    granted_ms: list[float] = field(default_factory=list)
+    statuses: Counter[int] = field(default_factory=Counter)
+    seconds: float = 0
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def note(self, status: int, milliseconds: float) -> None:
+        with self._lock:
+            self.statuses[status] += 1
+            if status == GRANTED:
+                self.granted_ms.append(milliseconds)
+
+
+def measure_scarce(site: Site) -> Iterator[Line]:
+    """Yield the lines of a pool of which clients want about as much as there is. Raises RuntimeError."""
+    yield from _lines(site, "scarce pool", SCARCE_HOSTS, None, _SCARCE_WINDOWS, site.effort.crowd_seconds)
+
+
+def measure_plenty(site: Site, hosts: int, bookings: int) -> Iterator[Line]:
+    """Yield the lines of a pool with room for everybody. Raises RuntimeError."""
+    seconds = max(5, site.effort.crowd_seconds // 2)
+    yield from _lines(site, "room for all", hosts, bookings, _PLENTY_WINDOWS, seconds)
+
+
+def _lines(
+    site: Site, name: str, hosts: int, bookings: int | None, windows: int, seconds: int
+) -> Iterator[Line]:
+    floor = site.floors.measure()
+    crowd = _run(site, windows, seconds)
+    unexpected = {each: n for each, n in crowd.statuses.items() if each not in (GRANTED, REFUSED)}
+    overlaps = int(site.scalar(_OVERLAPS))
+    if unexpected or overlaps:
+        raise RuntimeError(f"{name}: {overlaps} overlaps; answers that nobody expects: {unexpected}")
+    half, most = (float(numpy.percentile(crowd.granted_ms, each)) for each in (50, 99))
+    a_second = crowd.statuses[GRANTED] / crowd.seconds
+
+    def line(
+        what: str, unit: str, value: float, *targets: Target, floors: Mapping[str, float] | None = None
+    ) -> Line:
+        return Line(
+            group="crowd",
+            name=f"{CLIENTS} clients, {name}: {what}",
+            unit=unit,
+            values=[value],
+            floors=list((floors or {}).values()),
+            hosts=hosts,
+            allocations=bookings,
+            targets=targets,
+        )
+
+    write = {"write": floor.write}
+    yield line(
+        "granted", "leases/s", a_second, *(Target.at_least(n, a_second, "leases/s") for n in (100, 200))
+    )
+    yield line("refused", "answers/s", crowd.statuses[REFUSED] / crowd.seconds)
+    yield line("p50 of a create", "ms", half, floors=write)
+    yield line("p99 of a create", "ms", most, Target.at_most(4, most / half, "p99/p50"), floors=write)
+    yield line("overlaps", "pairs", overlaps, Target.at_most(0, overlaps, "overlaps"))
+
+
+def _run(site: Site, windows: int, seconds: int) -> _Crowd:
+    crowd = _Crowd()
+    began = time.monotonic()
+
+    def still() -> bool:
+        return time.monotonic() < began + seconds
+
+    together(lambda number: _ask(site.client(), crowd, random.Random(number), windows, still), range(CLIENTS))
+    crowd.seconds = time.monotonic() - began
+    return crowd
+
+
+def _ask(
+    client: Client, crowd: _Crowd, chance: random.Random, windows: int, still: Callable[[], bool]
+) -> None:
+    wanted = {**KINDS["host"], "hypervisor_properties": "", "resource_properties": ""}
+    while still():
+        start = BEGIN + timedelta(minutes=10 * chance.randrange(windows))
+        dates = {"start_date": date(start), "end_date": date(start + timedelta(minutes=10))}
+        answer = client.ask("POST", "/leases", {"name": "crowd", **dates, "reservations": [wanted]})
+        crowd.note(answer.status, answer.milliseconds)

@@ -1,0 +1,35 @@
+"""The least that a call over the broker can do: a process that answers nothing to nothing.
+
+``python -m bench.service.echo --config-file FILE``: transport and server are those of the service.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from typing import cast
+
+from oslo_config.cfg import CONF
+
+from blazar import config
+from blazar.ports.manager import Manager
+from blazar.rpc.bus import get_transport, make_server
+
+TOPIC = "bench.echo"
+_NOBODY = cast("Manager", None)
+
+
+def main() -> None:
+    """Answer until SIGTERM."""
+    # Blocked, so that the threads of the library leave it to the wait below.
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+    conf = config.make_conf(sys.argv[1:], "bench-echo", conf=CONF)
+    server = make_server(get_transport(conf), TOPIC, "echo", _NOBODY, lambda: None)
+    server.start()
+    signal.sigwait([signal.SIGTERM])
+    server.stop()
+    server.wait()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,114 @@
+"""The table: a line for each thing that was measured, beside its floor and its target."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from bench.measuring import Spread, spread
+
+_HEAD = ("what", "median (least to most)", "unit", "floor", "ratio", "target", "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """What a figure is to reach."""
+
+    text: str
+    is_met: bool
+
+    @classmethod
+    def at_most(cls, limit: float, figure: float, what: str) -> Target:
+        """Return a target that is met up to a limit."""
+        return cls(text=f"{what} <= {limit:g}", is_met=figure <= limit)
+
+    @classmethod
+    def at_least(cls, limit: float, figure: float, what: str) -> Target:
+        """Return a target that is met from a limit on."""
+        return cls(text=f"{what} >= {limit:g}", is_met=figure >= limit)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One thing that was measured; each value is of one run."""
+
+    group: str
+    """The workload."""
+    name: str
+    unit: str
+    values: Sequence[float]
+    floors: Sequence[float] = ()
+    """What the least that must be done took in the same runs; none where there is no such thing."""
+    hosts: int | None = None
+    allocations: int | None = None
+    """Future ones of each host."""
+    targets: tuple[Target, ...] = field(default_factory=tuple)
+
+    @property
+    def figures(self) -> Spread:
+        """Return median, minimum and maximum over the runs."""
+        return spread(self.values)
+
+    @property
+    def ratio(self) -> float | None:
+        """Return how many times the floor it is, by the median over the runs."""
+        if not self.floors:
+            return None
+        return spread(value / floor for value, floor in zip(self.values, self.floors, strict=True))[0]
+
+    def cells(self) -> tuple[str, ...]:
+        """Return what the table shows."""
+        median, least, most = self.figures
+        where = "" if self.hosts is None else f", {self.hosts} hosts"
+        booked = "" if self.allocations is None else f" x {self.allocations}"
+        return (
+            f"{self.name}{where}{booked}",
+            f"{number(median)} ({number(least)} to {number(most)})" if least != most else number(median),
+            self.unit,
+            number(spread(self.floors)[0]) if self.floors else "",
+            f"{self.ratio:.2f}" if self.ratio is not None else "",
+            "; ".join(each.text for each in self.targets),
+            "; ".join("met" if each.is_met else "MISSED" for each in self.targets),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the line for a program that reads it."""
+        median, least, most = self.figures
+        return {
+            "group": self.group,
+            "name": self.name,
+            "hosts": self.hosts,
+            "allocations": self.allocations,
+            "unit": self.unit,
+            "median": median,
+            "least": least,
+            "most": most,
+            "values": list(self.values),
+            "floor": spread(self.floors)[0] if self.floors else None,
+            "ratio": self.ratio,
+            "targets": [{"text": each.text, "met": each.is_met} for each in self.targets],
+        }
+
+
+def with_target(line: Line, make: Callable[[Line], Target]) -> Line:
+    """Return the line with one target more."""
+    from dataclasses import replace
+
+    return replace(line, targets=(*line.targets, make(line)))
+
+
+def number(value: float) -> str:
+    """Return a number as short as it is of use."""
+    if value == int(value) or abs(value) >= 1000:
+        return f"{value:.0f}"
+    return f"{value:.3g}" if abs(value) < 100 else f"{value:.1f}"
+
+
+def table(lines: Iterable[Line]) -> str:
+    """Return the lines below each other, in columns."""
+    rows = [_HEAD, *(each.cells() for each in lines)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(_HEAD))]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    )

@@ -1,0 +1,143 @@
+"""The installation that is measured, and how it is brought into a state."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final, TypeVar
+
+import sqlalchemy as sa
+
+from bench.filling import book, fill_hosts
+from bench.service.client import Client
+from bench.service.effort import Effort
+from bench.service.floors import Floors, floors_of
+from bench.service.statements import StatementCount
+from cloudlab.files import Sections
+from rig.cloud import CloudControl
+from rig.cloud.identity import token_of
+from rig.stack import Stack, running
+from rig.wanted import Database, Wanted
+
+CLIENTS: Final = 8
+PROJECT: Final = "bench"
+USER: Final = "admin"
+FLAVOR: Final = "bench"
+_OPTIONS: Final[Sections] = {
+    # Chores that go through all hosts would be measured with whatever they coincide with.
+    "manager": {"sweep_interval_minutes": 0},
+    "physical:host": {"refresh_interval_minutes": 0},
+}
+_MOST_LEASES: Final = 60_000
+_RESULT = TypeVar("_RESULT")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Site:
+    """A stack, and what looks at it from outside."""
+
+    stack: Stack
+    effort: Effort
+    engine: sa.Engine
+    """On the service's database."""
+    floors: Floors
+    control: CloudControl
+    statements: StatementCount
+
+    def client(self, project_id: str = PROJECT, roles: str = "admin,member,reader") -> Client:
+        """Return a client of the API, by default an operator."""
+        headers = {
+            "X-User-Id": USER,
+            "X-Project-Id": project_id,
+            "X-Roles": roles,
+            "X-Auth-Token": token_of(USER, project_id),
+        }
+        return Client(url=self.stack.url, headers=headers)
+
+    @contextmanager
+    def managers_away(self) -> Iterator[None]:
+        """End the managers for the block; afterwards they know what is in the database then."""
+        for manager in self.stack.managers:
+            manager.kill()
+        yield
+        for manager in self.stack.managers:
+            manager.start()
+        for manager in self.stack.managers:
+            manager.wait_until_answers()
+        self._warm_up()
+
+    def empty(self) -> None:
+        """Have a database with nothing in it; the managers must be away."""
+        self.engine.dispose()
+        self.stack.renew_database()
+        self.statements.prepare()
+
+    def fill(self, hosts: int, before: int, after: int, leases: int) -> int:
+        """Have hosts with bookings; return how many leases there are.
+
+        Args:
+            hosts: How many; they must be there if there are bookings before.
+            before: How many bookings each has.
+            after: How many it is to have.
+            leases: How many leases there are before.
+        """
+        if before == 0 and leases == 0:
+            fill_hosts(self.engine, hosts)
+        if before == after:
+            return leases
+        rounds = range(before, after)
+        per_lease = 1 if hosts * len(rounds) <= _MOST_LEASES else 10
+        return book(self.engine, hosts, rounds, per_lease, leases)
+
+    def wait(self, check: Callable[[], bool], seconds: float, every_seconds: float = 0.05) -> None:
+        """Return when *check* holds. Raises RuntimeError if it does not in time."""
+        never = threading.Event()
+        for _ in range(int(seconds / every_seconds)):
+            if check():
+                return
+            never.wait(every_seconds)
+        if not check():
+            raise RuntimeError(f"not within {seconds:g} seconds")
+
+    def scalar(self, statement: str, **values: Any) -> Any:
+        """Return the first value that a query of the service's database finds."""
+        with self.engine.connect() as connection:
+            return connection.scalar(sa.text(statement), values)
+
+    def _warm_up(self) -> None:
+        """Ask each process something once, so that no connection is made while it is measured."""
+        client = self.client()
+        together(lambda _: client.ask("GET", "/os-hosts/0"), range(6 * CLIENTS))
+
+
+@contextmanager
+def a_site(database: Database, effort: Effort) -> Iterator[Site]:
+    """Yield an installation with two managers, and nothing in it; it ends with the block."""
+    hosts = max(*effort.sizes, effort.due_leases, effort.big_lease_hosts)
+    with running(Wanted(database=database, hosts=hosts, options=_OPTIONS)) as stack:
+        # Many rows at once, where the driver would send one after the other.
+        options = {"executemany_mode": "values_plus_batch"} if database == "postgresql" else {}
+        engine = sa.create_engine(stack.database_url, pool_pre_ping=True, **options)
+        control = CloudControl(stack.cloud_url)
+        with floors_of(stack) as floors:
+            statements = StatementCount(engine)
+            statements.prepare()
+            yield Site(
+                stack=stack,
+                effort=effort,
+                engine=engine,
+                floors=floors,
+                control=control,
+                statements=statements,
+            )
+        control.close()
+        engine.dispose()
+
+
+def together(act: Callable[[Any], _RESULT], items: Sequence[Any]) -> list[_RESULT]:
+    """Return what *act* returns for each item, done by eight threads."""
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        return list(pool.map(act, items))

@@ -1,0 +1,147 @@
+"""Leases that start, and end, on a cloud that takes its time: what is late, and how often it is asked."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+import sqlalchemy as sa
+
+from bench.service.client import Client
+from bench.service.creating import KINDS, date
+from bench.service.lines import Line, Target
+from bench.service.site import Site, together
+
+LATENCY_MS: Final = 20
+_MINUTE: Final = timedelta(minutes=1)
+_LIFE: Final = 2 * _MINUTE
+_PATIENCE_SECONDS: Final = 240
+_LEASE: Final = {**KINDS["host"], "hypervisor_properties": "", "resource_properties": ""}
+_ENTRIES: Final = (
+    "SELECT l.id, j.reason, MIN(j.at) AS at FROM leases l JOIN journal j ON j.lease_id = l.id"
+    " WHERE j.event = 'lease.status' GROUP BY l.id, j.reason"
+)
+_NOT_IN: Final = "SELECT COUNT(*) FROM leases WHERE status <> :status"
+
+
+def prepare(site: Site) -> None:
+    """Register hosts by the API, so that they are in the freepool of the cloud."""
+    client, count = site.client(), max(site.effort.due_leases, site.effort.big_lease_hosts)
+    names = [f"host-{number}" for number in range(1, count + 1)]
+    together(lambda name: client.ask("POST", "/os-hosts", {"name": name}).expect(201), names)
+
+
+def measure_due(site: Site) -> Iterator[Line]:
+    """Yield the lines of many leases that start in one minute, and end in one."""
+    count = site.effort.due_leases
+    site.control.set_latency_ms(LATENCY_MS)
+    due = _next_minute(site.effort.seconds_to_create_them)
+    client = site.client()
+    site.control.reset_figures()
+    together(lambda number: _create(client, number, due), range(count))
+    _sleep_until(site, due - timedelta(seconds=1))
+    prepared = site.control.figures().calls.total()
+    site.wait(lambda: site.scalar(_NOT_IN, status="ACTIVE") == 0, _PATIENCE_SECONDS)
+    figures = site.control.figures()
+    starts = _Journal.read(site.engine)
+    calls = figures.calls.total()
+    yield from _due_lines("start", due, starts.entered("STARTING"), starts.entered("ACTIVE"))
+    yield _line("start of a lease: cloud calls, all", "calls", [calls / count])
+    yield _line(
+        "start of a lease: cloud calls from the last second on", "calls", [(calls - prepared) / count]
+    )
+    yield _line("start: cloud calls at once, at most", "calls", [figures.peak_concurrency])
+    if not site.effort.with_end:
+        return
+    site.control.reset_figures()
+    site.wait(lambda: site.scalar(_NOT_IN, status="TERMINATED") == 0, _PATIENCE_SECONDS)
+    ends = _Journal.read(site.engine)
+    yield from _due_lines("end", due + _LIFE, ends.entered("TERMINATING"), ends.entered("TERMINATED"))
+    yield _line("end of a lease: cloud calls", "calls", [site.control.figures().calls.total() / count])
+
+
+def measure_big(site: Site) -> Iterator[Line]:
+    """Yield the lines of one lease for many hosts; no other may hold any of them."""
+    hosts, client = site.effort.big_lease_hosts, site.client()
+    site.control.set_latency_ms(LATENCY_MS)
+    site.control.reset_figures()
+    wanted = {**_LEASE, "min": hosts, "max": hosts}
+    end = date(datetime.now(UTC) + timedelta(hours=1))  # noqa: TID251
+    body = {"name": "big", "start_date": "now", "end_date": end, "reservations": [wanted]}
+    began = time.monotonic()
+    answer = client.ask("POST", "/leases", body).expect(201)
+    path = f"/leases/{answer.body['lease']['id']}"
+    site.wait(lambda: client.ask("GET", path).body["lease"]["status"] == "ACTIVE", _PATIENCE_SECONDS)
+    seconds = time.monotonic() - began
+    calls = site.control.figures().calls.total()
+    name = f"lease of {hosts} hosts"
+    floor = site.floors.measure()
+    yield _line(f"{name}: create", "ms", [answer.milliseconds], floors=[floor.write])
+    yield _line(f"{name}: until ACTIVE", "s", [seconds], floors=[2 * hosts * LATENCY_MS / 1000])
+    constant = calls - 2 * hosts
+    yield _line(f"{name}: cloud calls", "calls", [calls], Target.at_most(20, constant, "beyond 2 a host"))
+    site.control.reset_figures()
+    began = time.monotonic()
+    client.ask("DELETE", path).expect(204)
+    site.wait(lambda: client.ask("GET", path).status == 404, _PATIENCE_SECONDS)
+    seconds = time.monotonic() - began
+    yield _line(f"{name}: delete, until it is gone", "s", [seconds], floors=[2 * hosts * LATENCY_MS / 1000])
+    yield _line(f"{name}: cloud calls of the delete", "calls", [site.control.figures().calls.total()])
+
+
+@dataclass(frozen=True, slots=True)
+class _Journal:
+    """When leases came into their states."""
+
+    rows: Sequence[sa.Row[tuple[str, str, datetime]]]
+
+    @classmethod
+    def read(cls, engine: sa.Engine) -> _Journal:
+        with engine.connect() as connection:
+            statement = sa.text(_ENTRIES).columns(id=sa.String, reason=sa.String, at=sa.DateTime)
+            return cls(connection.execute(statement).all())
+
+    def entered(self, status: str) -> list[datetime]:
+        """Return when each lease first had a status."""
+        return [row.at.replace(tzinfo=UTC) for row in self.rows if row.reason.endswith(f"-> {status}")]
+
+
+def _due_lines(what: str, due: datetime, begun: list[datetime], done: list[datetime]) -> Iterator[Line]:
+    begun_after, done_after = (
+        sorted((each - due).total_seconds() for each in instants) for instants in (begun, done)
+    )
+    last = begun_after[-1]
+    targets = (Target.at_most(1, last, "last, s"),) if what == "start" else ()
+    count = len(done_after)
+    yield _line(f"{what} of {count} leases: due until begun", "s", begun_after, *targets)
+    yield _line(f"{what} of {count} leases: due until done", "s", done_after)
+    yield _line(f"{what} of {count} leases: a second", "leases/s", [count / done_after[-1]])
+    per_lease = [end - start for start, end in zip(sorted(begun), sorted(done), strict=True)]
+    yield _line(
+        f"{what}: begun until done", "s", [statistics.median(each.total_seconds() for each in per_lease)]
+    )
+
+
+def _line(
+    name: str, unit: str, values: Sequence[float], *targets: Target, floors: Sequence[float] = ()
+) -> Line:
+    return Line(group="start", name=name, unit=unit, values=values, floors=floors, targets=targets)
+
+
+def _create(client: Client, number: int, due: datetime) -> None:
+    dates = {"start_date": date(due), "end_date": date(due + _LIFE)}
+    body = {"name": f"due {number}", **dates, "reservations": [_LEASE]}
+    client.ask("POST", "/leases", body).expect(201)
+
+
+def _next_minute(least_seconds: float) -> datetime:
+    soonest = datetime.now(UTC) + timedelta(seconds=least_seconds)  # noqa: TID251
+    return soonest.replace(second=0, microsecond=0) + _MINUTE
+
+
+def _sleep_until(site: Site, instant: datetime) -> None:
+    site.wait(lambda: datetime.now(UTC) >= instant, 2 * _MINUTE.total_seconds())  # noqa: TID251

@@ -1,0 +1,140 @@
+"""All workloads, in the order in which they use the installation."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+import requests
+
+from bench.service import creating, crowding, listing, memory, starting
+from bench.service.lines import Line, Target
+from bench.service.site import FLAVOR, Site
+from rig.cloud.identity import token_of
+
+GROUPS = ("create", "change", "statements", "list", "crowd", "start", "memory")
+"""What ``--only`` takes."""
+_FLAVOR = {
+    "id": FLAVOR,
+    "name": FLAVOR,
+    "vcpus": 1,
+    "ram": 2048,
+    "disk": 10,
+    "OS-FLV-EXT-DATA:ephemeral": 0,
+    "os-flavor-access:is_public": True,
+}
+_DESIGN_HOSTS, _DESIGN_BOOKINGS = 1_000, 10
+_MOST_FLOORS = 3
+_MOST_GROWTH = 1.3
+_SAME_STATEMENTS = 3
+
+
+def all_lines(site: Site, only: Collection[str]) -> Iterator[Line]:
+    """Yield the lines of the groups in *only*, as they are measured."""
+    yield from _floor_lines(site)
+    over_hosts = {"create", "change", "statements", "list", "memory"} & set(only)
+    if over_hosts or "crowd" in only:
+        _make_flavor(site)
+        for hosts in site.effort.sizes:
+            yield from _at(site, hosts, only)
+    if "crowd" in only:
+        with site.managers_away():
+            site.empty()
+            site.fill(crowding.SCARCE_HOSTS, 0, 0, 0)
+        yield from crowding.measure_scarce(site)
+    if "start" in only:
+        with site.managers_away():
+            site.empty()
+        starting.prepare(site)
+        yield from starting.measure_big(site)
+        yield from starting.measure_due(site)
+
+
+def judged(lines: list[Line]) -> list[Line]:
+    """Return the lines with the targets for which several must be compared."""
+    from dataclasses import replace
+
+    creates = {
+        (each.name, each.hosts): each
+        for each in lines
+        if each.group == "create" and each.allocations == _DESIGN_BOOKINGS
+    }
+    result = []
+    for line in lines:
+        small = creates.get((line.name, 100))
+        is_meant = line is creates.get((line.name, _DESIGN_HOSTS)) and "flavor" not in line.name
+        if is_meant and small is not None and line.ratio is not None and small.ratio is not None:
+            growth = line.ratio / small.ratio
+            line = replace(
+                line,
+                targets=(
+                    Target.at_most(_MOST_FLOORS, line.ratio, "ratio"),
+                    Target.at_most(_MOST_GROWTH, growth, f"to 100 hosts ({growth:.2f})"),
+                ),
+            )
+        result.append(line)
+    return result
+
+
+def problems(lines: list[Line]) -> list[str]:
+    """Return what must not be, whatever the speed."""
+    found = []
+    for kind in creating.KINDS:
+        name = f"SQL for a {kind} lease"
+        medians = {each.hosts: each.figures[0] for each in lines if each.name == name}
+        if medians and max(medians.values()) - min(medians.values()) > _SAME_STATEMENTS:
+            found.append(f"{name}: their number depends on the number of hosts: {medians}")
+    return found
+
+
+def _floor_lines(site: Site) -> Iterator[Line]:
+    floors = [site.floors.measure(100) for _ in range(site.effort.runs)]
+    for name, values in (
+        ("floor: RPC echo", [each.echo for each in floors]),
+        ("floor: commit of a lease's rows", [each.commit for each in floors]),
+        ("floor: WSGI answer", [each.wsgi for each in floors]),
+    ):
+        yield Line(group="floor", name=name, unit="ms", values=values)
+
+
+def _at(site: Site, hosts: int, only: Collection[str]) -> Iterator[Line]:
+    """Yield what is measured with so many hosts, with more and more bookings."""
+    windows, leases, before = creating.Windows(), 0, 0
+    for bookings in site.effort.bookings:
+        if bookings != _DESIGN_BOOKINGS and not {"create", "memory"} & set(only):
+            continue
+        with site.managers_away():
+            if before == 0 and leases == 0:
+                site.empty()
+            leases = site.fill(hosts, before, bookings, leases)
+        before = bookings
+        if "create" in only:
+            yield from creating.measure(site, hosts, bookings, windows)
+        if bookings == _DESIGN_BOOKINGS:
+            yield from _at_design_bookings(site, hosts, leases, windows, only)
+        if "memory" in only and bookings == site.effort.bookings[-1]:
+            yield from memory.measure(site, hosts, bookings)
+
+
+def _at_design_bookings(
+    site: Site, hosts: int, leases: int, windows: creating.Windows, only: Collection[str]
+) -> Iterator[Line]:
+    """Yield what is measured with ten bookings a host."""
+    if "change" in only:
+        yield from creating.measure_changes(site, hosts, _DESIGN_BOOKINGS, windows)
+    if "statements" in only:
+        yield from creating.count_statements(site, hosts, _DESIGN_BOOKINGS, windows)
+    if "list" in only:
+        yield from listing.measure(site, hosts, leases)
+    if "crowd" in only and hosts == site.effort.sizes[1]:
+        yield from crowding.measure_plenty(site, hosts, _DESIGN_BOOKINGS)
+
+
+def _make_flavor(site: Site) -> None:
+    """Make the flavor of ``flavor:instance`` leases, which everybody sees."""
+    answer = requests.post(
+        f"{site.stack.cloud_url}/compute/v2.1/flavors",
+        json={"flavor": _FLAVOR},
+        headers={"X-Auth-Token": token_of("admin", "admin")},
+        timeout=30,
+    )
+    answer.raise_for_status()
