@@ -33,7 +33,10 @@ def make_engine(url: str, **options: Any) -> sa.Engine:
         # By default oslo.db speaks utf8mb3, which has no emoji.
         parsed = parsed.update_query_dict({"charset": "utf8mb4"})
     engine: sa.Engine = engines.create_engine(
-        parsed.render_as_string(hide_password=False), **{"mysql_sql_mode": "TRADITIONAL", **options}
+        parsed.render_as_string(hide_password=False),
+        # For eventlet's sake oslo.db would have every thread yield after each transaction.
+        thread_checkin=False,
+        **{"mysql_sql_mode": "TRADITIONAL", **options},
     )
 
     # Once a connection. As an option of the engine it would cost MariaDB four statements a transaction.
