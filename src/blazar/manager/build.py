@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import socket
 import uuid
@@ -71,7 +72,13 @@ def configured_context(
 
 
 def warm_up(context: Context) -> None:
-    """Load the indexes of bookings, so that no request has to wait for that."""
+    """Load the indexes of bookings, so that no request has to wait for that.
+
+    All that is there then is there to stay: the garbage collector, which would go through it again and again
+    while requests wait, is told to leave it alone.
+    """
     for index in context.indexes.values():
         with index.searching():
             pass
+    gc.collect()
+    gc.freeze()
