@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 import sqlalchemy as sa
 from clocks import EPOCH, ManualClock
 from databases import empty_tables
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from samples import HOUR, SHARE, at, make_allocation, make_host, make_lease, window
@@ -72,7 +73,11 @@ class TestReading:
         assert some == [Booking(resource_id=TWO, reservation_id=OWNERS[1], window=window(3, 4))]
         assert nothing == []
 
-    def test_all_bookings_come_as_columns(self, store: SqlStore) -> None:
+    @pytest.mark.parametrize("at_once", [1, 10_000])
+    def test_all_bookings_come_as_columns_however_many_are_read_at_once(
+        self, store: SqlStore, at_once: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("blazar.db.availability._ROWS_AT_ONCE", at_once)
         insert_hosts(store, "1", "2")
         with store.read() as transaction:
             assert len(transaction.availability.all_bookings().resource_ids) == 0

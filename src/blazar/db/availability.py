@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import Any, Final
 
 import numpy as np
 import sqlalchemy as sa
@@ -19,6 +20,7 @@ from blazar.domain.bookings import Booking, BookingColumns
 from blazar.domain.interval import Interval
 from blazar.domain.lease import ResourceId
 
+_ROWS_AT_ONCE: Final = 10_000
 _BOOKING = (
     allocations.c.resource_id,
     allocations.c.reservation_id,
@@ -94,23 +96,44 @@ class SqlAvailability:
             sa.type_coerce(column, sa.DateTime) if isinstance(column.type, Instant) else column
             for column in _BOOKING
         ]
-        rows = self._connection.execute(sa.select(*columns)).all()
-        resource_ids, reservation_ids, starts, ends, released, slots, demands = (
-            zip(*rows, strict=True) if rows else [()] * len(columns)
-        )
-        released_at = np.array(released, "datetime64[us]")
-        held = np.isnat(released_at)
-        ends_at = np.array(ends, "datetime64[us]").astype(np.int64)
-        return BookingColumns(
-            resource_ids=resource_ids,
-            reservation_ids=reservation_ids,
-            starts=np.array(starts, "datetime64[us]").astype(np.int64),
-            ends=np.where(held, ends_at, np.maximum(ends_at, released_at.astype(np.int64))),
-            held=held,
-            slots=np.array([each or 0 for each in slots], np.int32),
-            demands=[None if each is None else read_demand(each) for each in demands],
-        )
+        # A part at a time: what the driver makes of all rows together is many times what is kept of them.
+        query = sa.select(*columns).execution_options(yield_per=_ROWS_AT_ONCE)
+        parts = [_booking_columns(rows) for rows in self._connection.execute(query).partitions()]
+        return _joined([_booking_columns(()), *parts])
 
     def purge_changes(self, before: datetime) -> None:
         """Forget entries of the log that are older than this."""
         self._connection.execute(sa.delete(resource_changes).where(resource_changes.c.changed_at < before))
+
+
+def _booking_columns(rows: Sequence[sa.Row[Any]]) -> BookingColumns:
+    """Return the columns of some bookings, as they were selected."""
+    resource_ids, reservation_ids, starts, ends, released, slots, demands = (
+        zip(*rows, strict=True) if rows else [()] * len(_BOOKING)
+    )
+    released_at = np.array(released, "datetime64[us]")
+    held = np.isnat(released_at)
+    ends_at = np.array(ends, "datetime64[us]").astype(np.int64)
+    return BookingColumns(
+        resource_ids=resource_ids,
+        reservation_ids=reservation_ids,
+        starts=np.array(starts, "datetime64[us]").astype(np.int64),
+        ends=np.where(held, ends_at, np.maximum(ends_at, released_at.astype(np.int64))),
+        held=held,
+        slots=np.array([each or 0 for each in slots], np.int32),
+        demands=[None if each is None else read_demand(each) for each in demands],
+    )
+
+
+def _joined(parts: Sequence[BookingColumns]) -> BookingColumns:
+    """Return the bookings of all parts; an id that is there again and again is kept once."""
+    known: dict[Any, Any] = {}
+    return BookingColumns(
+        resource_ids=[known.setdefault(each, each) for part in parts for each in part.resource_ids],
+        reservation_ids=[known.setdefault(each, each) for part in parts for each in part.reservation_ids],
+        starts=np.concatenate([part.starts for part in parts]),
+        ends=np.concatenate([part.ends for part in parts]),
+        held=np.concatenate([part.held for part in parts]),
+        slots=np.concatenate([part.slots for part in parts]),
+        demands=[each for part in parts for each in part.demands],
+    )
