@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import signal
 import sys
 import time
 from pathlib import Path
 from typing import get_args
 
-from bench.service.effort import QUICK, WHOLE
+from bench.service.effort import QUICK, WHOLE, Effort
 from bench.service.lines import Line, table
 from bench.service.picture import draw
 from bench.service.site import a_site
@@ -37,7 +38,7 @@ def main() -> int:
         return 1
     lines = judged(lines)
     found = problems(lines)
-    print(f"\n{options.database}, 2 managers, 2 processes of the API, {effort.runs} runs\n\n{table(lines)}")
+    print(f"\n{_circumstances(options.database, effort)}\n\n{table(lines)}")
     for problem in found:
         print(f"PROBLEM: {problem}")
     print(f"{time.monotonic() - began:.0f} s")
@@ -51,6 +52,14 @@ def main() -> int:
     if options.picture:
         options.picture.write_text(draw(lines))
     return 1 if found else 0
+
+
+def _circumstances(database: str, effort: Effort) -> str:
+    load = ", ".join(f"{each:.1f}" for each in os.getloadavg())
+    return (
+        f"{database}, 2 managers, 2 processes of the API, {effort.runs} runs; "
+        f"{os.cpu_count()} cores, load of the machine (1, 5, 15 minutes): {load}"
+    )
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -6,8 +6,9 @@ import statistics
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
-from typing import Any, Final
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Final
 
 from bench.filling import BEGIN, DAY
 from bench.service.client import Answer, Client
@@ -53,9 +54,9 @@ class Windows:
         return {"start_date": date(start), "end_date": date(start + timedelta(minutes=5))}
 
 
-def date(instant: Any) -> str:
+def date(instant: datetime) -> str:
     """Return an instant as API v1 writes it."""
-    return str(instant.strftime("%Y-%m-%d %H:%M"))
+    return instant.strftime("%Y-%m-%d %H:%M")
 
 
 def create(client: Client, kind: str, dates: Mapping[str, str]) -> Answer:
@@ -71,7 +72,7 @@ def measure(site: Site, hosts: int, bookings: int, windows: Windows) -> Iterator
         # The first request of a kind finds nothing in any cache.
         for _ in range(4):
             create(client, kind, windows.next())
-        act = _Act(lambda kind=kind: create(client, kind, windows.next()).milliseconds)  # type: ignore[misc]
+        act = partial(_create_ms, client, kind, windows)
         yield _line(site, f"create {kind} lease", act, hosts, bookings)
 
 
@@ -92,7 +93,7 @@ def measure_changes(site: Site, hosts: int, bookings: int, windows: Windows) -> 
         return client.ask("DELETE", f"/leases/{leases.pop()}").expect(204).milliseconds
 
     for name, act in (("extend lease", extend), ("delete pending lease", delete)):
-        yield _line(site, name, _Act(act), hosts, bookings)
+        yield _line(site, name, act, hosts, bookings)
 
 
 def count_statements(site: Site, hosts: int, bookings: int, windows: Windows) -> Iterator[Line]:
@@ -115,16 +116,16 @@ def count_statements(site: Site, hosts: int, bookings: int, windows: Windows) ->
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Act:
-    milliseconds: Callable[[], float]
+def _create_ms(client: Client, kind: str, windows: Windows) -> float:
+    return create(client, kind, windows.next()).milliseconds
 
 
-def _line(site: Site, name: str, act: _Act, hosts: int, bookings: int) -> Line:
+def _line(site: Site, name: str, act: Callable[[], float], hosts: int, bookings: int) -> Line:
+    """Return what *act* returns, in milliseconds, as medians of runs beside their floors."""
     values, floors = [], []
     for _ in range(site.effort.runs):
         floors.append(site.floors.measure().write)
-        values.append(statistics.median(act.milliseconds() for _ in range(site.effort.requests)))
+        values.append(statistics.median(act() for _ in range(site.effort.requests)))
     return Line(
         group="create" if name.startswith("create") else "change",
         name=name,

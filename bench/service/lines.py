@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from bench.measuring import Spread, spread
@@ -43,7 +43,7 @@ class Line:
     hosts: int | None = None
     allocations: int | None = None
     """Future ones of each host."""
-    targets: tuple[Target, ...] = field(default_factory=tuple)
+    targets: tuple[Target, ...] = ()
 
     @property
     def figures(self) -> Spread:
@@ -89,13 +89,6 @@ class Line:
             "ratio": self.ratio,
             "targets": [{"text": each.text, "met": each.is_met} for each in self.targets],
         }
-
-
-def with_target(line: Line, make: Callable[[Line], Target]) -> Line:
-    """Return the line with one target more."""
-    from dataclasses import replace
-
-    return replace(line, targets=(*line.targets, make(line)))
 
 
 def number(value: float) -> str:

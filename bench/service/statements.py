@@ -35,7 +35,7 @@ class StatementCount:
         """Return how many there were, without those of this count."""
         query = _POSTGRESQL if self._is_postgresql else _MARIADB
         with self._engine.connect() as connection:
-            return int(connection.exec_driver_sql(query.replace("%", "%%")).scalar_one())
+            return int(connection.exec_driver_sql(query).scalar_one())
 
     @property
     def own(self) -> int:

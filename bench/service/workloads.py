@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 
 import requests
 
@@ -51,8 +52,6 @@ def all_lines(site: Site, only: Collection[str]) -> Iterator[Line]:
 
 def judged(lines: list[Line]) -> list[Line]:
     """Return the lines with the targets for which several must be compared."""
-    from dataclasses import replace
-
     creates = {
         (each.name, each.hosts): each
         for each in lines
@@ -80,9 +79,10 @@ def problems(lines: list[Line]) -> list[str]:
     found = []
     for kind in creating.KINDS:
         name = f"SQL for a {kind} lease"
-        medians = {each.hosts: each.figures[0] for each in lines if each.name == name}
-        if medians and max(medians.values()) - min(medians.values()) > _SAME_STATEMENTS:
-            found.append(f"{name}: their number depends on the number of hosts: {medians}")
+        # The least is that of a request while nobody looked for due work.
+        counts = {each.hosts: each.figures[1] for each in lines if each.name == name}
+        if counts and max(counts.values()) - min(counts.values()) > _SAME_STATEMENTS:
+            found.append(f"{name}: their number depends on the number of hosts: {counts}")
     return found
 
 

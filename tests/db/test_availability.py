@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
 import sqlalchemy as sa
 from clocks import EPOCH, ManualClock
 from databases import empty_tables
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from samples import HOUR, SHARE, at, make_allocation, make_host, make_lease, window
