@@ -20,7 +20,7 @@ from bench.service.lines import Line, Target
 from bench.service.site import CLIENTS, Site, together
 
 SCARCE_HOSTS: Final = 10
-_SCARCE_WINDOWS: Final = 500
+_SCARCE_WINDOWS: Final = 50
 _PLENTY_WINDOWS: Final = 2_000
 _OVERLAPS: Final = (
     "SELECT COUNT(*) FROM allocations a JOIN allocations b ON a.resource_id = b.resource_id AND a.id < b.id"
@@ -48,7 +48,7 @@ class _Crowd:
 
 
 def measure_scarce(site: Site) -> Iterator[Line]:
-    """Yield the lines of a pool of which clients want about as much as there is. Raises RuntimeError."""
+    """Yield the lines of a pool of which clients want more than there is. Raises RuntimeError."""
     yield from _lines(site, "scarce pool", SCARCE_HOSTS, None, _SCARCE_WINDOWS, site.effort.crowd_seconds)
 
 

@@ -26,7 +26,7 @@ class _Curve:
 
 
 def draw(lines: Iterable[Line]) -> str:
-    """Return what creating leases costs, against the number of hosts and of their allocations."""
+    """Return how many times its floor a create costs, against hosts and against their allocations."""
     made = [each for each in lines if each.group == "create"]
     bookings = sorted({each.allocations or 0 for each in made})
     hosts = sorted({each.hosts or 0 for each in made})
@@ -45,10 +45,10 @@ def draw(lines: Iterable[Line]) -> str:
         _curve(f"{count} hosts", of_hosts, lambda each: each.allocations, lambda each: each.hosts, count)
         for count in hosts
     ]
-    most = max(each.figures[0] for each in made) * 1.15
+    most = max(each.ratio or 0 for each in of_hosts) * 1.15
     panels = (
-        _panel("create host lease, ms, against hosts", against_hosts, most),
-        _panel("create host lease, ms, against allocations of a host", against_bookings, most),
+        _panel("create host lease: times its floor, against hosts", against_hosts, most),
+        _panel("create host lease: times its floor, against allocations of a host", against_bookings, most),
     )
     shifted = "".join(
         f'<g transform="translate({index * _WIDTH},0)">{panel}</g>' for index, panel in enumerate(panels)
@@ -67,7 +67,7 @@ def _curve(
     key: Callable[[Line], int | None],
     value: int,
 ) -> _Curve:
-    points = sorted((float(x(each) or 0), each.figures[0]) for each in lines if key(each) == value)
+    points = sorted((float(x(each) or 0), each.ratio or 0) for each in lines if key(each) == value)
     return _Curve(name=name, points=points)
 
 
