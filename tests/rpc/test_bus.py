@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any, cast
 
@@ -14,6 +15,7 @@ from telemetry.listening import listening
 from blazar.domain.errors import LeaseNotFound, Unavailable
 from blazar.ports.manager import Caller, Manager
 from blazar.rpc.bus import bus_manager, make_server, make_wake_others
+from blazar.rpc.ending import end
 
 CALLER = Caller(user_id="u", project_id="p", roles=("member",))
 
@@ -97,3 +99,44 @@ def test_a_request_keeps_its_ids_on_the_way_to_a_manager(transport: Any, topic: 
     ]
     assert seen[0]["lease_id"] == "lease-1"
     assert "secret" not in "\n".join(f"{each.text} {each.about}" for each in lines)
+
+
+class Slow(Named):
+    """A manager that is at its first request until it is told to go on."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name)
+        self.is_asked, self.may_answer = threading.Event(), threading.Event()
+
+    def list_leases(self, caller: Caller, project_id: str | None) -> list[dict[str, object]]:
+        if not self.is_asked.is_set():
+            self.is_asked.set()
+            assert self.may_answer.wait(30)
+        return super().list_leases(caller, project_id)
+
+
+def test_requests_that_an_ending_manager_has_not_read_are_answered_by_another(
+    transport: Any, topic: str
+) -> None:
+    ending, other = Slow("ending"), Named("other")
+    servers = [
+        make_server(transport, topic, each.name, cast("Manager", each), lambda: None)
+        for each in (ending, other)
+    ]
+    servers[0].start()
+    client = bus_manager(transport, topic)
+    with ThreadPoolExecutor(9) as pool:
+        first = pool.submit(client.list_leases, CALLER, None)
+        assert ending.is_asked.wait(30)
+        end_of_server = pool.submit(end, servers[0])
+        # Nobody else is there yet: RabbitMQ gives them to who reads no more, or keeps them.
+        rest = [pool.submit(client.list_leases, CALLER, None) for _ in range(7)]
+        servers[1].start()
+        answers = [each.result(30)[0]["manager"] for each in rest]
+        ending.may_answer.set()
+        end_of_server.result(30)
+
+    assert first.result()[0]["manager"] == "ending"
+    assert set(answers) <= {"ending", "other"}
+    servers[1].stop()
+    servers[1].wait()

@@ -26,6 +26,7 @@ from blazar.ports.metrics import OF_MANAGER
 from blazar.reconcile.loop import Reconciler
 from blazar.reconcile.outbox import OutboxSender
 from blazar.rpc.bus import get_transport, make_server, make_wake_others
+from blazar.rpc.ending import end
 from blazar.rpc.host_notifications import HostNotifications
 from blazar.rpc.notifications import BusNotifier
 from blazar.rpc.self_check import SelfCheck
@@ -89,8 +90,7 @@ def main() -> int:
     stop.wait()
     for each in beside:
         each.stop()
-    rpc_server.stop()
-    rpc_server.wait()
+    end(rpc_server)
     reconciler.stop()
     return 0
 
