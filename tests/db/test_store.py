@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import pytest
 import sqlalchemy as sa
+from clocks import ManualClock
+from databases import make_database
 from samples import make_host, make_lease
 
 from blazar.db.store import SqlStore
@@ -88,6 +93,28 @@ def test_a_lost_connection_is_told_from_a_mistake_and_the_next_one_is_good(
         lose_the_connection()
 
     assert lease_ids(store) == []
+
+
+def test_a_full_disk_is_told_from_a_mistake_and_the_rest_stays_readable(tmp_path: Path) -> None:
+    with make_database("sqlite", tmp_path) as engine:
+        store = SqlStore(engine, ManualClock())
+
+        @sa.event.listens_for(engine, "connect")
+        def have_no_room(connection: Any, record: object) -> None:
+            connection.execute("PRAGMA max_page_count = 1")
+
+        engine.dispose()
+
+        def fill() -> None:
+            with store.begin() as transaction:
+                for number in range(1000):
+                    transaction.leases.insert(make_lease(f"lease-{number}"))
+                transaction.commit()
+
+        with pytest.raises(Unavailable, match="no room"):
+            fill()
+
+        assert lease_ids(store) == []
 
 
 def end_other_connections(engine: sa.Engine) -> None:

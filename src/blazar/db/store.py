@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
@@ -22,9 +23,21 @@ from blazar.db.resources import SqlResources
 from blazar.db.stock import SqlStock
 from blazar.db.tables import NO_DOUBLE_PROMISE
 from blazar.db.work import SqlWork
-from blazar.domain.errors import ConcurrentUpdate, Unavailable
+from blazar.domain.errors import BlazarError, ConcurrentUpdate, Unavailable
 from blazar.ports.clock import Clock
 from blazar.ports.store import Store, Transaction
+
+_NO_ROOM = partial(Unavailable, "The database has no room left")
+_MEANINGS: Mapping[str, Callable[[], BlazarError]] = {
+    NO_DOUBLE_PROMISE: partial(ConcurrentUpdate, "A resource was promised to somebody else meanwhile"),
+    "database is locked": partial(ConcurrentUpdate, "The database is busy"),
+    # SQLite, PostgreSQL and MariaDB, where a disk is full.
+    "disk is full": _NO_ROOM,
+    "disk I/O error": _NO_ROOM,
+    "No space left on device": _NO_ROOM,
+    "Disk full": _NO_ROOM,
+}
+"""What errors mean that the library has no classes for, by a part of their text."""
 
 
 class SqlTransaction:
@@ -113,7 +126,7 @@ class SqlStore:
         Raises:
             ConcurrentUpdate: A deadlock, the database's refusal to promise a resource twice, or a row that
                 somebody else added or removed meanwhile.
-            Unavailable: The connection was lost or could not be had.
+            Unavailable: The connection was lost or could not be had, or the disk is full.
         """
         with translated(), self._engine.connect() as connection:
             yield SqlTransaction(connection.execution_options(**{WRITES: True}), self._clock)
@@ -137,12 +150,10 @@ def translated() -> Iterator[None]:
     except (oslo_exception.DBDuplicateEntry, oslo_exception.DBReferenceError) as error:
         raise ConcurrentUpdate("Somebody else added or removed the same thing meanwhile") from error
     except (oslo_exception.DBError, exc.DBAPIError) as error:
-        text = str(error)
-        if NO_DOUBLE_PROMISE in text:
-            raise ConcurrentUpdate("A resource was promised to somebody else meanwhile") from error
-        if "database is locked" in text:
-            raise ConcurrentUpdate("The database is busy") from error
-        raise
+        meaning = next((meaning for said, meaning in _MEANINGS.items() if said in str(error)), None)
+        if meaning is None:
+            raise
+        raise meaning() from error
     except exc.TimeoutError as error:
         raise Unavailable("No database connection became free in time") from error
 
