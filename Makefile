@@ -20,7 +20,7 @@ PYTEST_FOR_NOVA := build/pytest-for-nova
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo serve test lint static doc bench race lock clean cloud cloud-down test-cloud
+.PHONY: help venv demo serve test lint static doc bench faults race lock clean cloud cloud-down test-cloud
 
 help: ## list these goals
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -62,6 +62,9 @@ bench-filter: require-nova ## measure the scheduler filter inside of Nova: make 
 
 doc: $(STAMP) ## build the documentation into build/doc
 	@$(BIN)/sphinx-build -q -W --keep-going -n doc build/doc && echo build/doc/index.html
+
+faults: $(STAMP) ## strike the service's own processes for ten minutes: make faults FAULTS="--seconds 3600 --seed 1"
+	@PYTHONPATH=tests:. $(BIN)/python -W ignore -m faults $(FAULTS)
 
 race: $(STAMP) ## have 8 processes fight over a small pool, 20,000 attempts a database
 	@$(BIN)/python bench/race

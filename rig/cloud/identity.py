@@ -18,7 +18,7 @@ from blazar.domain.errors import CloudNotFound
 from rig.cloud.messages import Call, Caller, Reply, Route, Service
 
 ADMINS = frozenset({"admin", "blazar"})
-"""Users with the role ``admin`` in every project; all others are members."""
+"""Users with the role ``admin`` in every project; all others are members. A role implies those below."""
 REGION = "RegionOne"
 CATALOG = {
     "identity": "/identity",
@@ -86,7 +86,7 @@ def _validate(cloud: SimulatedCloud, call: Call) -> Reply:
 def _describe(token: str, base_url: str) -> object:
     caller = caller_of(token)
     assert caller is not None
-    roles = ["admin", "member"] if caller.is_admin else ["member"]
+    roles = ["admin", "member", "reader"] if caller.is_admin else ["member", "reader"]
     described = {
         "methods": ["password"],
         "audit_ids": ["simulated"],

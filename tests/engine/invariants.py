@@ -22,7 +22,7 @@ from blazar.db import tables
 from blazar.db.leases import SqlLeases
 from blazar.domain.lease import EventStatus, Lease, LeaseStatus, Reservation, ReservationStatus
 from blazar.plugins.hosts.preemption import closings
-from blazar.reconcile.chores import CHECK_FLOATINGIPS, SWEEP
+from blazar.reconcile.chores import chores
 
 if TYPE_CHECKING:
     from engine.lab import Lab
@@ -274,7 +274,7 @@ def _check_work(lab: Lab, world: World) -> None:
     assert [row.key for row in rows.values() if row.due_at <= now] == [], "work is overdue"
     unfinished = {each.id for each in world.leases if each.status is not LeaseStatus.TERMINATED}
     assert unfinished <= rows.keys(), "nobody will look at a lease"
-    assert rows.keys() - {SWEEP, CHECK_FLOATINGIPS} <= {each.id for each in world.leases}
+    assert rows.keys() - chores(lab.settings).keys() <= {each.id for each in world.leases}
     assert not world.outbox, "a message does not leave"
 
 

@@ -146,7 +146,7 @@ def test_a_token_says_whose_it_is_and_what_for(served: ServedCloud) -> None:
     described = requests.get(tokens, headers={**ADMIN, "X-Subject-Token": token}, timeout=10).json()["token"]
 
     assert (described["user"]["id"], described["project"]["id"]) == ("lessee", "red")
-    assert [each["name"] for each in described["roles"]] == ["member"]
+    assert [each["name"] for each in described["roles"]] == ["member", "reader"]
     unknown = requests.get(tokens, headers={**ADMIN, "X-Subject-Token": "made up"}, timeout=10)
     assert unknown.status_code == 404
 

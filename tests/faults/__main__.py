@@ -1,0 +1,42 @@
+"""``python -m faults``: strikes the service's own processes, and says what was found (``make faults``)."""
+
+from __future__ import annotations
+
+import argparse
+import random
+import time
+
+from faults.measures import MEASURES
+from faults.runs import ground
+from faults.troubles import TROUBLES
+
+
+def main() -> None:
+    """Make runs until the time is over; the first that finds something ends the program with its error."""
+    parser = argparse.ArgumentParser(prog="python -m faults", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=600, help="no run begins later; each once at least")
+    parser.add_argument("--seed", type=int, help="of the first run; the next ones follow. Random by default")
+    parser.add_argument("--database", choices=("mariadb", "postgresql"), default="mariadb")
+    parser.add_argument("--managers", type=int, default=3)
+    parser.add_argument("--leases", type=int, default=500, help="made in each run, at least")
+    parser.add_argument("--strikes", type=int, default=5, help="in each run, at least")
+    parser.add_argument("--only", nargs="+", choices=[*TROUBLES], default=[*TROUBLES])
+    arguments = parser.parse_args()
+    seed = random.randrange(2**31) if arguments.seed is None else arguments.seed
+    began = time.monotonic()
+    with ground(arguments.database, arguments.managers) as here:
+        for name, (measure, promised) in MEASURES.items():
+            print(f"{name}: {measure(here):.1f} s, promised {promised} s", flush=True)
+        turn = 0
+        while turn < len(arguments.only) or time.monotonic() - began < arguments.seconds:
+            name = arguments.only[turn % len(arguments.only)]
+            report = here.strike(
+                name, TROUBLES[name], seed=seed + turn, leases=arguments.leases, strikes=arguments.strikes
+            )
+            print(report, flush=True)
+            turn += 1
+    print(f"{turn} runs in {time.monotonic() - began:.0f} s found nothing that must not be")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,222 @@
+"""Lessees who make, extend, shorten, move, use and delete leases of all kinds, as fast as they can."""
+
+from __future__ import annotations
+
+import random
+import threading
+import uuid
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import requests
+from faults.client import PROJECT, Answer, Client, Said
+
+from rig.cloud import CloudControl
+
+MINUTE = timedelta(minutes=1)
+
+
+@dataclass(slots=True, kw_only=True)
+class Promise:
+    """What a lessee was told of a lease."""
+
+    lease_id: str
+    reservation_id: str
+    resource_type: str
+    start: datetime
+    end: datetime | None
+    """None if a request to change it was not answered."""
+    is_deleted: bool | None = False
+    """None if the request to delete it was not answered."""
+
+
+@dataclass(slots=True)
+class Ledger:
+    """What all lessees were told, and how often what was said."""
+
+    promises: list[Promise] = field(default_factory=list)
+    answers: Counter[str] = field(default_factory=Counter)
+    created: int = 0
+    problems: list[str] = field(default_factory=list)
+    """What no lessee must be told."""
+
+
+class Lessees:
+    """They begin at once, and end when they are told to."""
+
+    def __init__(self, url: str, cloud_url: str, network_id: str, *, seed: int, count: int = 6) -> None:
+        """Begin.
+
+        Args:
+            url: Of the API.
+            cloud_url: Of the cloud, on which servers are booted.
+            network_id: Of which there are floating IPs.
+            seed: Of all choices; each lessee has a sequence of its own.
+            count: How many lessees there are.
+        """
+        self.ledger = Ledger()
+        self._url, self._cloud_url, self._network_id = url, cloud_url, network_id
+        self._lock = threading.Lock()
+        self._is_over = threading.Event()
+        self._threads = [
+            threading.Thread(target=self._live, args=(random.Random(f"{seed}-{number}"),), name="lessee")
+            for number in range(count)
+        ]
+        for each in self._threads:
+            each.start()
+
+    def end(self) -> Ledger:
+        """Have them finish what they are at, and return what they were told."""
+        self._is_over.set()
+        for each in self._threads:
+            each.join()
+        return self.ledger
+
+    def _live(self, chance: random.Random) -> None:
+        client, control = Client(self._url, "user"), CloudControl(self._cloud_url)
+        mine: list[Promise] = []
+        try:
+            while not self._is_over.is_set():
+                self._create(client, chance, mine)
+                if mine and chance.random() < 0.7:
+                    self._change(client, control, chance, mine)
+        except AssertionError as error:
+            with self._lock:
+                self.ledger.problems.append(str(error))
+        finally:
+            client.close()
+            control.close()
+
+    def _create(self, client: Client, chance: random.Random, mine: list[Promise]) -> None:
+        start, end = _window(chance)
+        reservation = _reservation(chance, self._network_id)
+        body = {
+            "name": f"lease-{uuid.uuid4().hex}",
+            "start_date": "now" if start is None else _text(start),
+            "end_date": _text(end),
+            "reservations": [reservation],
+        }
+        answer = client.ask("POST", "/leases", body)
+        self._count("create", answer)
+        if answer.said is not Said.DONE:
+            return
+        lease = answer.body["lease"]
+        promise = Promise(
+            lease_id=lease["id"],
+            reservation_id=lease["reservations"][0]["id"],
+            resource_type=reservation["resource_type"],
+            start=start or _minute(),
+            end=end,
+        )
+        mine.append(promise)
+        with self._lock:
+            self.ledger.created += 1
+            self.ledger.promises.append(promise)
+
+    def _change(
+        self, client: Client, control: CloudControl, chance: random.Random, mine: list[Promise]
+    ) -> None:
+        promise = chance.choice(mine)
+        match chance.choices(("extend", "shorten", "move", "use", "delete"), (20, 20, 10, 20, 30))[0]:
+            case "extend":
+                end = (promise.end or _minute()) + chance.randint(1, 3) * MINUTE
+                self._update(client, promise, "extend", end=end)
+            case "shorten":
+                end = max(_minute(), promise.start) + chance.randint(0, 1) * MINUTE
+                self._update(client, promise, "shorten", end=end)
+            case "move":
+                start = _minute() + chance.randint(1, 600) * MINUTE
+                self._update(client, promise, "move", start=start, end=start + 5 * MINUTE)
+            case "use":
+                self._use(client, control, chance, mine)
+            case "delete":
+                mine.remove(promise)
+                self._delete(client, promise)
+
+    def _update(
+        self, client: Client, promise: Promise, what: str, *, end: datetime, start: datetime | None = None
+    ) -> None:
+        dates = {"end_date": _text(end), **({"start_date": _text(start)} if start else {})}
+        answer = client.ask("PUT", f"/leases/{promise.lease_id}", dates)
+        self._count(what, answer)
+        if answer.said is Said.DONE:
+            promise.end, promise.start = end, start or promise.start
+        elif answer.said is Said.UNKNOWN:
+            promise.end = None
+
+    def _use(self, client: Client, control: CloudControl, chance: random.Random, mine: list[Promise]) -> None:
+        """Boot a server on a host of a lease that runs; it goes with the lease."""
+        begun = [each for each in mine if each.start <= _minute() and each.resource_type == "physical:host"]
+        if not begun:
+            return
+        promise = chance.choice(begun)
+        answer = client.ask("GET", f"/leases/{promise.lease_id}")
+        if answer.said is not Said.DONE or answer.body["lease"]["status"] != "ACTIVE":
+            return
+        try:
+            control.boot_server("server", PROJECT, reservation_id=promise.reservation_id)
+        except requests.HTTPError:
+            # It has ended meanwhile, or its hosts are full.
+            return
+        with self._lock:
+            self.ledger.answers["server booted"] += 1
+
+    def _delete(self, client: Client, promise: Promise) -> None:
+        answer = client.ask("DELETE", f"/leases/{promise.lease_id}")
+        self._count("delete", answer)
+        is_gone = answer.said is Said.DONE or answer.status == 404
+        promise.is_deleted = True if is_gone else (None if answer.said is Said.UNKNOWN else False)
+
+    def _count(self, what: str, answer: Answer) -> None:
+        with self._lock:
+            self.ledger.answers[f"{what} {answer.said.value}"] += 1
+
+
+def _window(chance: random.Random) -> tuple[datetime | None, datetime]:
+    """Return a start, None for at once, and an end; most are near, some are days away."""
+    kind, minutes = chance.random(), chance.randint(1, 3)
+    if kind < 0.45:
+        return None, _minute() + (minutes + 1) * MINUTE
+    start = _minute() + (MINUTE if kind < 0.6 else chance.randint(5, 3000) * MINUTE)
+    return start, start + minutes * MINUTE
+
+
+def _reservation(chance: random.Random, network_id: str) -> Mapping[str, Any]:
+    kind = chance.random()
+    if kind < 0.4:
+        most = chance.randint(1, 3)
+        return {
+            "resource_type": "physical:host",
+            "min": 1,
+            "max": most,
+            "hypervisor_properties": "",
+            "resource_properties": "",
+        }
+    if kind < 0.8:
+        return {
+            "resource_type": "virtual:instance",
+            "vcpus": chance.randint(1, 8),
+            "memory_mb": 1024,
+            "disk_gb": 10,
+            "amount": chance.randint(1, 3),
+            "affinity": chance.choice((None, None, None, False)),
+            "resource_properties": "",
+        }
+    return {
+        "resource_type": "virtual:floatingip",
+        "network_id": network_id,
+        "amount": chance.randint(1, 2),
+        "required_floatingips": [],
+    }
+
+
+def _minute() -> datetime:
+    """Return the minute that has begun last."""
+    return datetime.now(UTC).replace(second=0, microsecond=0)  # noqa: TID251 - that of the processes, too
+
+
+def _text(instant: datetime) -> str:
+    return f"{instant:%Y-%m-%d %H:%M}"

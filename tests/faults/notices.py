@@ -1,0 +1,80 @@
+"""What a consumer on the broker hears, which bears with the broker's restarts."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import Counter
+from types import TracebackType
+from urllib.parse import urlsplit
+
+import amqp
+
+TOPIC = "notifications"
+_QUEUE = f"{TOPIC}.info"
+_EXCHANGE = "openstack"
+_PAUSE_SECONDS = 0.2
+
+
+class Notices:
+    """Counts notifications by lease and event type, in a thread; use it in a ``with`` statement."""
+
+    def __init__(self, transport_url: str) -> None:
+        self._url = urlsplit(transport_url)
+        self._counts: Counter[tuple[str, str]] = Counter()
+        self._lock = threading.Lock()
+        self._is_over = threading.Event()
+        self._is_there = threading.Event()
+        self._thread = threading.Thread(target=self._listen, name="notices")
+
+    def __enter__(self) -> Notices:
+        self._thread.start()
+        assert self._is_there.wait(30), "the broker does not let anybody listen"
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._is_over.set()
+        self._thread.join()
+
+    @property
+    def counts(self) -> Counter[tuple[str, str]]:
+        """Return a copy of what has been heard so far."""
+        with self._lock:
+            return Counter(self._counts)
+
+    def _listen(self) -> None:
+        while not self._is_over.is_set():
+            try:
+                with self._connection() as connection:
+                    self._take_all(connection.channel())
+            except (amqp.AMQPError, OSError):
+                # The broker is being restarted.
+                self._is_over.wait(_PAUSE_SECONDS)
+
+    def _connection(self) -> amqp.Connection:
+        url = self._url
+        address = f"{url.hostname}:{url.port}"
+        return amqp.Connection(address, userid=url.username, password=url.password, connect_timeout=5)
+
+    def _take_all(self, channel: amqp.Channel) -> None:
+        # As oslo.messaging declares both where they are to outlive a restart; whoever comes first does.
+        channel.exchange_declare(_EXCHANGE, "topic", durable=True, auto_delete=False)
+        channel.queue_declare(_QUEUE, durable=True, auto_delete=False)
+        channel.queue_bind(_QUEUE, _EXCHANGE, routing_key=_QUEUE)
+        self._is_there.set()
+        while not self._is_over.is_set():
+            message = channel.basic_get(_QUEUE)
+            if message is None:
+                self._is_over.wait(_PAUSE_SECONDS)
+                continue
+            self._note(json.loads(json.loads(message.body)["oslo.message"]))
+            channel.basic_ack(message.delivery_tag)
+
+    def _note(self, notification: dict[str, dict[str, str]]) -> None:
+        with self._lock:
+            self._counts[notification["payload"]["lease_id"], str(notification["event_type"])] += 1

@@ -1,0 +1,182 @@
+"""A run: lessees at work, processes that are struck, and what is found afterwards."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+
+import requests
+from faults.aftermath import Aftermath
+from faults.client import Client
+from faults.lessees import Ledger, Lessees
+from faults.notices import Notices
+from faults.troubles import CLIENT_TIMEOUT_SECONDS, Scene, Trouble
+
+from blazar.cloud.simulated.cloud import PLAIN_FLAVOR
+from blazar.db.engine import make_engine
+from cloudlab.files import Sections
+from cloudlab.waiting import wait_until
+from rig.cloud import CloudControl
+from rig.stack import Stack, running
+from rig.wanted import Database, Wanted
+
+HOSTS = 16
+FLOATING_IPS = 12
+_FIRST_ADDRESS = 200
+_HANDS = 6
+_PATIENCE_SECONDS = 300
+
+OPTIONS: Sections = {
+    "DEFAULT": {
+        # A request of which a manager dies is answered with 503 after this time.
+        "rpc_response_timeout": 10,
+    },
+    "manager": {"delete_wait_seconds": 5, "longest_retry_seconds": 4, "sweep_interval_minutes": 1},
+    # What has left the service survives the broker's restart.
+    "oslo_messaging_rabbit": {"amqp_durable_queues": True},
+    **{name: {"timeout": CLIENT_TIMEOUT_SECONDS} for name in ("nova", "placement", "neutron", "glance")},
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What a run was like; if it found anything that must not be, it raised instead."""
+
+    name: str
+    seed: int
+    ledger: Ledger
+    strikes: int
+    seconds: float
+    seconds_to_settle: float
+    notices: int
+
+    def __str__(self) -> str:
+        """Return it in one line."""
+        answers = self.ledger.answers
+        said = {each: sum(answers[key] for key in answers if key.endswith(f" {each}")) for each in _SAID}
+        return (
+            f"{self.name}: seed {self.seed}, {self.strikes} strikes, {self.ledger.created} leases in "
+            f"{self.seconds:.0f} s; requests done {said['done']}, refused {said['refused']}, not answered "
+            f"{said['unknown']}; servers {answers['server booted']}; settled after "
+            f"{self.seconds_to_settle:.1f} s; {self.notices} notifications"
+        )
+
+
+_LEFT_TO_NOBODY = ("servers", "flavors", "server_groups", "floating_ips")
+_SAID = ("done", "refused", "unknown")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """An installation with registered hosts and floating IPs, on which runs are made one after the other."""
+
+    stack: Stack
+    control: CloudControl
+    notices: Notices
+    aftermath: Aftermath
+    network_id: str
+
+    def strike(self, name: str, trouble: Trouble, *, seed: int, leases: int, strikes: int = 1) -> Report:
+        """Return the report of a run, after which no lease is left. Raises AssertionError, with the seed.
+
+        Args:
+            name: Of the trouble.
+            trouble: Strikes until it is told to stop.
+            seed: Of all choices but those of the processes themselves.
+            leases: How many are made meanwhile, at least.
+            strikes: How often it strikes, at least.
+        """
+        print(f"{name}: seed {seed}", flush=True)
+        heard = self.notices.counts.total()
+        scene = Scene(self.stack, self.control, random.Random(f"{seed}-trouble"))
+        began = time.monotonic()
+        ledger = self._work(scene, trouble, seed, leases, strikes)
+        seconds = time.monotonic() - began
+        assert not ledger.problems, (seed, ledger.problems)
+        settled = self.aftermath.wait_until_settled(ledger.promises)
+        self.clear()
+        return Report(
+            name=name,
+            seed=seed,
+            ledger=ledger,
+            strikes=scene.strikes,
+            seconds=seconds,
+            seconds_to_settle=settled,
+            notices=self.notices.counts.total() - heard,
+        )
+
+    def _work(self, scene: Scene, trouble: Trouble, seed: int, leases: int, strikes: int) -> Ledger:
+        striking = threading.Thread(target=trouble, args=(scene,), name="trouble")
+        lessees = Lessees(self.stack.url, self.stack.cloud_url, self.network_id, seed=seed)
+
+        def is_enough() -> bool:
+            ledger = lessees.ledger
+            return bool(ledger.problems) or (ledger.created >= leases and scene.strikes >= strikes)
+
+        striking.start()
+        try:
+            wait_until(is_enough, f"seed {seed}: {leases} leases", seconds=_PATIENCE_SECONDS)
+        finally:
+            scene.is_over.set()
+            ledger = lessees.end()
+            striking.join()
+        for each in self.stack.services.values():
+            each.start()
+            each.wait_until_answers()
+        return ledger
+
+    def clear(self) -> None:
+        """Delete all leases as lessees do; then the cloud is as it was before the first one."""
+        with closing(Client(self.stack.url, "user")) as client:
+            leases = client.get("/leases", "leases")
+        with ThreadPoolExecutor(_HANDS) as pool:
+            list(pool.map(self._delete, leases))
+        self.aftermath.wait_until_settled()
+        state = self.control.state()
+        left = {
+            key: [each for each in state[key] if each["id"] != PLAIN_FLAVOR.id] for key in _LEFT_TO_NOBODY
+        }
+        assert self.aftermath.leases() == ()
+        assert not any(left.values()), left
+
+    def _delete(self, lease: Mapping[str, str]) -> None:
+        with closing(Client(self.stack.url, "user")) as client:
+            client.ask("DELETE", f"/leases/{lease['id']}")
+
+
+@contextmanager
+def ground(database: Database, managers: int = 3) -> Iterator[Ground]:
+    """Yield an installation, all of it its own, with everything registered that can be reserved."""
+    wanted = Wanted(database=database, managers=managers, hosts=HOSTS, options=OPTIONS)
+    with running(wanted) as stack, Notices(stack.transport_url) as notices:
+        engine, control = make_engine(stack.database_url), CloudControl(stack.cloud_url)
+        try:
+            network_id = str(control.state()["networks"][0]["id"])
+            _register(stack.url, network_id)
+            yield Ground(
+                stack=stack,
+                control=control,
+                notices=notices,
+                aftermath=Aftermath(engine, control, notices),
+                network_id=network_id,
+            )
+        finally:
+            control.close()
+            engine.dispose()
+
+
+def _register(url: str, network_id: str) -> None:
+    with closing(Client(url, "admin", "service")) as operator:
+        for number in range(1, HOSTS + 1):
+            answer = operator.ask("POST", "/os-hosts", {"name": f"host-{number}"})
+            assert answer.status == requests.codes.created, answer
+        for number in range(_FIRST_ADDRESS, _FIRST_ADDRESS + FLOATING_IPS):
+            address = f"203.0.113.{number}"
+            body = {"floating_network_id": network_id, "floating_ip_address": address}
+            answer = operator.ask("POST", "/floatingips", body)
+            assert answer.status == requests.codes.created, answer

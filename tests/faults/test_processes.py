@@ -1,0 +1,53 @@
+"""The service's own processes are struck while lessees are at work; ``make faults`` does it for longer."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Iterator
+from typing import Final
+
+import pytest
+from faults.measures import MEASURES
+from faults.runs import Ground, ground
+from faults.troubles import TROUBLES
+
+from cloudlab.errors import LabError
+from rig import needs
+from rig.wanted import Database
+
+LEASES = 20
+DATABASE: Final[Database] = "mariadb"
+
+
+@pytest.fixture(scope="module")
+def here() -> Iterator[Ground]:
+    try:
+        needs.check(DATABASE)
+    except LabError as error:
+        if "CI" in os.environ:
+            raise
+        pytest.skip(str(error))
+    with ground(DATABASE) as here:
+        yield here
+
+
+@pytest.mark.parametrize("name", TROUBLES)
+def test_every_lease_is_as_it_was_promised_whatever_strikes(here: Ground, name: str) -> None:
+    seed = random.randrange(2**31)
+
+    report = here.strike(name, TROUBLES[name], seed=seed, leases=LEASES)
+
+    print(report)
+    assert report.strikes >= 1
+    assert report.notices > 0
+
+
+@pytest.mark.parametrize("name", MEASURES)
+def test_others_go_on_with_what_a_manager_was_at(here: Ground, name: str) -> None:
+    measure, promised_seconds = MEASURES[name]
+
+    seconds = measure(here)
+
+    print(f"{name}: {seconds:.1f} s")
+    assert seconds <= promised_seconds
