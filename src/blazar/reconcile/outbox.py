@@ -15,7 +15,8 @@ from blazar.ports.store import Message, Store
 from blazar.ports.trail import NoTrail, Trail
 
 _BATCH = 50
-_TAKEN_FOR = timedelta(seconds=60)
+_TAKEN_FOR = timedelta(seconds=15)
+"""Then others send what a manager took that died; if it is only slow, it is sent twice."""
 _LONGEST_PAUSE = timedelta(minutes=5)
 
 _logger = logging.getLogger(__name__)

@@ -1,0 +1,36 @@
+"""What becomes of messages whose sender dies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+
+import pytest
+from engine.lab import Lab
+
+from blazar.cloud.simulated import SimulatedCrash
+from blazar.reconcile.outbox import OutboxSender
+
+TAKEOVER = timedelta(seconds=15)
+"""What is promised of whatever a dead manager was at."""
+
+
+class Deadly:
+    """Whoever notifies it is killed."""
+
+    def notify(self, event_type: str, payload: Mapping[str, object]) -> None:
+        raise SimulatedCrash(event_type)
+
+
+def test_what_a_killed_manager_was_about_to_notify_is_notified_by_another(lab: Lab) -> None:
+    lease_id = lab.create("lease", 1, 2)
+    other = OutboxSender(lab.store, lab.clock, lab.sent, {})
+    with pytest.raises(SimulatedCrash):
+        OutboxSender(lab.store, lab.clock, Deadly(), {}).send_due()
+
+    at_once = other.send_due()
+    lab.clock.advance(TAKEOVER)
+    later = other.send_due()
+
+    assert (at_once, later) == (0, 1)
+    assert lab.sent.counts == {(lease_id, "lease.create"): 1}
