@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
+
 import pytest
 from service.world import (
     ADMIN,
@@ -16,6 +19,8 @@ from service.world import (
     lease_of,
     refusal,
 )
+
+PATIENCE = timedelta(seconds=30)
 
 
 @pytest.mark.usefixtures("hosts")
@@ -225,6 +230,28 @@ def test_a_lease_is_deleting_until_its_hosts_are_back(world: World) -> None:
     world.pass_time(5)
     refusal(world.get(path), 404)
     world.create("now", 60, min=4, max=4)
+
+
+@pytest.mark.parametrize(("is_ending", "waited"), [(False, PATIENCE), (True, timedelta(0))])
+@pytest.mark.usefixtures("hosts")
+def test_a_delete_waits_for_the_teardown_unless_the_manager_ends(
+    world: World, is_ending: bool, waited: timedelta
+) -> None:
+    lease = world.create("now", 60)
+    world.work()
+    leases = replace(world.settings.leases, delete_wait=PATIENCE)
+    world.restart(replace(world.context, settings=replace(world.settings, leases=leases)))
+    if is_ending:
+        world.context.ending.set()
+    before = world.clock.now()
+
+    answer = world.delete(f"/leases/{lease['id']}")
+
+    assert answer.status_code == 204
+    assert world.clock.now() - before == waited
+    assert world.status(lease) == "DELETING"
+    world.work()
+    assert world.get(f"/leases/{lease['id']}").status_code == 404
 
 
 def test_a_delete_during_the_start_is_accepted_and_gives_everything_back(world: World) -> None:

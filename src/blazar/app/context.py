@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -44,6 +45,8 @@ class Context:
     """Where is counted what happens."""
     trail: Trail = field(default_factory=NoTrail)
     """Where is said what a thread works on."""
+    ending: threading.Event = field(default_factory=threading.Event)
+    """Set when the process is to end: then no request waits for anything any more."""
 
     def plugin_for(self, resource_type: str) -> Plugin:
         """Return the plugin of a resource type. Raises UnsupportedResourceType."""

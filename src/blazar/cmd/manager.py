@@ -88,6 +88,7 @@ def main() -> int:
     reconciler.start()
     _logger.info("manager %s has started, with %s", name, ", ".join(server.plugins))
     stop.wait()
+    context.ending.set()
     for each in beside:
         each.stop()
     end(rpc_server)
