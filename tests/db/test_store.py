@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ from clocks import ManualClock
 from databases import make_database
 from samples import make_host, make_lease
 
+from blazar.db.engine import make_engine
 from blazar.db.store import SqlStore
 from blazar.domain.errors import LeaseNotFound, Unavailable
 from blazar.domain.lease import ResourceId
@@ -93,6 +96,22 @@ def test_a_lost_connection_is_told_from_a_mistake_and_the_next_one_is_good(
         lose_the_connection()
 
     assert lease_ids(store) == []
+
+
+def test_a_server_that_is_not_there_is_told_from_a_mistake(engine: sa.Engine) -> None:
+    if engine.dialect.name == "sqlite":
+        return  # there is no server
+    url = engine.url.render_as_string(hide_password=False)
+    cut_off = make_engine(url)
+    with closing(socket.socket()) as nobody:
+        nobody.bind(("127.0.0.1", 0))
+
+        @sa.event.listens_for(cut_off, "do_connect")
+        def ask_nobody(dialect: object, record: object, arguments: object, options: dict[str, Any]) -> None:
+            options["port"] = nobody.getsockname()[1]
+
+        with pytest.raises(Unavailable):
+            lease_ids(SqlStore(cut_off, ManualClock()))
 
 
 def test_a_full_disk_is_told_from_a_mistake_and_the_rest_stays_readable(tmp_path: Path) -> None:

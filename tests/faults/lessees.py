@@ -28,7 +28,7 @@ class Promise:
     resource_type: str
     start: datetime
     end: datetime | None
-    """None if a request to change it was not answered."""
+    """None from when a request to change it was not answered."""
     is_deleted: bool | None = False
     """None if the request to delete it was not answered."""
 
@@ -142,10 +142,11 @@ class Lessees:
         dates = {"end_date": _text(end), **({"start_date": _text(start)} if start else {})}
         answer = client.ask("PUT", f"/leases/{promise.lease_id}", dates)
         self._count(what, answer)
-        if answer.said is Said.DONE:
-            promise.end, promise.start = end, start or promise.start
-        elif answer.said is Said.UNKNOWN:
+        if answer.said is Said.UNKNOWN:
+            # Also after later answers: a manager that was paused may do it when it goes on.
             promise.end = None
+        elif answer.said is Said.DONE and promise.end is not None:
+            promise.end, promise.start = end, start or promise.start
 
     def _use(self, client: Client, control: CloudControl, chance: random.Random, mine: list[Promise]) -> None:
         """Boot a server on a host of a lease that runs; it goes with the lease."""

@@ -30,6 +30,8 @@ from blazar.ports.store import Store, Transaction
 _NO_ROOM = partial(Unavailable, "The database has no room left")
 _MEANINGS: Mapping[str, Callable[[], BlazarError]] = {
     NO_DOUBLE_PROMISE: partial(ConcurrentUpdate, "A resource was promised to somebody else meanwhile"),
+    # PostgreSQL's library, which says so of each connection that cannot be had, for whatever reason.
+    "connection to server": partial(Unavailable, "The database cannot be reached"),
     "database is locked": partial(ConcurrentUpdate, "The database is busy"),
     # SQLite, PostgreSQL and MariaDB, where a disk is full.
     "disk is full": _NO_ROOM,
@@ -150,12 +152,19 @@ def translated() -> Iterator[None]:
     except (oslo_exception.DBDuplicateEntry, oslo_exception.DBReferenceError) as error:
         raise ConcurrentUpdate("Somebody else added or removed the same thing meanwhile") from error
     except (oslo_exception.DBError, exc.DBAPIError) as error:
-        meaning = next((meaning for said, meaning in _MEANINGS.items() if said in str(error)), None)
+        text = _text_of_driver(error)
+        meaning = next((meaning for part, meaning in _MEANINGS.items() if part in text), None)
         if meaning is None:
             raise
         raise meaning() from error
     except exc.TimeoutError as error:
         raise Unavailable("No database connection became free in time") from error
+
+
+def _text_of_driver(error: Exception) -> str:
+    """Return what the driver said; around it are the statement and its values, in which may be anything."""
+    inner = getattr(error, "inner_exception", None) or error
+    return str(getattr(inner, "orig", None) or inner)
 
 
 if TYPE_CHECKING:
