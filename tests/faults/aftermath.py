@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Protocol
 
 import sqlalchemy as sa
 from engine import invariants
 from engine.lab import Lab
 from engine.parts import Conditions
 from faults.lessees import Promise
-from faults.notices import Notices
 
 from blazar.cloud.simulated import SimulatedCloud
 from blazar.db.store import SqlStore
@@ -32,10 +33,18 @@ SECONDS_TO_SETTLE = 240
 _SHORTEST_LOOK_SECONDS = 0.5
 
 
+class Heard(Protocol):
+    """A listener."""
+
+    @property
+    def counts(self) -> Counter[tuple[str, str]]:
+        """Return what has been heard, by lease and event type."""
+
+
 class Aftermath(Lab):
     """A lab in which others work: there is nothing to be done in it, but everything to be seen."""
 
-    def __init__(self, engine: sa.Engine, control: CloudControl, notices: Notices) -> None:
+    def __init__(self, engine: sa.Engine, control: CloudControl, notices: Heard) -> None:
         Site.__init__(self, engine)
         self.conditions = Conditions()
         self.violations = []
@@ -55,6 +64,12 @@ class Aftermath(Lab):
         self.sent.counts = self._notices.counts
         self.host_names = [each["service_host"] for each in state["hypervisors"]]
 
+    def check(self, promises: Iterable[Promise] = ()) -> None:
+        """See what there is now, and raise AssertionError if it is not what must be."""
+        self.look()
+        invariants.check_settled(self)
+        check_promises(self, promises)
+
     def wait_until_settled(self, promises: Iterable[Promise] = ()) -> float:
         """Return after how many seconds everything was as it must be. Raises AssertionError if it never was.
 
@@ -64,9 +79,7 @@ class Aftermath(Lab):
         began = time.monotonic()
         while True:
             try:
-                self.look()
-                invariants.check_settled(self)
-                check_promises(self, promises)
+                self.check(promises)
             except AssertionError:
                 if time.monotonic() - began > SECONDS_TO_SETTLE:
                     raise

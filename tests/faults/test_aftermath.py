@@ -1,0 +1,114 @@
+"""What is held against the aftermath of a run finds what it is to find."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from clocks import EPOCH, ManualClock
+from databases import make_database
+from faults.aftermath import Aftermath
+from faults.lessees import Promise
+from samples import make_lease
+
+from blazar.cloud.simulated import SimulatedCloud
+from blazar.cloud.simulated.furnishing import furnish
+from blazar.db import tables
+from blazar.db.store import SqlStore
+from blazar.domain.lease import LeaseId
+from rig.cloud import CloudControl, ServedCloud
+
+
+@dataclass
+class Listener:
+    counts: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+
+@dataclass
+class Stage:
+    cloud: SimulatedCloud
+    store: SqlStore
+    engine: sa.Engine
+    aftermath: Aftermath
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Iterator[Stage]:
+    """An installation that is settled."""
+    cloud = SimulatedCloud(ManualClock())
+    furnish(cloud, hosts=2)
+    for number in (1, 2):
+        cloud.compute.add_host(1, f"host-{number}")
+    with (
+        make_database("sqlite", tmp_path) as engine,
+        ServedCloud(cloud) as served,
+        closing(CloudControl(served.url)) as control,
+    ):
+        yield Stage(cloud, SqlStore(engine, ManualClock()), engine, Aftermath(engine, control, Listener()))
+
+
+def leave_an_aggregate(stage: Stage) -> None:
+    stage.cloud.compute.create_aggregate("reservation", "blazar_reservation", {"blazar:owner": "project"})
+
+
+def leave_a_class(stage: Stage) -> None:
+    stage.cloud.placement.create_resource_class("CUSTOM_RESERVATION_1")
+
+
+def lose_a_host(stage: Stage) -> None:
+    stage.cloud.compute.remove_host(1, "host-1")
+
+
+def have_a_lease_that_never_started(stage: Stage) -> None:
+    with stage.store.begin() as transaction:
+        transaction.leases.insert(make_lease())
+        transaction.commit()
+
+
+def have_something_unsaid(stage: Stage) -> None:
+    entry = {"lease_id": "1", "event": "create", "reason": "", "actor": "manager", "at": EPOCH}
+    with stage.engine.begin() as connection:
+        connection.execute(sa.insert(tables.journal).values(**entry))
+
+
+def have_overdue_work(stage: Stage) -> None:
+    row = {"key": "sweep", "due_at": EPOCH - timedelta(days=9999), "claim_number": 0, "attempts": 0}
+    with stage.engine.begin() as connection:
+        connection.execute(sa.insert(tables.work).values(**row))
+
+
+def test_what_is_as_it_must_be_passes(stage: Stage) -> None:
+    stage.aftermath.check()
+
+
+@pytest.mark.parametrize(
+    "plant",
+    [
+        leave_an_aggregate,
+        leave_a_class,
+        lose_a_host,
+        have_a_lease_that_never_started,
+        have_something_unsaid,
+        have_overdue_work,
+    ],
+)
+def test_what_must_not_be_is_found(stage: Stage, plant: Callable[[Stage], None]) -> None:
+    plant(stage)
+
+    with pytest.raises(AssertionError):
+        stage.aftermath.check()
+
+
+def test_a_promise_that_was_not_kept_is_found(stage: Stage) -> None:
+    lost = Promise(
+        lease_id=LeaseId("lost"), reservation_id="1", resource_type="physical:host", start=EPOCH, end=EPOCH
+    )
+
+    with pytest.raises(AssertionError, match="lost"):
+        stage.aftermath.check([lost])
