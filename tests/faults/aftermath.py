@@ -31,6 +31,7 @@ from rig.cloud import CloudControl
 SECONDS_TO_SETTLE = 240
 """Two sweeps are among them: what a request that was cut off made outside is removed by the second one."""
 _SHORTEST_LOOK_SECONDS = 0.5
+_LONGEST_PROBLEM = 300
 
 
 class Heard(Protocol):
@@ -48,6 +49,8 @@ class Aftermath(Lab):
         Site.__init__(self, engine)
         self.conditions = Conditions()
         self.violations = []
+        self.last_problem = ""
+        """What was waited for at last, in words for who wonders why it takes so long."""
         self._control, self._notices = control, notices
 
     def look(self) -> None:
@@ -80,9 +83,10 @@ class Aftermath(Lab):
         while True:
             try:
                 self.check(promises)
-            except AssertionError:
+            except AssertionError as error:
                 if time.monotonic() - began > SECONDS_TO_SETTLE:
                     raise
+                self.last_problem = " ".join(str(error).split())[:_LONGEST_PROBLEM]
                 time.sleep(_SHORTEST_LOOK_SECONDS)  # noqa: TID251 - other processes are waited for
             else:
                 return time.monotonic() - began

@@ -29,7 +29,8 @@ HOSTS = 16
 FLOATING_IPS = 12
 _FIRST_ADDRESS = 200
 _HANDS = 6
-_PATIENCE_SECONDS = 300
+_LONG_SECONDS = 20
+_PATIENCE_SECONDS = 900
 
 OPTIONS: Sections = {
     "DEFAULT": {
@@ -99,6 +100,8 @@ class Ground:
         seconds = time.monotonic() - began
         assert not ledger.problems, (seed, ledger.problems)
         settled = self.aftermath.wait_until_settled(ledger.promises)
+        if settled > _LONG_SECONDS:
+            print(f"{name}: waited for {self.aftermath.last_problem}", flush=True)
         self.clear()
         return Report(
             name=name,
@@ -120,7 +123,12 @@ class Ground:
 
         striking.start()
         try:
-            wait_until(is_enough, f"seed {seed}: {leases} leases", seconds=_PATIENCE_SECONDS)
+            wait_until(
+                is_enough,
+                f"seed {seed}: {leases} leases and {strikes} strikes",
+                seconds=_PATIENCE_SECONDS,
+                explain=lambda: f"{lessees.ledger.created} leases and {scene.strikes} strikes so far",
+            )
         finally:
             scene.is_over.set()
             ledger = lessees.end()
