@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Mapping
+import uuid
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,6 +25,11 @@ from blazar.settings import Settings
 Plugin = ResourcePlugin[Any, Any, Any]
 
 
+def new_uuid() -> str:
+    """Return an id that nobody had before."""
+    return str(uuid.uuid4())
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
     """Everything a use case needs; made once in the wiring."""
@@ -41,6 +47,8 @@ class Context:
     limits: Limits | None = None
     """What projects may reserve; None where that is not limited."""
     random: random.Random = field(default_factory=random.Random)
+    new_id: Callable[[], str] = new_uuid
+    """Where the ids of what is stored come from; with this and *random*, a run can be repeated exactly."""
     meter: Meter = field(default_factory=NoMeter)
     """Where is counted what happens."""
     trail: Trail = field(default_factory=NoTrail)

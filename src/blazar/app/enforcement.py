@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -73,7 +72,7 @@ class Enforcing:
             return
         # Somebody was faster, and other resources were found: that is another question.
         self._abort()
-        self._key, self._about = str(uuid.uuid4()), about
+        self._key, self._about = self.context.new_id(), about
         self._asked, self._allowed_by = usage.document, []
         for name, each in self.context.filters.items():
             ask(each, self._key)

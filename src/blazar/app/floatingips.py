@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Sequence
 
 from blazar.app.context import Context
@@ -62,7 +61,7 @@ def create_floatingip(context: Context, body: JsonObject) -> JsonObject:
     if taken:
         raise FloatingIPInUse(f"{_ADDRESS}: {say_in_use(taken[0])}")
     floatingip = FloatingIP(
-        id=ResourceId(str(uuid.uuid4())),
+        id=ResourceId(context.new_id()),
         network_id=network_id,
         subnet_id=subnet.id,
         address=str(address),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -173,7 +172,7 @@ def _plan(
             _provided(context, work, lease, before, each.reservation)
             for before, each in zip(lease.reservations, bookings, strict=True)
         ),
-        events=_moved_events(lease, start, end, before_end, now),
+        events=_moved_events(context, lease, start, end, before_end, now),
     )
     return _Plan(
         lease=with_status(changed), window=window, ahead=ahead, bookings=bookings, generations=generations
@@ -283,7 +282,12 @@ def _find(
 
 
 def _moved_events(
-    lease: Lease, start: datetime, end: datetime, before_end: datetime | None, now: datetime
+    context: Context,
+    lease: Lease,
+    start: datetime,
+    end: datetime,
+    before_end: datetime | None,
+    now: datetime,
 ) -> tuple[Event, ...]:
     """Return the events at their new times.
 
@@ -307,7 +311,7 @@ def _moved_events(
         moved.append(replace(event, time=time or event.time, status=status))
     if before_end is not None and lease.find_event(EventType.BEFORE_END) is None:
         moved.append(
-            Event(id=str(uuid.uuid4()), event_type=EventType.BEFORE_END, time=before_end, created_at=now)
+            Event(id=context.new_id(), event_type=EventType.BEFORE_END, time=before_end, created_at=now)
         )
     return tuple(moved)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -207,7 +206,7 @@ def _new_lease(
             for each in request.reservations
         ),
         events=tuple(
-            Event(id=str(uuid.uuid4()), event_type=event_type, time=time, created_at=now)
+            Event(id=work.context.new_id(), event_type=event_type, time=time, created_at=now)
             for event_type, time in sorted(times.items(), key=lambda each: each[1])
         ),
         created_at=now,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -57,7 +56,7 @@ def parse_new_lease(context: Context, body: JsonObject) -> NewLease:
     end = parse_date("end_date", body["end_date"], now)
     check_new_dates(start, end, now)
     return NewLease(
-        id=LeaseId(str(uuid.uuid4())),
+        id=LeaseId(context.new_id()),
         name=parse_name(body["name"]),
         start=start,
         end=end,
@@ -119,7 +118,7 @@ def _new_reservation(context: Context, item: JsonObject) -> NewReservation:
         raise InvalidParameter("resource_type", "must be text")
     plugin = context.plugin_for(resource_type)
     return NewReservation(
-        id=ReservationId(str(uuid.uuid4())),
+        id=ReservationId(context.new_id()),
         resource_type=resource_type,
         plugin=plugin,
         spec=plugin.parse(item),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import threading
 from collections.abc import Callable
+from datetime import timedelta
 from typing import TypeVar
 
 import tenacity
@@ -15,6 +17,7 @@ from blazar.ports.metrics import RETRIES
 ResultT = TypeVar("ResultT")
 
 _LONGEST_PAUSE_SECONDS = 0.02
+_NEVER = threading.Event()
 
 
 def retrying(context: Context, once: Callable[[int], ResultT], *, attempts: int | None = None) -> ResultT:
@@ -28,10 +31,15 @@ def retrying(context: Context, once: Callable[[int], ResultT], *, attempts: int 
     Raises:
         ConcurrentUpdate: Every attempt met somebody faster.
     """
+
+    def pause(seconds: float) -> None:
+        context.clock.wait(_NEVER, timedelta(seconds=seconds))
+
     retryer = tenacity.Retrying(
         retry=tenacity.retry_if_exception_type(ConcurrentUpdate),
         stop=tenacity.stop_after_attempt(attempts or context.settings.leases.claim_attempts),
-        wait=tenacity.wait_random(0, _LONGEST_PAUSE_SECONDS),
+        wait=lambda _: context.random.uniform(0, _LONGEST_PAUSE_SECONDS),
+        sleep=pause,
         before_sleep=lambda _: context.meter.count(RETRIES),
         reraise=True,
     )
