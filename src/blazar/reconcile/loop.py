@@ -65,6 +65,14 @@ class Reconciler:
         self._sender.send_due()
         return passes
 
+    def renew_claims(self) -> None:
+        """Hold on to what is being worked on, as a manager does by itself, again and again.
+
+        Raises:
+            ConcurrentUpdate, Unavailable: The database does not take it now.
+        """
+        self._keeper.renew()
+
     def plan_chores(self) -> None:
         """Have every chore done now, as is right when a manager starts. Raises ConcurrentUpdate."""
         keys = [key for key, chore in self._chores.items() if chore.is_enabled]
@@ -223,7 +231,7 @@ class Reconciler:
             _logger.info("the claim on %s is left to run out: %s", claim.key, error)
 
     def _renew(self) -> None:
-        self._every(self._settings.claim_duration / 4, self._keeper.renew)
+        self._every(self._settings.claim_duration / 4, self.renew_claims)
 
     def _send(self) -> None:
         self._every(min(timedelta(seconds=1), self._settings.poll_interval), self._sender.send_due)
