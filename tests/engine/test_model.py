@@ -297,13 +297,16 @@ class Leases(RuleBasedStateMachine):
     def _free_slots(self, window: Interval) -> list[int]:
         """Return how many slots each host has free, at four of its sixteen VCPU."""
         now, world = self.lab.clock.now(), self.lab.world()
-        wide = window.widened(self.lab.conditions.cleaning_time)
+        cleaning = self.lab.conditions.cleaning_time
+        occupied = Interval(window.start, window.end + cleaning)
         free = {row.id: 4 for row in world.hosts}
         for host_id in free:
             rows = [row for row in world.allocations if row.resource_id == host_id]
-            instants = [wide.start, *(row.start_at for row in rows if wide.contains(row.start_at))]
+            instants = [window.start, *(row.start_at for row in rows if occupied.contains(row.start_at))]
             for instant in instants:
-                present = [row for row in rows if _is_there(row, instant, window, now)]
+                present = [
+                    row for row in rows if _is_there(row, instant, cleaning) or _is_overdue(row, window, now)
+                ]
                 used = sum(4 if row.slots is None else row.slots for row in present)
                 free[host_id] = min(free[host_id], max(0, 4 - used))
         return [0 if key in _unsound(world) else each for key, each in free.items()]
@@ -318,8 +321,7 @@ class Leases(RuleBasedStateMachine):
         busy = set(_unsound(world))
         for row in world.allocations:
             end = max(row.end_at, row.released_at or row.end_at)
-            is_overdue = window.start <= now and row.released_at is None and row.end_at <= now
-            if is_overdue or (row.start_at < wide.end and end > wide.start):
+            if _is_overdue(row, window, now) or (row.start_at < wide.end and end > wide.start):
                 busy.add(row.resource_id)
         return busy
 
@@ -328,10 +330,14 @@ def _unsound(world: World) -> frozenset[str]:
     return frozenset(row.id for row in world.resources if row.health != Health.SOUND.value)
 
 
-def _is_there(row: Any, instant: datetime, window: Interval, now: datetime) -> bool:
-    if window.start <= now and row.released_at is None and row.end_at <= now:
-        return True
-    return bool(row.start_at <= instant < max(row.end_at, row.released_at or row.end_at))
+def _is_there(row: Any, instant: datetime, cleaning: timedelta) -> bool:
+    """Return whether an allocation is in use at an instant, or being cleaned."""
+    return bool(row.start_at <= instant < max(row.end_at, row.released_at or row.end_at) + cleaning)
+
+
+def _is_overdue(row: Any, window: Interval, now: datetime) -> bool:
+    """Return whether an allocation that should be over stands in the way of what begins at once."""
+    return bool(window.start <= now and row.released_at is None and row.end_at <= now)
 
 
 def _is_enough(free: int, counts: list[tuple[int, int]]) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 import threading
+import uuid
 from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
@@ -131,6 +132,7 @@ class Site(ABC):
         self.store = ScriptedStore(SqlStore(self.engine, self.clock))
         self.sent = Sent()
         self.managers_so_far = 0
+        self._ids = random.Random(2031)  # noqa: S311 - every run is the same
         self.arm, self.may_fail = None, False
 
     def new_manager(self, clock: ManualClock | None = None) -> ManagerProcess:
@@ -148,6 +150,7 @@ class Site(ABC):
             settings=self.settings,
             waker=Silent(),
             random=random.Random(self.managers_so_far),  # noqa: S311 - every run is the same
+            new_id=self._new_id,
         )
         sender = OutboxSender(self.store, clock, self.sent, {})
         return ManagerProcess(
@@ -156,6 +159,9 @@ class Site(ABC):
             service=ManagerService(context),
             reconciler=Reconciler(context, name, sender, threading.Event()),
         )
+
+    def _new_id(self) -> str:
+        return str(uuid.UUID(int=self._ids.getrandbits(128), version=4))
 
     def kill(self) -> None:
         """End the manager as it stands, and start another one."""
