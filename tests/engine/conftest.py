@@ -9,8 +9,7 @@ import pytest
 import sqlalchemy as sa
 from databases import make_database
 from engine.lab import Lab, LabOn
-
-from blazar.domain.errors import BlazarError
+from engine.unexpected import UnexpectedErrors
 
 EngineOf = Callable[[str], sa.Engine]
 
@@ -25,19 +24,6 @@ def engine_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EngineOf]:
             return stack.enter_context(make_database(kind, tmp_path_factory.mktemp("engine")))
 
         yield make
-
-
-class UnexpectedErrors(logging.Handler):
-    """Collects what was logged with an error that is none of the project's own."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.ERROR)
-        self.found: list[str] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        error = record.exc_info[1] if record.exc_info else None
-        if error is not None and not isinstance(error, BlazarError):
-            self.found.append(self.format(record))
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from blazar.ports.network import FloatingIP
 
 if TYPE_CHECKING:
     from engine.invariants import Rows, World
-    from engine.lab import Lab
+    from engine.scene import Scene
 
 TYPE = "virtual:floatingip"
 STRANGER = "stranger"
@@ -24,12 +24,12 @@ def address(number: int) -> str:
     return f"203.0.113.{200 + number}"
 
 
-def registration(lab: Lab, number: int) -> Mapping[str, object]:
+def registration(lab: Scene, number: int) -> Mapping[str, object]:
     """Return the body of a request that registers an address."""
     return {"floating_network_id": subnet_of(lab)[0], "floating_ip_address": address(number)}
 
 
-def register(lab: Lab) -> None:
+def register(lab: Scene) -> None:
     """Have as many floating IPs as the conditions say, of a new network."""
     if not lab.conditions.floatingips:
         return
@@ -43,13 +43,13 @@ def register(lab: Lab) -> None:
             )
 
 
-def subnet_of(lab: Lab) -> tuple[str, str]:
+def subnet_of(lab: Scene) -> tuple[str, str]:
     """Return the ids of the network and of its subnet."""
     row = lab.world().floatingips[0]
     return row.network_id, row.subnet_id
 
 
-def floatingips(lab: Lab, amount: int, *required: int) -> Mapping[str, Any]:
+def floatingips(lab: Scene, amount: int, *required: int) -> Mapping[str, Any]:
     """Return a reservation of floating IPs."""
     return {
         "resource_type": TYPE,
@@ -59,25 +59,25 @@ def floatingips(lab: Lab, amount: int, *required: int) -> Mapping[str, Any]:
     }
 
 
-def existing(lab: Lab) -> Mapping[str, FloatingIP]:
+def existing(lab: Scene) -> Mapping[str, FloatingIP]:
     """Return what is in Neutron, by address."""
     with lab.faults.exempt():
         return {each.address: each for each in lab.cloud.networks.list_floating_ips()}
 
 
-def put(lab: Lab, number: int) -> FloatingIP:
+def put(lab: Scene, number: int) -> FloatingIP:
     """Have a stranger's floating IP at an address."""
     with lab.faults.exempt():
         return lab.cloud.networks.create_floating_ip(*subnet_of(lab), address(number), STRANGER)
 
 
-def take_away(lab: Lab, found: FloatingIP) -> None:
+def take_away(lab: Scene, found: FloatingIP) -> None:
     """Delete a floating IP as its owner does."""
     with lab.faults.exempt():
         lab.cloud.networks.delete_floating_ip(found.id)
 
 
-def addresses_of(lab: Lab, lease_id: str, position: int = 0) -> set[str]:
+def addresses_of(lab: Scene, lease_id: str, position: int = 0) -> set[str]:
     """Return the addresses that a reservation has in Neutron, complete with its tags."""
     tags = tags_of(lab.lease(lease_id).reservations[position].id)
     return {each.address for each in existing(lab).values() if each.tags == tags}
@@ -94,14 +94,14 @@ def check_books(reservation: Reservation, own: Rows) -> None:
     assert all(row.slots is None for row in own)
 
 
-def served(lab: Lab, world: World, reservation: Reservation) -> frozenset[ResourceId]:
+def served(lab: Scene, world: World, reservation: Reservation) -> frozenset[ResourceId]:
     """Return which floating IPs a reservation has in Neutron, whatever is said of them."""
     tag = reservation_tag(reservation.id)
     found = {each.address for each in existing(lab).values() if tag in each.tags}
     return frozenset(ResourceId(row.id) for row in world.floatingips if row.address in found)
 
 
-def check_in_cloud(lab: Lab, world: World, failed: Collection[str]) -> frozenset[str]:
+def check_in_cloud(lab: Scene, world: World, failed: Collection[str]) -> frozenset[str]:
     """Check that there is what reservations hold that run, with its tags, and nothing else of the project's.
 
     Returns:

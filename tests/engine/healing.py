@@ -15,7 +15,7 @@ from blazar.domain.lease import LeaseStatus, ReservationStatus, ResourceId
 
 if TYPE_CHECKING:
     from engine.invariants import World
-    from engine.lab import Lab
+    from engine.scene import Scene
 
 FAILED = Diagnosis(health=Health.FAILED, problem="its compute service is down")
 DISABLED = Diagnosis(health=Health.DISABLED, problem="maintenance")
@@ -23,19 +23,19 @@ _LIVING = (ReservationStatus.PENDING, ReservationStatus.ACTIVE)
 _OVER = (LeaseStatus.TERMINATING, LeaseStatus.TERMINATED, LeaseStatus.DELETING)
 
 
-def fail(lab: Lab, *host_names: str) -> None:
+def fail(lab: Scene, *host_names: str) -> None:
     """Have it found out that hosts have failed."""
     for each in host_names:
         diagnose(lab, each, FAILED)
 
 
-def recover(lab: Lab, *host_names: str) -> None:
+def recover(lab: Scene, *host_names: str) -> None:
     """Have it found out that hosts are sound again."""
     for each in host_names:
         diagnose(lab, each, SOUND)
 
 
-def diagnose(lab: Lab, host_name: str, after: Diagnosis) -> None:
+def diagnose(lab: Scene, host_name: str, after: Diagnosis) -> None:
     """Have something found out about a host, as whoever looks at hosts does: until it is written down."""
     host_id = next(ResourceId(row.id) for row in lab.world().hosts if row.service_name == host_name)
     for _ in range(5):
@@ -51,7 +51,7 @@ def diagnose(lab: Lab, host_name: str, after: Diagnosis) -> None:
     raise AssertionError("it cannot be written down")
 
 
-def flags(lab: Lab, lease_id: str) -> Mapping[str, bool]:
+def flags(lab: Scene, lease_id: str) -> Mapping[str, bool]:
     """Return the flags of a lease and of its first reservation, as clients see them."""
     lease = lab.lease(lease_id)
     return {
@@ -61,7 +61,7 @@ def flags(lab: Lab, lease_id: str) -> Mapping[str, bool]:
     }
 
 
-def promised_hosts(lab: Lab, lease_id: str, position: int = 0) -> frozenset[str]:
+def promised_hosts(lab: Scene, lease_id: str, position: int = 0) -> frozenset[str]:
     """Return the hosts that one of a lease's reservations holds in the books."""
     world = lab.world()
     names = {row.id: row.service_name for row in world.hosts}
@@ -78,7 +78,7 @@ def failed_resources(world: World) -> frozenset[str]:
     return frozenset(row.id for row in world.resources if row.health == Health.FAILED.value)
 
 
-def check_healing(lab: Lab, world: World) -> None:
+def check_healing(lab: Scene, world: World) -> None:
     """Flags say what is so, and a lease that begins soon holds what has failed only if it says so."""
     failed = failed_resources(world)
     held = {(row.reservation_id, row.resource_id) for row in world.allocations if row.released_at is None}
@@ -99,7 +99,7 @@ def check_healing(lab: Lab, world: World) -> None:
                 assert misses or not each.missing_resources, "a flag is left over"
 
 
-def _diagnoses(lab: Lab) -> Mapping[ResourceId, Diagnosis]:
+def _diagnoses(lab: Scene) -> Mapping[ResourceId, Diagnosis]:
     return {
         ResourceId(row.id): Diagnosis(health=Health(row.health), problem=row.problem or "")
         for row in lab.world().resources

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
@@ -22,17 +22,18 @@ from blazar.db import tables
 from blazar.db.leases import SqlLeases
 from blazar.domain.lease import EventStatus, Lease, LeaseStatus, Reservation, ReservationStatus
 from blazar.plugins.hosts.preemption import closings
+from blazar.ports.compute import Aggregate
 from blazar.reconcile.chores import chores
 
 if TYPE_CHECKING:
-    from engine.lab import Lab
+    from engine.scene import Scene
 
 FREEPOOL = "freepool"
 Rows = list[sa.Row[Any]]
 _FINISHED = (EventStatus.DONE, EventStatus.ERROR)
 
 
-def check_hosts_are_somewhere(lab: Lab) -> None:
+def check_hosts_are_somewhere(lab: Scene) -> None:
     """Note if a registered host is in no pool at all, where any server could land on it."""
     placed: set[str] = set()
     for each in lab.cloud.compute.list_aggregates():
@@ -76,19 +77,24 @@ def read_world(engine: sa.Engine) -> World:
         )
 
 
-def check_always(lab: Lab, world: World | None = None) -> None:
+def check_always(lab: Scene, world: World | None = None) -> None:
     """What holds at every instant, whatever has gone wrong."""
     assert not lab.violations, lab.violations
-    _check_nothing_twice(lab, world or lab.world())
+    world = world or lab.world()
+    check_nothing_twice(world.allocations, world.hosts, lab.conditions.cleaning_time)
     with lab.faults.exempt():
-        aggregates = lab.cloud.compute.list_aggregates()
+        check_one_lessee(lab.cloud.compute.list_aggregates())
+
+
+def check_one_lessee(aggregates: Iterable[Aggregate]) -> None:
+    """No host is given to two reservations of whole hosts."""
     whole = [each for each in aggregates if (each.availability_zone or "").startswith("blazar_")]
     homes = Counter(host for each in whole for host in each.hosts)
     twice = [host for host, count in homes.items() if count > 1]
     assert not twice, twice
 
 
-def check_settled(lab: Lab, *, may_fail: bool = False) -> None:
+def check_settled(lab: Scene, *, may_fail: bool = False) -> None:
     """What holds when nothing has gone wrong lately: everything is as its window has it.
 
     Args:
@@ -107,7 +113,7 @@ def check_settled(lab: Lab, *, may_fail: bool = False) -> None:
     _check_messages(lab, world)
 
 
-def check_said_once(lab: Lab) -> None:
+def check_said_once(lab: Scene) -> None:
     """Where nothing went wrong, no notification is sent twice."""
     world = lab.world()
     changed = {row.lease_id for row in world.journal if row.event == "update"}
@@ -121,45 +127,46 @@ def check_said_once(lab: Lab) -> None:
     assert not twice, twice
 
 
-def _check_nothing_twice(lab: Lab, world: World) -> None:
-    by_host: dict[str, list[sa.Row[Any]]] = defaultdict(list)
-    for row in world.allocations:
-        by_host[row.resource_id].append(row)
-    for host_id, rows in by_host.items():
+def check_nothing_twice(allocations: Rows, hosts: Rows, cleaning_time: timedelta) -> None:
+    """No resource is promised twice, nor more of a host than it has."""
+    by_resource: dict[str, Rows] = defaultdict(list)
+    for row in allocations:
+        by_resource[row.resource_id].append(row)
+    for rows in by_resource.values():
         rows.sort(key=lambda row: row.start_at)
         for one, other in itertools.combinations(rows, 2):
             is_held_twice = one.reservation_id is not None and one.reservation_id == other.reservation_id
-            assert not is_held_twice or one.released_at or other.released_at
+            assert not is_held_twice or one.released_at or other.released_at, "what is held is held twice"
             if one.slots is None or other.slots is None:
-                assert not _meet(lab, one, other), "a host is promised twice"
-        for host in (each for each in world.hosts if each.id == host_id):
-            _check_room(lab, rows, host)
+                assert not _meet(one, other, cleaning_time), "a resource is promised twice"
+    for host in hosts:
+        _check_room(by_resource.get(host.id, []), host, cleaning_time)
 
 
-def _meet(lab: Lab, one: sa.Row[Any], other: sa.Row[Any]) -> bool:
+def _meet(one: sa.Row[Any], other: sa.Row[Any], cleaning_time: timedelta) -> bool:
     """Return whether one allocation is there, or its host is cleaned after it, when another begins.
 
     Nothing is cleaned for a reservation that takes back what it has given up itself.
     """
     is_its_own = one.reservation_id is not None and one.reservation_id == other.reservation_id
-    cleaning_time = timedelta(0) if is_its_own else lab.conditions.cleaning_time
-    return bool(one.start_at <= other.start_at < one.end_at + cleaning_time)
+    owed = timedelta(0) if is_its_own else cleaning_time
+    return bool(one.start_at <= other.start_at < one.end_at + owed)
 
 
-def _check_room(lab: Lab, rows: Rows, host: sa.Row[Any]) -> None:
+def _check_room(rows: Rows, host: sa.Row[Any], cleaning_time: timedelta) -> None:
     """At no instant is more promised of a host than it has."""
     shares = [row for row in rows if row.slots is not None]
     room = {"VCPU": host.vcpus, "MEMORY_MB": host.memory_mb, "DISK_GB": host.local_gb}
     for row in shares:
         used: Counter[str] = Counter()
         for each in shares:
-            if _meet(lab, each, row):
+            if _meet(each, row, cleaning_time):
                 amounts = json.loads(each.demand)["amounts"]
                 used.update({name: amount * each.slots for name, amount in amounts.items()})
         assert all(used[name] <= room[name] for name in used), f"{host.service_name}: {used}"
 
 
-def _check_status(lab: Lab, world: World, lease: Lease, may_fail: bool) -> None:
+def _check_status(lab: Scene, world: World, lease: Lease, may_fail: bool) -> None:
     now = lab.clock.now()
     assert not lease.is_deleting, "a lease is stuck in DELETING"
     if now >= lease.end:
@@ -214,7 +221,7 @@ def _count(reservation: Reservation, key: str) -> int:
     return count
 
 
-def _check_cloud(lab: Lab, world: World) -> None:
+def _check_cloud(lab: Scene, world: World) -> None:
     wanted = dict(_wanted_aggregates(lab, world))
     of_slots = {each.id for each in _reservations(world) if is_of_slots(each)}
     away = frozenset().union(*(hosts for key, hosts in wanted.items() if key not in of_slots))
@@ -240,14 +247,14 @@ def _reservations(world: World) -> Iterator[Reservation]:
         yield from lease.reservations
 
 
-def _being_prepared(lab: Lab, world: World) -> Iterator[str]:
+def _being_prepared(lab: Scene, world: World) -> Iterator[str]:
     now, lead = lab.clock.now(), lab.conditions.settings.leases.prepare_lead
     for lease in world.leases:
         if lease.start - lead <= now < lease.start:
             yield from (each.id for each in lease.reservations)
 
 
-def _wanted_aggregates(lab: Lab, world: World) -> Iterator[tuple[str, frozenset[str]]]:
+def _wanted_aggregates(lab: Scene, world: World) -> Iterator[tuple[str, frozenset[str]]]:
     now, lead = lab.clock.now(), lab.conditions.settings.leases.prepare_lead
     names = {row.id: row.service_name for row in world.hosts}
     failed, present = failed_resources(world), lab.aggregates()
@@ -267,7 +274,7 @@ def _wanted_aggregates(lab: Lab, world: World) -> Iterator[tuple[str, frozenset[
                 yield reservation.id, frozenset(hosts)
 
 
-def _check_work(lab: Lab, world: World) -> None:
+def _check_work(lab: Scene, world: World) -> None:
     now = lab.clock.now()
     rows = {row.key: row for row in world.work}
     assert [row.key for row in rows.values() if row.owner is not None] == [], "a claim is held"
@@ -278,7 +285,7 @@ def _check_work(lab: Lab, world: World) -> None:
     assert not world.outbox, "a message does not leave"
 
 
-def _check_messages(lab: Lab, world: World) -> None:
+def _check_messages(lab: Scene, world: World) -> None:
     expected = Counter(
         (row.lease_id, "lease." + row.event)
         for row in world.journal
@@ -334,7 +341,7 @@ def _lines(world: World, lease_id: str) -> str:
     return "\n".join(f"{row.at:%H:%M:%S} {row.actor} {row.event} {row.reason}" for row in rows)
 
 
-def _story(lab: Lab, world: World, lease: Lease) -> str:
+def _story(lab: Scene, world: World, lease: Lease) -> str:
     due = [f"{row.key} due {row.due_at} claimed by {row.owner}" for row in world.work]
     problems = [each.problem for each in lease.reservations]
     return f"at {lab.clock.now()}: {problems} {due}\n{_lines(world, lease.id)}"

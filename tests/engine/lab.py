@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import sqlalchemy as sa
 from databases import empty_tables
@@ -14,41 +14,27 @@ from engine.parts import (
     Conditions,
     forget_leases,
     lease_body,
-    make_plugins,
 )
+from engine.scene import Scene
 
-from blazar.app.context import Plugin
 from blazar.db import tables
 from blazar.domain.lease import LeaseId
 from blazar.plugins.slots.names import provider_name
 from blazar.plugins.testing.faults import WatchedFaults
-from blazar.plugins.testing.site import LESSEE, NothingToStrike, Site
+from blazar.plugins.testing.site import LESSEE, NothingToStrike
 from blazar.ports.compute import Server
-from blazar.settings import Settings
 
 FREEPOOL = "freepool"
 
 __all__ = ["FREEPOOL", "LESSEE", "Lab", "LabOn", "NothingToStrike"]
 
 
-class Lab(Site):
+class Lab(Scene):
     """A service with registered hosts; :meth:`reset` begins another one on the same database."""
-
-    conditions: Conditions
-    host_names: list[str]
-    violations: list[str]
-    """What must never be, but was; found out while a pass was under way."""
 
     def __init__(self, engine: sa.Engine) -> None:
         super().__init__(engine)
         self.reset(Conditions())
-
-    @property
-    def settings(self) -> Settings:
-        return self.conditions.settings
-
-    def make_plugins(self) -> Mapping[str, Plugin]:
-        return make_plugins(self.conditions)
 
     def reset(self, conditions: Conditions) -> None:
         """Begin anew: a new cloud, registered hosts, no leases."""
@@ -123,11 +109,6 @@ class Lab(Site):
             f"server-on-{host_name}", project_id, service_host=forced, reservation_id=reservation_id
         )
 
-    def servers(self) -> Mapping[str, Server]:
-        """Return all servers by their ids."""
-        with self.faults.exempt():
-            return {each.id: each for each in self.cloud.compute.list_servers()}
-
     def remove_server(self, server: Server) -> None:
         """Delete a server as its owner does."""
         with self.faults.exempt():
@@ -150,33 +131,6 @@ class Lab(Site):
                 unclaimed = tables.work.c.claim_deadline.is_(None)
                 connection.execute(sa.update(tables.work).where(unclaimed).values(due_at=now))
             super().run_due()
-
-    # What is.
-
-    def world(self) -> invariants.World:
-        """Return everything that the database holds."""
-        return invariants.read_world(self.engine)
-
-    def host_name(self, resource_id: str) -> str:
-        """Return the name of a registered host."""
-        return next(str(row.service_name) for row in self.world().hosts if row.id == resource_id)
-
-    def aggregates(self) -> Mapping[str, frozenset[str]]:
-        """Return the hosts of every aggregate by its name."""
-        with self.faults.exempt():
-            return {each.name: each.hosts for each in self.cloud.compute.list_aggregates()}
-
-    def hosts_of(self, lease_id: str) -> frozenset[str]:
-        """Return the hosts that a lease has in the cloud."""
-        aggregates = self.aggregates()
-        reservations = self.lease(lease_id).reservations
-        return frozenset().union(*(aggregates.get(each.id, frozenset()) for each in reservations))
-
-    def provider_names(self) -> frozenset[str]:
-        """Return which hosts have a reservation provider."""
-        find = self.cloud.placement.find_provider
-        with self.faults.exempt():
-            return frozenset(each for each in self.host_names if find(provider_name(each)) is not None)
 
 
 LabOn = Callable[[str], Lab]

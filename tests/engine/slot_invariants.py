@@ -13,7 +13,7 @@ from blazar.plugins.slots.names import flavor_name, group_name, provider_name, r
 
 if TYPE_CHECKING:
     from engine.invariants import World
-    from engine.lab import Lab
+    from engine.scene import Scene
 
 
 def is_of_slots(reservation: Reservation) -> bool:
@@ -21,7 +21,7 @@ def is_of_slots(reservation: Reservation) -> bool:
     return reservation.resource_type in ("virtual:instance", "flavor:instance")
 
 
-def check_slots_in_cloud(lab: Lab, world: World, prepared: Collection[str]) -> frozenset[str]:
+def check_slots_in_cloud(lab: Scene, world: World, prepared: Collection[str]) -> frozenset[str]:
     """Check everything but the aggregates.
 
     Args:
@@ -50,7 +50,7 @@ def _living(world: World) -> Iterator[tuple[Lease, Reservation]]:
                 yield lease, each
 
 
-def _check_flavors(lab: Lab, wanted: Mapping[ReservationId, Reservation], running: Collection[str]) -> None:
+def _check_flavors(lab: Scene, wanted: Mapping[ReservationId, Reservation], running: Collection[str]) -> None:
     compute = lab.cloud.compute
     found = {each.id: each for each in compute.list_flavors() if each.name == flavor_name(each.id)}
     assert found.keys() == wanted.keys(), (found, wanted)
@@ -63,7 +63,7 @@ def _check_flavors(lab: Lab, wanted: Mapping[ReservationId, Reservation], runnin
         assert compute.list_flavor_access(key) == (frozenset({"project"}) if key in running else frozenset())
 
 
-def _check_classes(lab: Lab, world: World, wanted: Collection[str], running: Collection[str]) -> None:
+def _check_classes(lab: Scene, world: World, wanted: Collection[str], running: Collection[str]) -> None:
     placement = lab.cloud.placement
     classes = {each for each in placement.list_resource_classes() if each.startswith("CUSTOM_RESERVATION_")}
     assert classes == {reservation_class(each) for each in wanted}
@@ -83,13 +83,13 @@ def _check_classes(lab: Lab, world: World, wanted: Collection[str], running: Col
         assert {each.max_unit for each in inventories.values()} <= {1}
 
 
-def _check_servers(lab: Lab, world: World, running: Collection[str]) -> None:
+def _check_servers(lab: Scene, world: World, running: Collection[str]) -> None:
     known = {each.id for lease in world.leases for each in lease.reservations if is_of_slots(each)}
     for each in known - set(running):
         assert lab.cloud.compute.list_servers(flavor_id=each) == ()
 
 
-def _check_groups(lab: Lab, world: World) -> frozenset[str]:
+def _check_groups(lab: Scene, world: World) -> frozenset[str]:
     found = {each.id: each for each in lab.cloud.compute.list_server_groups()}
     wanted: dict[str, Reservation] = {}
     for _, each in _living(world):
