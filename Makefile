@@ -20,7 +20,7 @@ PYTEST_FOR_NOVA := build/pytest-for-nova
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo serve test lint static doc bench faults race lock clean cloud cloud-down test-cloud
+.PHONY: help venv demo serve test lint static doc bench faults simulate race lock clean cloud cloud-down test-cloud
 
 help: ## list these goals
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -59,6 +59,9 @@ bench: $(STAMP) ## measure the service over its own processes, then searches and
 
 bench-filter: require-nova ## measure the scheduler filter inside of Nova: make bench-filter NOVA_PYTHON=…
 	@$(NOVA_PYTHON) bench/filter
+
+simulate: $(STAMP) ## let managers live through what a seed has in store: make simulate SEEDS=1-1000, or SEED=7
+	@PYTHONPATH=tests $(BIN)/python -m simulation $(if $(SEED),--seed $(SEED),--seeds $(or $(SEEDS),1-1000))
 
 doc: $(STAMP) ## build the documentation into build/doc
 	@$(BIN)/sphinx-build -q -W --keep-going -n doc build/doc && echo build/doc/index.html

@@ -1,0 +1,64 @@
+"""Bugs to be put into the service, to see that they are found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, cast
+
+from blazar.domain.lease import ResourceId
+from blazar.ports.store import Store, Transaction
+
+
+class _Instead:
+    """Something with some of its methods replaced."""
+
+    def __init__(self, real: object, **instead: Any) -> None:
+        self._real = real
+        self.__dict__.update(instead)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._real, name)
+
+
+class _BuggyStore:
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def read(self) -> Any:
+        return self._store.read()
+
+    @contextmanager
+    def begin(self) -> Iterator[Transaction]:
+        with self._store.begin() as transaction:
+            yield cast("Transaction", self.broken(transaction))
+
+    def broken(self, transaction: Transaction) -> object:
+        raise NotImplementedError
+
+
+class ClaimsWithoutGenerations(_BuggyStore):
+    """What was free when it was looked for is taken, whoever has come first since."""
+
+    def broken(self, transaction: Transaction) -> object:
+        def claim(expected: Mapping[ResourceId, int]) -> None:
+            transaction.allocations.touch(expected)
+
+        return _Instead(transaction, allocations=_Instead(transaction.allocations, claim=claim))
+
+
+class ForgetsWhatIsOutside(_BuggyStore):
+    """A lease that is deleted is erased at once, with whatever it has in the cloud."""
+
+    def broken(self, transaction: Transaction) -> object:
+        leases = transaction.leases
+
+        def replace(before: Any, after: Any, now: Any) -> Any:
+            changed = leases.replace(before, after, now)
+            if after.is_deleting:
+                for each in after.reservations:
+                    transaction.allocations.remove(each.id)
+                leases.delete(changed)
+            return changed
+
+        return _Instead(transaction, leases=_Instead(leases, replace=replace))

@@ -1,0 +1,120 @@
+"""Manager processes: each with a clock of its own, its own way to the database, and several workers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+
+from simulation.scheduler import AT_ONCE, SkewedClock, Task, WriteLock
+
+from blazar.app.context import Context
+from blazar.db.store import SqlStore
+from blazar.domain.errors import ConcurrentUpdate, Unavailable
+from blazar.manager.service import ManagerService
+from blazar.plugins.testing.faults import CommitFault, ScriptedStore
+from blazar.plugins.testing.site import Sent
+from blazar.ports.store import Transaction
+from blazar.reconcile.loop import Reconciler
+
+
+class Surroundings(Protocol):
+    """What a process is told by the world at every step outside of its own memory."""
+
+    lock: WriteLock
+
+    def step(self, what: str) -> None:
+        """Let others go on; whatever may happen to a process happens here."""
+
+    def has_connection(self) -> bool:
+        """Return whether the database answers who begins a transaction."""
+
+    def commit_fault(self) -> CommitFault | None:
+        """Return what goes wrong at a commit, if anything."""
+
+    def committed(self) -> None:
+        """Look at what has been committed."""
+
+    def broker_refuses(self) -> bool:
+        """Return whether a notification is refused."""
+
+
+class TurnStore(ScriptedStore):
+    """The store of one process: others go on before each transaction and each commit."""
+
+    def __init__(self, store: SqlStore, world: Surroundings) -> None:
+        super().__init__(store)
+        self._world = world
+
+    @contextmanager
+    def begin(self) -> Iterator[Transaction]:
+        """Begin a transaction that may write, when nobody else writes."""
+        self._connect("begin")
+        if not self._world.lock.acquire():
+            raise ConcurrentUpdate("The database is busy")
+        try:
+            with super().begin() as transaction:
+                yield transaction
+        finally:
+            self._world.lock.release()
+
+    @contextmanager
+    def read(self) -> Iterator[Transaction]:
+        """Begin a transaction that only reads."""
+        self._connect("read")
+        with super().read() as transaction:
+            yield transaction
+
+    def commit(self, transaction: Transaction) -> None:
+        """Commit, unless that goes wrong."""
+        self._world.step("commit")
+        fault = self._world.commit_fault()
+        if fault is None or not fault.is_lost:
+            super().commit(transaction)
+            self._world.committed()
+        if fault is not None:
+            self.has_struck = True
+            raise fault.raises()
+
+    def _connect(self, purpose: str) -> None:
+        self._world.step(purpose)
+        if not self._world.has_connection():
+            self.has_struck = True
+            raise Unavailable("The database cannot be reached")
+
+
+class Broker:
+    """Delivers notifications; may refuse one, or deliver it and seem not to have."""
+
+    def __init__(self, sent: Sent, world: Surroundings) -> None:
+        self._sent = sent
+        self._world = world
+
+    def notify(self, event_type: str, payload: Mapping[str, object]) -> None:
+        """Deliver. Raises Unavailable."""
+        self._world.step(f"notify {event_type}")
+        if self._world.broker_refuses():
+            raise Unavailable("the broker is gone")
+        self._sent.notify(event_type, payload)
+        if self._world.broker_refuses():
+            raise Unavailable("the broker did not confirm")
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Process:
+    """A manager process: what a kill takes away."""
+
+    name: str
+    clock: SkewedClock
+    context: Context
+    service: ManagerService
+    reconciler: Reconciler
+    is_dead: bool = False
+    paused_until: datetime = AT_ONCE
+    tasks: list[Task] = field(default_factory=list)
+    """What is under way in it."""
+    busy: int = 0
+    """How many of its workers are at work."""
+    is_renewing: bool = False
