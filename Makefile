@@ -51,11 +51,12 @@ serve: $(STAMP) ## run the whole service on this machine, until Ctrl-C
 lint: static ## only the quick checks: types, style, imports, sizes
 	@$(BIN)/python -m pytest --quiet tests/test_house_style.py
 
-bench: $(STAMP) ## measure the service over its own processes, then searches and creates at up to 10,000 hosts
+bench: $(STAMP) ## measure the service over its own processes, then searches, creates and a month of 1,000 hosts
 	@mkdir -p build
 	@$(BIN)/python -m bench.service --json build/bench.json --picture build/bench.svg
 	@$(BIN)/python bench/search
 	@$(BIN)/python bench/slots
+	@$(BIN)/python bench/month
 
 bench-filter: require-nova ## measure the scheduler filter inside of Nova: make bench-filter NOVA_PYTHON=…
 	@$(NOVA_PYTHON) bench/filter
@@ -76,7 +77,7 @@ static: $(STAMP)
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/mypy src client nova tests bench examples cloudlab rig doc
-	@MYPYPATH=bench $(BIN)/mypy --scripts-are-modules bench/filter bench/search bench/race bench/slots
+	@MYPYPATH=bench $(BIN)/mypy --scripts-are-modules bench/filter bench/month bench/search bench/race bench/slots
 	@$(BIN)/lint-imports --no-logo
 
 lock: require-python ## choose the versions of all dependencies anew, into constraints.txt
