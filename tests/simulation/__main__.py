@@ -48,6 +48,7 @@ def _play_many(seeds: range, jobs: int) -> int:
                 if each.error:
                     failed.append(each.seed)
                     sys.stdout.write(story(each) + "\n")
+                    sys.stdout.flush()
     sys.stdout.write(f"{played:,} seeds, {events:,} events, {len(failed)} failed: {sorted(failed)}\n")
     return int(bool(failed))
 
