@@ -5,20 +5,22 @@ from __future__ import annotations
 import random
 import threading
 import uuid
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from simulation.processes import Broker, Process, TurnStore
 from simulation.scheduler import AT_ONCE, NEVER, SkewedClock, Task
 
-from blazar.app.context import Context
+from blazar.app.context import Context, Plugin
 from blazar.cloud.simulated.faults import SimulatedCrash
 from blazar.db.store import SqlStore
 from blazar.domain.errors import BlazarError
 from blazar.manager.build import make_indexes
 from blazar.manager.service import ManagerService
+from blazar.plugins.flavors.plugin import Flavors
+from blazar.plugins.instances.plugin import Instances
 from blazar.plugins.testing.site import Silent
 from blazar.ports.store import Store
 from blazar.reconcile.loop import Reconciler
@@ -59,7 +61,7 @@ class Crew:
         store: Store = TurnStore(SqlStore(world.engine, clock), world)
         if self._sabotage is not None:
             store = self._sabotage(store)
-        plugins = world.make_plugins()
+        plugins = self._plugins()
         chance = random.Random(world.chance.getrandbits(64))
         context = Context(
             store=store,
@@ -83,6 +85,15 @@ class Crew:
         )
         self.processes.append(process)
         return process
+
+    def _plugins(self) -> Mapping[str, Plugin]:
+        """Return plugins that hold no real lock while they call the cloud, where others go on."""
+        settings = self._world.settings.hosts
+        slots: Mapping[str, Plugin] = {
+            "virtual:instance": Instances(settings, nullcontext),
+            "flavor:instance": Flavors(settings, nullcontext),
+        }
+        return {**self._world.make_plugins(), **slots}
 
     def some(self) -> Process:
         """Return one of them, as a message bus chooses."""

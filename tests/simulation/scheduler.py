@@ -18,6 +18,10 @@ AT_ONCE = datetime.min.replace(tzinfo=UTC)
 NEVER = datetime.max.replace(tzinfo=UTC)
 
 
+_LONGEST_TURN_SECONDS = 120
+"""Of real time, until the world has the turn again; only a lock that nobody releases takes as long."""
+
+
 class Abandoned(BaseException):
     """The run is over, for everybody who is still under way."""
 
@@ -75,7 +79,10 @@ class Scheduler:
         if after is me:
             return
         after.turn.release()
-        me.turn.acquire()
+        if me is not self.main:
+            me.turn.acquire()
+        elif not me.turn.acquire(timeout=_LONGEST_TURN_SECONDS):
+            raise AssertionError(f"{self.current.name} keeps the turn: it waits for a thread that has none")
         if self._is_over and me is not self.main:
             raise Abandoned
 

@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
 
 from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused
 from blazar.plugins.slots.names import provider_name
 from blazar.ports.placement import Inventory, Placement
+
+NewTurn = Callable[[], AbstractContextManager[object]]
 
 _PUT_ATTEMPTS = 10
 _DELETE_ATTEMPTS = 3
@@ -23,10 +27,15 @@ class SlotInventories:
     Which provider belongs to which host is remembered until it turns out to be gone.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, new_turn: NewTurn = threading.Lock) -> None:
+        """Know nothing yet.
+
+        Args:
+            new_turn: Makes what writers of one process take turns by, for each host: they need not meet in
+                Placement to find out about each other. If they do, all goes well, too.
+        """
         self._uuids: dict[str, str] = {}
-        self._turns: dict[str, threading.Lock] = defaultdict(threading.Lock)
-        """By host: writers of one process need not meet in Placement to find out about each other."""
+        self._turns: dict[str, AbstractContextManager[object]] = defaultdict(new_turn)
 
     def find(self, placement: Placement, hypervisor_hostname: str, resource_class: str) -> Inventory | None:
         """Return a host's inventory of a class, or None."""

@@ -8,6 +8,7 @@ them (behaviour 3.2, 5).
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar
@@ -20,7 +21,7 @@ from blazar.plugins.base import Plugin
 from blazar.plugins.contract import Assignment, JsonObject, Outcome, Wish
 from blazar.plugins.slots.choice import choose_slots
 from blazar.plugins.slots.giving_back import GivingBack
-from blazar.plugins.slots.inventories import SlotInventories
+from blazar.plugins.slots.inventories import NewTurn, SlotInventories
 from blazar.plugins.slots.items import Kind, SlotItem, SlotsSeen
 from blazar.plugins.slots.making import Making
 from blazar.plugins.slots.names import group_name, reservation_class
@@ -41,9 +42,10 @@ class SlotPlugin(Plugin[SpecT]):
     collection: ClassVar[str] = "host"
     independent_ranks: ClassVar[frozenset[int]] = frozenset({Kind.INVENTORY, Kind.MEMBER})
 
-    def __init__(self, settings: HostSettings) -> None:
+    def __init__(self, settings: HostSettings, new_turn: NewTurn = threading.Lock) -> None:
+        """Make a plugin; *new_turn* as for :class:`SlotInventories`."""
         self._settings = settings
-        self._inventories = SlotInventories()
+        self._inventories = SlotInventories(new_turn)
 
     def render(self, spec: SpecT) -> JsonObject:
         """Return what clients see of the spec."""
