@@ -167,6 +167,12 @@ class Crew:
         self._due_at = NEVER if due is None else datetime.fromisoformat(f"{due}+00:00")
 
     @property
+    def is_busy(self) -> bool:
+        """Return whether anybody is at work, or will be in seconds, as something has just fallen due."""
+        self.look()
+        return len(self._world.scheduler.tasks) > 1 or self._due_at <= self._world.clock.now()
+
+    @property
     def next_start(self) -> datetime:
         """Return when one of the workers is to begin."""
         return max(self._due_at, self._not_before)

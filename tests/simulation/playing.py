@@ -98,7 +98,7 @@ def _settle(world: World, after: datetime) -> None:
     instant = after + 2 * world.plan.sweep_interval + 15 * _MINUTE
     # Leases begin and end at full minutes.
     world.go_on(instant.replace(second=30, microsecond=0))
-    while len(world.scheduler.tasks) > 1 and world.clock.now() < instant + 10 * _MINUTE:
+    while world.crew.is_busy and world.clock.now() < instant + 10 * _MINUTE:
         world.go_on(world.clock.now() + _MINUTE)
     assert world.scheduler.tasks == [world.scheduler.main], [each.name for each in world.scheduler.tasks]
     world.host_names = _registered(world)
