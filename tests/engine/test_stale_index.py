@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from clocks import EPOCH
 from databases import KINDS
-from engine.lab import LESSEE, LabOn
+from engine.lab import LESSEE, Lab, LabOn
 from engine.parts import Conditions, lease_body
 
 from blazar.app.availability import Watermark
@@ -31,6 +31,26 @@ def test_what_the_log_has_forgotten_is_read_from_the_books(kind: str, lab_on: La
         idle.service.create_lease(LESSEE, lease_body("d", lab.date(5), lab.date(6)))
 
     lab.at(5.1)
+
+
+def test_a_manager_that_is_idle_for_long_need_not_load_everything_again(lab: Lab) -> None:
+    lab.reset(Conditions(hosts=3))
+    index = lab.manager.context.indexes["host"]
+    with index.searching() as first:
+        pass
+
+    for minutes in range(20, 240, 20):
+        lab.jump(minutes / 60)
+        lab.manager.reconciler.refresh_indexes()
+    lab.jump(4)
+    with index.searching() as kept:
+        pass
+    lab.jump(5)
+    with index.searching() as loaded_again:
+        pass
+
+    assert kept is first
+    assert loaded_again is not first
 
 
 def test_numbers_that_come_late_are_still_new() -> None:

@@ -84,6 +84,11 @@ class AvailabilityIndex:
             assert self._availability is not None
             yield self._availability
 
+    def refresh(self) -> None:
+        """Learn what has changed; without that for half an hour, the next search has to load everything."""
+        with self.searching():
+            pass
+
     def amend(self, availability: Availability) -> bool:
         """Ask the database for all generations, and read anew the resources that have moved on.
 

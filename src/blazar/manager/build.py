@@ -78,7 +78,6 @@ def warm_up(context: Context) -> None:
     while requests wait, is told to leave it alone.
     """
     for index in context.indexes.values():
-        with index.searching():
-            pass
+        index.refresh()
     gc.collect()
     gc.freeze()

@@ -20,6 +20,7 @@ from blazar.reconcile.pulse import Pulse
 from blazar.settings import ReconcilerSettings
 
 _SHORTEST_WAIT = timedelta(milliseconds=1)
+_REFRESH_INTERVAL = timedelta(seconds=20)
 _FAILED = "failed"
 
 _logger = logging.getLogger(__name__)
@@ -87,11 +88,17 @@ class Reconciler:
             ("dispatch", self._dispatch),
             ("renew-claims", self._renew),
             ("send-outbox", self._send),
+            ("refresh-indexes", self._refresh),
         ):
             self._threads.append(threading.Thread(target=target, name=name, daemon=True))
         self._pulse.watch(self._threads)
         for thread in self._threads:
             thread.start()
+
+    def refresh_indexes(self) -> None:
+        """Learn what was booked elsewhere; called again and again while a manager has nothing to search."""
+        for index in self._context.indexes.values():
+            index.refresh()
 
     def problems(self) -> tuple[str, ...]:
         """Return why the work does not go on, in words for an operator; empty if it does. Asks nobody."""
@@ -232,6 +239,9 @@ class Reconciler:
 
     def _renew(self) -> None:
         self._every(self._settings.claim_duration / 4, self.renew_claims)
+
+    def _refresh(self) -> None:
+        self._every(_REFRESH_INTERVAL, self.refresh_indexes)
 
     def _send(self) -> None:
         self._every(min(timedelta(seconds=1), self._settings.poll_interval), self._sender.send_due)
