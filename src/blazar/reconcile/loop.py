@@ -146,17 +146,16 @@ class Reconciler:
         """Hand due work to the workers; return how long nothing will be due."""
         assert self._executor is not None
         self._wakeup.clear()
-        while not self._stopping.is_set() and self._slots.acquire(blocking=False):
-            claims = []
-            try:
-                claims = self._keeper.take(1)
-            finally:
-                if not claims:
-                    self._slots.release()
-            if not claims:
-                break
-            self._executor.submit(self._work_in_slot, claims[0])
-        else:
+        free = self._take_slots()
+        claims: list[Claim] = []
+        try:
+            if free and not self._stopping.is_set():
+                claims = self._keeper.take(free)
+        finally:
+            self._free_slots(free - len(claims))
+        for claim in claims:
+            self._executor.submit(self._work_in_slot, claim)
+        if len(claims) == free:
             return self._settings.poll_interval  # a worker that becomes free wakes us up
         now = self._context.clock.now()
         with self._context.store.read() as transaction:
@@ -164,6 +163,17 @@ class Reconciler:
         if next_due is None:
             return self._settings.poll_interval
         return max(_SHORTEST_WAIT, min(self._settings.poll_interval, next_due - now))
+
+    def _take_slots(self) -> int:
+        """Return how many workers are free; they are taken."""
+        free = 0
+        while free < self._settings.workers and self._slots.acquire(blocking=False):
+            free += 1
+        return free
+
+    def _free_slots(self, number: int) -> None:
+        if number:
+            self._slots.release(number)
 
     def _work_in_slot(self, claim: Claim) -> None:
         try:
