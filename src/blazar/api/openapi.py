@@ -20,7 +20,8 @@ _DESCRIPTION = """\
 Reservations of cloud resources in time.
 
 HEAD is answered wherever GET is, and OPTIONS everywhere. Every answer has the header
-`x-openstack-request-id`. There is no pagination: lists are complete, in no promised order.
+`x-openstack-request-id`. Parameters of a query that are not named here are ignored. There is no pagination:
+lists are complete, in no promised order.
 `/v1/os-hosts` is served only where `physical:host` is among the resource types, and `/v1/floatingips` where
 `virtual:floatingip` is.
 """
