@@ -1,0 +1,108 @@
+"""Requests that are made from the OpenAPI document, those that it allows and those that it does not."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import schemathesis
+from schemathesis import APIOperation, CheckFunction, GenerationMode
+from schemathesis import Case as AnyCase
+from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance
+
+Json = dict[str, Any]
+Operation = APIOperation[Any, Any, Any, Any]
+Case = AnyCase[Any]
+
+DOCUMENT: Final[Json] = json.loads((Path(__file__).parents[2] / "doc" / "openapi.json").read_text())
+SECONDS: Final = 60
+_INSTANTS: Final = ["now", "2031-04-05 20:00", "2031-04-06 20:00", "2031-04-07 08:30"]
+_VERSIONS: Final = [
+    "reservation 1.0",
+    "reservation latest",
+    "compute 2.1",
+    "reservation 9.9",
+    "reservation x",
+]
+_TYPES: Final = ("Host", "Instance", "Flavor", "FloatingIP")
+# Parameters that the document does not name are ignored, and a schema cannot say that.
+# What a lease is about is more than a schema says: dates have an order, requirements a language of their own.
+_NOT_ASKED: Final[list[CheckFunction]] = [positive_data_acceptance]
+
+
+def operations(without: str = "") -> list[Operation]:
+    """Return the operations of the document; of one that lacks the answers of a status, if it is named."""
+    document = copy.deepcopy(DOCUMENT)
+    for operation in _each(document):
+        operation["responses"].pop(without, None)
+    return _operations(document)
+
+
+def likely_operations(network_id: str) -> list[Operation]:
+    """Return the operations as a document has them whose words are not refused at first sight.
+
+    Args:
+        network_id: Of a network that has floating IPs.
+    """
+    document = copy.deepcopy(DOCUMENT)
+    schemas = document["components"]["schemas"]
+    for name in ("LeaseCreate", "LeaseUpdate"):
+        properties = schemas[name]["properties"]
+        properties |= {key: {"enum": _INSTANTS} for key in ("start_date", "end_date", "before_end_date")}
+    schemas["FloatingIPReservationCreate"]["properties"]["network_id"] = {"enum": [network_id]}
+    kinds = [{"$ref": f"#/components/schemas/{each}ReservationCreate"} for each in _TYPES]
+    schemas["LeaseCreate"]["properties"]["reservations"] = {"type": "array", "items": {"anyOf": kinds}}
+    for name in ("HostReservationCreate", "InstanceReservationCreate", "FlavorReservationCreate"):
+        properties = schemas[name]["properties"]
+        properties |= {
+            key: {"enum": ["", '["==", "$rack", "r1"]', '[">=", "$vcpus", "1"]']}
+            for key in ("hypervisor_properties", "resource_properties")
+            if key in properties
+        }
+    schemas["HostCreate"]["properties"]["name"] = {"enum": ["host-3", "host-4", "host-5"]}
+    schemas["FloatingIPCreate"]["properties"] = {
+        "floating_network_id": {"enum": [network_id]},
+        "floating_ip_address": {"enum": ["203.0.113.201", "203.0.113.202"]},
+    }
+    for operation in _each(document):
+        for parameter in operation["parameters"]:
+            if parameter["in"] == "header":
+                parameter["schema"] = {"enum": _VERSIONS}
+    return _operations(document)
+
+
+def boundary_cases(operation: Operation) -> Iterator[Case]:
+    """Yield what lies just inside and just outside of each rule of an operation; the same each time."""
+    schema = operation.schema
+    yield from schema.iter_coverage_cases(
+        operation,
+        generation_modes=list(GenerationMode),
+        generation_config=schema.config.generation_for(operation=operation),
+    )
+
+
+def ask(case: Case, url: str) -> int:
+    """Return the status of an answer, which is one that the document describes.
+
+    Args:
+        case: What to ask.
+        url: Of the service, without a path.
+    """
+    answer = case.call(base_url=url, timeout=SECONDS)
+    unasked = [*_NOT_ASKED, negative_data_rejection] if case.operation.query else _NOT_ASKED
+    case.validate_response(answer, excluded_checks=unasked)
+    return answer.status_code
+
+
+def _each(document: Json) -> Iterator[Json]:
+    return (operation for path in document["paths"].values() for operation in path.values())
+
+
+def _operations(document: Json) -> list[Operation]:
+    # Who asks is not looked at here: a wrong password costs a quarter of a second by design.
+    known = {**document, "security": []}
+    found = schemathesis.openapi.from_dict(known).get_all_operations()
+    return [each.ok() for each in found]  # type: ignore[union-attr]  # What cannot be read has no ok().

@@ -1,0 +1,59 @@
+"""The embedded service with things in it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import requests
+from programs import Program, start_standalone
+
+SECONDS: Final = 60
+_HOST: Final = "host-1"
+_ADDRESS: Final = "203.0.113.200"
+_LEASE: Final = {"name": "known", "start_date": "2031-01-01 00:00", "end_date": "2031-01-02 00:00"}
+
+
+@dataclass(slots=True, kw_only=True)
+class Target:
+    """A service, and the ids of a lease, a host, a property and a floating IP that it has."""
+
+    program: Program
+    url: str
+    """Without a path."""
+    network_id: str
+    known: dict[str, str] = field(default_factory=dict)
+    """Ids, by the names that the document gives the variable parts of paths."""
+
+    def stock(self) -> None:
+        """Have what the ids name made again as far as it is gone."""
+        self._ensure("lease_id", "/v1/leases", "lease", _LEASE)
+        self._ensure("host_id", "/v1/os-hosts", "host", {"name": _HOST, "rack": "r1"})
+        floatingip = {"floating_network_id": self.network_id, "floating_ip_address": _ADDRESS}
+        self._ensure("floatingip_id", "/v1/floatingips", "floatingip", floatingip)
+        self.known["property_name"] = "rack"
+
+    def _ensure(self, name: str, path: str, key: str, body: Mapping[str, Any]) -> None:
+        if name in self.known and self._request("GET", f"{path}/{self.known[name]}").status_code == 200:
+            return
+        answer = self._request("POST", path, json=body)
+        assert answer.status_code == 201, answer.text
+        self.known[name] = answer.json()[key]["id"]
+
+    def _request(self, method: str, path: str, **more: Any) -> requests.Response:
+        return requests.request(method, self.url + path, timeout=SECONDS, **more)
+
+
+def start(folder: Path, *arguments: str) -> Target:
+    """Return a new service.
+
+    Args:
+        folder: Where it keeps what it has.
+        arguments: More for its command line.
+    """
+    program, url = start_standalone(folder, *arguments)
+    networks = json.loads((folder / "cloud.json").read_text())["networks"]
+    return Target(program=program, url=url.removesuffix("/v1"), network_id=networks[0]["id"])

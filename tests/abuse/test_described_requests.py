@@ -1,0 +1,80 @@
+"""Whatever the OpenAPI document allows or forbids is asked, and every answer is one that it describes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+from abuse import target
+from abuse.described import Case, Operation, ask, boundary_cases, likely_operations, operations
+from abuse.target import Target
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from schemathesis import GenerationMode
+from schemathesis.core.failures import FailureGroup
+
+EXAMPLES = 20
+"""Of each operation, and of each of the three ways to make them."""
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
+    found = target.start(tmp_path_factory.mktemp("described"))
+    yield found
+    found.program.close()
+
+
+@pytest.fixture(scope="module")
+def likely(service: Target) -> dict[str, Operation]:
+    return {each.label: each for each in likely_operations(service.network_id)}
+
+
+def ways(operation: Operation) -> list[st.SearchStrategy[Case]]:
+    """Return how requests are made: as the document allows and, where it forbids anything, as it does not."""
+    found = [operation.as_strategy(generation_mode=GenerationMode.POSITIVE)]
+    if operation.query or operation.body:
+        found.append(operation.as_strategy(generation_mode=GenerationMode.NEGATIVE))
+    return found
+
+
+@pytest.mark.parametrize("operation", operations(), ids=lambda each: each.label)
+def test_every_answer_is_one_that_the_document_describes(
+    service: Target, likely: dict[str, Operation], operation: Operation
+) -> None:
+    answers: Counter[int] = Counter()
+
+    def try_out(case: Case) -> None:
+        answers[ask(case, service.url)] += 1
+
+    def play(cases: st.SearchStrategy[Case], *, is_known: bool) -> None:
+        @settings(
+            max_examples=EXAMPLES,
+            derandomize=True,
+            database=None,
+            phases=[Phase.generate],
+            suppress_health_check=list(HealthCheck),
+        )
+        @given(case=cases)
+        def each(case: Case) -> None:
+            if is_known:
+                service.stock()
+                case.path_parameters = {name: service.known[name] for name in case.path_parameters}
+            try_out(case)
+
+        each()
+
+    for case in boundary_cases(operation):
+        try_out(case)
+    for way in ways(operation):
+        play(way, is_known=False)
+    play(likely[operation.label].as_strategy(), is_known=True)
+    print(operation.label, dict(sorted(answers.items())))
+    assert any(200 <= status < 400 for status in answers), answers
+
+
+def test_an_answer_that_the_document_does_not_describe_is_noticed(service: Target) -> None:
+    (found,) = (each for each in operations(without="200") if each.label == "GET /v1/leases")
+
+    with pytest.raises(FailureGroup, match="200"):
+        ask(found.Case(), service.url)
