@@ -43,7 +43,6 @@ class ServerSettings:
 
     host: str
     port: int
-    threads: int
     rpc_topic: str
     publisher_id: str
     host_notifications: NotificationSource
@@ -169,7 +168,6 @@ def read_server_settings(conf: cfg.ConfigOpts) -> ServerSettings:
     return ServerSettings(
         host=conf.host,
         port=conf.port,
-        threads=conf.api.workers,
         rpc_topic=conf.manager.rpc_topic,
         publisher_id=conf.notifications.publisher_id,
         host_notifications=NotificationSource(

@@ -43,6 +43,20 @@ API_OPTIONS: list[cfg.Opt] = [
         help="Bytes; longer request bodies are refused with 413.",
     ),
     cfg.IntOpt("workers", default=8, min=1, help="Threads of the API's built-in server."),
+    cfg.IntOpt(
+        "connections",
+        default=2000,
+        min=16,
+        help="Connections that the API's built-in server has open at the same time; others wait to be "
+        "accepted. The process's limit of open files is raised for them as far as it can be.",
+    ),
+    cfg.IntOpt(
+        "request_seconds",
+        default=60,
+        min=1,
+        help="Seconds from the first byte of a request to its last, after which the API's built-in server "
+        "closes the connection; it also closes one on which nothing has happened for so long.",
+    ),
 ]
 
 MANAGER_OPTIONS: list[cfg.Opt] = [

@@ -18,7 +18,7 @@ def main() -> int:
     conf = config.make_conf(sys.argv[1:], "blazar-api", conf=cfg.CONF)
     config.set_up_logging(conf)
     settings = config.read_server_settings(conf)
-    server = make_server(make_application(conf), conf, settings.host, settings.port, settings.threads)
+    server = make_server(make_application(conf), conf, settings.host, settings.port)
     serve_until(server, stop)
     return 0
 

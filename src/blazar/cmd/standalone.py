@@ -33,7 +33,7 @@ def main() -> int:
     except (ValueError, PluginError) as error:
         print(f"blazar-standalone: {error}", file=sys.stderr)
         return 1
-    server = make_server(embedded.application, conf, conf.listen_host, conf.listen_port, conf.api.workers)
+    server = make_server(embedded.application, conf, conf.listen_host, conf.listen_port)
     embedded.reconciler.start()
     print(f"blazar is at http://{conf.listen_host}:{server.effective_port}/v1", flush=True)
     serve_until(server, stop)

@@ -1,0 +1,110 @@
+"""Slow clients and oversized bodies do not take the API away from others, nor the machine its memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+import requests
+from abuse.slow import HABITS, files_allowed, slow_clients
+from programs import Program, request, start_standalone, wait_until
+
+CLIENTS = 1000
+ROUNDS = 3
+"""In which each of them sends something."""
+MEBIBYTE = 2**20
+MOST_MEBIBYTES = 100
+"""By which the service may grow: what a thousand clients may have sent of their requests, and some more."""
+USUAL_FILES = 1024
+"""That a process may have open, where nobody has said otherwise."""
+BODIES = 40
+BODY_MEBIBYTES = 16
+SECONDS = 60
+
+Start = Callable[..., tuple[Program, str]]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    """What starts a service, with options of ``[api]``."""
+    programs: list[Program] = []
+
+    def started(options: str = "") -> tuple[Program, str]:
+        conf = tmp_path / "blazar.conf"
+        conf.write_text(f"[api]\n{options}\n")
+        with files_allowed(USUAL_FILES):
+            program, url = start_standalone(tmp_path / "state", "--config-file", str(conf))
+        programs.append(program)
+        assert request(f"{url}/leases")[0] == 200
+        return program, url
+
+    yield started
+    for each in programs:
+        each.close()
+
+
+def resident_mebibytes(program: Program) -> float:
+    """Return how much memory a program has."""
+    status = Path(f"/proc/{program.process.pid}/status").read_text()
+    (line,) = (each for each in status.splitlines() if each.startswith("VmRSS:"))
+    return int(line.split()[1]) * 1024 / MEBIBYTE
+
+
+def test_others_are_answered_while_a_thousand_clients_dawdle(start: Start) -> None:
+    program, url = start()
+    before = resident_mebibytes(program)
+
+    with slow_clients(url, CLIENTS) as crowd:
+        answers = []
+        while crowd.rounds < ROUNDS:
+            answers.append(request(f"{url}/leases")[0])
+        grown = resident_mebibytes(program) - before
+        heard = crowd.heard
+
+    print(f"{heard} slow clients: {len(answers)} requests of others answered, {grown:+.0f} MiB")
+    assert heard == CLIENTS
+    assert set(answers) == {200}
+    assert grown < MOST_MEBIBYTES
+
+
+def test_who_does_not_come_to_an_end_is_cut_off(start: Start) -> None:
+    _, url = start("request_seconds = 1")
+
+    with slow_clients(url, len(HABITS)) as crowd:
+        assert wait_until(lambda: crowd.heard == 0)
+
+
+def test_others_are_answered_when_those_who_took_all_connections_are_cut_off(start: Start) -> None:
+    _, url = start("connections = 16\nrequest_seconds = 1")
+
+    with slow_clients(url, 40):
+        assert request(f"{url}/leases")[0] == 200
+
+
+@pytest.mark.parametrize("is_chunked", [False, True], ids=["declared", "chunked"])
+def test_oversized_bodies_are_refused_and_not_kept(start: Start, is_chunked: bool) -> None:
+    program, url = start()
+    before = resident_mebibytes(program)
+
+    def send(_: int) -> int | None:
+        parts = (b" " * MEBIBYTE for _ in range(BODY_MEBIBYTES))
+        headers = {"Content-Type": "application/json"}
+        body = parts if is_chunked else b"".join(parts)
+        try:
+            return requests.post(f"{url}/leases", data=body, headers=headers, timeout=SECONDS).status_code
+        except requests.ConnectionError:
+            return None
+
+    with ThreadPoolExecutor(BODIES) as pool:
+        answers = list(pool.map(send, range(BODIES)))
+    grown = resident_mebibytes(program) - before
+
+    print(
+        f"{BODIES} bodies of {BODY_MEBIBYTES} MiB: {answers.count(413)} answered with 413, {grown:+.0f} MiB"
+    )
+    # Who sends on without end is cut off, and may not come to read the answer.
+    assert set(answers) <= ({413, None} if is_chunked else {413})
+    assert grown < MOST_MEBIBYTES
+    assert request(f"{url}/leases")[0] == 200
