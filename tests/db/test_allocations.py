@@ -10,6 +10,7 @@ from dataclasses import replace
 import pytest
 import sqlalchemy as sa
 from clocks import ManualClock
+from log import changes_after
 from samples import SHARE, at, make_allocation, make_host, make_lease, window
 from statements import counted
 
@@ -84,7 +85,7 @@ class TestClaim:
         write(store, lambda allocations: allocations.touch([]))
 
         with store.read() as transaction:
-            logged = transaction.availability.changes_after(before)
+            logged = changes_after(transaction, before)
         assert [each[1:] for each in logged] == [(ONE, False), (TWO, False), (THREE, False)]
         assert generations(store) == {ONE: 1, TWO: 1, THREE: 1}
 

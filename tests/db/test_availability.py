@@ -10,6 +10,7 @@ from clocks import EPOCH, ManualClock
 from databases import empty_tables
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from log import changes_after
 from samples import HOUR, SHARE, at, make_allocation, make_host, make_lease, window
 from statements import counted
 
@@ -107,7 +108,7 @@ class TestLog:
             transaction.commit()
 
         with store.read() as transaction:
-            new = transaction.availability.changes_after(first)
+            new = changes_after(transaction, first)
             last = transaction.availability.last_change()
         assert [each[1:] for each in new] == [(ONE, False), (TWO, False)]
         assert first < new[0][0] < new[1][0] == last
@@ -118,7 +119,7 @@ class TestLog:
             transaction.commit()
 
         with store.read() as transaction:
-            [(number, resource_id, facts_changed)] = transaction.availability.changes_after(0)
+            [(number, resource_id, facts_changed)] = changes_after(transaction, 0)
         assert number > last
         assert (resource_id, facts_changed) == (ONE, False)
 
@@ -131,12 +132,12 @@ class TestLog:
             transaction.commit()
 
         with store.read() as transaction:
-            assert len(transaction.availability.changes_after(0)) == 1
+            assert len(changes_after(transaction, 0)) == 1
 
     def test_an_empty_log_ends_at_zero(self, store: SqlStore) -> None:
         with store.read() as transaction:
             assert transaction.availability.last_change() == 0
-            assert transaction.availability.changes_after(0) == ()
+            assert changes_after(transaction, 0) == ()
 
 
 HOST_IDS = [ResourceId(str(number)) for number in range(4)]

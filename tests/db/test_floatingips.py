@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 import sqlalchemy as sa
+from log import changes_after
 from samples import at, make_allocation, make_floatingip, make_host, make_lease
 from statements import counted
 
@@ -121,7 +122,7 @@ def test_indexes_are_told_of_what_comes_and_goes(store: SqlStore) -> None:
 
     with store.read() as transaction:
         last = transaction.availability.last_change()
-        changes = [each[1:] for each in transaction.availability.changes_after(0) if each[0] > last - 2]
+        changes = [each[1:] for each in changes_after(transaction, 0) if each[0] > last - 2]
     assert changes == [(ONE, True), (ONE, True)]
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 import sqlalchemy as sa
 from clocks import EPOCH, ManualClock
+from log import changes_after
 from samples import HOUR, at, make_allocation, make_host, make_lease
 from statements import counted
 
@@ -111,7 +112,7 @@ class TestRegistration:
         with store.read() as transaction:
             assert transaction.hosts.list_providers() == {"1": (CHILD,)}
             (found,) = transaction.hosts.list()
-            assert transaction.availability.changes_after(0)[-1][1:] == ("1", True)
+            assert changes_after(transaction, 0)[-1][1:] == ("1", True)
         assert (found.vcpus, found.availability_zone, found.updated_at) == (99, "az2", at(1))
         assert found.capabilities == {"gpu": "yes"}
 
@@ -182,7 +183,7 @@ class TestRegistration:
 
         with store.read() as transaction:
             last = transaction.availability.last_change()
-            changes = [each[1:] for each in transaction.availability.changes_after(0) if each[0] > last - 10]
+            changes = [each[1:] for each in changes_after(transaction, 0) if each[0] > last - 10]
         assert changes
         assert set(changes) == {(ONE, True)}
 

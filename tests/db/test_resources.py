@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 import sqlalchemy as sa
 from clocks import EPOCH
+from log import changes_after
 from samples import make_allocation, make_host, make_lease
 from statements import counted
 
@@ -63,7 +64,7 @@ def test_a_diagnosis_moves_the_resource_on_and_shows_in_searches(store: SqlStore
 
     with store.read() as transaction:
         assert transaction.availability.generations(IDS[:1]) == {IDS[0]: before + 1}
-        assert [each[1:] for each in transaction.availability.changes_after(last)] == [(IDS[0], True)]
+        assert [each[1:] for each in changes_after(transaction, last)] == [(IDS[0], True)]
         assert [each.is_reservable for each in transaction.availability.read("host", IDS[:1])] == [False]
         assert [each.diagnosis for each in transaction.hosts.list()] == [DISABLED, *[SOUND] * 4]
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 import sqlalchemy as sa
 from clocks import EPOCH
+from log import changes_after
 from samples import HOUR, make_host
 from statements import counted
 
@@ -52,7 +53,7 @@ def test_a_description_is_replaced_and_the_health_stays(store: SqlStore) -> None
     with store.read() as transaction:
         (found,) = transaction.stock.list()
         assert (found.amounts, found.diagnosis, found.generation) == ({"SEATS": 7}, FAILED, 1)
-        assert [each[1:] for each in transaction.availability.changes_after(last)] == [(POOL.id, True)]
+        assert [each[1:] for each in changes_after(transaction, last)] == [(POOL.id, True)]
 
 
 def test_a_search_knows_what_can_be_had_in_shares(store: SqlStore) -> None:

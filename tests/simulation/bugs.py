@@ -41,7 +41,7 @@ class ClaimsWithoutGenerations(_BuggyStore):
     """What was free when it was looked for is taken, whoever has come first since."""
 
     def broken(self, transaction: Transaction) -> object:
-        def claim(expected: Mapping[ResourceId, int]) -> None:
+        def claim(expected: Mapping[ResourceId, int], adding: object = ()) -> None:
             transaction.allocations.touch(expected)
 
         return _Instead(transaction, allocations=_Instead(transaction.allocations, claim=claim))

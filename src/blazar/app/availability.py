@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import threading
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 
 from blazar.domain.availability import Availability
 from blazar.domain.bookings import Booking
 from blazar.domain.lease import ResourceId
+from blazar.ports.availability import AvailabilityReader, Change
 from blazar.ports.clock import Clock
-from blazar.ports.store import AvailabilityReader, Store
+from blazar.ports.store import Store
 
 _LONGEST_TRANSACTION = timedelta(seconds=60)
 """A number that did not appear within this time was rolled back."""
@@ -29,17 +30,20 @@ _REREAD = 1000
 
 
 class Watermark:
-    """Which numbers of the log have been dealt with: all up to ``floor``, and some above."""
+    """Which numbers of the log have been dealt with: all up to ``highest``, but for the ``missing`` ones."""
 
-    def __init__(self, floor: int) -> None:
-        self.floor = floor
-        self._highest = floor
-        self._above: set[int] = set()
+    def __init__(self, highest: int) -> None:
+        self.highest = highest
         self._missing_since: dict[int, datetime] = {}
+
+    @property
+    def missing(self) -> Collection[int]:
+        """Return the numbers that were skipped and may still come."""
+        return self._missing_since.keys()
 
     def is_new(self, number: int) -> bool:
         """Return whether a number has not been dealt with."""
-        return number > self.floor and number not in self._above
+        return number > self.highest or number in self._missing_since
 
     def advance(self, numbers: Collection[int], now: datetime) -> None:
         """Note numbers that have been dealt with; those that they skip are waited for from now on.
@@ -47,17 +51,15 @@ class Watermark:
         Of a long gap, as a purge leaves it, only the end can belong to transactions that are under way.
         """
         for number in sorted(numbers):
-            for skipped in range(max(self._highest + 1, number - _REREAD), number):
+            for skipped in range(max(self.highest + 1, number - _REREAD), number):
                 self._missing_since[skipped] = now
-            self._highest = max(self._highest, number)
+            self.highest = max(self.highest, number)
             self._missing_since.pop(number, None)
         self._missing_since = {
             number: since
             for number, since in self._missing_since.items()
             if now - since < _LONGEST_TRANSACTION
         }
-        self.floor = min(self._missing_since, default=self._highest + 1) - 1
-        self._above = {number for number in self._above.union(numbers) if number > self.floor}
 
 
 class AvailabilityIndex:
@@ -112,16 +114,30 @@ class AvailabilityIndex:
             self._refreshed_at = now
             return
         self._refreshed_at = now
-        changes = reader.changes_after(self._watermark.floor)
-        new = [change for change in changes if self._watermark.is_new(change[0])]
-        if new:
-            with_facts = {resource_id for _, resource_id, facts_changed in new if facts_changed}
-            if with_facts:
-                self._reload(reader, self._availability, with_facts)
-            booked = {resource_id for _, resource_id, _ in new} - with_facts
-            if booked:
-                self._reload_bookings(reader, self._availability, booked)
-        self._watermark.advance([number for number, _, _ in new], now)
+        watermark = self._watermark
+        logged = reader.changes(self._collection, watermark.highest, watermark.missing)
+        new = [change for change in logged if watermark.is_new(change.sequence)]
+        self._follow(reader, self._availability, new)
+        watermark.advance([change.sequence for change in new], now)
+
+    def _follow(
+        self, reader: AvailabilityReader, availability: Availability, changes: Sequence[Change]
+    ) -> None:
+        changes_of: dict[ResourceId, list[Change]] = defaultdict(list)
+        for change in changes:
+            changes_of[change.resource_id].append(change)
+        with_facts, booked = set(), set()
+        for resource_id, own in changes_of.items():
+            if own[-1].present is None:
+                availability.drop(resource_id)
+            elif any(change.facts_changed for change in own):
+                with_facts.add(resource_id)
+            elif not _add(availability, resource_id, own):
+                booked.add(resource_id)
+        if with_facts:
+            self._reload(reader, availability, with_facts)
+        if booked:
+            self._reload_bookings(reader, availability, booked)
 
     def _load(self, reader: AvailabilityReader) -> None:
         watermark = Watermark(max(0, reader.last_change() - _REREAD))
@@ -156,6 +172,25 @@ class AvailabilityIndex:
                 unknown.add(resource_id)
         if unknown:
             self._reload(reader, availability, unknown)
+
+
+def _add(availability: Availability, resource_id: ResourceId, changes: Sequence[Change]) -> bool:
+    """Add what was newly booked of a resource; return whether that is all that happened to it.
+
+    It is if entries tell of every generation between the one that is known and the present one. A generation
+    is what all changes up to it have left, so that entries of earlier ones have nothing new.
+    """
+    known, present = availability.get(resource_id), changes[-1].present
+    if known is None or present is None:
+        return False
+    if present <= known.generation:
+        return True
+    new = [each for each in changes if each.generation is None or each.generation > known.generation]
+    if {each.generation for each in new} != set(range(known.generation + 1, present + 1)):
+        return False
+    bookings = {each.reservation_id: each.bookings for each in new if each.reservation_id is not None}
+    availability.put_bookings_of(resource_id, present, bookings)
+    return True
 
 
 def _by_resource(

@@ -154,11 +154,12 @@ def _create_once(
     holdings = dict(zip((each.id for each in lease.reservations), found.chosen, strict=True))
     work.enforcing.check_create(lease, holdings)
     work.quota.prepare()
+    booked = _allocations(lease, window, found)
     with context.store.begin() as transaction:
         with work.quota.kept(transaction):
-            transaction.allocations.claim(found.generations)
+            transaction.allocations.claim(found.generations, adding=booked)
             transaction.leases.insert(lease)
-            transaction.allocations.insert(_allocations(lease, window, found))
+            transaction.allocations.insert(booked)
         transaction.work.plan({lease.id: max(now, _first_due(context, lease))})
         record_request(context, transaction, lease, "create", caller)
         announce(context, transaction, lease, event_types.CREATED, now)

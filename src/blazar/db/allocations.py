@@ -7,7 +7,7 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
-from blazar.db.changes import note_changes
+from blazar.db.changes import note_additions, note_changes
 from blazar.db.shares import read_share, share_columns
 from blazar.db.tables import allocations, leases, reservations, resources
 from blazar.domain.errors import ConcurrentUpdate
@@ -45,7 +45,7 @@ class SqlAllocations:
             for row in self._connection.execute(query)
         )
 
-    def claim(self, expected: Mapping[ResourceId, int]) -> None:
+    def claim(self, expected: Mapping[ResourceId, int], adding: Sequence[Allocation] = ()) -> None:
         """Move these resources on from the generations expected, or raise ConcurrentUpdate."""
         if not expected:
             return
@@ -59,17 +59,20 @@ class SqlAllocations:
         found = {row.id: row.generation for row in self._connection.execute(query)}
         if found != dict(expected):
             raise ConcurrentUpdate("A resource was claimed by somebody else meanwhile")
-        self.touch(expected)
+        self._move_on(expected)
+        added = {(each.resource_id, each.reservation_id) for each in adding}
+        if added:
+            generations = {key: generation + 1 for key, generation in expected.items()}
+            note_additions(self._connection, added, generations, self._clock.now())
+        rest = expected.keys() - {resource_id for resource_id, _ in added}
+        if rest:
+            note_changes(self._connection, rest, self._clock.now(), facts_changed=False)
 
     def touch(self, resource_ids: Collection[ResourceId]) -> None:
         """Move these resources to their next generation."""
         if not resource_ids:
             return
-        self._connection.execute(
-            sa.update(resources)
-            .where(resources.c.id.in_(sorted(resource_ids)))
-            .values(generation=resources.c.generation + 1)
-        )
+        self._move_on(resource_ids)
         note_changes(self._connection, resource_ids, self._clock.now(), facts_changed=False)
 
     def insert(self, new: Sequence[Allocation]) -> None:
@@ -259,3 +262,10 @@ class SqlAllocations:
         """Return how many allocations a resource has."""
         query = sa.select(sa.func.count()).where(allocations.c.resource_id == resource_id)
         return self._connection.scalar(query) or 0
+
+    def _move_on(self, resource_ids: Collection[ResourceId]) -> None:
+        self._connection.execute(
+            sa.update(resources)
+            .where(resources.c.id.in_(sorted(resource_ids)))
+            .values(generation=resources.c.generation + 1)
+        )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, Final
 
 import numpy as np
@@ -18,7 +20,8 @@ from blazar.db.tables import Instant, allocations, resource_changes, resources
 from blazar.domain.availability import Resource
 from blazar.domain.bookings import Booking, BookingColumns
 from blazar.domain.interval import Interval
-from blazar.domain.lease import ResourceId
+from blazar.domain.lease import ReservationId, ResourceId
+from blazar.ports.availability import Change
 
 _ROWS_AT_ONCE: Final = 10_000
 _BOOKING = (
@@ -30,10 +33,34 @@ _BOOKING = (
     allocations.c.slots,
     allocations.c.demand,
 )
+_NUMBERS_AT_ONCE: Final = 1_000
+_CHANGES: Final = (
+    sa.select(
+        resource_changes.c.sequence,
+        resource_changes.c.resource_id,
+        resource_changes.c.facts_changed,
+        resource_changes.c.generation,
+        resource_changes.c.reservation_id,
+        resources.c.generation,
+        *_BOOKING,
+    )
+    .outerjoin(
+        resources,
+        (resources.c.id == resource_changes.c.resource_id)
+        & (resources.c.collection == sa.bindparam("collection")),
+    )
+    .outerjoin(
+        allocations,
+        (allocations.c.resource_id == resources.c.id)
+        & (allocations.c.reservation_id == resource_changes.c.reservation_id),
+    )
+    .order_by(resource_changes.c.sequence)
+)
+"""Each change once for each booking that its reservation has of the resource by now, and at least once."""
 
 
 class SqlAvailability:
-    """Implements :class:`blazar.ports.store.AvailabilityReader`."""
+    """Implements :class:`blazar.ports.availability.AvailabilityReader`."""
 
     def __init__(self, connection: sa.Connection) -> None:
         self._connection = connection
@@ -42,16 +69,16 @@ class SqlAvailability:
         """Return the highest sequence number in the log, 0 for an empty one."""
         return self._connection.scalar(sa.select(sa.func.max(resource_changes.c.sequence))) or 0
 
-    def changes_after(self, sequence: int) -> tuple[tuple[int, ResourceId, bool], ...]:
-        """Return (sequence number, resource, whether facts changed), ascending."""
-        query = (
-            sa.select(
-                resource_changes.c.sequence, resource_changes.c.resource_id, resource_changes.c.facts_changed
-            )
-            .where(resource_changes.c.sequence > sequence)
-            .order_by(resource_changes.c.sequence)
-        )
-        return tuple((row[0], ResourceId(row[1]), row[2]) for row in self._connection.execute(query))
+    def changes(self, collection: str, above: int, among: Collection[int] = ()) -> tuple[Change, ...]:
+        """Return what the log has above a number, and among some, as seen from a collection."""
+        numbers = resource_changes.c.sequence
+        wanted = numbers > above
+        if len(among) > _NUMBERS_AT_ONCE:
+            wanted = numbers >= min(among)
+        elif among:
+            wanted = sa.or_(wanted, numbers.in_(sorted(among)))
+        rows = self._connection.execute(_CHANGES.where(wanted), {"collection": collection})
+        return tuple(_change(list(group)) for _, group in groupby(rows, key=itemgetter(0)))
 
     def read(self, collection: str, resource_ids: Collection[ResourceId] | None) -> tuple[Resource, ...]:
         """Return these resources with their facts, or all of the collection."""
@@ -81,13 +108,7 @@ class SqlAvailability:
         """Return the bookings of these resources."""
         query = sa.select(*_BOOKING).where(allocations.c.resource_id.in_(list(resource_ids)))
         for resource_id, reservation_id, start, end, released_at, *share in self._connection.execute(query):
-            yield Booking(
-                resource_id=resource_id,
-                reservation_id=reservation_id,
-                window=Interval(start, end),
-                share=read_share(*share),
-                released_at=released_at,
-            )
+            yield _booking(resource_id, reservation_id, start, end, released_at, *share)
 
     def all_bookings(self) -> BookingColumns:
         """Return all bookings there are."""
@@ -104,6 +125,38 @@ class SqlAvailability:
     def purge_changes(self, before: datetime) -> None:
         """Forget entries of the log that are older than this."""
         self._connection.execute(sa.delete(resource_changes).where(resource_changes.c.changed_at < before))
+
+
+def _change(rows: Sequence[Sequence[Any]]) -> Change:
+    """Return the change that all these rows are of."""
+    sequence, resource_id, facts_changed, generation, reservation_id, present, *_ = rows[0]
+    return Change(
+        sequence=sequence,
+        resource_id=ResourceId(resource_id),
+        facts_changed=facts_changed,
+        generation=generation,
+        reservation_id=reservation_id,
+        present=present,
+        bookings=tuple(_booking(*row[6:]) for row in rows if row[6] is not None),
+    )
+
+
+def _booking(  # noqa: PLR0913 — a row
+    resource_id: str,
+    reservation_id: str | None,
+    start: datetime,
+    end: datetime,
+    released_at: datetime | None,
+    slots: int | None,
+    demand: str | None,
+) -> Booking:
+    return Booking(
+        resource_id=ResourceId(resource_id),
+        reservation_id=None if reservation_id is None else ReservationId(reservation_id),
+        window=Interval(start, end),
+        share=read_share(slots, demand),
+        released_at=released_at,
+    )
 
 
 def _booking_columns(rows: Sequence[sa.Row[Any]]) -> BookingColumns:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import datetime
 
 import sqlalchemy as sa
 
 from blazar.db.tables import resource_changes
-from blazar.domain.lease import ResourceId
+from blazar.domain.lease import ReservationId, ResourceId
 
 
 def note_changes(
@@ -20,5 +20,34 @@ def note_changes(
         [
             {"resource_id": each, "facts_changed": facts_changed, "changed_at": at}
             for each in sorted(resource_ids)
+        ],
+    )
+
+
+def note_additions(
+    connection: sa.Connection,
+    added: Collection[tuple[ResourceId, ReservationId]],
+    generations: Mapping[ResourceId, int],
+    at: datetime,
+) -> None:
+    """Log that nothing has changed of resources but that new reservations have booked something of them.
+
+    Args:
+        connection: On which that happens.
+        added: Which reservations, of which resources; they had nothing of them before.
+        generations: To which each of the resources has been moved.
+        at: When.
+    """
+    connection.execute(
+        sa.insert(resource_changes),
+        [
+            {
+                "resource_id": resource_id,
+                "facts_changed": False,
+                "changed_at": at,
+                "generation": generations[resource_id],
+                "reservation_id": reservation_id,
+            }
+            for resource_id, reservation_id in sorted(added)
         ],
     )

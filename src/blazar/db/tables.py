@@ -182,7 +182,7 @@ allocations = _table(
     sa.Column("id", _Counter, primary_key=True),
     sa.Column("resource_id", _Id, sa.ForeignKey("resources.id"), nullable=False),
     # An allocation stays after its reservation while its resource is being cleaned.
-    sa.Column("reservation_id", _Id, sa.ForeignKey("reservations.id", ondelete="SET NULL"), index=True),
+    sa.Column("reservation_id", _Id, sa.ForeignKey("reservations.id", ondelete="SET NULL")),
     sa.Column("start_at", Instant, nullable=False),
     sa.Column("end_at", Instant, nullable=False),
     # The resource's id where nobody else may have it meanwhile; what NO_DOUBLE_PROMISE looks at.
@@ -192,6 +192,7 @@ allocations = _table(
     sa.Column("demand", sa.Text),
     sa.Column("released_at", Instant, index=True),
     sa.Index("ix_allocations_resource_id_end_at_start_at", "resource_id", "end_at", "start_at"),
+    sa.Index("ix_allocations_reservation_id_resource_id", "reservation_id", "resource_id"),
     # What has begun is little of what there is.
     sa.Index("ix_allocations_start_at_released_at_resource_id", "start_at", "released_at", "resource_id"),
 )
@@ -201,6 +202,10 @@ resource_changes = _table(
     sa.Column("resource_id", _Id, nullable=False),
     sa.Column("facts_changed", sa.Boolean, nullable=False),
     sa.Column("changed_at", Instant, nullable=False, index=True),
+    # Of what a new reservation has booked, if nothing else has changed: whose it is, and to which generation
+    # it has moved the resource.
+    sa.Column("generation", sa.Integer),
+    sa.Column("reservation_id", _Id),
 )
 work = _table(
     "work",

@@ -99,6 +99,18 @@ class Availability:
         self._bookings.replace(position, bookings)
         return True
 
+    def put_bookings_of(
+        self,
+        resource_id: ResourceId,
+        generation: int,
+        bookings: Mapping[ReservationId, Iterable[Booking]],
+    ) -> None:
+        """Replace what some reservations have booked of a known resource, which is as before else."""
+        position = self._position_of[resource_id]
+        self._resources[position] = replace(self.resource_at(position), generation=generation)
+        for reservation_id, own in bookings.items():
+            self._bookings.replace_of(position, reservation_id, own)
+
     def drop(self, resource_id: ResourceId) -> None:
         """Forget a resource; an unknown one is fine."""
         position = self._position_of.pop(resource_id, None)

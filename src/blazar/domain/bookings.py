@@ -107,18 +107,20 @@ class Bookings:
     def replace(self, position: int, bookings: Iterable[Booking]) -> None:
         """Replace all bookings of one resource."""
         self.bury(position)
-        rows = [self._append(position, booking) for booking in bookings]
-        if rows:
-            self._rows_of[position] = rows
+        self._add(position, bookings)
+
+    def replace_of(self, position: int, reservation_id: ReservationId, bookings: Iterable[Booking]) -> None:
+        """Replace what one reservation has booked of one resource."""
+        owner = self._owners.get(reservation_id)
+        if owner is not None:
+            rows, owners = self._rows_of.get(position, []), self._rows.owners
+            self._rows_of[position] = [row for row in rows if owners[row] != owner]
+            self._kill([row for row in rows if owners[row] == owner])
+        self._add(position, bookings)
 
     def bury(self, position: int) -> None:
         """Forget all bookings of one resource."""
-        rows = self._rows_of.pop(position, ())
-        for row in rows:
-            self._rows.positions[row] = _DEAD
-        self._dead += len(rows)
-        if self._dead > 1024 and self._dead * 2 > self._used:
-            self._compact()
+        self._kill(self._rows_of.pop(position, ()))
 
     def overlapping(
         self,
@@ -173,6 +175,19 @@ class Bookings:
     def demand(self, code: int) -> Demand:
         """Return the demand that has a code."""
         return self._demands[code]
+
+    def _add(self, position: int, bookings: Iterable[Booking]) -> None:
+        rows = [self._append(position, booking) for booking in bookings]
+        if rows:
+            self._rows_of.setdefault(position, []).extend(rows)
+
+    def _kill(self, rows: Sequence[int]) -> None:
+        """Have rows count no more; nothing may name them any longer."""
+        for row in rows:
+            self._rows.positions[row] = _DEAD
+        self._dead += len(rows)
+        if self._dead > 1024 and self._dead * 2 > self._used:
+            self._compact()
 
     def _append(self, position: int, booking: Booking) -> int:
         if self._used == len(self._rows.starts):

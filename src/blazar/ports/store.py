@@ -6,19 +6,18 @@ Any method may raise ``ConcurrentUpdate`` (somebody else was faster; begin the t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from blazar.domain.availability import Resource
-from blazar.domain.bookings import Booking, BookingColumns
 from blazar.domain.health import Diagnosis, ResourceState
 from blazar.domain.hosts import Host, ResourceProperty
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Allocation, Lease, LeaseId, ReservationId, ResourceId
 from blazar.domain.providers import HostProvider
+from blazar.ports.availability import AvailabilityReader
 from blazar.ports.floatingips import FloatingIPStore
 from blazar.ports.quotas import QuotaStore
 from blazar.ports.stock import StockStore
@@ -78,8 +77,13 @@ class AllocationStore(Protocol):
     def of_reservations(self, reservation_ids: Collection[ReservationId]) -> tuple[Allocation, ...]:
         """Return the unreleased allocations of these reservations."""
 
-    def claim(self, expected: Mapping[ResourceId, int]) -> None:
+    def claim(self, expected: Mapping[ResourceId, int], adding: Sequence[Allocation] = ()) -> None:
         """Move these resources to their next generation.
+
+        Args:
+            expected: The generations that they are to be at.
+            adding: What ``insert`` is to be given, of new reservations, if nothing else of the resources in
+                it changes.
 
         Raises:
             ConcurrentUpdate: One is not at the generation expected, or is gone.
@@ -217,34 +221,6 @@ class HostStore(Protocol):
         self, host_id: ResourceId
     ) -> tuple[tuple[ReservationId, str, Mapping[str, object]], ...]:
         """Return (id, resource type, spec) of every reservation that holds the host."""
-
-
-class AvailabilityReader(Protocol):
-    """What an in-memory index of bookings is built from and kept up to date by."""
-
-    def last_change(self) -> int:
-        """Return the highest sequence number in the log, 0 for an empty one."""
-
-    def changes_after(self, sequence: int) -> tuple[tuple[int, ResourceId, bool], ...]:
-        """Return (sequence number, resource, whether facts changed), ascending."""
-
-    def read(self, collection: str, resource_ids: Collection[ResourceId] | None) -> tuple[Resource, ...]:
-        """Return these resources with their facts, or all of the collection."""
-
-    def generations(self, resource_ids: Collection[ResourceId]) -> Mapping[ResourceId, int]:
-        """Return the present generations; resources that are gone are missing."""
-
-    def all_generations(self, collection: str) -> Mapping[ResourceId, int]:
-        """Return the present generations of all resources of a collection."""
-
-    def bookings(self, resource_ids: Collection[ResourceId]) -> Iterable[Booking]:
-        """Return the bookings of these resources."""
-
-    def all_bookings(self) -> BookingColumns:
-        """Return all bookings there are."""
-
-    def purge_changes(self, before: datetime) -> None:
-        """Forget old entries of the log."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

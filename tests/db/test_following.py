@@ -1,0 +1,240 @@
+"""An index that reads only what has changed knows what one that reads everything does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+import pytest
+import sqlalchemy as sa
+from clocks import ManualClock
+from databases import empty_tables
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from samples import HOUR, SHARE, at, make_allocation, make_host, make_lease, window
+from statements import counted
+
+from blazar.app.availability import AvailabilityIndex
+from blazar.db.store import SqlStore
+from blazar.domain.availability import Availability
+from blazar.domain.lease import ReservationId, ResourceId
+from blazar.domain.providers import HostInventory, HostProvider
+from blazar.ports.store import Transaction
+
+HOST_IDS = [ResourceId(str(number)) for number in range(3)]
+ONE, TWO = HOST_IDS[1:]
+
+
+def known(index: Availability, owners: list[ReservationId]) -> object:
+    """Return all that can be seen of an index: who is free when, and for whom."""
+    hours = [window(hour, hour + 1) for hour in range(14)]
+    now = at(3)
+    return {
+        host_id: [
+            (
+                index.generation_of(host_id),
+                bool((index.free(hour, now=now, cleaning_time=HOUR / 2, ignoring=ignored) & mask).any()),
+                index.room(SHARE.demand, hour, now=now, cleaning_time=HOUR / 2, ignoring=ignored).slots(
+                    [position]
+                )[0],
+            )
+            for hour in hours
+            for ignored in ([], *([each] for each in owners))
+        ]
+        for host_id in HOST_IDS
+        if (position := index.position_of(host_id)) is not None
+        for mask in [index.mask_of([host_id])]
+    }
+
+
+def provider(host_id: ResourceId) -> HostProvider:
+    """Return one with room for many slots of the share that is booked."""
+    room = {name: HostInventory(total=50 * amount) for name, amount in SHARE.demand.amounts}
+    return HostProvider(
+        uuid=f"provider-{host_id}", name=host_id, inventories=room, traits=SHARE.demand.required_traits
+    )
+
+
+def insert_hosts(store: SqlStore) -> None:
+    with store.begin() as transaction:
+        for host_id in HOST_IDS:
+            transaction.hosts.insert(make_host(host_id, providers=[provider(host_id)]))
+        transaction.commit()
+
+
+@dataclass
+class Life:
+    """What lessees and managers do to the books, as the service writes it."""
+
+    store: SqlStore
+    leases: list[str] = field(default_factory=list)
+    made: int = 0
+
+    def write(self, act: Callable[[Transaction], None]) -> None:
+        with self.store.begin() as transaction:
+            act(transaction)
+            transaction.commit()
+
+    def owner(self, number: int) -> ReservationId:
+        return ReservationId(f"{self.leases[number % len(self.leases)]}-r0")
+
+    def create(self, host_ids: list[ResourceId], number: int) -> None:
+        name = f"lease{self.made}"
+        self.made += 1
+
+        def act(transaction: Transaction) -> None:
+            expected = transaction.availability.generations(host_ids)
+            # Of shares, so that they may overlap.
+            new = [make_allocation(each, f"{name}-r0", number, number + 2, share=SHARE) for each in expected]
+            transaction.allocations.claim(expected, adding=new)
+            transaction.leases.insert(make_lease(name))
+            transaction.allocations.insert(new)
+
+        self.write(act)
+        self.leases.append(name)
+
+    def move(self, host_ids: list[ResourceId], number: int) -> None:
+        def act(transaction: Transaction) -> None:
+            owner = self.owner(number)
+            held = {each.resource_id for each in transaction.allocations.of_reservations([owner])}
+            transaction.allocations.touch(held)
+            transaction.allocations.move([owner], window(number, number + 3), began_at=at(0))
+
+        self.write(act)
+
+    def remove(self, host_ids: list[ResourceId], number: int) -> None:
+        def act(transaction: Transaction) -> None:
+            transaction.allocations.remove(self.owner(number), host_ids)
+            transaction.allocations.touch(host_ids)
+
+        self.write(act)
+
+    def release(self, host_ids: list[ResourceId], number: int) -> None:
+        released_at = None if number % 3 == 0 else at(number)
+        self.write(lambda each: each.allocations.release(self.owner(number), host_ids, released_at))
+
+    def forget(self, host_ids: list[ResourceId], number: int) -> None:
+        """Delete a lease; what it has released is cleaned for nobody from then on."""
+        name = self.leases.pop(number % len(self.leases))
+
+        def act(transaction: Transaction) -> None:
+            held = transaction.allocations.of_reservations([ReservationId(f"{name}-r0")])
+            transaction.allocations.remove(ReservationId(f"{name}-r0"))
+            transaction.allocations.touch({each.resource_id for each in held})
+            lease = transaction.leases.find(name)
+            assert lease is not None
+            transaction.leases.delete(lease)
+
+        self.write(act)
+
+    def purge(self, host_ids: list[ResourceId], number: int) -> None:
+        def act(transaction: Transaction) -> None:
+            transaction.allocations.purge_released(at(number))
+
+        self.write(act)
+
+    def refuse(self, host_ids: list[ResourceId], number: int) -> None:
+        """Begin to book something, and leave it."""
+        with self.store.begin() as transaction:
+            transaction.allocations.touch(host_ids)
+
+    def describe(self, host_ids: list[ResourceId], number: int) -> None:
+        self.write(lambda each: each.hosts.set_capabilities(host_ids[0], {"rack": f"r{number}"}, at(number)))
+
+
+ACTS = ["create", "create", "create", "move", "remove", "release", "forget", "purge", "refuse", "describe"]
+STEPS = st.tuples(
+    st.sampled_from(ACTS),
+    st.lists(st.sampled_from(HOST_IDS), min_size=1, max_size=3, unique=True),
+    st.integers(0, 11),
+    st.sampled_from(["", "", "first", "both"]),
+)
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.lists(STEPS, min_size=8, max_size=20))
+def test_an_index_that_follows_knows_what_one_that_is_new_does(
+    database: sa.Engine, steps: list[tuple[str, list[ResourceId], int, str]]
+) -> None:
+    clock = ManualClock()
+    store = SqlStore(database, clock)
+    insert_hosts(store)
+    life = Life(store)
+    first, second = (AvailabilityIndex(store, clock, "host") for _ in range(2))
+    with first.searching(), second.searching():
+        pass
+
+    try:
+        for act, host_ids, number, who_searches in steps:
+            if life.leases or act in ("create", "refuse", "purge", "describe"):
+                getattr(life, act)(host_ids, number)
+            clock.advance(timedelta(seconds=7))
+            followers = {"": [], "first": [first], "both": [first, second]}[who_searches]
+            for index in followers:
+                assert_knows_all(index, store, life)
+        assert_knows_all(first, store, life)
+        assert_knows_all(second, store, life)
+    finally:
+        empty_tables(database)
+
+
+def assert_knows_all(index: AvailabilityIndex, store: SqlStore, life: Life) -> None:
+    owners = [ReservationId(f"{each}-r0") for each in life.leases]
+    with index.searching() as followed, store.read() as transaction:
+        reader = transaction.availability
+        loaded = Availability()
+        loaded.load(reader.read("host", None), reader.all_bookings())
+        assert known(followed, owners) == known(loaded, owners)
+
+
+def test_what_is_booked_anew_is_all_that_is_read(store: SqlStore, engine: sa.Engine) -> None:
+    insert_hosts(store)
+    life, index = Life(store), AvailabilityIndex(store, ManualClock(), "host")
+    # The second time, all that was under way at the first one is looked at.
+    for _ in range(2):
+        with index.searching():
+            pass
+    life.create([ONE], 1)
+    life.create([ONE, TWO], 5)
+
+    with counted(engine) as statements, index.searching():
+        pass
+
+    assert statements.count("SELECT") == 1
+    assert_knows_all(index, store, life)
+
+
+def test_a_booking_that_is_changed_at_once_is_read_as_it_is(store: SqlStore) -> None:
+    insert_hosts(store)
+    life, index = Life(store), AvailabilityIndex(store, ManualClock(), "host")
+    with index.searching():
+        pass
+
+    life.create([ONE], 1)
+    life.release([ONE], 1)
+    life.forget([ONE], 0)
+
+    assert_knows_all(index, store, life)
+
+
+def test_what_was_under_way_at_a_search_is_found_at_the_next(store: SqlStore, engine: sa.Engine) -> None:
+    if engine.dialect.name == "sqlite":
+        pytest.skip("SQLite writes one transaction after the other")
+    insert_hosts(store)
+    life, index = Life(store), AvailabilityIndex(store, ManualClock(), "host")
+    life.create([ONE], 1)
+    with index.searching():
+        pass
+
+    added = [make_allocation(TWO, life.owner(0), 4, 9, share=SHARE)]
+    with store.begin() as transaction:
+        transaction.allocations.claim({TWO: 0}, adding=added)
+        life.create([ONE], 5)
+        assert_knows_all(index, store, life)
+        transaction.allocations.insert(added)
+        transaction.commit()
+
+    assert_knows_all(index, store, life)
+    with index.searching() as availability:
+        assert availability.generation_of(TWO) == 1
