@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 import sqlalchemy as sa
 
@@ -27,6 +27,12 @@ from blazar.domain.lease import (
 
 Row = Mapping[str, Any]
 Rows = list[Row]
+
+# Of each of thousands of rows: looked up in a fraction of the time that calling the class takes.
+_LEASE_STATUSES: Final = {each.value: each for each in LeaseStatus}
+_RESERVATION_STATUSES: Final = {each.value: each for each in ReservationStatus}
+_EVENT_TYPES: Final = {each.value: each for each in EventType}
+_EVENT_STATUSES: Final = {each.value: each for each in EventStatus}
 
 
 class SqlLeases:
@@ -119,7 +125,9 @@ class SqlLeases:
         )
 
     def _rows(self, query: sa.Select[Any]) -> Rows:
-        return [dict(row._mapping) for row in self._connection.execute(query)]
+        found = self._connection.execute(query)
+        names = tuple(found.keys())
+        return [dict(zip(names, row, strict=True)) for row in found]
 
     def _replace_reservations(self, before: Lease, after: Lease) -> None:
         rows = [
@@ -222,7 +230,7 @@ def _lease(row: Row, own_reservations: tuple[Reservation, ...], own_events: tupl
         project_id=row["project_id"],
         start=row["start_at"],
         end=row["end_at"],
-        status=LeaseStatus(row["status"]),
+        status=_LEASE_STATUSES[row["status"]],
         is_deleting=row["is_deleting"],
         revision=row["revision"],
         reservations=own_reservations,
@@ -238,7 +246,7 @@ def _reservation(row: Row) -> Reservation:
         lease_id=LeaseId(row["lease_id"]),
         resource_type=row["resource_type"],
         spec=json.loads(row["spec"]),
-        status=ReservationStatus(row["status"]),
+        status=_RESERVATION_STATUSES[row["status"]],
         is_deployed=row["is_deployed"],
         problem=row["problem"],
         missing_resources=row["missing_resources"],
@@ -251,9 +259,9 @@ def _reservation(row: Row) -> Reservation:
 def _event(row: Row) -> Event:
     return Event(
         id=row["id"],
-        event_type=EventType(row["event_type"]),
+        event_type=_EVENT_TYPES[row["event_type"]],
         time=row["time_at"],
-        status=EventStatus(row["status"]),
+        status=_EVENT_STATUSES[row["status"]],
         created_at=row["created_at"],
         updated_at=row["updated_at"],
     )
