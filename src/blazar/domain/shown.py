@@ -10,9 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
-from typing import cast
+from functools import lru_cache
+from typing import Final, cast
 
 JsonObject = Mapping[str, object]
+
+_REMEMBERED: Final = 1_024
 
 
 def shown_instant(value: object) -> object:
@@ -20,14 +23,12 @@ def shown_instant(value: object) -> object:
 
     What is no instant comes back as it is: an extra capability of a host may bear a date's name.
     """
-    moment = _parsed(value)
-    return value if moment is None else moment.isoformat(timespec="microseconds")
+    return _instant(value) if isinstance(value, str) else value
 
 
 def shown_stamp(value: object) -> object:
     """Return an instant as ``2031-04-05 06:07:08``, and anything else as it is."""
-    moment = _parsed(value)
-    return value if moment is None else moment.isoformat(" ", timespec="seconds")
+    return _stamp(value) if isinstance(value, str) else value
 
 
 def with_stamps(value: JsonObject) -> JsonObject:
@@ -50,11 +51,22 @@ def shown_lease(value: JsonObject) -> JsonObject:
     }
 
 
-def _parsed(value: object) -> datetime | None:
-    if not isinstance(value, str):
-        return None
+# A lease has few different instants, each of them several times.
+@lru_cache(maxsize=_REMEMBERED)
+def _instant(text: str) -> str:
+    moment = _parsed(text)
+    return text if moment is None else moment.isoformat(timespec="microseconds")
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _stamp(text: str) -> str:
+    moment = _parsed(text)
+    return text if moment is None else moment.isoformat(" ", timespec="seconds")
+
+
+def _parsed(text: str) -> datetime | None:
     try:
-        moment = datetime.fromisoformat(value)
+        moment = datetime.fromisoformat(text)
     except ValueError:
         return None
     return None if moment.utcoffset() is None else moment.astimezone(UTC).replace(tzinfo=None)
