@@ -17,6 +17,7 @@ from blazar.ports.clock import Clock
 from blazar.ports.store import BookedWindow
 
 _UNRELEASED = allocations.c.released_at.is_(None)
+_TOO_LATE = "A resource was claimed by somebody else meanwhile"
 
 
 class SqlAllocations:
@@ -49,17 +50,10 @@ class SqlAllocations:
         """Move these resources on from the generations expected, or raise ConcurrentUpdate."""
         if not expected:
             return
-        # Locked in one order, so that two claims wait for each other instead of deadlocking.
-        query = (
-            sa.select(resources.c.id, resources.c.generation)
-            .where(resources.c.id.in_(list(expected)))
-            .order_by(resources.c.id)
-            .with_for_update()
-        )
-        found = {row.id: row.generation for row in self._connection.execute(query)}
-        if found != dict(expected):
-            raise ConcurrentUpdate("A resource was claimed by somebody else meanwhile")
-        self._move_on(expected)
+        if len(expected) == 1:
+            self._move_on_one(*next(iter(expected.items())))
+        else:
+            self._move_on_from(expected)
         added = {(each.resource_id, each.reservation_id) for each in adding}
         if added:
             generations = {key: generation + 1 for key, generation in expected.items()}
@@ -262,6 +256,28 @@ class SqlAllocations:
         """Return how many allocations a resource has."""
         query = sa.select(sa.func.count()).where(allocations.c.resource_id == resource_id)
         return self._connection.scalar(query) or 0
+
+    def _move_on_one(self, resource_id: ResourceId, expected: int) -> None:
+        moved = self._connection.execute(
+            sa.update(resources)
+            .where(resources.c.id == resource_id, resources.c.generation == expected)
+            .values(generation=expected + 1)
+        )
+        if moved.rowcount != 1:
+            raise ConcurrentUpdate(_TOO_LATE)
+
+    def _move_on_from(self, expected: Mapping[ResourceId, int]) -> None:
+        # Locked in one order, so that two claims wait for each other instead of deadlocking.
+        query = (
+            sa.select(resources.c.id, resources.c.generation)
+            .where(resources.c.id.in_(list(expected)))
+            .order_by(resources.c.id)
+            .with_for_update()
+        )
+        found = {row.id: row.generation for row in self._connection.execute(query)}
+        if found != dict(expected):
+            raise ConcurrentUpdate(_TOO_LATE)
+        self._move_on(expected)
 
     def _move_on(self, resource_ids: Collection[ResourceId]) -> None:
         self._connection.execute(
