@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import os
 import secrets
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,10 +11,9 @@ import bcrypt
 import pytest
 from abuse.marked import Outpour, collect_notifications
 from programs import fetch, free_port, start_standalone, wait_until
+from stacks import require_stack
 
-from cloudlab.errors import LabError
 from cloudlab.files import Sections
-from rig import needs
 from rig.cloud.identity import token_of
 from rig.stack import Stack, running
 from rig.wanted import Wanted
@@ -60,12 +58,7 @@ OPTIONS: Sections = {
 
 @pytest.fixture(scope="module")
 def stack() -> Iterator[Stack]:
-    try:
-        needs.check("mariadb")
-    except LabError as error:
-        if "CI" in os.environ:
-            raise
-        pytest.skip(str(error))
+    require_stack("mariadb")
     with running(Wanted(managers=1, options=OPTIONS)) as stack:
         _have_tokens_checked(stack)
         collect_notifications(stack.transport_url)

@@ -10,6 +10,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from needed import give_up
 from programs import Program, request, start_standalone, wait_until
 
 SIZE = "4m"
@@ -26,7 +27,7 @@ HOST = {
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of its own, which only root can have."""
     if os.geteuid() != 0:
-        pytest.skip("only root can mount a file system")
+        give_up("only root can mount a file system")
     folder = tmp_path / "disk"
     folder.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SIZE}", "tmpfs", str(folder)], check=True)
