@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import threading
 from datetime import timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from types import TracebackType
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from blazar.cloud.simulated import SimulatedCloud
 from rig.cloud.front import Front, Request
+from rig.cloud.handler import Handler
 from rig.cloud.messages import Reply
 from rig.cloud.traffic import Traffic
 
@@ -68,30 +69,12 @@ class _Server(ThreadingHTTPServer):
     request_queue_size = 512
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    # Headers and body leave in one piece; else the client would wait for the second one.
-    wbufsize = -1
-    disable_nagle_algorithm = True
+class _Handler(Handler):
     server: _Server
 
-    def do_GET(self) -> None:
-        self._serve()
-
-    def do_POST(self) -> None:
-        self._serve()
-
-    def do_PUT(self) -> None:
-        self._serve()
-
-    def do_PATCH(self) -> None:
-        self._serve()
-
-    def do_DELETE(self) -> None:
-        self._serve()
-
-    def _serve(self) -> None:
-        content = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+    def serve(self) -> None:
+        """Answer the request at hand."""
+        content = self.content()
         try:
             reply = self.server.front.answer(self._request(content), self.server.url)
         except json.JSONDecodeError:
@@ -127,6 +110,3 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(content)
         self.wfile.flush()
-
-    def log_message(self, *args: object) -> None:
-        """Say nothing."""

@@ -11,10 +11,12 @@ import threading
 from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from types import TracebackType
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
+
+from rig.cloud.handler import Handler
 
 TOKENS = "/identity/v3/auth/tokens"
 CATALOG = {
@@ -168,29 +170,12 @@ class _Server(ThreadingHTTPServer):
     request_queue_size = 100
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    # Headers and body leave in one piece; else the client would wait for the second one.
-    wbufsize = -1
+class _Handler(Handler):
     server: _Server
 
-    def do_GET(self) -> None:
-        self._serve()
-
-    def do_POST(self) -> None:
-        self._serve()
-
-    def do_PUT(self) -> None:
-        self._serve()
-
-    def do_PATCH(self) -> None:
-        self._serve()
-
-    def do_DELETE(self) -> None:
-        self._serve()
-
-    def _serve(self) -> None:
-        content = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+    def serve(self) -> None:
+        """Answer the request at hand."""
+        content = self.content()
         parts = urlsplit(self.path)
         request = Request(
             method=self.command,
@@ -219,6 +204,3 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(content)
         self.wfile.flush()
-
-    def log_message(self, *args: object) -> None:
-        """Say nothing."""
