@@ -18,12 +18,12 @@ from cloudlab.commands import plain_environment
 from cloudlab.folder import REPOSITORY, Folder
 from cloudlab.plan import Plan
 from cloudlab.service import Service
-from rig import configuration, needs, postgresql
+from rig import configuration, needs, postgresql, web_server
 from rig.wanted import Wanted
 
 _PORTS: Final = (
     *("mariadb", "postgresql", "rabbitmq", "rabbitmq-distribution", "epmd"),
-    *("cloud", "blazar-api", "floor"),
+    *("cloud", "blazar-api", "nginx", "floor"),
 )
 _PASSWORDS: Final = ("mariadb", "postgresql", "rabbitmq", "blazar")
 _DATABASE: Final = "blazar"
@@ -34,7 +34,8 @@ class Stack:
     """The processes of an installation, and where they are reached.
 
     Each can be stopped, killed, paused, resumed, started and waited for by itself: the services are named
-    ``mariadb`` or ``postgresql``, ``epmd``, ``rabbitmq``, ``cloud``, ``blazar-api``, ``blazar-manager-1``…
+    ``mariadb`` or ``postgresql``, ``epmd``, ``rabbitmq``, ``cloud``, ``blazar-api``, ``blazar-manager-1``…,
+    ``nginx``.
     """
 
     plan: Plan
@@ -44,8 +45,8 @@ class Stack:
 
     @property
     def url(self) -> str:
-        """Return the URL of version 1 of the API."""
-        return f"{self.plan.url('blazar-api')}/v1"
+        """Return the URL of version 1 of the API, at the web server if there is one."""
+        return f"{self.plan.url('nginx' if self.wanted.has_web_server else 'blazar-api')}/v1"
 
     @property
     def cloud_url(self) -> str:
@@ -113,7 +114,7 @@ def running(wanted: Wanted | None = None) -> Iterator[Stack]:
         LabError: A program that is needed is not on this machine, or a service does not come up.
     """
     wanted = wanted or Wanted()
-    needs.check(wanted.database)
+    needs.check(wanted.database, has_web_server=wanted.has_web_server)
     root = Path(tempfile.mkdtemp(prefix="blazar-rig-"))
     # The database server may be another account's; what is secret below is its owner's alone.
     root.chmod(0o711)
@@ -146,6 +147,7 @@ def _plan(folder: Folder, wanted: Wanted) -> Stack:
         *_cloud(plan, wanted),
         *blazar.managers(plan, names),
         blazar.api(plan, wanted.api),
+        *((web_server.service(plan),) if wanted.has_web_server else ()),
     )
     return Stack(plan=plan, wanted=wanted, services={each.name: each for each in services})
 
@@ -161,6 +163,9 @@ def _bring_up(stack: Stack) -> None:
         service.start()
     for service in ours:
         service.wait_until_answers()
+    if stack.wanted.has_web_server:
+        web_server.configure(stack.plan)
+        _start(stack, "nginx")
 
 
 def _start_database(stack: Stack) -> None:

@@ -19,6 +19,8 @@ class Wanted:
     database: Database = "mariadb"
     managers: int = 2
     api: Workers = field(default_factory=lambda: Workers(processes=2))
+    has_web_server: bool = False
+    """Whether nginx stands in front of the API, as the guide for operators has it."""
     hosts: int | None = 4
     """Of the simulated OpenStack; none is registered with the service at first. Without an OpenStack, for
     None, each manager has a cloud in its memory."""

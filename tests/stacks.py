@@ -9,9 +9,9 @@ from rig import needs
 from rig.wanted import Database
 
 
-def require_stack(database: Database) -> None:
+def require_stack(database: Database, *, has_web_server: bool = False) -> None:
     """Give up on the test if a stack of ``rig`` cannot be had on this machine."""
     try:
-        needs.check(database)
+        needs.check(database, has_web_server=has_web_server)
     except LabError as error:
         give_up(str(error))

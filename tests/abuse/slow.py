@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import resource
 import socket
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
@@ -38,23 +39,31 @@ IN_A_CHUNK: Final = Habit(
     goes_on_with=b"1\r\n \r\n",
 )
 SILENT: Final = Habit(begins_with=b"", goes_on_with=b"")
+HALF_WAY: Final = Habit(begins_with=IN_THE_BODY.begins_with, goes_on_with=b"")
 HABITS: Final = (IN_THE_HEADERS, IN_THE_BODY, IN_A_CHUNK, SILENT)
 
 
-def _connect(url: str) -> socket.socket:
+def _begin(url: str, source: str, habit: Habit) -> socket.socket:
     at = urlsplit(url)
-    return socket.create_connection((at.hostname or "", at.port or 80), timeout=_CONNECT_SECONDS)
+    there = at.hostname or "", at.port or 80
+    connection = socket.create_connection(there, timeout=_CONNECT_SECONDS, source_address=(source, 0))
+    # Who is not let in is found out in the first round.
+    with suppress(OSError):
+        connection.sendall(habit.begins_with)
+    connection.setblocking(False)
+    return connection
 
 
 def _sends(connection: socket.socket, data: bytes) -> bool:
-    """Return whether somebody still listens."""
+    """Return whether somebody still listens, and has not answered."""
     try:
         connection.sendall(data)
-        return connection.recv(1, socket.MSG_PEEK) != b""
+        connection.recv(1)
     except BlockingIOError:
         return True  # Nothing has come, not even the end.
     except OSError:
         return False
+    return False
 
 
 class Crowd:
@@ -65,14 +74,11 @@ class Crowd:
         self._clients = clients
         self._is_over = threading.Event()
         self._thread = threading.Thread(target=self._dawdle, daemon=True)
-        for connection, habit in clients:
-            connection.sendall(habit.begins_with)
-            connection.setblocking(False)
         self._thread.start()
 
     @property
     def heard(self) -> int:
-        """Return how many of them are still listened to."""
+        """Return how many of them are still listened to, and have not been answered."""
         return len(self._clients)
 
     def end(self) -> None:
@@ -87,14 +93,17 @@ class Crowd:
 
 
 @contextmanager
-def slow_clients(url: str, count: int, habits: Sequence[Habit] = HABITS) -> Iterator[Crowd]:
-    """Yield as many clients, which dawdle after these habits in turn until the block ends."""
+def slow_clients(
+    url: str, count: int, habits: Sequence[Habit] = HABITS, sources: Sequence[str] = ("127.0.0.1",)
+) -> Iterator[Crowd]:
+    """Yield as many clients, which dawdle after these habits, and from these addresses, in turn.
+
+    They do until the block ends.
+    """
     with files_allowed(count + _SPARE_FILES), ExitStack() as all_of_them:
+        kinds = itertools.islice(zip(itertools.cycle(sources), itertools.cycle(habits), strict=False), count)
         crowd = Crowd(
-            [
-                (all_of_them.enter_context(_connect(url)), habits[number % len(habits)])
-                for number in range(count)
-            ]
+            [(all_of_them.enter_context(_begin(url, source, habit)), habit) for source, habit in kinds]
         )
         try:
             yield crowd

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-import requests
+from abuse.big import BODIES, BODY_MEBIBYTES, resident_mebibytes, send_bodies
 from abuse.slow import HABITS, files_allowed, slow_clients
 from programs import Program, request, start_standalone, wait_until
 
 CLIENTS = 1000
 ROUNDS = 3
 """In which each of them sends something."""
-MEBIBYTE = 2**20
 MOST_MEBIBYTES = 100
 """By which the service may grow: what a thousand clients may have sent of their requests, and some more."""
 USUAL_FILES = 1024
 """That a process may have open, where nobody has said otherwise."""
-BODIES = 40
-BODY_MEBIBYTES = 16
-SECONDS = 60
 
 Start = Callable[..., tuple[Program, str]]
 
@@ -45,22 +40,20 @@ def start(tmp_path: Path) -> Iterator[Start]:
         each.close()
 
 
-def resident_mebibytes(program: Program) -> float:
-    """Return how much memory a program has."""
-    status = Path(f"/proc/{program.process.pid}/status").read_text()
-    (line,) = (each for each in status.splitlines() if each.startswith("VmRSS:"))
-    return int(line.split()[1]) * 1024 / MEBIBYTE
+def memory_of(program: Program) -> float:
+    """Return how many mebibytes a program has."""
+    return resident_mebibytes([program.process.pid])
 
 
 def test_others_are_answered_while_a_thousand_clients_dawdle(start: Start) -> None:
     program, url = start()
-    before = resident_mebibytes(program)
+    before = memory_of(program)
 
     with slow_clients(url, CLIENTS) as crowd:
         answers = []
         while crowd.rounds < ROUNDS:
             answers.append(request(f"{url}/leases")[0])
-        grown = resident_mebibytes(program) - before
+        grown = memory_of(program) - before
         heard = crowd.heard
 
     print(f"{heard} slow clients: {len(answers)} requests of others answered, {grown:+.0f} MiB")
@@ -86,20 +79,10 @@ def test_others_are_answered_when_those_who_took_all_connections_are_cut_off(sta
 @pytest.mark.parametrize("is_chunked", [False, True], ids=["declared", "chunked"])
 def test_oversized_bodies_are_refused_and_not_kept(start: Start, is_chunked: bool) -> None:
     program, url = start()
-    before = resident_mebibytes(program)
+    before = memory_of(program)
 
-    def send(_: int) -> int | None:
-        parts = (b" " * MEBIBYTE for _ in range(BODY_MEBIBYTES))
-        headers = {"Content-Type": "application/json"}
-        body = parts if is_chunked else b"".join(parts)
-        try:
-            return requests.post(f"{url}/leases", data=body, headers=headers, timeout=SECONDS).status_code
-        except requests.ConnectionError:
-            return None
-
-    with ThreadPoolExecutor(BODIES) as pool:
-        answers = list(pool.map(send, range(BODIES)))
-    grown = resident_mebibytes(program) - before
+    answers = send_bodies(url, is_chunked=is_chunked)
+    grown = memory_of(program) - before
 
     print(
         f"{BODIES} bodies of {BODY_MEBIBYTES} MiB: {answers.count(413)} answered with 413, {grown:+.0f} MiB"

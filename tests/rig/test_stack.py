@@ -13,7 +13,7 @@ import requests
 from cloudlab import packages, processes
 from cloudlab.errors import LabError
 from cloudlab.waiting import wait_until
-from rig import needs
+from rig import needs, web_server
 from rig.stack import Stack, running
 from rig.wanted import Database, Wanted
 
@@ -128,3 +128,11 @@ def test_a_program_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> 
 
     with pytest.raises(LabError, match=r"missing; as root: apt-get install .* rabbitmq-server$"):
         needs.check("mariadb")
+
+
+def test_a_web_server_is_missed_only_where_there_is_to_be_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(web_server, "PROGRAM", "/nowhere/nginx")
+
+    needs.check("mariadb")
+    with pytest.raises(LabError, match=r"missing; as root: apt-get install .* nginx$"):
+        needs.check("mariadb", has_web_server=True)

@@ -1,0 +1,192 @@
+"""What slow clients and oversized bodies do to uWSGI, behind nginx as the guide has it, and alone."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import pytest
+import requests
+from abuse.big import BODIES, BODY_MEBIBYTES, resident_mebibytes, send_bodies
+from abuse.slow import HABITS, HALF_WAY, IN_A_CHUNK, IN_THE_BODY, IN_THE_HEADERS, SILENT, Habit, slow_clients
+from programs import wait_until
+from stacks import require_stack
+
+from cloudlab import probes
+from cloudlab.folder import REPOSITORY
+from rig import web_server
+from rig.stack import Stack, running
+from rig.wanted import Wanted
+
+CLIENTS = 1000
+ROUNDS = 3
+"""In which each of them sends something."""
+ADDRESSES = tuple(f"127.0.0.{number}" for number in range(2, 27))
+"""Of slow clients. Everybody else has 127.0.0.1."""
+CUT_OFF_SECONDS = 25
+"""The guide's 10, and more for a machine that is busy."""
+MOST_OF_ONE_ADDRESS = 100
+"""In the guide."""
+MOST_MEBIBYTES = 100
+SECONDS = 10
+FEW_SECONDS = 2
+GUIDE = REPOSITORY / "doc" / "operators" / "install.md"
+
+
+@pytest.fixture(scope="module")
+def stack() -> Iterator[Stack]:
+    require_stack("mariadb", has_web_server=True)
+    with running(Wanted(managers=1, hosts=None, has_web_server=True)) as stack:
+        yield stack
+
+
+def memory_of(stack: Stack) -> float:
+    """Return how many mebibytes the web server and the API have."""
+    return resident_mebibytes(
+        each.pid for name in ("nginx", "blazar-api") for each in stack.service(name).members()
+    )
+
+
+def answer(url: str, seconds: float = SECONDS) -> int | None:
+    """Return the status of an answer; None if there was none in time."""
+    try:
+        return requests.get(f"{url}/leases", timeout=seconds).status_code
+    except requests.RequestException:
+        return None
+
+
+def test_others_are_answered_while_a_thousand_clients_dawdle_until_they_are_cut_off(stack: Stack) -> None:
+    habits = (*HABITS, HALF_WAY)
+    steady = CLIENTS * 2 // len(habits)
+    before = memory_of(stack)
+
+    with slow_clients(stack.url, CLIENTS, habits, ADDRESSES) as crowd:
+        answers = []
+        while crowd.rounds < ROUNDS:
+            answers.append(answer(stack.url))
+        heard, grown = crowd.heard, memory_of(stack) - before
+
+        def are_cut_off() -> bool:
+            answers.append(answer(stack.url))
+            return crowd.heard <= steady
+
+        assert wait_until(are_cut_off, CUT_OFF_SECONDS)
+        left = crowd.heard
+
+    print(
+        f"{heard} slow clients: {len(answers)} requests of others answered, {grown:+.0f} MiB; "
+        f"{left} left after {crowd.rounds} s"
+    )
+    assert heard == CLIENTS
+    assert set(answers) == {200}
+    assert grown < MOST_MEBIBYTES
+
+
+def test_one_address_has_a_part_of_all_connections(stack: Stack) -> None:
+    with slow_clients(stack.url, 3 * MOST_OF_ONE_ADDRESS, (IN_THE_BODY,), ADDRESSES[:1]) as crowd:
+        assert wait_until(lambda: crowd.heard <= MOST_OF_ONE_ADDRESS, CUT_OFF_SECONDS)
+
+        assert answer(stack.url) == 200
+        assert crowd.heard == MOST_OF_ONE_ADDRESS
+
+
+@contextmanager
+def few_connections(stack: Stack) -> Iterator[None]:
+    """Have the web server accept hardly any connections during the block."""
+    few = {
+        "worker_processes auto": "worker_processes 1",
+        "worker_connections 8192": "worker_connections 64",
+        "client_header_timeout 10s": "client_header_timeout 3s",
+    }
+    web_server.configure(stack.plan, few)
+    stack.restart("nginx")
+    yield
+    web_server.configure(stack.plan)
+    stack.restart("nginx")
+
+
+def test_others_are_answered_when_those_who_took_all_connections_are_cut_off(stack: Stack) -> None:
+    with few_connections(stack), slow_clients(stack.url, 200, (IN_THE_HEADERS,)):
+        assert wait_until(lambda: answer(stack.url) is None)
+        assert "worker_connections are not enough" in stack.log("nginx").read_text()
+
+        assert wait_until(lambda: answer(stack.url) == 200)
+
+
+@pytest.mark.parametrize("is_chunked", [False, True], ids=["declared", "chunked"])
+def test_oversized_bodies_are_refused_and_not_kept(stack: Stack, is_chunked: bool) -> None:
+    before = memory_of(stack)
+
+    answers = send_bodies(stack.url, is_chunked=is_chunked)
+
+    grown = memory_of(stack) - before
+    print(
+        f"{BODIES} bodies of {BODY_MEBIBYTES} MiB: {answers.count(413)} answered with 413, {grown:+.0f} MiB"
+    )
+    # Who sends on without end is cut off, and may not come to read the answer.
+    assert set(answers) <= ({413, None} if is_chunked else {413})
+    assert grown < MOST_MEBIBYTES
+    assert answer(stack.url) == 200
+
+
+@contextmanager
+def behind_a_router(stack: Stack) -> Iterator[str]:
+    """Yield the URL of the API under a uWSGI of its own, with the router that uWSGI has for HTTP."""
+    api, address = stack.service("blazar-api"), stack.plan.address("floor")
+    places = {"--http-socket": "--http", stack.plan.address("blazar-api"): address}
+    service = replace(
+        api,
+        name="uwsgi",
+        command=tuple(places.get(each, each) for each in api.command),
+        check=lambda since: probes.serves_http(stack.plan.ports["floor"]),
+    )
+    try:
+        service.start()
+        service.wait_until_answers()
+        yield f"{stack.plan.url('floor')}/v1"
+    finally:
+        service.kill()
+
+
+def check_takes_all_threads(stack: Stack, url: str, habit: Habit) -> None:
+    """As many slow clients as there are threads take the API from everybody, until they go."""
+    threads = stack.wanted.api.processes * stack.wanted.api.threads
+    with slow_clients(url, threads, (habit,)):
+        assert wait_until(lambda: answer(url, FEW_SECONDS) is None)
+    assert wait_until(lambda: answer(url) == 200)
+
+
+@pytest.mark.parametrize("habit", [IN_THE_HEADERS, IN_THE_BODY], ids=["headers", "body"])
+def test_without_the_web_server_slow_clients_take_all_threads(stack: Stack, habit: Habit) -> None:
+    check_takes_all_threads(stack, f"{stack.plan.url('blazar-api')}/v1", habit)
+
+
+def check_takes_nothing(url: str, *habits: Habit) -> None:
+    """Many slow clients leave the API to others."""
+    with slow_clients(url, CLIENTS // 10, habits) as crowd:
+        assert wait_until(lambda: crowd.rounds > 0)
+        assert answer(url) == 200
+
+
+def test_without_the_web_server_the_silent_take_nothing(stack: Stack) -> None:
+    check_takes_nothing(f"{stack.plan.url('blazar-api')}/v1", IN_A_CHUNK, SILENT)
+
+
+def test_the_router_of_uwsgi_is_no_help_against_slow_bodies(stack: Stack) -> None:
+    with behind_a_router(stack) as url:
+        check_takes_nothing(url, IN_THE_HEADERS, IN_A_CHUNK, SILENT)
+        check_takes_all_threads(stack, url, IN_THE_BODY)
+
+
+def test_what_is_tested_here_is_what_the_guide_shows(stack: Stack) -> None:
+    guide = GUIDE.read_text()
+    (line,) = (each for each in guide.splitlines() if "uwsgi --http-socket" in each)
+    command = shlex.split(line)
+    shown = [each for each in command[1:] if each.startswith("--")]
+
+    assert f"{{literalinclude}} {os.path.relpath(web_server.EXAMPLE, GUIDE.parent)}" in guide
+    assert shown
+    assert set(shown) <= set(stack.service("blazar-api").command)
