@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import requests
 
+from blazar.ports.compute import Flavor
 from rig.cloud.faults import Fault, FaultKind
 from rig.cloud.traffic import Figures, Kind
 
@@ -51,6 +53,10 @@ class CloudControl:
         """Return everything there is, by table, as the simulated cloud's state file has it."""
         state: Mapping[str, Any] = self._ask("GET", "state")
         return state
+
+    def make_flavor(self, flavor: Flavor) -> None:
+        """Make a flavor, as an operator does."""
+        self._ask("POST", "flavors", asdict(flavor))
 
     def boot_server(self, name: str, project_id: str, **more: str) -> Mapping[str, Any]:
         """Return a new server; *more* are ``flavor_id``, ``service_host`` and ``reservation_id``."""

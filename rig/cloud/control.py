@@ -11,6 +11,7 @@ from dataclasses import asdict
 from typing import Any
 
 from blazar.cloud.simulated import SimulatedCloud
+from blazar.ports.compute import Flavor
 from rig.cloud.faults import Fault
 from rig.cloud.messages import Call, Handler, Reply, Route, Service
 from rig.cloud.traffic import Traffic
@@ -33,6 +34,7 @@ def control_service(traffic: Traffic) -> Service:
             Route("PUT", "/latency", with_traffic(_set_latency)),
             Route("PUT", "/faults", with_traffic(_set_faults)),
             Route("GET", "/state", _show_state),
+            Route("POST", "/flavors", _make_flavor),
             Route("POST", "/servers", _boot_server),
             Route("PUT", "/hosts/{name}", _set_host_state),
         ),
@@ -72,6 +74,12 @@ def _set_faults(traffic: Traffic, call: Call) -> Reply:
 
 def _show_state(cloud: SimulatedCloud, call: Call) -> Reply:
     return Reply(body=json.loads(cloud.to_json()))
+
+
+def _make_flavor(cloud: SimulatedCloud, call: Call) -> Reply:
+    flavor = Flavor(**call.body)
+    cloud.compute.create_flavor(flavor)
+    return Reply(status=201, body=asdict(flavor))
 
 
 def _boot_server(cloud: SimulatedCloud, call: Call) -> Reply:

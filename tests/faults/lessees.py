@@ -14,9 +14,13 @@ from typing import Any
 import requests
 from faults.client import PROJECT, Answer, Client, Said
 
+from blazar.ports.compute import Flavor
 from rig.cloud import CloudControl
 
 MINUTE = timedelta(minutes=1)
+FLAVOR = Flavor(id="small", name="small", vcpus=2, memory_mb=1024, disk_gb=10, is_public=True)
+"""Of which there are leases; the cloud must have it."""
+HOSTS, INSTANCES, FLAVORS = "physical:host", "virtual:instance", "flavor:instance"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -149,8 +153,8 @@ class Lessees:
             promise.end, promise.start = end, start or promise.start
 
     def _use(self, client: Client, control: CloudControl, chance: random.Random, mine: list[Promise]) -> None:
-        """Boot a server on a host of a lease that runs; it goes with the lease."""
-        begun = [each for each in mine if each.start <= _minute() and each.resource_type == "physical:host"]
+        """Boot a server in a lease that runs; it goes with the lease."""
+        begun = [each for each in mine if each.start <= _minute() and each.resource_type in _HINTS]
         if not begun:
             return
         promise = chance.choice(begun)
@@ -158,9 +162,10 @@ class Lessees:
         if answer.said is not Said.DONE or answer.body["lease"]["status"] != "ACTIVE":
             return
         try:
-            control.boot_server("server", PROJECT, reservation_id=promise.reservation_id)
+            hint = {_HINTS[promise.resource_type]: promise.reservation_id}
+            control.boot_server("server", PROJECT, **hint)
         except requests.HTTPError:
-            # It has ended meanwhile, or its hosts are full.
+            # It has ended meanwhile, or is full.
             return
         with self._lock:
             self.ledger.answers["server booted"] += 1
@@ -185,29 +190,32 @@ def _window(chance: random.Random) -> tuple[datetime | None, datetime]:
     return start, start + minutes * MINUTE
 
 
+_HINTS = {HOSTS: "reservation_id", INSTANCES: "flavor_id", FLAVORS: "flavor_id"}
+"""How Nova is told of which reservation a server is: a reservation of instances has a flavor of its own."""
+
+
 def _reservation(chance: random.Random, network_id: str) -> Mapping[str, Any]:
-    kind = chance.random()
-    if kind < 0.4:
+    kind = chance.choices((HOSTS, INSTANCES, FLAVORS, "virtual:floatingip"), (35, 25, 25, 15))[0]
+    if kind == HOSTS:
         most = chance.randint(1, 3)
         return {
-            "resource_type": "physical:host",
+            "resource_type": kind,
             "min": 1,
             "max": most,
             "hypervisor_properties": "",
             "resource_properties": "",
         }
-    if kind < 0.8:
+    if kind in (INSTANCES, FLAVORS):
+        sizes = {"vcpus": chance.randint(1, 8), "memory_mb": 1024, "disk_gb": 10}
         return {
-            "resource_type": "virtual:instance",
-            "vcpus": chance.randint(1, 8),
-            "memory_mb": 1024,
-            "disk_gb": 10,
+            "resource_type": kind,
+            **(sizes if kind == INSTANCES else {"flavor_id": FLAVOR.id}),
             "amount": chance.randint(1, 3),
             "affinity": chance.choice((None, None, None, False)),
             "resource_properties": "",
         }
     return {
-        "resource_type": "virtual:floatingip",
+        "resource_type": kind,
         "network_id": network_id,
         "amount": chance.randint(1, 2),
         "required_floatingips": [],

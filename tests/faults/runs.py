@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 import requests
 from faults.aftermath import Aftermath
 from faults.client import Client
-from faults.lessees import Ledger, Lessees
+from faults.lessees import FLAVOR, Ledger, Lessees
 from faults.notices import Notices
 from faults.troubles import CLIENT_TIMEOUT_SECONDS, Scene, Trouble
 
@@ -59,16 +60,19 @@ class Report:
     def __str__(self) -> str:
         """Return it in one line."""
         answers = self.ledger.answers
+        kinds = Counter(each.resource_type for each in self.ledger.promises)
+        leases = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
         said = {each: sum(answers[key] for key in answers if key.endswith(f" {each}")) for each in _SAID}
         return (
             f"{self.name}: seed {self.seed}, {self.strikes} strikes, {self.ledger.created} leases in "
-            f"{self.seconds:.0f} s; requests done {said['done']}, refused {said['refused']}, not answered "
-            f"{said['unknown']}; servers {answers['server booted']}; settled after "
+            f"{self.seconds:.0f} s ({leases}); requests done {said['done']}, refused {said['refused']}, "
+            f"not answered {said['unknown']}; servers {answers['server booted']}; settled after "
             f"{self.seconds_to_settle:.1f} s; {self.notices} notifications"
         )
 
 
 _LEFT_TO_NOBODY = ("servers", "flavors", "server_groups", "floating_ips")
+_OF_OPERATORS = (PLAIN_FLAVOR.id, FLAVOR.id)
 _SAID = ("done", "refused", "unknown")
 
 
@@ -147,7 +151,7 @@ class Ground:
                 self.aftermath.wait_until_settled()
         state = self.control.state()
         left = {
-            key: [each for each in state[key] if each["id"] != PLAIN_FLAVOR.id] for key in _LEFT_TO_NOBODY
+            key: [each for each in state[key] if each["id"] not in _OF_OPERATORS] for key in _LEFT_TO_NOBODY
         }
         assert self.aftermath.leases() == ()
         assert not any(left.values()), left
@@ -165,6 +169,7 @@ def ground(database: Database, managers: int = 3) -> Iterator[Ground]:
         engine, control = make_engine(stack.database_url), CloudControl(stack.cloud_url)
         try:
             network_id = str(control.state()["networks"][0]["id"])
+            control.make_flavor(FLAVOR)
             _register(stack.url, network_id)
             yield Ground(
                 stack=stack,

@@ -15,13 +15,15 @@ from clocks import EPOCH, ManualClock
 from databases import make_database
 from faults.aftermath import Aftermath
 from faults.lessees import Promise
-from samples import make_lease
+from samples import make_host, make_lease
 
 from blazar.cloud.simulated import SimulatedCloud
 from blazar.cloud.simulated.furnishing import furnish
 from blazar.db import tables
 from blazar.db.store import SqlStore
 from blazar.domain.lease import LeaseId
+from blazar.ports.compute import Flavor
+from blazar.ports.placement import Inventories, Inventory
 from rig.cloud import CloudControl, ServedCloud
 
 
@@ -50,7 +52,15 @@ def stage(tmp_path: Path) -> Iterator[Stage]:
         ServedCloud(cloud) as served,
         closing(CloudControl(served.url)) as control,
     ):
-        yield Stage(cloud, SqlStore(engine, ManualClock()), engine, Aftermath(engine, control, Listener()))
+        store = SqlStore(engine, ManualClock())
+        with store.begin() as transaction:
+            for each in cloud.compute.list_hypervisors():
+                name = each.hypervisor_hostname
+                transaction.hosts.insert(
+                    make_host(each.id, hypervisor_hostname=name, service_name=each.service_host)
+                )
+            transaction.commit()
+        yield Stage(cloud, store, engine, Aftermath(engine, control, Listener()))
 
 
 def leave_an_aggregate(stage: Stage) -> None:
@@ -59,6 +69,19 @@ def leave_an_aggregate(stage: Stage) -> None:
 
 def leave_a_class(stage: Stage) -> None:
     stage.cloud.placement.create_resource_class("CUSTOM_RESERVATION_1")
+
+
+def leave_an_inventory(stage: Stage) -> None:
+    placement = stage.cloud.placement
+    (hypervisor, _) = stage.cloud.compute.list_hypervisors()
+    provider = placement.create_provider(f"blazar_{hypervisor.hypervisor_hostname}", None)
+    left = {"VCPU": Inventory(total=1, max_unit=1)}
+    placement.put_inventories(provider.uuid, Inventories(generation=provider.generation, by_class=left))
+
+
+def leave_a_flavor(stage: Stage) -> None:
+    flavor = Flavor(id="left", name="reservation:left", vcpus=1, memory_mb=1, disk_gb=1)
+    stage.cloud.compute.create_flavor(flavor)
 
 
 def lose_a_host(stage: Stage) -> None:
@@ -92,6 +115,8 @@ def test_what_is_as_it_must_be_passes(stage: Stage) -> None:
     [
         leave_an_aggregate,
         leave_a_class,
+        leave_an_inventory,
+        leave_a_flavor,
         lose_a_host,
         have_a_lease_that_never_started,
         have_something_unsaid,

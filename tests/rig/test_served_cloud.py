@@ -202,6 +202,14 @@ def test_a_server_is_booted_only_where_a_reservation_lets_it(
     assert [each["name"] for each in control.state()["servers"]] == ["mine"]
 
 
+def test_a_flavor_that_an_operator_made_is_there(served: ServedCloud, control: CloudControl) -> None:
+    flavor = Flavor(id="small", name="small", vcpus=2, memory_mb=1024, disk_gb=10, is_public=True)
+
+    control.make_flavor(flavor)
+
+    assert served.cloud.compute.find_flavor("small") == flavor
+
+
 def test_the_program_says_where_it_is_and_ends_when_it_is_told_to(
     free_process: Callable[[list[str]], subprocess.Popen[str]],
 ) -> None:
