@@ -8,7 +8,7 @@ Every method is one request or a few, has a timeout, and may raise besides what 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -119,8 +119,8 @@ class Hypervisors(Protocol):
 class Aggregates(Protocol):
     """Host aggregates. The real rules hold: a host is in at most one availability zone."""
 
-    def list_aggregates(self) -> tuple[Aggregate, ...]:
-        """Return all aggregates with their hosts and metadata."""
+    def list_aggregates(self, names: Collection[str] | None = None) -> tuple[Aggregate, ...]:
+        """Return aggregates with their hosts and metadata: all, or those of these names."""
 
     def create_aggregate(
         self, name: str, availability_zone: str | None, metadata: Mapping[str, str]

@@ -47,6 +47,14 @@ def test_a_name_is_given_once(compute: Compute, lab: CloudLab) -> None:
     assert [each for each in compute.list_aggregates() if each.name == first.name] == [first]
 
 
+def test_those_of_some_names_are_listed_and_no_others(compute: Compute, lab: CloudLab) -> None:
+    one, other, _ = (compute.create_aggregate(lab.name(name), None, {}) for name in "abc")
+
+    found = compute.list_aggregates([other.name, one.name, lab.name("d")])
+    assert sorted(found, key=lambda each: each.name) == [one, other]
+    assert compute.list_aggregates([]) == ()
+
+
 def test_metadata_are_added_to_those_there_are(compute: Compute, lab: CloudLab) -> None:
     made = compute.create_aggregate(lab.name("a"), None, {"kept": "1", "changed": "1"})
 

@@ -6,10 +6,12 @@ import logging
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 from cloud.openstack.conftest import MakeCloud, MakeConf
 from cloud.openstack.stub import TOKENS, Reply, Request, StubCloud
+from keystoneauth1.access.service_catalog import ServiceCatalogV3
 
 from blazar.cloud.openstack.driver import OpenStackCloud
 from blazar.cloud.openstack.identity import make_old_plugin
@@ -181,6 +183,35 @@ def test_a_token_that_is_refused_is_replaced_once(stub: StubCloud, cloud: OpenSt
     assert cloud.compute.list_aggregates() == ()
 
     assert [each.token for each in stub.asked("GET", AGGREGATES)] == ["token-1", "token-2"]
+
+
+def test_the_catalog_is_looked_through_once_a_token(
+    stub: StubCloud, cloud: OpenStackCloud, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[object] = []
+    look = ServiceCatalogV3.get_endpoints_data
+
+    def counted(self: ServiceCatalogV3, *arguments: Any, **keys: Any) -> object:
+        looks.append(keys)
+        return look(self, *arguments, **keys)
+
+    monkeypatch.setattr(ServiceCatalogV3, "get_endpoints_data", counted)
+    for _ in range(3):
+        cloud.compute.list_aggregates()
+        cloud.placement.list_resource_classes()
+
+    assert len(looks) == 2
+
+
+def test_a_service_that_has_moved_is_found_by_the_next_token(stub: StubCloud, cloud: OpenStackCloud) -> None:
+    cloud.compute.list_aggregates()
+    stub.endpoints["compute"] = {("internal", "one"): "/elsewhere/v2.1"}
+    stub.lay_out("GET", AGGREGATES, Reply(status=401))
+    stub.lay_out("GET", "/elsewhere/v2.1/os-aggregates", Reply(body={"aggregates": []}))
+
+    assert cloud.compute.list_aggregates() == ()
+
+    assert len(stub.asked("GET", "/elsewhere/v2.1/os-aggregates")) == 1
 
 
 def test_a_second_refusal_is_no_usable_answer(stub: StubCloud, cloud: OpenStackCloud) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from blazar.cloud.simulated.calls import Service, reads, writes
@@ -35,9 +35,10 @@ class SimulatedHosts(Service):
         return {host: self._state.zone_of(host) for host in hosts}
 
     @reads("compute.list_aggregates")
-    def list_aggregates(self) -> tuple[Aggregate, ...]:
-        """Return all aggregates, oldest first."""
-        return tuple(self._state.aggregates.values())
+    def list_aggregates(self, names: Collection[str] | None = None) -> tuple[Aggregate, ...]:
+        """Return all aggregates, or those of these names, oldest first."""
+        known = self._state.aggregates.values()
+        return tuple(each for each in known if names is None or each.name in names)
 
     def create_aggregate(
         self, name: str, availability_zone: str | None, metadata: Mapping[str, str]

@@ -34,7 +34,8 @@ class Observation:
 
     def look(self) -> HostsSeen:
         """Return what exists."""
-        aggregates = {each.name: each for each in self._compute.list_aggregates()}
+        names = (self._reservation_id, self._settings.freepool_name)
+        aggregates = {each.name: each for each in self._compute.list_aggregates(names)}
         seen = HostsSeen(
             own=aggregates.get(self._reservation_id), freepool=aggregates.get(self._settings.freepool_name)
         )

@@ -58,9 +58,8 @@ class Observation(Generic[SpecT]):
     def look(self) -> SlotsSeen:
         """Return what exists."""
         reservation_id = self._assignment.reservation_id
-        aggregates = self._cloud.compute.list_aggregates()
         seen = SlotsSeen(
-            own=next((each for each in aggregates if each.name == reservation_id), None),
+            own=next(iter(self._cloud.compute.list_aggregates([reservation_id])), None),
             has_class=self._cloud.placement.has_resource_class(self._class),
             is_over=self._phase is Phase.OVER,
         )
