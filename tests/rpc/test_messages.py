@@ -12,7 +12,7 @@ from oslo_context import context as oslo
 from telemetry.listening import listening
 
 from blazar.domain import errors
-from blazar.ports.manager import Caller, Manager
+from blazar.ports.manager import Caller, Manager, WrittenObjects
 from blazar.rpc.local import local_manager
 from blazar.rpc.messages import METHODS, RemoteManager, answer
 
@@ -131,3 +131,59 @@ def test_a_message_that_is_no_request_is_answered_all_the_same() -> None:
     reply = answer(cast("Manager", Recorder()), {"method": "list_hosts"})
 
     assert reply["error"]["code"] == "internal"
+
+
+class TestALongList:
+    OBJECTS: tuple[dict[str, object], ...] = (
+        {"id": "1", "name": 'ü "🌙" \\'},
+        {"id": "2", "of": {"a": [None, 1.5]}},
+    )
+
+    @pytest.fixture
+    def recorder(self) -> Recorder:
+        return Recorder(WrittenObjects([json.dumps(each) for each in self.OBJECTS]))
+
+    def test_it_arrives_as_it_was_written(self, recorder: Recorder) -> None:
+        assert local_manager(cast("Manager", recorder)).list_leases(CALLER, None) == list(self.OBJECTS)
+
+    def test_an_empty_one_arrives(self) -> None:
+        recorder = Recorder(WrittenObjects([]))
+
+        assert local_manager(cast("Manager", recorder)).list_leases(CALLER, None) == []
+
+    def test_it_is_short_on_its_way_and_has_nothing_to_be_escaped(self) -> None:
+        recorder = Recorder(
+            WrittenObjects([json.dumps({"id": number, "ü": "same"}) for number in range(999)])
+        )
+        carried: list[str] = []
+
+        def carry(request: dict[str, Any]) -> dict[str, Any]:
+            reply = answer(cast("Manager", recorder), request)
+            carried.append(json.dumps(reply))
+            return reply
+
+        found = RemoteManager(carry).list_leases(CALLER, None)
+
+        assert found == [{"id": number, "ü": "same"} for number in range(999)]
+        assert len(carried[0]) < len(json.dumps(found)) / 3
+        assert "\\" not in carried[0]
+
+    def test_an_api_of_the_version_before_is_answered_in_objects(self, recorder: Recorder) -> None:
+        request = {"method": "list_leases", "caller": asdict(CALLER), "arguments": [None]}
+
+        assert json.loads(json.dumps(answer(cast("Manager", recorder), request))) == {
+            "result": list(self.OBJECTS)
+        }
+
+    def test_a_manager_of_the_version_before_is_understood(self) -> None:
+        remote = RemoteManager(lambda request: {"result": [{"id": "1"}]})
+
+        assert remote.list_leases(CALLER, None) == [{"id": "1"}]
+
+    def test_its_objects_can_be_looked_at_where_it_was_written(self) -> None:
+        written = WrittenObjects([json.dumps(each) for each in self.OBJECTS])
+
+        assert list(written) == list(self.OBJECTS)
+        assert (len(written), written[1]) == (2, self.OBJECTS[1])
+        assert list(written[:1]) == [self.OBJECTS[0]]
+        assert json.loads(written.text) == list(self.OBJECTS)

@@ -15,7 +15,7 @@ def list_leases(call: Call) -> object:
     project_id = None if call.is_admin else call.caller.project_id
     if not project_id and not call.is_admin:
         raise Forbidden("blazar:leases:get needs a token for a project")
-    return {"leases": [render.lease(each) for each in call.manager.list_leases(call.caller, project_id)]}
+    return {"leases": render.leases(call.manager.list_leases(call.caller, project_id))}
 
 
 def create_lease(call: Call) -> object:

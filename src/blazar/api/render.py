@@ -8,16 +8,24 @@ Source: rest-api 4.7, 9 (1, 2).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import cast
 
-from blazar.domain.shown import shown_instant, shown_lease, with_stamps
+from blazar.domain.shown import show_lease, shown_instant, shown_lease, with_stamps
 from blazar.ports.manager import JsonObject
 
 
 def lease(value: JsonObject) -> JsonObject:
     """Return a lease with its reservations and events."""
     return shown_lease(value)
+
+
+def leases(values: Iterable[JsonObject]) -> Sequence[JsonObject]:
+    """Return leases as :func:`lease` does; those that are given are of no use any more."""
+    shown = cast("list[dict[str, object]]", list(values))
+    for each in shown:
+        show_lease(each)
+    return shown
 
 
 def host(value: JsonObject) -> JsonObject:

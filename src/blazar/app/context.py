@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from blazar.app.availability import AvailabilityIndex
+from blazar.app.lease_memory import LeaseMemory
 from blazar.domain.errors import UnsupportedResourceType
 from blazar.plugins.contract import ResourcePlugin
 from blazar.ports.clock import Clock
@@ -46,6 +47,8 @@ class Context:
     """The operator's rules about usage by name, in the order in which they are asked."""
     limits: Limits | None = None
     """What projects may reserve; None where that is not limited."""
+    lease_memory: LeaseMemory = field(default_factory=LeaseMemory)
+    """What these plugins made of the leases that were listed."""
     random: random.Random = field(default_factory=random.Random)
     new_id: Callable[[], str] = new_uuid
     """Where the ids of what is stored come from; with this and *random*, a run can be repeated exactly."""

@@ -12,6 +12,7 @@ from blazar.app.choosing import Found, Search, find_resources
 from blazar.app.context import Context
 from blazar.app.enforcement import tell_end
 from blazar.app.health import have_missing_sought
+from blazar.app.lease_texts import list_texts
 from blazar.app.lease_updates import update_once
 from blazar.app.records import announce, record_request
 from blazar.app.request_work import RequestWork, request_work
@@ -32,7 +33,7 @@ from blazar.domain.lease import (
 )
 from blazar.domain.lifecycle import with_status
 from blazar.plugins.contract import Wish
-from blazar.ports.manager import Caller
+from blazar.ports.manager import Caller, WrittenObjects
 from blazar.ports.store import Transaction
 
 _POLL = timedelta(milliseconds=50)
@@ -40,9 +41,7 @@ _POLL = timedelta(milliseconds=50)
 
 def list_leases(context: Context, project_id: str | None) -> Sequence[JsonObject]:
     """Return the leases of a project, or of all projects for None."""
-    with context.store.read() as transaction:
-        found = transaction.leases.list(project_id)
-    return [lease_view(lease, context.plugins) for lease in found]
+    return WrittenObjects(list_texts(context, project_id))
 
 
 def get_lease(context: Context, lease_id: str) -> JsonObject:

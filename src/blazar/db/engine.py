@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import sqlalchemy as sa
 from oslo_db.sqlalchemy import engines, exc_filters
+from pymysql.constants import FIELD_TYPE
+from pymysql.converters import convert_datetime
 
 WRITES = "blazar_writes"
 """Execution option of a connection whose transaction will write."""
@@ -43,6 +46,8 @@ def make_engine(url: str, **options: Any) -> sa.Engine:
     @sa.event.listens_for(engine, "connect")
     def prepare(connection: Any, record: object) -> None:
         engine.dialect.set_isolation_level(connection, "READ COMMITTED")
+        if engine.dialect.driver == "pymysql":
+            connection.decoders = {**connection.decoders, FIELD_TYPE.DATETIME: _datetime}
 
     @sa.event.listens_for(engine, "begin")
     def begin(connection: sa.Connection) -> None:
@@ -51,6 +56,18 @@ def make_engine(url: str, **options: Any) -> sa.Engine:
 
     engine.dispose()  # of the connection that oslo.db made to try it
     return engine
+
+
+def _datetime(text: str) -> datetime | str:
+    """Return what MariaDB wrote as an instant; anything odd as the driver does.
+
+    The driver takes each apart by a pattern, which is a fifth of the work of reading a lease.
+    """
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        found: datetime | str = convert_datetime(text)
+        return found
 
 
 def _sqlite_engine(url: str) -> sa.Engine:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -35,6 +35,46 @@ _EVENT_TYPES: Final = {each.value: each for each in EventType}
 _EVENT_STATUSES: Final = {each.value: each for each in EventStatus}
 
 
+@dataclass(frozen=True, slots=True)
+class _Queries:
+    """What is to be read of leases and of their children, in their order."""
+
+    leases: sa.Select[Any]
+    reservations: sa.Select[Any]
+    events: sa.Select[Any]
+
+    @classmethod
+    def of(cls, which: sa.ColumnElement[bool], children_of: Callable[[Any], Any]) -> _Queries:
+        """Return the queries for some leases, and for the rows of a table that are theirs."""
+        return cls(
+            sa.select(leases).where(which).order_by(leases.c.created_at, leases.c.id),
+            sa.select(reservations).where(children_of(reservations)).order_by(reservations.c.position),
+            # At one instant: start_lease, end_lease, before_end_lease.
+            sa.select(events)
+            .where(children_of(events))
+            .order_by(events.c.time_at, events.c.event_type.desc()),
+        )
+
+
+# Made once: to put a statement together takes longer than to execute it.
+_WANTED: Final[sa.BindParameter[str]] = sa.bindparam("wanted")
+_ALL_WANTED: Final[sa.BindParameter[str]] = sa.bindparam("wanted", expanding=True)
+_FIND: Final = _Queries.of(leases.c.id == _WANTED, lambda table: table.c.lease_id == _WANTED)
+_GET_MANY: Final = _Queries.of(leases.c.id.in_(_ALL_WANTED), lambda table: table.c.lease_id.in_(_ALL_WANTED))
+_LIST_ALL: Final = _Queries.of(sa.true(), lambda table: sa.true())
+_LIST_OF_PROJECT: Final = _Queries.of(
+    leases.c.project_id == _WANTED,
+    lambda table: table.c.lease_id.in_(sa.select(leases.c.id).where(leases.c.project_id == _WANTED)),
+)
+_INSERT: Final = {table: sa.insert(table) for table in (leases, reservations, events)}
+_REPLACE: Final = sa.update(leases).where(
+    leases.c.id == sa.bindparam("lease_id"), leases.c.revision == sa.bindparam("known_revision")
+)
+_REPLACE_CHILD: Final = {
+    table: sa.update(table).where(table.c.id == sa.bindparam("row_id")) for table in (reservations, events)
+}
+
+
 class SqlLeases:
     """Implements :class:`blazar.ports.store.LeaseStore`."""
 
@@ -43,15 +83,25 @@ class SqlLeases:
 
     def find(self, lease_id: str) -> Lease | None:
         """Return a lease, or None."""
-        found = self._load(leases.c.id == lease_id, lambda table: table.c.lease_id == lease_id)
+        found = self._load(_FIND, {"wanted": lease_id})
         return found[0] if found else None
 
     def list(self, project_id: str | None = None) -> tuple[Lease, ...]:
         """Return the leases of a project, or all, oldest first."""
         if project_id is None:
-            return self._load(sa.true(), lambda table: sa.true())
-        own = sa.select(leases.c.id).where(leases.c.project_id == project_id)
-        return self._load(leases.c.project_id == project_id, lambda table: table.c.lease_id.in_(own))
+            return self._load(_LIST_ALL, {})
+        return self._load(_LIST_OF_PROJECT, {"wanted": project_id})
+
+    def list_revisions(self, project_id: str | None = None) -> Mapping[LeaseId, int]:
+        """Return the revisions of the leases of a project, or of all, oldest lease first."""
+        query = sa.select(leases.c.id, leases.c.revision).order_by(leases.c.created_at, leases.c.id)
+        if project_id is not None:
+            query = query.where(leases.c.project_id == project_id)
+        return {LeaseId(lease_id): revision for lease_id, revision in self._connection.execute(query)}
+
+    def get_many(self, lease_ids: Collection[str]) -> tuple[Lease, ...]:
+        """Return these leases, oldest first; those that are gone are left out."""
+        return self._load(_GET_MANY, {"wanted": list(lease_ids)})
 
     def insert(self, lease: Lease) -> None:
         """Add a lease with its children."""
@@ -70,16 +120,18 @@ class SqlLeases:
         }
         for table, rows in rows_of.items():
             if rows:
-                self._connection.execute(sa.insert(table), rows)
+                self._connection.execute(_INSERT[table], rows)
 
     def replace(self, before: Lease, after: Lease, at: datetime) -> Lease:
         """Write what differs; raise ConcurrentUpdate if *before* is not what is stored any more."""
         after = _stamped(before, after, at)
-        row = _lease_row(after)
         changed = self._connection.execute(
-            sa.update(leases)
-            .where(leases.c.id == before.id, leases.c.revision == before.revision)
-            .values({key: value for key, value in row.items() if key not in ("id", "created_at")})
+            _REPLACE,
+            {
+                "lease_id": before.id,
+                "known_revision": before.revision,
+                **_without(_lease_row(after), "id", "created_at"),
+            },
         )
         if changed.rowcount != 1:
             raise ConcurrentUpdate(f"Lease {before.id} was changed by somebody else meanwhile")
@@ -108,24 +160,21 @@ class SqlLeases:
         )
         return frozenset(self._connection.scalars(query))
 
-    def _load(self, which: sa.ColumnElement[bool], children_of: Any) -> tuple[Lease, ...]:
-        lease_rows = self._rows(sa.select(leases).where(which).order_by(leases.c.created_at, leases.c.id))
+    def _load(self, queries: _Queries, values: Mapping[str, Any]) -> tuple[Lease, ...]:
+        lease_rows = self._rows(queries.leases, values)
         if not lease_rows:
             return ()
         reservations_of, events_of = defaultdict(list), defaultdict(list)
-        query = sa.select(reservations).where(children_of(reservations))
-        for row in self._rows(query.order_by(reservations.c.position)):
+        for row in self._rows(queries.reservations, values):
             reservations_of[row["lease_id"]].append(_reservation(row))
-        query = sa.select(events).where(children_of(events))
-        # At one instant: start_lease, end_lease, before_end_lease.
-        for row in self._rows(query.order_by(events.c.time_at, events.c.event_type.desc())):
+        for row in self._rows(queries.events, values):
             events_of[row["lease_id"]].append(_event(row))
         return tuple(
             _lease(row, tuple(reservations_of[row["id"]]), tuple(events_of[row["id"]])) for row in lease_rows
         )
 
-    def _rows(self, query: sa.Select[Any]) -> Rows:
-        found = self._connection.execute(query)
+    def _rows(self, query: sa.Select[Any], values: Mapping[str, Any]) -> Rows:
+        found = self._connection.execute(query, values)
         names = tuple(found.keys())
         return [dict(zip(names, row, strict=True)) for row in found]
 
@@ -136,22 +185,20 @@ class SqlLeases:
             if each not in before.reservations
         ]
         if rows:
-            self._connection.execute(
-                sa.update(reservations).where(reservations.c.id == sa.bindparam("row_id")), rows
-            )
+            self._connection.execute(_REPLACE_CHILD[reservations], rows)
 
     def _replace_events(self, before: Lease, after: Lease) -> None:
         known = {each.id for each in before.events}
         new = [_event_row(each, after.id) for each in after.events if each.id not in known]
         if new:
-            self._connection.execute(sa.insert(events), new)
+            self._connection.execute(_INSERT[events], new)
         rows = [
             {"row_id": each.id, **_without(_event_row(each, after.id), "id", "lease_id", "created_at")}
             for each in after.events
             if each.id in known and each not in before.events
         ]
         if rows:
-            self._connection.execute(sa.update(events).where(events.c.id == sa.bindparam("row_id")), rows)
+            self._connection.execute(_REPLACE_CHILD[events], rows)
 
 
 def _stamped(before: Lease, after: Lease, at: datetime) -> Lease:

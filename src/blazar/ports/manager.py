@@ -10,9 +10,10 @@ answers in time.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, overload
 
 JsonObject = Mapping[str, object]
 
@@ -32,8 +33,42 @@ class Caller:
         return f"Caller(user_id={self.user_id!r}, project_id={self.project_id!r}, roles={self.roles!r})"
 
 
+class WrittenObjects(Sequence[JsonObject]):
+    """Objects that are JSON text already; each is read when somebody looks at it.
+
+    Whoever carries them to another process takes the text, and need not read and write it once more.
+    """
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        """Make a list of the objects with these texts."""
+        self._texts = texts
+
+    @property
+    def text(self) -> str:
+        """Return all of them as the text of one JSON array."""
+        return f"[{','.join(self._texts)}]"
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def __iter__(self) -> Iterator[JsonObject]:
+        return map(json.loads, self._texts)
+
+    @overload
+    def __getitem__(self, index: int) -> JsonObject: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> WrittenObjects: ...
+
+    def __getitem__(self, index: int | slice) -> JsonObject | WrittenObjects:
+        if isinstance(index, slice):
+            return WrittenObjects(self._texts[index])
+        found: JsonObject = json.loads(self._texts[index])
+        return found
+
+
 class Manager(Protocol):
-    """The use cases."""
+    """The use cases; what is returned is the caller's, and a list may be of :class:`WrittenObjects`."""
 
     def list_leases(self, caller: Caller, project_id: str | None) -> Sequence[JsonObject]:
         """Return the leases of a project, or of all projects for None."""

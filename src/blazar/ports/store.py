@@ -33,6 +33,19 @@ class LeaseStore(Protocol):
     def list(self, project_id: str | None = None) -> tuple[Lease, ...]:
         """Return the leases of a project, or all, oldest first; the number of statements is fixed."""
 
+    def list_revisions(self, project_id: str | None = None) -> Mapping[LeaseId, int]:
+        """Return the revisions of the leases of a project, or of all, oldest lease first.
+
+        A lease that has the same revision at two times is the same in everything: whatever is written of it,
+        of its reservations or of its events moves the revision on, in the same transaction.
+        """
+
+    def get_many(self, lease_ids: Collection[str]) -> tuple[Lease, ...]:
+        """Return these leases, oldest first; those that are gone are left out.
+
+        Three statements. A thousand ids at once are not too many for any database.
+        """
+
     def insert(self, lease: Lease) -> None:
         """Add a lease."""
 

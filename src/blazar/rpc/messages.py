@@ -1,17 +1,22 @@
 """Requests and answers as JSON, the same whatever carries them.
 
 Errors travel as their stable code, message and fields, and come out as the class they went in as.
+
+A long list travels as text that is packed, to those who say that they can unpack it: those of a version that
+does not know of that, on either side, are understood and answered as ever.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, cast
 
 from blazar.domain.errors import BlazarError, rebuild
-from blazar.ports.manager import Caller, JsonObject, Manager
+from blazar.ports.manager import Caller, JsonObject, Manager, WrittenObjects
+from blazar.rpc.packing import packed, unpacked
 from blazar.telemetry.trail import serving
 
 METHODS = frozenset(name for name in vars(Manager) if not name.startswith("_"))
@@ -39,18 +44,21 @@ def answer(manager: Manager, request: Mapping[str, Any]) -> dict[str, Any]:
         _logger.exception("Request not understood")
         return _INTERNAL_ERROR
     with serving(who, str(arguments[0]) if method in _ABOUT_LEASES else None):
-        reply = _reply(manager, who, method, arguments)
+        reply = _reply(manager, who, method, request)
         level = logging.DEBUG if method.startswith(("get_", "list_")) else logging.INFO
         outcome = reply["error"]["code"] if "error" in reply else "ok"
         _logger.log(level, "Request answered: method=%s outcome=%s", method, outcome)
         return reply
 
 
-def _reply(manager: Manager, who: Caller, method: str, arguments: Sequence[Any]) -> dict[str, Any]:
+def _reply(manager: Manager, who: Caller, method: str, request: Mapping[str, Any]) -> dict[str, Any]:
     try:
         if method not in METHODS:
             raise BlazarError(f"There is no method {method}")
-        return {"result": getattr(manager, method)(who, *arguments)}
+        result = getattr(manager, method)(who, *request["arguments"])
+        if not isinstance(result, WrittenObjects):
+            return {"result": result}
+        return {"packed": packed(result.text)} if request.get("unpacks") else {"result": list(result)}
     except BlazarError as error:
         return {"error": {"code": error.code, "message": error.message, "fields": error.fields}}
     except Exception:
@@ -141,12 +149,17 @@ class RemoteManager:
         return cast("JsonObject", self._ask("update_resource_property", caller, name, private))
 
     def _ask(self, method: str, caller: Caller, *arguments: object) -> object:
-        request = {"method": method, "caller": asdict(caller), "arguments": list(arguments)}
+        request = {
+            "method": method,
+            "caller": asdict(caller),
+            "arguments": list(arguments),
+            "unpacks": True,
+        }
         reply = self._carry(request)
         if "error" in reply:
             error = reply["error"]
             raise rebuild(error["code"], error["message"], error["fields"])
-        return reply["result"]
+        return json.loads(unpacked(reply["packed"])) if "packed" in reply else reply["result"]
 
 
 if TYPE_CHECKING:
