@@ -55,10 +55,13 @@ def test_hosts_are_handed_over_from_lease_to_lease_by_themselves(
     snapshot = f"reserved_{(lessee.server(in_first) or {})['name']}"
 
     lessee.blazar.lease.update(extended["id"], end_date=end + timedelta(hours=1))
-    lessee.blazar.lease.update(shortened["id"], reduce_by="59m")
+    # However long all that took, there is more than a minute left.
+    soon = in_minutes(2)
+    surplus = datetime.fromisoformat(shortened["end_date"]).replace(tzinfo=UTC) - soon
+    lessee.blazar.lease.update(shortened["id"], reduce_by=f"{surplus // timedelta(minutes=1)}m")
     assert lessee.status(extended) == lessee.status(shortened) == "ACTIVE"
 
-    lessee.wait_for_lease(shortened, "TERMINATED", seconds=seconds_until(end) + SECONDS_TO_HAND_OVER)
+    lessee.wait_for_lease(shortened, "TERMINATED", seconds=seconds_until(soon) + SECONDS_TO_HAND_OVER)
     assert snapshots(lessee, snapshot) == [] or now() >= before_end
     wait_until(
         lambda: len(snapshots(lessee, snapshot)) == 1, "a snapshot is there", seconds=seconds_until(end)

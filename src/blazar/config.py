@@ -32,6 +32,8 @@ from blazar.settings import (
 from blazar.telemetry.trail import INSTANCE_FORMAT
 
 PROJECT = "blazar"
+_CONNECTIONS_KEPT = 20
+"""To the database, by one process: a manager's threads use as many, and to make one takes milliseconds."""
 
 _COLLECTIONS = {"physical.host.plugin": "physical:host", "virtual.floatingip.plugin": "virtual:floatingip"}
 """Which plugins make the API serve a collection of their resources, and whose these are."""
@@ -94,6 +96,7 @@ def register(conf: cfg.ConfigOpts) -> None:
     for group, options in GROUPS.items():
         conf.register_opts(options, group=group)
     conf.register_opts(db_options.database_opts, group="database")
+    conf.set_default("max_pool_size", _CONNECTIONS_KEPT, group="database")
 
 
 def unknown_options(conf: cfg.ConfigOpts, group: str) -> frozenset[str]:

@@ -69,10 +69,9 @@ def test_work_is_due_claimed_or_failing(store: SqlStore, engine: sa.Engine) -> N
         transaction.work.schedule(["later"], at(3))
         transaction.commit()
     with store.begin() as transaction:
-        candidates = {each.key: each for each in transaction.work.list_due(NOW, 9)}
-        transaction.work.claim(candidates["claimed"], "m", at(0), at(3))
-        transaction.work.claim(candidates["abandoned"], "m", at(0), at(1.5))
-        failing = transaction.work.claim(candidates["failing"], "m", at(0), at(1))
+        transaction.work.take("claimed", "m", at(0), at(3))
+        transaction.work.take("abandoned", "m", at(0), at(1.5))
+        failing = transaction.work.take("failing", "m", at(0), at(1))
         assert failing is not None
         transaction.work.finish(failing, at(4), 3)
         transaction.commit()

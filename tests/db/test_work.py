@@ -25,16 +25,23 @@ def schedule(store: SqlStore, *keys: str, due: float = 0) -> None:
 
 
 def due_keys(store: SqlStore, now: datetime, limit: int = 99) -> list[str]:
-    with store.read() as transaction:
-        return [each.key for each in transaction.work.list_due(now, limit)]
+    """Return what could be claimed; as nothing is committed, nobody has it."""
+    with store.begin() as transaction:
+        return [each.key for each in transaction.work.claim_due("nobody", now, now, limit)]
+
+
+def claim_due(store: SqlStore, limit: int, owner: str = "manager", now: datetime = BEGIN) -> list[str]:
+    with store.begin() as transaction:
+        claims = transaction.work.claim_due(owner, now, now + 10 * SECOND, limit)
+        transaction.commit()
+    return [each.key for each in claims]
 
 
 def take(store: SqlStore, key: str = "a", now: datetime = BEGIN, owner: str = "manager") -> Claim:
     with store.begin() as transaction:
-        [candidate] = [each for each in transaction.work.list_due(now, 99) if each.key == key]
-        claim = transaction.work.claim(candidate, owner, now, now + 10 * SECOND)
+        [claim] = transaction.work.claim_due(owner, now, now + 10 * SECOND, 1)
         transaction.commit()
-    assert claim is not None
+    assert claim.key == key
     return claim
 
 
@@ -44,9 +51,9 @@ def finish(store: SqlStore, claim: Claim, due: float | None, attempts: int = 0) 
         transaction.commit()
 
 
-def next_due(store: SqlStore) -> datetime | None:
+def next_due(store: SqlStore, now: datetime = BEGIN) -> datetime | None:
     with store.read() as transaction:
-        return transaction.work.next_due(at(0))
+        return transaction.work.next_due(now)
 
 
 def is_due(store: SqlStore, key: str, now: datetime) -> bool:
@@ -123,42 +130,28 @@ class TestClaim:
         assert (claim.key, claim.number, claim.attempts, claim.due_at) == ("a", 1, 0, at(0))
         assert due_keys(store, DEADLINE - SECOND) == ["b"]
 
-    def test_a_claim_on_what_was_claimed_meanwhile_is_not_had(self, store: SqlStore) -> None:
-        schedule(store, "a")
-        with store.read() as transaction:
-            [candidate] = transaction.work.list_due(at(0), 1)
-        take(store)
+    def test_claims_are_on_what_is_most_overdue_and_no_more_than_wanted(self, store: SqlStore) -> None:
+        schedule(store, "later", due=1)
+        schedule(store, "b", "a", "c")
 
-        with store.begin() as transaction:
-            assert transaction.work.claim(candidate, "other", at(0), DEADLINE) is None
-            assert transaction.work.claim(candidate, "other", DEADLINE, DEADLINE) is None
+        assert claim_due(store, limit=2) == ["a", "b"]
+        assert claim_due(store, limit=2) == ["c"]
+        assert claim_due(store, limit=2) == []
 
-    def test_a_claim_on_what_was_finished_meanwhile_is_not_had(self, store: SqlStore) -> None:
-        schedule(store, "a")
-        with store.read() as transaction:
-            [candidate] = transaction.work.list_due(at(0), 1)
-        finish(store, take(store), due=0)
-
-        with store.begin() as transaction:
-            assert transaction.work.claim(candidate, "other", at(0), DEADLINE) is None
-
-    def test_of_several_that_claim_a_key_at_the_same_time_one_has_it(self, store: SqlStore) -> None:
-        schedule(store, "a")
-        with store.read() as transaction:
-            [candidate] = transaction.work.list_due(at(0), 1)
+    def test_of_several_that_claim_at_the_same_time_none_has_what_another_has(self, store: SqlStore) -> None:
+        schedule(store, *"abcdefgh")
         barrier = threading.Barrier(4)
 
-        def try_to_claim(number: int) -> Claim | None:
+        def claim(number: int) -> list[str]:
             barrier.wait(timeout=10)
-            with store.begin() as transaction:
-                claim = transaction.work.claim(candidate, f"manager-{number}", at(0), DEADLINE)
-                transaction.commit()
-            return claim
+            return claim_due(store, limit=3, owner=f"manager-{number}")
 
         with ThreadPoolExecutor(4) as threads:
-            claims = list(threads.map(try_to_claim, range(4)))
+            claims = [each for keys in threads.map(claim, range(4)) for each in keys]
 
-        assert sum(each is not None for each in claims) == 1
+        assert len(claims) == len(set(claims))
+        # What was locked for a moment is there for who looks again.
+        assert sorted([*claims, *claim_due(store, limit=8)]) == [*"abcdefgh"]
 
     def test_a_claim_that_ran_out_is_taken_over(self, store: SqlStore) -> None:
         schedule(store, "a")
@@ -207,14 +200,9 @@ class TestClaim:
     ) -> None:
         schedule(store, "a")
         claim = take(store)
-        with store.read() as transaction:
-            [candidate] = transaction.work.list_due(DEADLINE, 1)
 
-        def take_over() -> Claim | None:
-            with store.begin() as transaction:
-                taken = transaction.work.claim(candidate, "other", DEADLINE, at(1))
-                transaction.commit()
-            return taken
+        def take_over() -> list[str]:
+            return claim_due(store, limit=1, owner="other", now=DEADLINE)
 
         with ThreadPoolExecutor(1) as thread:
             with store.begin() as transaction:
@@ -222,7 +210,7 @@ class TestClaim:
                 outcome = thread.submit(take_over)
                 transaction.work.finish(claim, at(5), 0)
                 transaction.commit()
-            assert outcome.result(timeout=10) is None
+            assert outcome.result(timeout=10) == []
 
         assert next_due(store) == at(5)
 
@@ -295,9 +283,10 @@ class TestFinish:
 
     def test_other_keys_are_left_alone(self, store: SqlStore) -> None:
         schedule(store, "a", "b", due=0)
+        other = take(store, "a")
         claim = take(store, "b")
 
-        finish(store, take(store, "a"), due=None)
+        finish(store, other, due=None)
 
         with store.begin() as transaction:
             transaction.work.keep(claim)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -10,7 +9,7 @@ from typing import Any
 
 from samples import at, window
 
-from blazar.domain.availability import Availability, Resource
+from blazar.domain.availability import Availability, Resource, Shuffle
 from blazar.domain.bookings import Booking
 from blazar.domain.capacity import Demand, Share
 from blazar.domain.interval import Interval
@@ -52,7 +51,7 @@ class Case:
     is_active: bool = False
     excluded: frozenset[str] = frozenset()
     beside: Mapping[str, tuple[Share | None, ...]] = field(default_factory=dict)
-    shuffle: random.Random | None = None
+    shuffle: Shuffle | None = None
 
     @property
     def wish(self) -> Wish[Any]:

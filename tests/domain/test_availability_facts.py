@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from samples import at, window
 
-from blazar.domain.availability import Availability, Resource
+from blazar.domain.availability import Availability, Resource, Shuffle
 from blazar.domain.bookings import Booking, Mask
 from blazar.domain.lease import ResourceId
 from blazar.domain.requirements import Condition, Fact, Operator, Requirement
@@ -176,7 +176,22 @@ class TestOrder:
             index.put(make_resource(str(number)), [])
         mask = index.matching(EMPTY)
 
-        orders = [list(index.in_order(mask, random.Random(seed))) for seed in range(3)]
+        orders = [list(index.in_order(mask, Shuffle(chance=random.Random(seed)))) for seed in range(3)]
 
         assert all(sorted(each) == list(range(50)) for each in orders)
+        assert len({tuple(each) for each in orders}) == 3
+
+    def test_shuffled_among_equals_small_resources_come_before_large_ones(self) -> None:
+        index = Availability()
+        for number in range(40):
+            index.put(make_resource(str(number), size=(number % 2,)), [])
+        mask = index.matching(EMPTY)
+
+        orders = [
+            list(index.in_order(mask, Shuffle(chance=random.Random(seed), equals_only=True)))
+            for seed in range(3)
+        ]
+
+        small = {position for position in range(40) if index.resource_at(position).size == (0,)}
+        assert all(set(each[:20]) == small and sorted(each) == list(range(40)) for each in orders)
         assert len({tuple(each) for each in orders}) == 3

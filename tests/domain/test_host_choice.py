@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from samples import HOUR, at, window
 
-from blazar.domain.availability import Availability, Resource
+from blazar.domain.availability import Availability, Resource, Shuffle
 from blazar.domain.bookings import Booking
 from blazar.domain.errors import (
     BadRequest,
@@ -143,7 +143,7 @@ def test_the_choice_is_the_best_there_is_and_refused_only_if_there_is_none(
         beside=dict.fromkeys(taken - held, (None,)),
         is_active=is_active,
         cleaning_time=cleaning_time,
-        shuffle=None if seed is None else random.Random(seed),
+        shuffle=None if seed is None else Shuffle(chance=random.Random(seed)),
     )
     suitable = sorted(
         (each for each in hosts if is_suitable(each, wish, least_vcpus)), key=lambda each: each.order

@@ -10,7 +10,7 @@ import pytest
 from domain.slot_cases import OTHER, OWN, SLOT, THIN, Case, HostFacts, make_index
 from samples import window
 
-from blazar.domain.availability import Availability
+from blazar.domain.availability import Availability, Shuffle
 from blazar.domain.capacity import Share
 from blazar.domain.errors import CannotChange, InvalidRequirement, NotEnoughHosts
 from blazar.domain.lease import Holdings
@@ -221,7 +221,9 @@ class Counting:
 def test_another_order_is_taken_at_random_among_hosts_that_are_alike() -> None:
     hosts = (*hosts_of(*([1] * 30)), shared("99", vcpus=3))
 
-    first, second = (Case(hosts=hosts, amount=6, shuffle=random.Random(seed)).choose() for seed in (1, 2))
+    first, second = (
+        Case(hosts=hosts, amount=6, shuffle=Shuffle(chance=random.Random(seed))).choose() for seed in (1, 2)
+    )
 
     assert first != second
     assert next(iter(first)) == next(iter(second)) == "99"

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from samples import HOUR, at, window
 
+from blazar.domain.availability import Shuffle
 from blazar.domain.capacity import Share
 from blazar.domain.errors import CannotChange, Conflict, NotEnoughHosts
 
@@ -127,7 +128,10 @@ def cases(draw: st.DrawFn) -> Case:
         is_active=is_active,
         excluded=frozenset() if draw(MOSTLY) else frozenset({draw(ids)}),
         beside={} if draw(MOSTLY) else {draw(ids): (draw(SHARES | st.none()),)},
-        shuffle=draw(st.none() | st.randoms(use_true_random=False)),
+        shuffle=draw(
+            st.none()
+            | st.builds(Shuffle, chance=st.randoms(use_true_random=False), equals_only=st.booleans())
+        ),
     )
 
 

@@ -9,6 +9,7 @@ from datetime import timedelta
 import pytest
 from service.world import ADMIN, LESSEE, World, lease_of, refusal
 
+from blazar.app.rush import Rush
 from blazar.domain.errors import Forbidden
 from blazar.domain.lease import ResourceId
 from blazar.enforcement.base import Filter
@@ -141,7 +142,7 @@ class TestSomebodyFaster:
     def test_of_other_resources_it_is_asked_again_and_what_was_allowed_is_taken_back(
         self, world: World, hosts: list[str]
     ) -> None:
-        quiet = replace(world.context, filters={})
+        quiet = replace(world.context, filters={}, rush=Rush())
         rival = ManagerService(quiet)
         caller = Caller(user_id="rival", project_id="rivals")
         recorder = self.overtaken(world, lambda: rival.create_lease(caller, world.wish(60, 120)))

@@ -11,6 +11,7 @@ from service.slots import instances
 from service.world import World, refusal
 from telemetry.counting import Counts
 
+from blazar.domain.lease import ResourceId
 from blazar.manager.watching import watched
 from blazar.ports import metrics
 from blazar.reconcile.chores import SWEEP
@@ -122,8 +123,7 @@ def test_what_a_silent_manager_was_at_is_counted_by_who_takes_it_over(world: Wor
     lease = world.create("now", 130)
     now = world.clock.now()
     with world.context.store.begin() as transaction:
-        [candidate] = [each for each in transaction.work.list_due(now, 9) if each.key == lease["id"]]
-        transaction.work.claim(candidate, "a manager that dies", now, now + timedelta(seconds=10))
+        transaction.work.take(lease["id"], "a manager that dies", now, now + timedelta(seconds=10))
         transaction.commit()
 
     world.clock.advance(timedelta(seconds=10))
@@ -133,11 +133,9 @@ def test_what_a_silent_manager_was_at_is_counted_by_who_takes_it_over(world: Wor
     assert counts.of(metrics.TAKEOVERS) == {(): 1}
 
 
-def test_a_use_case_that_is_begun_again_is_counted(world: World, counts: Counts) -> None:
-    other = World.create
-
+def test_a_use_case_that_is_begun_again_is_counted(world: World, counts: Counts, hosts: list[str]) -> None:
     class Faster:
-        """A store before whose first writing transaction somebody else books everything."""
+        """A store before whose first writing transaction somebody else books something of each host."""
 
         def __init__(self) -> None:
             self.inner = world.context.store
@@ -149,7 +147,9 @@ def test_a_use_case_that_is_begun_again_is_counted(world: World, counts: Counts)
         def begin(self) -> object:
             if self.is_first:
                 self.is_first = False
-                other(world, "now", 130, min=3, max=3)
+                with self.inner.begin() as transaction:
+                    transaction.allocations.touch([ResourceId(each) for each in hosts])
+                    transaction.commit()
             return self.inner.begin()
 
     world.restart(replace(world.context, store=Faster()))  # type: ignore[arg-type]

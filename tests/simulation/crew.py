@@ -35,6 +35,8 @@ SELECT min(at) FROM (
     UNION ALL SELECT min(claim_deadline) FROM work
     UNION ALL SELECT min(due_at) FROM outbox)
 """
+_CROWDED = 0.25
+"""How likely it is that a process believes that more is due than its workers can do."""
 Sabotage = Callable[[Store], Store]
 """Puts a bug between the service and its store."""
 
@@ -201,6 +203,8 @@ class Crew:
     def _work(self, process: Process) -> None:
         try:
             with self.inside(process):
+                if self._world.happens(_CROWDED):
+                    process.reconciler.begin_waiting()
                 process.reconciler.run_due(self._world.chance.randint(1, 2))
         except (BlazarError, SimulatedCrash) as error:
             self._world.note(f"ends: {error}")

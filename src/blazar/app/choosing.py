@@ -10,7 +10,7 @@ from typing import Any
 
 from blazar.app.availability import AvailabilityIndex
 from blazar.app.context import Context, Plugin
-from blazar.domain.availability import Availability
+from blazar.domain.availability import Availability, Shuffle
 from blazar.domain.capacity import Share
 from blazar.domain.errors import BadRequest, Conflict, NotEnoughFloatingIPs, NotEnoughHosts
 from blazar.domain.interval import Interval
@@ -75,13 +75,14 @@ def find_resources(context: Context, searches: Sequence[Search], attempt: int) -
         context: The context.
         searches: The wishes, answered in order.
         attempt: 0 at first. Later attempts choose at random among what fits, because somebody else
-            chose the same by the same order of preference.
+            chose the same by the same order of preference; while others are choosing, the first one does
+            among what is equally preferable.
 
     Raises:
         Conflict: A wish cannot be had; the database confirmed it.
         BadRequest: A wish names something that no resource knows.
     """
-    shuffle = attempt > 0 or context.settings.hosts.randomize_selection
+    shuffle = _shuffle(context, attempt)
     chosen: list[Holdings] = []
     generations: dict[ResourceId, int] = {}
     with ExitStack() as locks:
@@ -96,7 +97,7 @@ def find_resources(context: Context, searches: Sequence[Search], attempt: int) -
                     key: (*search.wish.beside.get(key, ()), *given.get(key, ()))
                     for key in search.wish.beside.keys() | given.keys()
                 },
-                shuffle=context.random if shuffle else None,
+                shuffle=shuffle,
             )
             view = views[search.plugin.collection]
             found = _choose(context, search.plugin, wish, view)
@@ -104,6 +105,12 @@ def find_resources(context: Context, searches: Sequence[Search], attempt: int) -
             # An earlier search may have seen an older generation; that one must still hold.
             generations = {each: view.generation_of(each) for each in found} | generations
     return Found(chosen=tuple(chosen), generations=generations)
+
+
+def _shuffle(context: Context, attempt: int) -> Shuffle | None:
+    if attempt > 0 or context.settings.hosts.randomize_selection:
+        return Shuffle(chance=context.random)
+    return Shuffle(chance=context.random, equals_only=True) if context.rush.is_on else None
 
 
 def beside(holdings: Iterable[Holdings]) -> dict[ResourceId, tuple[Share | None, ...]]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from blazar.app.availability import AvailabilityIndex
 from blazar.app.lease_memory import LeaseMemory
+from blazar.app.rush import Rush
 from blazar.domain.errors import UnsupportedResourceType
 from blazar.plugins.contract import ResourcePlugin
 from blazar.ports.clock import Clock
@@ -49,6 +50,8 @@ class Context:
     """What projects may reserve; None where that is not limited."""
     lease_memory: LeaseMemory = field(default_factory=LeaseMemory)
     """What these plugins made of the leases that were listed."""
+    rush: Rush = field(default_factory=Rush)
+    """Who of this process is after resources now."""
     random: random.Random = field(default_factory=random.Random)
     new_id: Callable[[], str] = new_uuid
     """Where the ids of what is stored come from; with this and *random*, a run can be repeated exactly."""

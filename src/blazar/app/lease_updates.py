@@ -12,6 +12,7 @@ from blazar.app.choosing import Found, Search, beside, find_resources, holdings_
 from blazar.app.context import Context
 from blazar.app.health import have_missing_sought
 from blazar.app.in_use import count_in_use, giving_up, is_active
+from blazar.app.looking import next_look
 from blazar.app.records import announce, record_request
 from blazar.app.request_work import RequestWork
 from blazar.app.requests import JsonObject, parse_changes, parse_name
@@ -113,7 +114,7 @@ def update_once(
                 have_missing_sought(context, transaction)
             transaction.allocations.insert(given_up.to_be_cleaned)
             if given_up.claim is None:
-                transaction.work.schedule([lease.id], now)
+                transaction.work.schedule([lease.id], next_look(context, changed))
             else:
                 transaction.work.finish(given_up.claim, now, 0)
             record_request(context, transaction, changed, "update", caller, _summary(lease, changed))

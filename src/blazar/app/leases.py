@@ -14,6 +14,7 @@ from blazar.app.enforcement import tell_end
 from blazar.app.health import have_missing_sought
 from blazar.app.lease_texts import list_texts
 from blazar.app.lease_updates import update_once
+from blazar.app.looking import first_look, next_look, wake_for
 from blazar.app.records import announce, record_request
 from blazar.app.request_work import RequestWork, request_work
 from blazar.app.requests import NewLease, parse_new_lease
@@ -78,9 +79,7 @@ def create_lease(context: Context, caller: Caller, body: JsonObject) -> JsonObje
                 context,
                 lambda attempt: _create_once(context, caller, request, work, before_end, attempt),
             )
-    # Who looks for due work anyway will find what is due later, so that nobody needs to be woken up for it.
-    if _first_due(context, lease) <= context.clock.now() + context.settings.reconciler.poll_interval:
-        context.waker.wake()
+    wake_for(context, first_look(context, lease))
     return lease_view(lease, context.plugins)
 
 
@@ -99,7 +98,7 @@ def update_lease(context: Context, caller: Caller, lease_id: str, body: JsonObje
             lambda attempt: update_once(context, caller, work, read_lease(context, lease_id), body, attempt),
         )
     work.succeed(lease)
-    context.waker.wake()
+    wake_for(context, next_look(context, lease))
     return lease_view(lease, context.plugins)
 
 
@@ -113,8 +112,8 @@ def delete_lease(context: Context, caller: Caller, lease_id: str) -> None:
         context,
         lambda attempt: _delete_once(context, caller, read_lease(context, lease_id)),
     )
-    context.waker.wake()
     if not is_gone:
+        context.waker.wake()
         _wait_until_gone(context, lease_id)
 
 
@@ -159,17 +158,12 @@ def _create_once(
             transaction.allocations.claim(found.generations, adding=booked)
             transaction.leases.insert(lease)
             transaction.allocations.insert(booked)
-        transaction.work.plan({lease.id: max(now, _first_due(context, lease))})
+        transaction.work.plan({lease.id: first_look(context, lease)})
         record_request(context, transaction, lease, "create", caller)
         announce(context, transaction, lease, event_types.CREATED, now)
         work.enforcing.commit(transaction)
         transaction.commit()
     return lease
-
-
-def _first_due(context: Context, lease: Lease) -> datetime:
-    """Return when something is to be done for a new lease first."""
-    return lease.start - context.settings.leases.prepare_lead
 
 
 def _with_what_exists(context: Context, lease: Lease) -> Lease:
@@ -234,9 +228,10 @@ def _delete_once(context: Context, caller: Caller, lease: Lease) -> bool:
         if any(each.is_deployed for each in lease.reservations):
             transaction.leases.replace(lease, doomed, now)
             _end_allocations(transaction, lease, now)
+            transaction.work.schedule([lease.id], now)
         else:
             erase_lease(context, transaction, lease, doomed)
-        transaction.work.schedule([lease.id], now)
+            transaction.work.forget(lease.id)
         record_request(context, transaction, lease, "delete", caller)
         transaction.commit()
     return not any(each.is_deployed for each in lease.reservations)

@@ -44,4 +44,5 @@ def retrying(context: Context, once: Callable[[int], ResultT], *, attempts: int 
         reraise=True,
     )
     attempt = itertools.count()
-    return retryer(lambda: once(next(attempt)))
+    with context.rush.joined():
+        return retryer(lambda: once(next(attempt)))

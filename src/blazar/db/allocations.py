@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
+from typing import Final
 
 import sqlalchemy as sa
 
@@ -17,6 +18,16 @@ from blazar.ports.clock import Clock
 from blazar.ports.store import BookedWindow
 
 _UNRELEASED = allocations.c.released_at.is_(None)
+# Made once: to put a statement together takes longer than to execute it.
+_INSERT: Final = sa.insert(allocations)
+_OF_RESERVATIONS: Final = (
+    sa.select(allocations)
+    .where(allocations.c.reservation_id.in_(sa.bindparam("reservation_ids", expanding=True)), _UNRELEASED)
+    .order_by(allocations.c.id)
+)
+_MOVE_ON_ONE: Final = sa.update(resources).where(
+    resources.c.id == sa.bindparam("resource_id"), resources.c.generation == sa.bindparam("known_generation")
+)
 _TOO_LATE = "A resource was claimed by somebody else meanwhile"
 
 
@@ -31,11 +42,7 @@ class SqlAllocations:
         """Return the unreleased allocations of these reservations."""
         if not reservation_ids:
             return ()
-        query = (
-            sa.select(allocations)
-            .where(allocations.c.reservation_id.in_(list(reservation_ids)), _UNRELEASED)
-            .order_by(allocations.c.id)
-        )
+        found = self._connection.execute(_OF_RESERVATIONS, {"reservation_ids": list(reservation_ids)})
         return tuple(
             Allocation(
                 resource_id=row.resource_id,
@@ -43,7 +50,7 @@ class SqlAllocations:
                 window=Interval(row.start_at, row.end_at),
                 share=read_share(row.slots, row.demand),
             )
-            for row in self._connection.execute(query)
+            for row in found
         )
 
     def claim(self, expected: Mapping[ResourceId, int], adding: Sequence[Allocation] = ()) -> None:
@@ -73,7 +80,7 @@ class SqlAllocations:
         """Add allocations."""
         if new:
             self._connection.execute(
-                sa.insert(allocations),
+                _INSERT,
                 [
                     {
                         "resource_id": each.resource_id,
@@ -259,9 +266,8 @@ class SqlAllocations:
 
     def _move_on_one(self, resource_id: ResourceId, expected: int) -> None:
         moved = self._connection.execute(
-            sa.update(resources)
-            .where(resources.c.id == resource_id, resources.c.generation == expected)
-            .values(generation=expected + 1)
+            _MOVE_ON_ONE,
+            {"resource_id": resource_id, "known_generation": expected, "generation": expected + 1},
         )
         if moved.rowcount != 1:
             raise ConcurrentUpdate(_TOO_LATE)

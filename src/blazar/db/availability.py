@@ -57,6 +57,11 @@ _CHANGES: Final = (
     .order_by(resource_changes.c.sequence)
 )
 """Each change once for each booking that its reservation has of the resource by now, and at least once."""
+_IS_ABOVE: Final = resource_changes.c.sequence > sa.bindparam("above")
+_CHANGES_ABOVE: Final = _CHANGES.where(_IS_ABOVE)
+_CHANGES_OR_AMONG: Final = _CHANGES.where(
+    sa.or_(_IS_ABOVE, resource_changes.c.sequence.in_(sa.bindparam("among", expanding=True)))
+)
 
 
 class SqlAvailability:
@@ -71,13 +76,13 @@ class SqlAvailability:
 
     def changes(self, collection: str, above: int, among: Collection[int] = ()) -> tuple[Change, ...]:
         """Return what the log has above a number, and among some, as seen from a collection."""
-        numbers = resource_changes.c.sequence
-        wanted = numbers > above
         if len(among) > _NUMBERS_AT_ONCE:
-            wanted = numbers >= min(among)
-        elif among:
-            wanted = sa.or_(wanted, numbers.in_(sorted(among)))
-        rows = self._connection.execute(_CHANGES.where(wanted), {"collection": collection})
+            above, among = min(among) - 1, ()
+        values = {"collection": collection, "above": above}
+        if among:
+            rows = self._connection.execute(_CHANGES_OR_AMONG, {**values, "among": sorted(among)})
+        else:
+            rows = self._connection.execute(_CHANGES_ABOVE, values)
         return tuple(_change(list(group)) for _, group in groupby(rows, key=itemgetter(0)))
 
     def read(self, collection: str, resource_ids: Collection[ResourceId] | None) -> tuple[Resource, ...]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from datetime import datetime
+from typing import Final
 
 import sqlalchemy as sa
 
 from blazar.db.tables import resource_changes
 from blazar.domain.lease import ReservationId, ResourceId
+
+_INSERT: Final = sa.insert(resource_changes)
 
 
 def note_changes(
@@ -16,7 +19,7 @@ def note_changes(
 ) -> None:
     """Log that these resources changed: their bookings, and maybe their facts."""
     connection.execute(
-        sa.insert(resource_changes),
+        _INSERT,
         [
             {"resource_id": each, "facts_changed": facts_changed, "changed_at": at}
             for each in sorted(resource_ids)
@@ -39,7 +42,7 @@ def note_additions(
         at: When.
     """
     connection.execute(
-        sa.insert(resource_changes),
+        _INSERT,
         [
             {
                 "resource_id": resource_id,

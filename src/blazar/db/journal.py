@@ -6,11 +6,15 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
+from typing import Final
 
 import sqlalchemy as sa
 
 from blazar.db.tables import journal, outbox, sweep_findings
 from blazar.ports.store import JournalEntry, Message
+
+_INSERT_ENTRY: Final = sa.insert(journal)
+_INSERT_MESSAGE: Final = sa.insert(outbox)
 
 
 class SqlJournal:
@@ -22,7 +26,7 @@ class SqlJournal:
     def append(self, entries: Sequence[JournalEntry]) -> None:
         """Add entries."""
         if entries:
-            self._connection.execute(sa.insert(journal), [asdict(entry) for entry in entries])
+            self._connection.execute(_INSERT_ENTRY, [asdict(entry) for entry in entries])
 
     def knows_leases(self) -> bool:
         """Return whether there is an entry of any lease."""
@@ -55,7 +59,7 @@ class SqlOutbox:
         """Add messages."""
         if messages:
             self._connection.execute(
-                sa.insert(outbox),
+                _INSERT_MESSAGE,
                 [
                     {
                         "event_type": each.event_type,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 import sqlalchemy as sa
 
@@ -26,6 +26,17 @@ _IS_LIVING = reservations.c.status.in_([ReservationStatus.PENDING.value, Reserva
 """Only such reservations have flags; the index begins with the status."""
 
 
+def _states() -> sa.Select[Any]:
+    columns = [column for _, known in _FACTS.values() for column in known]
+    query = sa.select(resources, stock.c.facts, *columns)
+    for table in (stock, *(table for table, _ in _FACTS.values())):
+        query = query.outerjoin(table, table.c.id == resources.c.id)
+    return query.where(resources.c.id.in_(sa.bindparam("resource_ids", expanding=True)))
+
+
+_STATES: Final = _states()
+
+
 class SqlResources:
     """Implements :class:`blazar.ports.store.ResourceStore`."""
 
@@ -36,17 +47,13 @@ class SqlResources:
         """Return what is known of these resources, in one statement."""
         if not resource_ids:
             return {}
-        columns = [column for _, known in _FACTS.values() for column in known]
-        query = sa.select(resources, stock.c.facts, *columns)
-        for table in (stock, *(table for table, _ in _FACTS.values())):
-            query = query.outerjoin(table, table.c.id == resources.c.id)
-        query = query.where(resources.c.id.in_(list(resource_ids)))
+        found = self._connection.execute(_STATES, {"resource_ids": list(resource_ids)})
         return {
             ResourceId(row.id): ResourceState(
                 facts=_facts(row),
                 diagnosis=read_diagnosis(row.health, row.problem),
             )
-            for row in self._connection.execute(query)
+            for row in found
         }
 
     def list_unsound(self, collection: str) -> Mapping[ResourceId, Diagnosis]:

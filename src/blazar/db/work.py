@@ -5,14 +5,60 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 import sqlalchemy as sa
 from oslo_db.exception import DBDuplicateEntry
 
-from blazar.db.tables import work
+from blazar.db.tables import events, leases, work
 from blazar.domain.errors import ConcurrentUpdate
+from blazar.domain.lease import EventStatus, EventType
 from blazar.ports.work import Claim
+
+
+def _claimable(now: datetime | sa.BindParameter[datetime]) -> sa.ColumnElement[bool]:
+    return sa.or_(work.c.claim_deadline.is_(None), work.c.claim_deadline <= now)
+
+
+# Made once: to put a statement together takes longer than to execute it.
+_NOW: Final = sa.bindparam("now", type_=work.c.due_at.type)
+_INSERT: Final = sa.insert(work)
+_DUE: Final = (
+    sa.select(work)
+    .where(work.c.due_at <= _NOW, _claimable(_NOW))
+    .order_by(work.c.due_at, work.c.key)
+    .limit(sa.bindparam("most", type_=sa.Integer))
+)
+_CLAIMABLE: Final = _DUE.with_for_update(skip_locked=True)
+_CLAIM: Final = (
+    sa.update(work)
+    .where(work.c.key.in_(sa.bindparam("keys", expanding=True)))
+    .values(
+        owner=sa.bindparam("by"),
+        claim_deadline=sa.bindparam("until"),
+        claim_number=work.c.claim_number + 1,
+    )
+)
+_BEGINNING: Final = _DUE.where(
+    sa.exists().where(
+        leases.c.id == work.c.key,
+        leases.c.is_deleting.is_(False),
+        events.c.lease_id == leases.c.id,
+        events.c.event_type.in_([EventType.START.value, EventType.END.value]),
+        events.c.status == EventStatus.UNDONE.value,
+        events.c.time_at <= _NOW,
+    )
+).with_for_update(of=work, skip_locked=True)
+# Both minima are found by the index of what is due when, as there is a row for each lease: what is claimed
+# was due.
+_NEXT_DUE: Final = sa.select(
+    sa.select(work.c.due_at)
+    .where(work.c.claim_deadline.is_(None))
+    .order_by(work.c.due_at)
+    .limit(1)
+    .scalar_subquery(),
+    sa.select(sa.func.min(work.c.claim_deadline)).where(work.c.due_at <= _NOW).scalar_subquery(),
+)
 
 
 class SqlWork:
@@ -51,28 +97,9 @@ class SqlWork:
         ]
         if rows:
             try:
-                self._connection.execute(sa.insert(work), rows)
+                self._connection.execute(_INSERT, rows)
             except DBDuplicateEntry as error:
                 raise ConcurrentUpdate("The same work was scheduled by somebody else") from error
-
-    def list_due(self, now: datetime, limit: int) -> tuple[Claim, ...]:
-        """Return what is due and unclaimed, or whose claim ran out, most overdue first."""
-        query = (
-            sa.select(work)
-            .where(work.c.due_at <= now, _claimable(now))
-            .order_by(work.c.due_at, work.c.key)
-            .limit(limit)
-        )
-        return tuple(
-            Claim(
-                key=row.key,
-                number=row.claim_number,
-                attempts=row.attempts,
-                due_at=row.due_at,
-                taken_from=None if row.claim_deadline is None else row.owner,
-            )
-            for row in self._connection.execute(query)
-        )
 
     def is_due(self, key: str, now: datetime) -> bool:
         """Return whether a key is due, or somebody is at it."""
@@ -80,22 +107,24 @@ class SqlWork:
         return self._connection.scalar(sa.select(work.c.key).where(work.c.key == key, is_open)) is not None
 
     def next_due(self, now: datetime) -> datetime | None:
-        """Return when something will next be due or a claim run out; None for never."""
-        unclaimed = sa.select(sa.func.min(work.c.due_at)).where(work.c.claim_deadline.is_(None))
-        claimed = sa.select(sa.func.min(work.c.claim_deadline))
-        instants = [self._connection.scalar(unclaimed), self._connection.scalar(claimed)]
+        """Return when something will next be due, or was, or a claim run out; None for never."""
+        instants = self._connection.execute(_NEXT_DUE, {"now": now}).one()
         return min((each for each in instants if each is not None), default=None)
 
-    def claim(self, candidate: Claim, owner: str, now: datetime, deadline: datetime) -> Claim | None:
-        """Return the claim, or None if somebody else has it."""
-        claimed = self._connection.execute(
-            sa.update(work)
-            .where(work.c.key == candidate.key, work.c.claim_number == candidate.number, _claimable(now))
-            .values(owner=owner, claim_deadline=deadline, claim_number=candidate.number + 1)
-        )
-        if claimed.rowcount != 1:
-            return None
-        return replace(candidate, number=candidate.number + 1)
+    def claim_due(self, owner: str, now: datetime, deadline: datetime, limit: int) -> tuple[Claim, ...]:
+        """Return claims on what is due, most overdue first; what others are claiming is left out."""
+        rows = self._connection.execute(_CLAIMABLE, {"now": now, "most": limit})
+        found = [_claim(row) for row in rows]
+        if found:
+            self._connection.execute(
+                _CLAIM, {"keys": [each.key for each in found], "by": owner, "until": deadline}
+            )
+        return tuple(replace(each, number=each.number + 1) for each in found)
+
+    def lock_beginning(self, now: datetime, limit: int) -> tuple[str, ...]:
+        """Return leases to start or end that nobody has begun with, locked; what others lock is left out."""
+        rows = self._connection.execute(_BEGINNING, {"now": now, "most": limit})
+        return tuple(row.key for row in rows)
 
     def take(self, key: str, owner: str, now: datetime, deadline: datetime) -> Claim | None:
         """Return a claim on a key, due or not; None if another owner has it."""
@@ -141,6 +170,10 @@ class SqlWork:
         if not self._update(claim, {**given_back, "due_at": due, "attempts": attempts}):
             raise ConcurrentUpdate(f"The claim on {claim.key} was taken over")
 
+    def forget(self, key: str) -> None:
+        """Forget a key for which there is nothing to do; whoever is at it finds out by himself."""
+        self._connection.execute(sa.delete(work).where(work.c.key == key, work.c.claim_deadline.is_(None)))
+
     def free_all(self) -> None:
         """Void all claims: for a manager that starts and knows that there is no other."""
         self._connection.execute(
@@ -157,8 +190,15 @@ class SqlWork:
         return updated.rowcount == 1
 
 
-def _claimable(now: datetime) -> sa.ColumnElement[bool]:
-    return sa.or_(work.c.claim_deadline.is_(None), work.c.claim_deadline <= now)
+def _claim(row: sa.Row[Any]) -> Claim:
+    """Return what a claim on a row would continue."""
+    return Claim(
+        key=row.key,
+        number=row.claim_number,
+        attempts=row.attempts,
+        due_at=row.due_at,
+        taken_from=None if row.claim_deadline is None else row.owner,
+    )
 
 
 def _held(claim: Claim) -> tuple[sa.ColumnElement[bool], sa.ColumnElement[bool]]:

@@ -43,6 +43,15 @@ class Resource:
     """What can be had of it in shares; empty if it is only ever given out whole."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shuffle:
+    """How chance decides what is taken of all that can be had."""
+
+    chance: random.Random
+    equals_only: bool = False
+    """Whether resources of another size come before or after, as without chance."""
+
+
 class Availability:
     """The facts and bookings of all resources of one kind. Not safe for use by several threads.
 
@@ -57,6 +66,7 @@ class Availability:
         self._bookings = Bookings()
         self._matching: dict[Requirement, Mask] = {}
         self._preference: NDArray[np.intp] | None = None
+        self._size_ranks: NDArray[np.intp] | None = None
         self._reservable: Mask | None = None
         self._known_facts: frozenset[str] | None = None
         self._supplies: Supplies | None = None
@@ -230,12 +240,10 @@ class Availability:
             beside={positions[key]: each for key, each in (beside or {}).items() if key in positions},
         )
 
-    def in_order(self, mask: Mask, shuffle: random.Random | None = None) -> Sequence[int]:
-        """Return the positions that *mask* has, smallest resource first, or in random order."""
+    def in_order(self, mask: Mask, shuffle: Shuffle | None = None) -> Sequence[int]:
+        """Return the positions that *mask* has, smallest resource first, or as chance has it."""
         if shuffle is not None:
-            positions = [int(each) for each in np.flatnonzero(mask)]
-            shuffle.shuffle(positions)
-            return positions
+            return self._shuffled(np.flatnonzero(mask), shuffle)
         if self._preference is None:
             self._preference = np.array(
                 sorted(
@@ -249,6 +257,20 @@ class Availability:
             )
         preferred = self._preference
         return preferred[mask[preferred]]  # type: ignore[return-value]
+
+    def _shuffled(self, positions: NDArray[np.intp], shuffle: Shuffle) -> Sequence[int]:
+        drawn = np.random.default_rng(shuffle.chance.getrandbits(64)).random(len(positions))
+        if not shuffle.equals_only:
+            return positions[np.argsort(drawn)]  # type: ignore[return-value]
+        return positions[np.lexsort((drawn, self._ranks()[positions]))]  # type: ignore[return-value]
+
+    def _ranks(self) -> NDArray[np.intp]:
+        """Return by position how many sizes are smaller, until the facts change."""
+        if self._size_ranks is None:
+            sizes = [() if each is None else each.size for each in self._resources]
+            ranks = {size: rank for rank, size in enumerate(sorted(set(sizes)))}
+            self._size_ranks = np.array([ranks[each] for each in sizes], np.intp)
+        return self._size_ranks
 
     def known_facts(self) -> frozenset[str]:
         """Return the names of all facts that at least one resource has."""
@@ -290,6 +312,7 @@ class Availability:
     def _forget_facts(self) -> None:
         self._matching.clear()
         self._preference = None
+        self._size_ranks = None
         self._reservable = None
         self._known_facts = None
         self._supplies = None

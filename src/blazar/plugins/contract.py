@@ -8,13 +8,12 @@ item at a time. A plugin touches no table, no global and no other plugin (ADR-00
 
 from __future__ import annotations
 
-import random
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import ClassVar, Generic, Protocol, TypeVar
 
-from blazar.domain.availability import Availability
+from blazar.domain.availability import Availability, Shuffle
 from blazar.domain.capacity import Share
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Holdings, LeaseId, ReservationId, ResourceId
@@ -101,8 +100,8 @@ class Wish(Generic[SpecT]):
     """What other reservations of the same lease hold, or have been given by this request."""
     excluded: frozenset[ResourceId] = frozenset()
     """Resources that must not be chosen, whatever is free."""
-    shuffle: random.Random | None = None
-    """Choose among equally fitting resources at random, not in the stated order."""
+    shuffle: Shuffle | None = None
+    """Choose as chance has it, not in the stated order; ``Availability.in_order`` takes it."""
 
     @property
     def awaited(self) -> Holdings:

@@ -32,17 +32,26 @@ class WorkStore(Protocol):
     def plan(self, dues: Mapping[str, datetime]) -> None:
         """Have keys that are not planned yet looked at, each at its instant. Raises ConcurrentUpdate."""
 
-    def list_due(self, now: datetime, limit: int) -> tuple[Claim, ...]:
-        """Return what is due and unclaimed, or whose claim ran out, most overdue first."""
-
     def is_due(self, key: str, now: datetime) -> bool:
         """Return whether a key is due, or somebody is at it."""
 
     def next_due(self, now: datetime) -> datetime | None:
-        """Return when something will next be due or a claim run out; None for never."""
+        """Return when something will next be due, or was, or a claim run out; None for never.
 
-    def claim(self, candidate: Claim, owner: str, now: datetime, deadline: datetime) -> Claim | None:
-        """Return the claim, or None if somebody else has it."""
+        A claim of a manager whose clock goes before *now* may be left out until then.
+        """
+
+    def claim_due(self, owner: str, now: datetime, deadline: datetime, limit: int) -> tuple[Claim, ...]:
+        """Return claims on what is due and unclaimed, or whose claim ran out, most overdue first.
+
+        What others are claiming is left out.
+        """
+
+    def lock_beginning(self, now: datetime, limit: int) -> tuple[str, ...]:
+        """Return leases whose start or end is due, that nobody is at, and that nobody has begun with.
+
+        Nobody can claim them until the transaction ends. Those that somebody else has locked are left out.
+        """
 
     def take(self, key: str, owner: str, now: datetime, deadline: datetime) -> Claim | None:
         """Return a claim on a key, due or not; None if another owner has it."""
@@ -58,6 +67,9 @@ class WorkStore(Protocol):
         Raises:
             ConcurrentUpdate: The claim is void.
         """
+
+    def forget(self, key: str) -> None:
+        """Forget a key for which there is nothing to do; whoever is at it finds out by himself."""
 
     def free_all(self) -> None:
         """Void all claims: for a manager that starts and knows that there is no other."""

@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from blazar.domain.errors import BlazarError
 from blazar.ports.clock import Clock
 from blazar.ports.store import Store
 from blazar.ports.work import Claim
-
-_SPARE = 8
-"""How many more are looked at than are wanted."""
-
-_logger = logging.getLogger(__name__)
 
 
 class Interrupted(Exception):
@@ -45,38 +38,22 @@ class ClaimKeeper:
         self._stopping = False
 
     def take(self, limit: int) -> list[Claim]:
-        """Return up to *limit* claims on work that is due.
+        """Return up to *limit* claims on work that is due, most overdue first.
 
-        Another manager sees the same work as the most urgent; for what is lost to it, the next is taken.
+        What another manager is taking in the same moment is left to it, so that none waits for another.
+
+        Raises:
+            ConcurrentUpdate, Unavailable: The database does not give them now.
         """
         now = self._clock.now()
         deadline = now + self._duration
-        with self._store.read() as transaction:
-            candidates = transaction.work.list_due(now, limit + _SPARE)
-        taken: list[Claim] = []
-        for candidate in candidates:
-            if len(taken) == limit:
-                break
-            try:
-                claim = self._claim(candidate, now, deadline)
-            except BlazarError as error:
-                if not taken:
-                    raise
-                # What is held has to be worked on, as it is renewed until then.
-                _logger.warning("fewer claims than wanted: %s", error)
-                break
-            if claim is not None:
-                taken.append(claim)
-        return taken
-
-    def _claim(self, candidate: Claim, now: datetime, deadline: datetime) -> Claim | None:
         with self._store.begin() as transaction:
-            claim = transaction.work.claim(candidate, self.owner, now, deadline)
+            claims = transaction.work.claim_due(self.owner, now, deadline, limit)
             transaction.commit()
-        if claim is not None:
-            with self._lock:
+        with self._lock:
+            for claim in claims:
                 self._held[claim.key] = _Held(claim, deadline)
-        return claim
+        return list(claims)
 
     def check(self, claim: Claim) -> None:
         """Raise Interrupted if work on *claim* must not go on."""

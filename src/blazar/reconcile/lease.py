@@ -14,7 +14,6 @@ from datetime import datetime, timedelta
 
 from blazar.app.choosing import has_room_now
 from blazar.app.context import Context
-from blazar.app.enforcement import tell_end
 from blazar.app.leases import erase_lease
 from blazar.domain.errors import CloudError, CloudRefused
 from blazar.domain.lease import (
@@ -31,7 +30,6 @@ from blazar.domain.lifecycle import (
     Phase,
     Progress,
     advanced,
-    begun,
     is_before_end_due,
     next_due,
     phase_of,
@@ -41,6 +39,7 @@ from blazar.domain.lifecycle import (
 from blazar.plugins.contract import Outcome, Refused, Waiting
 from blazar.ports.store import JournalEntry, Transaction
 from blazar.ports.work import Claim
+from blazar.reconcile.beginning import marked, write_marked
 from blazar.reconcile.books import Books
 from blazar.reconcile.claims import Interrupted
 from blazar.reconcile.healing import heal, with_flags
@@ -91,8 +90,8 @@ def reconcile_lease(context: Context, claim: Claim, actor: str, before_each: Cal
             transaction.commit()
         return
     phase = phase_of(lease, context.clock.now(), context.settings.leases.prepare_lead)
-    marked = _mark(context, claim, actor, lease, phase)
-    healing = heal(context, claim, actor, marked, phase, before_each)
+    lease = _mark(context, claim, actor, lease, phase)
+    healing = heal(context, claim, actor, lease, phase, before_each)
     current = _Pass(lease=healing.lease, phase=phase, books=healing.books)
     if healing.look_again is not None:
         current.look_again(healing.look_again)
@@ -112,37 +111,16 @@ def reconcile_lease(context: Context, claim: Claim, actor: str, before_each: Cal
 
 def _mark(context: Context, claim: Claim, actor: str, lease: Lease, phase: Phase) -> Lease:
     """Write what is about to be done before anything is done outside."""
-    marked = begun(lease, phase)
-    if phase in (Phase.PREPARING, Phase.RUNNING):
-        reservations = tuple(
-            replace(each, is_deployed=True)
-            if reservation_phase(each, phase) is phase and not each.is_deployed
-            else each
-            for each in marked.reservations
-        )
-        marked = replace(marked, reservations=reservations)
-    if marked == lease:
+    after = marked(lease, phase)
+    if after == lease:
         return lease
     now = context.clock.now()
     with context.store.begin() as transaction:
-        marked = transaction.leases.replace(lease, marked, now)
+        after = write_marked(context, transaction, lease, after, actor, now)
         transaction.work.keep(claim)
-        if _ends(lease, marked):
-            tell_end(context, transaction, marked)
-        tell(context, transaction, lease, marked, actor, now)
         transaction.commit()
-    measure(context.meter, lease, marked, now)
-    return marked
-
-
-def _ends(before: Lease, after: Lease) -> bool:
-    """Return whether the end has just begun; what was deleted before has been told already."""
-    undone, begun_now = EventStatus.UNDONE, EventStatus.IN_PROGRESS
-    return (
-        not before.is_deleting
-        and before.get_event_status(EventType.END) is undone
-        and after.get_event_status(EventType.END) is begun_now
-    )
+    measure(context.meter, lease, after, now)
+    return after
 
 
 def _work_on(

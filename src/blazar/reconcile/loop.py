@@ -6,20 +6,24 @@ import logging
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from functools import partial
 
 from blazar.app.context import Context
 from blazar.domain.errors import BlazarError, CloudError, ConcurrentUpdate, Unavailable
 from blazar.ports import metrics
 from blazar.ports.work import Claim
+from blazar.reconcile.beginning import AT_ONCE, begin_waiting
 from blazar.reconcile.chores import Chore, chores
 from blazar.reconcile.claims import ClaimKeeper, Interrupted
 from blazar.reconcile.lease import reconcile_lease
-from blazar.reconcile.outbox import OutboxSender
+from blazar.reconcile.outbox import SENT_AT_ONCE, OutboxSender
 from blazar.reconcile.pulse import Pulse
 from blazar.settings import ReconcilerSettings
 
-_SHORTEST_WAIT = timedelta(milliseconds=1)
+_SHORTEST_WAIT = timedelta(milliseconds=5)
+_CONTENDED = timedelta(milliseconds=100)
+_MARKING_INTERVAL = timedelta(milliseconds=250)
 _REFRESH_INTERVAL = timedelta(seconds=20)
 _FAILED = "failed"
 
@@ -47,6 +51,7 @@ class Reconciler:
         self._chores = chores(context.settings)
         self._stopping = threading.Event()
         self._slots = threading.Semaphore(self._settings.workers)
+        self._marked_at = datetime.min.replace(tzinfo=UTC)
         self._pulse = Pulse(context.clock, _longest_silence(self._settings))
         self._executor: ThreadPoolExecutor | None = None
         self._threads: list[threading.Thread] = []
@@ -73,6 +78,18 @@ class Reconciler:
             ConcurrentUpdate, Unavailable: The database does not take it now.
         """
         self._keeper.renew()
+
+    def begin_waiting(self) -> int:
+        """Mark leases whose start or end is due and that nobody is at as begun with; return how many."""
+        return self._while_full(AT_ONCE, partial(begin_waiting, self._context, self._name))
+
+    def send_outbox(self) -> None:
+        """Send all that is due, one batch after the other, as a manager does by itself each second.
+
+        Raises:
+            ConcurrentUpdate, Unavailable: The database does not take it now.
+        """
+        self._while_full(SENT_AT_ONCE, self._sender.send_due)
 
     def plan_chores(self) -> None:
         """Have every chore done now, as is right when a manager starts. Raises ConcurrentUpdate."""
@@ -138,31 +155,60 @@ class Reconciler:
                     return
             self._context.clock.wait(self._wakeup, pause)
 
+    def _while_full(self, batch: int, act: Callable[[], int]) -> int:
+        """Call *act* as long as it did a whole batch, until the reconciler stops; return how many in all."""
+        total = 0
+        while not self._stopping.is_set():
+            number = act()
+            total += number
+            if number < batch:
+                break
+        return total
+
     def _plan(self) -> timedelta:
         self.plan_chores()
         return timedelta(0)
 
     def _dispatch_due(self) -> timedelta:
-        """Hand due work to the workers; return how long nothing will be due."""
+        """Hand due work to the workers; return how long there will be none to hand out."""
         assert self._executor is not None
         self._wakeup.clear()
+        now = self._context.clock.now()
+        with self._context.store.read() as transaction:
+            due_at = transaction.work.next_due(now)
+        wait = self._settings.poll_interval if due_at is None else due_at - now
+        if wait > timedelta(0):
+            return min(wait, self._settings.poll_interval)
         free = self._take_slots()
         claims: list[Claim] = []
         try:
             if free and not self._stopping.is_set():
                 claims = self._keeper.take(free)
+        except ConcurrentUpdate as error:
+            _logger.debug("claims are tried again: %s", error)
+            return _CONTENDED * self._context.random.uniform(0.5, 1)
         finally:
             self._free_slots(free - len(claims))
-        for claim in claims:
-            self._executor.submit(self._work_in_slot, claim)
+        wait = _SHORTEST_WAIT
         if len(claims) == free:
-            return self._settings.poll_interval  # a worker that becomes free wakes us up
+            wait = self._mark_waiting()
+        for claim in claims:
+            if self._stopping.is_set():
+                self._slots.release()
+                self._keeper.forget(claim)
+                self._hand_back(claim, claim.attempts)
+            else:
+                self._executor.submit(self._work_in_slot, claim)
+        return wait
+
+    def _mark_waiting(self) -> timedelta:
+        """Begin with what nobody is free for, now and then; return how long to wait for a free worker."""
         now = self._context.clock.now()
-        with self._context.store.read() as transaction:
-            next_due = transaction.work.next_due(now)
-        if next_due is None:
-            return self._settings.poll_interval
-        return max(_SHORTEST_WAIT, min(self._settings.poll_interval, next_due - now))
+        if timedelta(0) <= now - self._marked_at < _MARKING_INTERVAL:
+            return _MARKING_INTERVAL
+        self._marked_at = now
+        self.begin_waiting()
+        return self._settings.poll_interval  # a worker that becomes free wakes us up
 
     def _take_slots(self) -> int:
         """Return how many workers are free; they are taken."""
@@ -254,7 +300,7 @@ class Reconciler:
         self._every(_REFRESH_INTERVAL, self.refresh_indexes)
 
     def _send(self) -> None:
-        self._every(min(timedelta(seconds=1), self._settings.poll_interval), self._sender.send_due)
+        self._every(min(timedelta(seconds=1), self._settings.poll_interval), self.send_outbox)
 
     def _every(self, interval: timedelta, act: Callable[[], object]) -> None:
         while not self._stopping.is_set():

@@ -14,7 +14,8 @@ from blazar.ports.notifier import Notifier
 from blazar.ports.store import Message, Store
 from blazar.ports.trail import NoTrail, Trail
 
-_BATCH = 50
+SENT_AT_ONCE = 50
+"""How many messages are taken from the outbox in one transaction."""
 _TAKEN_FOR = timedelta(seconds=15)
 """Then others send what a manager took that died; if it is only slow, it is sent twice."""
 _LONGEST_PAUSE = timedelta(minutes=5)
@@ -40,13 +41,13 @@ class OutboxSender:
         self._trail = trail or NoTrail()
 
     def send_due(self) -> int:
-        """Send what is due; return how many messages were delivered.
+        """Send what is due, up to :data:`SENT_AT_ONCE`; return how many messages were delivered.
 
         A message that cannot be delivered is tried again later; those behind it are not held up.
         """
         now = self._clock.now()
         with self._store.begin() as transaction:
-            messages = transaction.outbox.take(now, now + _TAKEN_FOR, _BATCH)
+            messages = transaction.outbox.take(now, now + _TAKEN_FOR, SENT_AT_ONCE)
             transaction.commit()
         delivered: list[int] = []
         silent: set[object] = set()
