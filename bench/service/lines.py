@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bench.measuring import Spread, spread
@@ -89,6 +89,24 @@ class Line:
             "ratio": self.ratio,
             "targets": [{"text": each.text, "met": each.is_met} for each in self.targets],
         }
+
+
+def over_runs(runs: Iterable[Iterable[Line]]) -> list[Line]:
+    """Return the lines of one run with the values of all of them; a target is met if every run meets it."""
+    complete = [list(run) for run in runs]
+    return [_together(same) for same in zip(*complete, strict=True)]
+
+
+def _together(lines: Sequence[Line]) -> Line:
+    return replace(
+        lines[0],
+        values=[value for line in lines for value in line.values],
+        floors=[floor for line in lines for floor in line.floors],
+        targets=tuple(
+            replace(same[0], is_met=all(each.is_met for each in same))
+            for same in zip(*(line.targets for line in lines), strict=True)
+        ),
+    )
 
 
 def number(value: float) -> str:

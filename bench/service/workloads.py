@@ -5,24 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-import requests
-
 from bench.service import creating, crowding, listing, memory, starting
-from bench.service.lines import Line, Target
+from bench.service.lines import Line, Target, over_runs
 from bench.service.site import FLAVOR, Site
-from rig.cloud.identity import token_of
+from blazar.ports.compute import Flavor
 
 GROUPS = ("create", "change", "statements", "list", "crowd", "start", "memory")
 """What ``--only`` takes."""
-_FLAVOR = {
-    "id": FLAVOR,
-    "name": FLAVOR,
-    "vcpus": 1,
-    "ram": 2048,
-    "disk": 10,
-    "OS-FLV-EXT-DATA:ephemeral": 0,
-    "os-flavor-access:is_public": True,
-}
+_FLAVOR = Flavor(id=FLAVOR, name=FLAVOR, vcpus=1, memory_mb=2048, disk_gb=10, is_public=True)
+"""Of ``flavor:instance`` leases; everybody sees it."""
 _DESIGN_HOSTS, _DESIGN_BOOKINGS = 1_000, 10
 _MOST_FLOORS = 3
 _MOST_GROWTH = 1.3
@@ -34,20 +25,18 @@ def all_lines(site: Site, only: Collection[str]) -> Iterator[Line]:
     yield from _floor_lines(site)
     over_hosts = {"create", "change", "statements", "list", "memory"} & set(only)
     if over_hosts or "crowd" in only:
-        _make_flavor(site)
+        site.control.make_flavor(_FLAVOR)
         for hosts in site.effort.sizes:
             yield from _at(site, hosts, only)
     if "crowd" in only:
-        with site.managers_away():
-            site.empty()
-            site.fill(crowding.SCARCE_HOSTS, 0, 0, 0)
         yield from crowding.measure_scarce(site)
     if "start" in only:
         with site.managers_away():
             site.empty()
         starting.prepare(site)
-        yield from starting.measure_big(site)
-        yield from starting.measure_due(site)
+        runs = range(site.effort.runs)
+        yield from over_runs(starting.measure_big(site) for _ in runs)
+        yield from over_runs(starting.measure_due(site) for _ in runs)
 
 
 def judged(lines: list[Line]) -> list[Line]:
@@ -127,14 +116,3 @@ def _at_design_bookings(
         yield from listing.measure(site, hosts, leases)
     if "crowd" in only and hosts == site.effort.sizes[1]:
         yield from crowding.measure_plenty(site, hosts, _DESIGN_BOOKINGS)
-
-
-def _make_flavor(site: Site) -> None:
-    """Make the flavor of ``flavor:instance`` leases, which everybody sees."""
-    answer = requests.post(
-        f"{site.stack.cloud_url}/compute/v2.1/flavors",
-        json={"flavor": _FLAVOR},
-        headers={"X-Auth-Token": token_of("admin", "admin")},
-        timeout=30,
-    )
-    answer.raise_for_status()
