@@ -75,26 +75,40 @@ class TestReading:
         assert nothing == []
 
     @pytest.mark.parametrize("at_once", [1, 10_000])
-    def test_all_bookings_come_as_columns_however_many_are_read_at_once(
+    def test_all_bookings_of_a_collection_come_as_columns_in_parts(
         self, store: SqlStore, at_once: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("blazar.db.availability._ROWS_AT_ONCE", at_once)
         insert_hosts(store, "1", "2")
         with store.read() as transaction:
-            assert len(transaction.availability.all_bookings().resource_ids) == 0
+            assert list(transaction.availability.all_bookings("host")) == []
         insert(store, make_allocation("1", OWNERS[0], 1, 2), make_allocation("2", OWNERS[1], 3, 4))
         with store.begin() as transaction:
             transaction.allocations.release(OWNERS[1], [TWO], at(5) + MICROSECOND)
             transaction.commit()
 
         with store.read() as transaction:
-            columns = transaction.availability.all_bookings()
+            parts = list(transaction.availability.all_bookings("host"))
+            of_others = list(transaction.availability.all_bookings("floatingip"))
 
-        rows = zip(columns.resource_ids, columns.reservation_ids, columns.held.tolist(), strict=True)
-        ends = dict(zip(columns.resource_ids, columns.ends.tolist(), strict=True))
-        assert sorted(rows) == [(ONE, OWNERS[0], True), (TWO, OWNERS[1], False)]
-        assert ends == {ONE: micros(at(2)), TWO: micros(at(5)) + 1}
-        assert sorted(columns.starts.tolist()) == [micros(at(1)), micros(at(3))]
+        rows = [
+            row
+            for each in parts
+            for row in zip(
+                each.resource_ids,
+                each.reservation_ids,
+                each.starts.tolist(),
+                each.ends.tolist(),
+                each.held.tolist(),
+                strict=True,
+            )
+        ]
+        assert sorted(rows) == [
+            (ONE, OWNERS[0], micros(at(1)), micros(at(2)), True),
+            (TWO, OWNERS[1], micros(at(3)), micros(at(5)) + 1, False),
+        ]
+        assert len(parts) == (2 if at_once == 1 else 1)
+        assert of_others == []
 
 
 class TestLog:
@@ -179,7 +193,7 @@ def test_an_index_that_was_loaded_finds_free_what_one_that_was_filled_does(
         with store.read() as transaction:
             reader = transaction.availability
             loaded, put = Availability(), Availability()
-            loaded.load(reader.read("host", None), reader.all_bookings())
+            loaded.load(reader.read("host", None), reader.all_bookings("host"))
             for resource in reader.read("host", None):
                 put.put(resource, reader.bookings([resource.id]))
             for search in searches:

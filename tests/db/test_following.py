@@ -184,7 +184,7 @@ def assert_knows_all(index: AvailabilityIndex, store: SqlStore, life: Life) -> N
     with index.searching() as followed, store.read() as transaction:
         reader = transaction.availability
         loaded = Availability()
-        loaded.load(reader.read("host", None), reader.all_bookings())
+        loaded.load(reader.read("host", None), reader.all_bookings("host"))
         assert known(followed, owners) == known(loaded, owners)
 
 

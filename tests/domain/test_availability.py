@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
@@ -120,8 +120,12 @@ def apply(
         plain.bookings[resource_id] = bookings
 
 
-def as_columns(bookings: Iterable[list[Booking]]) -> BookingColumns:
-    flat = [booking for each in bookings for booking in each]
+def in_parts(bookings: Iterable[list[Booking]]) -> Iterator[BookingColumns]:
+    """Yield the bookings of each resource as a part of their own."""
+    return (as_columns(each) for each in bookings)
+
+
+def as_columns(flat: list[Booking]) -> BookingColumns:
     ends = [max(each.window.end, each.released_at or each.window.end) for each in flat]
     return BookingColumns(
         resource_ids=[each.resource_id for each in flat],
@@ -170,7 +174,7 @@ def test_what_is_free_is_what_brute_force_finds(
         assert_agree(index, plain, searches[number % len(searches)])
 
     loaded = Availability()
-    loaded.load(plain.resources.values(), as_columns(plain.bookings.values()))
+    loaded.load(plain.resources.values(), in_parts(plain.bookings.values()))
     for search in searches:
         assert_agree(index, plain, search)
         assert_agree(loaded, plain, search)
@@ -227,7 +231,7 @@ def test_what_was_loaded_can_be_changed_like_the_rest() -> None:
     for number, resource_id in enumerate(HOST_IDS):
         plain.resources[resource_id] = make_resource(resource_id)
         plain.bookings[resource_id] = [make_booking(resource_id, number, number + 2)]
-    index.load(plain.resources.values(), as_columns(plain.bookings.values()))
+    index.load(plain.resources.values(), in_parts(plain.bookings.values()))
 
     apply(("put_bookings", HOST_IDS[0], True, [make_booking(HOST_IDS[0], 20, 21, "r2")]), 1, index, plain)
     apply(("drop", HOST_IDS[1], True, []), 2, index, plain)

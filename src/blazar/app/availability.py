@@ -142,7 +142,7 @@ class AvailabilityIndex:
     def _load(self, reader: AvailabilityReader) -> None:
         watermark = Watermark(max(0, reader.last_change() - _REREAD))
         availability = Availability(self._casefold_facts)
-        availability.load(reader.read(self._collection, None), reader.all_bookings())
+        availability.load(reader.read(self._collection, None), reader.all_bookings(self._collection))
         self._availability, self._watermark = availability, watermark
 
     def _reload(

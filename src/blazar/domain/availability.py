@@ -75,13 +75,11 @@ class Availability:
         """Return the number of resources."""
         return len(self._position_of)
 
-    def load(self, resources: Iterable[Resource], bookings: BookingColumns) -> None:
-        """Fill an empty object; bookings of other resources are left out."""
+    def load(self, resources: Iterable[Resource], bookings: Iterable[BookingColumns]) -> None:
+        """Fill an empty object with bookings that come in parts; those of other resources are left out."""
         for resource in resources:
             self.put(resource, ())
-        find = self._position_of.get
-        positions = np.fromiter((find(each, -1) for each in bookings.resource_ids), np.int32)
-        self._bookings.load(bookings, positions)
+        self._bookings.load((part, self._positions_of(part.resource_ids)) for part in bookings)
 
     def put(self, resource: Resource, bookings: Iterable[Booking]) -> None:
         """Replace all that is known of a resource."""
@@ -152,6 +150,10 @@ class Availability:
     def position_of(self, resource_id: ResourceId) -> int | None:
         """Return the position of a resource, or None if it is not known."""
         return self._position_of.get(resource_id)
+
+    def _positions_of(self, resource_ids: Sequence[ResourceId]) -> NDArray[np.int32]:
+        find = self._position_of.get
+        return np.fromiter((find(each, -1) for each in resource_ids), np.int32, len(resource_ids))
 
     def mask_of(self, resource_ids: Iterable[ResourceId]) -> Mask:
         """Return the mask of these resources; unknown ones are left out."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
@@ -88,19 +89,24 @@ class Bookings:
         self._rows = _empty_rows(64)
         self._used = 0
         self._dead = 0
-        self._rows_of: dict[int, list[int]] = {}
+        self._rows_of: dict[int, array[int]] = {}
         self._owners: dict[ReservationId, int] = {}
         self._next_owner = 0
         self._demands: list[Demand] = []
         self._demand_codes: dict[Demand, int] = {}
         self._amounts: dict[str, Numbers] = {}
 
-    def load(self, columns: BookingColumns, positions: NDArray[np.int32]) -> None:
-        """Replace all bookings by *columns*; those whose position is negative are left out."""
-        owners = np.fromiter((self._owner_code(each) for each in columns.reservation_ids), np.int32)
-        demands = np.fromiter((self._demand_code(each) for each in columns.demands), np.int32)
-        loaded = Rows(columns.starts, columns.ends, positions, owners, columns.held, columns.slots, demands)
-        self._rows = loaded.take(positions >= 0)
+    def load(self, parts: Iterable[tuple[BookingColumns, NDArray[np.int32]]]) -> None:
+        """Replace all bookings by these with their positions; where that is negative they are left out."""
+        loaded = [_empty_rows(0)]
+        for columns, positions in parts:
+            owners = np.fromiter((self._owner_code(each) for each in columns.reservation_ids), np.int32)
+            demands = np.fromiter((self._demand_code(each) for each in columns.demands), np.int32)
+            rows = Rows(columns.starts, columns.ends, positions, owners, columns.held, columns.slots, demands)
+            loaded.append(rows.take(positions >= 0))
+        self._rows = Rows(
+            *(np.concatenate([getattr(part, each.name) for part in loaded]) for each in fields(Rows))
+        )
         self._used = len(self._rows.starts)
         self._index_rows()
 
@@ -113,8 +119,8 @@ class Bookings:
         """Replace what one reservation has booked of one resource."""
         owner = self._owners.get(reservation_id)
         if owner is not None:
-            rows, owners = self._rows_of.get(position, []), self._rows.owners
-            self._rows_of[position] = [row for row in rows if owners[row] != owner]
+            rows, owners = self._rows_of.get(position, ()), self._rows.owners
+            self._rows_of[position] = array("i", (row for row in rows if owners[row] != owner))
             self._kill([row for row in rows if owners[row] == owner])
         self._add(position, bookings)
 
@@ -179,7 +185,7 @@ class Bookings:
     def _add(self, position: int, bookings: Iterable[Booking]) -> None:
         rows = [self._append(position, booking) for booking in bookings]
         if rows:
-            self._rows_of.setdefault(position, []).extend(rows)
+            self._rows_of.setdefault(position, array("i")).extend(rows)
 
     def _kill(self, rows: Sequence[int]) -> None:
         """Have rows count no more; nothing may name them any longer."""
@@ -213,7 +219,9 @@ class Bookings:
         order = np.argsort(positions, kind="stable")
         firsts = np.flatnonzero(np.diff(positions[order], prepend=-1))
         self._rows_of = {
-            int(positions[rows[0]]): rows.tolist() for rows in np.split(order, firsts[1:]) if len(rows)
+            int(positions[rows[0]]): array("i", rows.tolist())
+            for rows in np.split(order, firsts[1:])
+            if len(rows)
         }
 
     def _owner_code(self, reservation_id: ReservationId | None) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -60,8 +60,11 @@ class AvailabilityReader(Protocol):
     def bookings(self, resource_ids: Collection[ResourceId]) -> Iterable[Booking]:
         """Return the bookings of these resources."""
 
-    def all_bookings(self) -> BookingColumns:
-        """Return all bookings there are."""
+    def all_bookings(self, collection: str) -> Iterator[BookingColumns]:
+        """Yield all bookings of a collection's resources, some thousands at a time.
+
+        Nothing else can be read by the transaction before the last of them.
+        """
 
     def purge_changes(self, before: datetime) -> None:
         """Forget old entries of the log."""
