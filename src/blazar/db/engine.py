@@ -10,6 +10,8 @@ from oslo_db.sqlalchemy import engines, exc_filters
 from pymysql.constants import FIELD_TYPE
 from pymysql.converters import convert_datetime
 
+from blazar.db import pooling
+
 WRITES = "blazar_writes"
 """Execution option of a connection whose transaction will write."""
 _SQLITE_LOCK_TIMEOUT_SECONDS = 30
@@ -35,6 +37,7 @@ def make_engine(url: str, **options: Any) -> sa.Engine:
     if parsed.get_backend_name() == "mysql" and "charset" not in parsed.query:
         # By default oslo.db speaks utf8mb3, which has no emoji.
         parsed = parsed.update_query_dict({"charset": "utf8mb4"})
+    parsed = parsed.update_query_dict({"plugin": pooling.PLUGIN}, append=True)
     engine: sa.Engine = engines.create_engine(
         parsed.render_as_string(hide_password=False),
         # For eventlet's sake oslo.db would have every thread yield after each transaction.

@@ -1,0 +1,121 @@
+"""What is said on a connection besides statements, by what the servers counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from databases import make_empty_database
+
+from blazar.db import pooling
+from blazar.db.engine import WRITES
+
+SERVERS = ["mariadb", "postgresql"]
+
+
+@pytest.fixture
+def mariadb(tmp_path: Path) -> Iterator[sa.Engine]:
+    with make_empty_database("mariadb", tmp_path) as engine:
+        yield engine
+
+
+def write(engine: sa.Engine) -> None:
+    with engine.connect() as connection:
+        connection.execution_options(**{WRITES: True}).exec_driver_sql("SELECT 1")
+        connection.commit()
+
+
+def counted(engine: sa.Engine) -> dict[str, int]:
+    """Return what the one connection of a pool has said to MariaDB."""
+    with engine.connect() as connection:
+        rows = connection.exec_driver_sql(
+            "SHOW SESSION STATUS WHERE Variable_name IN ('Com_rollback', 'Com_commit', 'Com_admin_commands')"
+        )
+        return {name: int(number) for name, number in rows}
+
+
+def end_all(engine: sa.Engine) -> None:
+    """End the connections of an engine at the server, behind its back."""
+    other = sa.create_engine(engine.url, isolation_level="AUTOCOMMIT")
+    with other.connect() as connection:
+        if engine.dialect.name == "postgresql":
+            connection.exec_driver_sql(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+        else:
+            own = (
+                "SELECT id FROM information_schema.processlist"
+                " WHERE db = DATABASE() AND id <> CONNECTION_ID()"
+            )
+            for (number,) in connection.exec_driver_sql(own).all():
+                connection.exec_driver_sql(f"KILL {number}")
+    other.dispose()
+
+
+def test_a_transaction_that_was_committed_is_all_that_is_said(mariadb: sa.Engine) -> None:
+    before = counted(mariadb)
+
+    for _ in range(3):
+        write(mariadb)
+
+    after = counted(mariadb)
+    # Reading the counters is rolled back.
+    assert {key: after[key] - before[key] for key in before} == {
+        "Com_commit": 3,
+        "Com_rollback": 1,
+        "Com_admin_commands": 0,
+    }
+
+
+def test_after_a_silence_the_server_is_asked_whether_it_is_there(
+    mariadb: sa.Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = counted(mariadb)
+    monkeypatch.setattr(pooling, "ALIVE_SECONDS", 0)
+
+    write(mariadb)
+
+    assert counted(mariadb)["Com_admin_commands"] - before["Com_admin_commands"] == 2
+
+
+@pytest.mark.parametrize("kind", SERVERS)
+def test_connections_that_ended_in_a_silence_are_replaced(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with make_empty_database(kind, tmp_path) as engine:
+        write(engine)
+        end_all(engine)
+        monkeypatch.setattr(pooling, "ALIVE_SECONDS", 0)
+
+        write(engine)
+
+
+@pytest.mark.parametrize("kind", SERVERS)
+def test_who_meets_the_end_of_a_connection_is_told_and_the_next_one_is_not(kind: str, tmp_path: Path) -> None:
+    with make_empty_database(kind, tmp_path) as engine:
+        with engine.connect(), engine.connect():
+            pass
+        end_all(engine)
+
+        with pytest.raises(Exception, match=r"Lost connection|terminat|gone away|closed"):
+            write(engine)
+        write(engine)
+        with engine.connect(), engine.connect():
+            pass
+
+
+@pytest.mark.parametrize("kind", SERVERS)
+def test_what_was_not_committed_is_undone(kind: str, tmp_path: Path) -> None:
+    with make_empty_database(kind, tmp_path) as engine:
+        with engine.begin() as connection:
+            connection.exec_driver_sql("CREATE TABLE numbers (number INTEGER)")
+        with engine.connect() as connection:
+            connection.execution_options(**{WRITES: True}).exec_driver_sql("INSERT INTO numbers VALUES (1)")
+
+        with engine.connect() as connection:
+            connection.execution_options(**{WRITES: True})
+            assert connection.exec_driver_sql("SELECT COUNT(*) FROM numbers").scalar() == 0
+            connection.commit()
