@@ -18,6 +18,8 @@ from bench.service.client import Client
 from bench.service.creating import KINDS, date
 from bench.service.lines import Line, Target, over_runs
 from bench.service.site import CLIENTS, Site, together
+from cloudlab.service import Service
+from rig.usage import processor_seconds
 
 _SCARCE_HOSTS: Final = 10
 _SCARCE_WINDOWS: Final = 50
@@ -38,6 +40,8 @@ class _Crowd:
     granted_ms: list[float] = field(default_factory=list)
     statuses: Counter[int] = field(default_factory=Counter)
     seconds: float = 0
+    worked: Mapping[str, float] = field(default_factory=dict)
+    """For how many seconds processors were at it for whom."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def note(self, status: int, milliseconds: float) -> None:
@@ -104,18 +108,37 @@ def _lines(
     yield line("p50 of a create", "ms", half, floors=write)
     yield line("p99 of a create", "ms", most, Target.at_most(4, most / half, "p99/p50"), floors=write)
     yield line("overlaps", "pairs", overlaps, Target.at_most(0, overlaps, "overlaps"))
+    for who, worked in crowd.worked.items():
+        yield line(f"processor's time of {who}, a decision", "ms", 1000 * worked / crowd.statuses.total())
 
 
 def _run(site: Site, windows: int, seconds: int) -> _Crowd:
     crowd = _Crowd()
-    began = time.monotonic()
+    began, before = time.monotonic(), _work(site)
 
     def still() -> bool:
         return time.monotonic() < began + seconds
 
     together(lambda number: _ask(site.client(), crowd, random.Random(number), windows, still), range(CLIENTS))
     crowd.seconds = time.monotonic() - began
+    crowd.worked = {who: seconds - before[who] for who, seconds in _work(site).items()}
     return crowd
+
+
+def _work(site: Site) -> Mapping[str, float]:
+    """Return for how many seconds processors have worked for whom until now."""
+
+    def of(*services: Service) -> float:
+        return processor_seconds(process.pid for each in services for process in each.members())
+
+    stack = site.stack
+    return {
+        "the API": of(stack.service("blazar-api")),
+        "the managers": of(*stack.managers),
+        "the broker": of(stack.service("rabbitmq")),
+        "the database": of(stack.service(stack.wanted.database)),
+        "the clients": time.process_time(),
+    }
 
 
 def _ask(

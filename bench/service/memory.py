@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Final
 
 from bench.service.lines import Line, Target
 from bench.service.site import Site
 from cloudlab.service import Service
+from rig.usage import resident_mebibytes
 
-_KIB_IN_MIB: Final = 1024
 _MOST_MIB: Final = 300
 
 
@@ -38,6 +36,4 @@ def _line(name: str, values: list[float], hosts: int, bookings: int, *targets: T
 
 def _resident_mib(service: Service) -> list[float]:
     """Return what each of a service's processes holds."""
-    statuses = [Path(f"/proc/{each.pid}/status").read_text() for each in service.members()]
-    found = [re.search(r"VmRSS:\s+(\d+) kB", status) for status in statuses]
-    return [int(each[1]) / _KIB_IN_MIB for each in found if each is not None]
+    return [resident_mebibytes([each.pid]) for each in service.members()]

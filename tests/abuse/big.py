@@ -1,10 +1,8 @@
-"""Bodies that are longer than any request may be, and what a process keeps of them."""
+"""Bodies that are longer than any request may be."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Final
 
 import requests
@@ -34,14 +32,3 @@ def send_bodies(url: str, *, is_chunked: bool) -> list[int | None]:
 
     with ThreadPoolExecutor(BODIES) as pool:
         return list(pool.map(send, range(BODIES)))
-
-
-def resident_mebibytes(pids: Iterable[int]) -> float:
-    """Return how much memory processes have."""
-    return sum(_resident_mebibytes(each) for each in pids)
-
-
-def _resident_mebibytes(pid: int) -> float:
-    status = Path(f"/proc/{pid}/status").read_text()
-    (line,) = (each for each in status.splitlines() if each.startswith("VmRSS:"))
-    return int(line.split()[1]) * 1024 / MEBIBYTE

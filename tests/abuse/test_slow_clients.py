@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from abuse.big import BODIES, BODY_MEBIBYTES, resident_mebibytes, send_bodies
+from abuse.big import BODIES, BODY_MEBIBYTES, send_bodies
 from abuse.slow import HABITS, files_allowed, slow_clients
 from programs import Program, request, start_standalone, wait_until
+
+from rig.usage import resident_mebibytes
 
 CLIENTS = 1000
 ROUNDS = 3

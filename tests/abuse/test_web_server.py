@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 import requests
-from abuse.big import BODIES, BODY_MEBIBYTES, resident_mebibytes, send_bodies
+from abuse.big import BODIES, BODY_MEBIBYTES, send_bodies
 from abuse.slow import HABITS, HALF_WAY, IN_A_CHUNK, IN_THE_BODY, IN_THE_HEADERS, SILENT, Habit, slow_clients
 from programs import wait_until
 from stacks import require_stack
@@ -19,6 +19,7 @@ from cloudlab import probes
 from cloudlab.folder import REPOSITORY
 from rig import web_server
 from rig.stack import Stack, running
+from rig.usage import resident_mebibytes
 from rig.wanted import Wanted
 
 CLIENTS = 1000

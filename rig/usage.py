@@ -1,0 +1,39 @@
+"""What processes use of this machine; those that are gone use nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+_KIB_IN_MIB: Final = 1024
+_TICKS_A_SECOND: Final = os.sysconf("SC_CLK_TCK")
+
+
+def resident_mebibytes(pids: Iterable[int]) -> float:
+    """Return how much memory processes hold together."""
+    return sum(_resident_mebibytes(each) for each in pids)
+
+
+def processor_seconds(pids: Iterable[int]) -> float:
+    """Return how long processors have worked for processes, and for children of theirs that have ended."""
+    return sum(_processor_seconds(each) for each in pids)
+
+
+def _resident_mebibytes(pid: int) -> float:
+    lines = _read(pid, "status").splitlines()
+    return sum(int(each.split()[1]) / _KIB_IN_MIB for each in lines if each.startswith("VmRSS:"))
+
+
+def _processor_seconds(pid: int) -> float:
+    # The program's name may hold blanks and brackets. These are utime, stime, cutime and cstime.
+    fields = _read(pid, "stat").rpartition(") ")[2].split()
+    return sum(int(each) for each in fields[11:15]) / _TICKS_A_SECOND
+
+
+def _read(pid: int, name: str) -> str:
+    try:
+        return Path(f"/proc/{pid}/{name}").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
