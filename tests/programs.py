@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 DEADLINE_SECONDS = 30
+_ANNOUNCEMENT = "blazar is at "
 
 
 class Program:
@@ -99,9 +100,11 @@ def start_standalone(state_dir: Path, *arguments: str, python: str = sys.executa
     """Return the embedded service and its URL, which ends in ``/v1``."""
     options = ["--state-dir", str(state_dir), "--listen-port", "0", *arguments]
     program = Program("blazar.cmd.standalone", *options, python=python)
-    line = program.line()
-    assert " at " in line, (line, program.log)
-    return program, line.split(" at ")[1].strip()
+    # Before it says where it is, it may go on with what it was at when it was killed, and say so.
+    lines = iter(program.line, "")
+    found = next((line for line in lines if line.startswith(_ANNOUNCEMENT)), None)
+    assert found is not None, program.log
+    return program, found.split(" at ")[1].strip()
 
 
 def request(url: str, method: str = "GET", body: object = None) -> tuple[int, Any]:
