@@ -127,10 +127,11 @@ class Reconciler:
         self._pulse.stop()
         self._keeper.stop()
         self._wakeup.set()
-        if self._executor is not None:
-            self._executor.shutdown(wait=True, cancel_futures=True)
+        # The dispatcher gives out what it has claimed, and the workers hand all of that back.
         for thread in self._threads:
             thread.join()
+        if self._executor is not None:
+            self._executor.shutdown(wait=True)
 
     def _dispatch(self) -> None:
         self._repeat(self._plan, once=True)
@@ -193,12 +194,7 @@ class Reconciler:
         if len(claims) == free:
             wait = self._mark_waiting()
         for claim in claims:
-            if self._stopping.is_set():
-                self._slots.release()
-                self._keeper.forget(claim)
-                self._hand_back(claim, claim.attempts)
-            else:
-                self._executor.submit(self._work_in_slot, claim)
+            self._executor.submit(self._work_in_slot, claim)
         return wait
 
     def _mark_waiting(self) -> timedelta:
@@ -248,6 +244,7 @@ class Reconciler:
     def _try(self, claim: Claim, chore: Chore | None) -> str:
         """Return in one word what came of the work on a claim."""
         try:
+            self._keeper.check(claim)
             if chore is not None:
                 self._do_chore(claim, chore)
             else:
