@@ -56,6 +56,18 @@ class TestJournal:
             assert transaction.journal.list("lease") == (first, second)
             assert transaction.journal.list("unknown") == ()
 
+    def test_reservations_are_known_by_what_happened_to_them(self, store: SqlStore) -> None:
+        ids = [ReservationId(f"lease-r{number}") for number in range(3)]
+        with store.begin() as transaction:
+            transaction.journal.append([entry("e", reservation_id=each) for each in (*ids[:2], ids[0])])
+            transaction.journal.append([entry("e")])
+            transaction.commit()
+
+        with store.read() as transaction:
+            assert transaction.journal.known_reservations(ids) == set(ids[:2])
+            assert transaction.journal.known_reservations(ids[2:]) == frozenset()
+            assert transaction.journal.known_reservations([]) == frozenset()
+
     def test_entries_outlive_their_lease(self, store: SqlStore) -> None:
         lease = make_lease()
         with store.begin() as transaction:

@@ -24,8 +24,10 @@ from engine.leftovers import (
     sweep_once,
     sweep_twice,
 )
+from engine.slots import instances
 from samples import know_a_lease
 
+from blazar.cloud.simulated.faults import FaultKind, FaultRule
 from blazar.plugins.slots.names import flavor_name, group_name, provider_name, reservation_class
 from blazar.ports.placement import Inventory
 from blazar.reconcile.sweep import Sweepings, sweep
@@ -74,6 +76,45 @@ def test_an_aggregate_without_the_whole_mark_is_somebody_elses(
 
     assert sweep_twice(lab).found == ()
     assert lab.aggregates()[name] == {"host-1"}
+
+
+def lived_reservation(lab: Lab, *failing: str) -> str:
+    """Return the id of a reservation whose lease began, and was deleted; so long, operations failed."""
+    for each in failing:
+        lab.faults.add(FaultRule(kind=FaultKind.STATUS, status=503, operation=each))
+    lease_id = lab.create("lived", "now", 2, instances(1))
+    lab.run_until(0.5)
+    (reservation,) = lab.lease(lease_id).reservations
+    lab.faults.clear()
+    lab.delete(lease_id)
+    lab.run_until(1)
+    return reservation.id
+
+
+@pytest.mark.parametrize("failing", [(), ("compute.create_aggregate",)])
+def test_an_aggregate_that_was_made_too_late_is_known_by_its_name(lab: Lab, failing: tuple[str, ...]) -> None:
+    reservation_id = lived_reservation(lab, *failing)
+    lab.cloud.compute.create_aggregate(reservation_id, None, {})
+
+    assert sweep_twice(lab).removed == (f"aggregate:{reservation_id}",)
+    assert reservation_id not in lab.aggregates()
+
+
+def test_an_aggregate_of_such_a_name_in_which_somebody_put_a_host_is_left_alone(lab: Lab) -> None:
+    reservation_id = lived_reservation(lab)
+    made = lab.cloud.compute.create_aggregate(reservation_id, None, {})
+    lab.cloud.compute.add_host(made.id, "host-1")
+
+    assert sweep_twice(lab).found == ()
+    assert lab.aggregates()[reservation_id] == {"host-1"}
+
+
+def test_an_empty_aggregate_with_the_name_of_no_reservation_is_somebody_elses(lab: Lab) -> None:
+    lived_reservation(lab)
+    lab.cloud.compute.create_aggregate(LOST, None, {})
+
+    assert sweep_twice(lab).found == ()
+    assert lab.aggregates()[LOST] == frozenset()
 
 
 def test_an_aggregate_in_a_zone_of_the_operators_is_theirs(lab: Lab) -> None:

@@ -33,6 +33,15 @@ class SqlJournal:
         of_leases = sa.select(journal.c.id).where(journal.c.lease_id.is_not(None)).limit(1)
         return self._connection.scalar(of_leases) is not None
 
+    def known_reservations(self, reservation_ids: Collection[str]) -> frozenset[str]:
+        """Return those of the ids that are of reservations to which anything ever happened."""
+        if not reservation_ids:
+            return frozenset()
+        of_these = journal.c.reservation_id.in_(sorted(reservation_ids))
+        return frozenset(
+            self._connection.scalars(sa.select(journal.c.reservation_id).where(of_these).distinct())
+        )
+
     def list_event(self, event: str) -> tuple[JournalEntry, ...]:
         """Return the entries of one event, of all leases, oldest first."""
         return self._list(journal.c.event == event)

@@ -269,6 +269,9 @@ class Journal(Protocol):
     def knows_leases(self) -> bool:
         """Return whether anything ever happened to a lease."""
 
+    def known_reservations(self, reservation_ids: Collection[str]) -> frozenset[str]:
+        """Return those of the ids that are of reservations to which anything ever happened."""
+
     def list_event(self, event: str) -> tuple[JournalEntry, ...]:
         """Return the entries of one event, of all leases, oldest first."""
 

@@ -87,27 +87,37 @@ class ResourceClasses:
 
 
 class SlotAggregates:
-    """Aggregates without an availability zone that say of themselves that they are a reservation's."""
+    """Aggregates without an availability zone that say of themselves that they are a reservation's.
+
+    Nova is told the name first, and that in a second request. Where the first is done after its manager has
+    given up waiting, and the reservation has ended meanwhile, there is a name and nothing else. Such an
+    aggregate is one of ours if the books know a reservation of that name.
+    """
 
     name: ClassVar[str] = "aggregate"
 
     def __init__(self, surroundings: Surroundings) -> None:
+        self._context = surroundings.context
         self._compute = surroundings.context.cloud.compute
-        self._marked = {
-            each.name: each
+        named = [
+            each
             for each in surroundings.aggregates
-            if is_reservation_id(each.name)
-            and each.availability_zone is None
-            and each.metadata.get(_RESERVATION_KEY) == each.name
-        }
+            if is_reservation_id(each.name) and each.availability_zone is None
+        ]
+        self._marked = {each.name: each for each in named if each.metadata.get(_RESERVATION_KEY) == each.name}
+        self._bare = {each.name: each for each in named if not each.metadata and not each.hosts}
 
     def candidates(self) -> Mapping[str, str | None]:
         """Return the aggregates, which are named after their reservations."""
-        return {name: name for name in self._marked}
+        known: frozenset[str] = frozenset()
+        if self._bare:
+            with self._context.store.read() as transaction:
+                known = transaction.journal.known_reservations(self._bare)
+        return {name: name for name in (*self._marked, *known)}
 
     def remove(self, name: str) -> bool:
         """Empty an aggregate and delete it; its hosts have been in the freepool all the time."""
-        aggregate = self._marked[name]
+        aggregate = self._marked.get(name) or self._bare[name]
         for service_host in sorted(aggregate.hosts):
             try:
                 self._compute.remove_host(aggregate.id, service_host)
