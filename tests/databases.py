@@ -60,6 +60,22 @@ def make_empty_database(kind: str, tmp_path: Path) -> Iterator[sa.Engine]:
             server.exec_driver_sql(f"DROP DATABASE {name}")
 
 
+def end_other_connections(engine: sa.Engine) -> None:
+    """End all connections to an engine's database but the one that does it, at the server."""
+    with engine.connect() as connection:
+        if engine.dialect.name == "postgresql":
+            connection.exec_driver_sql(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+            return
+        others = connection.exec_driver_sql(
+            "SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()"
+        )
+        for (number,) in others.fetchall():
+            connection.exec_driver_sql(f"KILL {number}")
+
+
 @contextmanager
 def _server(kind: str) -> Iterator[sa.Connection]:
     """Yield a connection to the server as somebody who may create databases, without transactions."""

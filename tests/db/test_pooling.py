@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from databases import make_empty_database
+from databases import end_other_connections, make_empty_database
 
 from blazar.db import pooling
 from blazar.db.engine import WRITES
@@ -38,20 +38,8 @@ def counted(engine: sa.Engine) -> dict[str, int]:
 
 def end_all(engine: sa.Engine) -> None:
     """End the connections of an engine at the server, behind its back."""
-    other = sa.create_engine(engine.url, isolation_level="AUTOCOMMIT")
-    with other.connect() as connection:
-        if engine.dialect.name == "postgresql":
-            connection.exec_driver_sql(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
-            )
-        else:
-            own = (
-                "SELECT id FROM information_schema.processlist"
-                " WHERE db = DATABASE() AND id <> CONNECTION_ID()"
-            )
-            for (number,) in connection.exec_driver_sql(own).all():
-                connection.exec_driver_sql(f"KILL {number}")
+    other = sa.create_engine(engine.url)
+    end_other_connections(other)
     other.dispose()
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 from clocks import ManualClock
-from databases import make_database
+from databases import end_other_connections, make_database
 from samples import make_host, make_lease
 
 from blazar.db.engine import make_engine
@@ -134,18 +134,3 @@ def test_a_full_disk_is_told_from_a_mistake_and_the_rest_stays_readable(tmp_path
             fill()
 
         assert lease_ids(store) == []
-
-
-def end_other_connections(engine: sa.Engine) -> None:
-    with engine.connect() as connection:
-        if engine.dialect.name == "postgresql":
-            connection.exec_driver_sql(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
-            )
-            return
-        others = connection.exec_driver_sql(
-            "SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()"
-        )
-        for (number,) in others.fetchall():
-            connection.exec_driver_sql(f"KILL {number}")
