@@ -6,7 +6,7 @@ They go in the order in which a reservation ends: first of all nobody can boot a
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from blazar.domain.errors import CloudConflict, CloudNotFound
@@ -99,25 +99,28 @@ class SlotAggregates:
     def __init__(self, surroundings: Surroundings) -> None:
         self._context = surroundings.context
         self._compute = surroundings.context.cloud.compute
-        named = [
-            each
+        self._named = {
+            each.name: each
             for each in surroundings.aggregates
             if is_reservation_id(each.name) and each.availability_zone is None
-        ]
-        self._marked = {each.name: each for each in named if each.metadata.get(_RESERVATION_KEY) == each.name}
-        self._bare = {each.name: each for each in named if not each.metadata and not each.hosts}
+        }
 
     def candidates(self) -> Mapping[str, str | None]:
         """Return the aggregates, which are named after their reservations."""
-        known: frozenset[str] = frozenset()
-        if self._bare:
-            with self._context.store.read() as transaction:
-                known = transaction.journal.known_reservations(self._bare)
-        return {name: name for name in (*self._marked, *known)}
+        named = self._named.values()
+        marked = [each.name for each in named if each.metadata.get(_RESERVATION_KEY) == each.name]
+        bare = [each.name for each in named if not each.metadata and not each.hosts]
+        return {name: name for name in (*marked, *self._known(bare))}
+
+    def _known(self, names: Sequence[str]) -> frozenset[str]:
+        if not names:
+            return frozenset()
+        with self._context.store.read() as transaction:
+            return transaction.journal.known_reservations(names)
 
     def remove(self, name: str) -> bool:
         """Empty an aggregate and delete it; its hosts have been in the freepool all the time."""
-        aggregate = self._marked.get(name) or self._bare[name]
+        aggregate = self._named[name]
         for service_host in sorted(aggregate.hosts):
             try:
                 self._compute.remove_host(aggregate.id, service_host)
