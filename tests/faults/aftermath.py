@@ -15,9 +15,9 @@ from tempfile import TemporaryDirectory
 from typing import Protocol
 
 import sqlalchemy as sa
-from engine import invariants
-from engine.lab import Lab
-from engine.parts import Conditions
+from reconcile import invariants
+from reconcile.lab import Lab
+from reconcile.parts import Conditions
 from faults.lessees import Promise
 
 from blazar.cloud.simulated import SimulatedCloud

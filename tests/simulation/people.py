@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from engine.floatingips import TYPE as FLOATINGIP
-from engine.floatingips import address
-from engine.parts import hosts, lease_body
-from engine.slots import instances, of_flavor
+from reconcile.floatingips import TYPE as FLOATINGIP
+from reconcile.floatingips import address
+from reconcile.parts import hosts, lease_body
+from reconcile.slots import instances, of_flavor
 
 from blazar.app.host_monitor import notice_change
 from blazar.cloud.simulated.faults import SimulatedCrash

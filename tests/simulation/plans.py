@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass
 from datetime import timedelta
 
-from engine.parts import Conditions
+from reconcile.parts import Conditions
 from simulation.weather import Weather, draw_weather
 
 _MINUTE = timedelta(minutes=1)

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from engine.floatingips import floatingips
-from engine.invariants import check_settled
-from engine.parts import hosts, lease_body
-from engine.unexpected import UnexpectedErrors
+from reconcile.floatingips import floatingips
+from reconcile.invariants import check_settled
+from reconcile.parts import hosts, lease_body
+from reconcile.unexpected import UnexpectedErrors
 from simulation.crew import Sabotage
 from simulation.database import Database
 from simulation.people import People

@@ -10,11 +10,11 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
-from engine import floatingips
-from engine.invariants import FREEPOOL, check_nothing_twice, check_one_lessee
-from engine.parts import TRAITS
-from engine.scene import Scene
-from engine.slots import BIGGER_SOURCE, SOURCE
+from reconcile import floatingips
+from reconcile.invariants import FREEPOOL, check_nothing_twice, check_one_lessee
+from reconcile.parts import TRAITS
+from reconcile.scene import Scene
+from reconcile.slots import BIGGER_SOURCE, SOURCE
 from simulation.crew import Crew, Sabotage
 from simulation.database import Database
 from simulation.plans import Plan

@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 from clocks import EPOCH, ManualClock
 from databases import KINDS, empty_tables, make_database, make_empty_database
-from engine.parts import PLUGINS
+from reconcile.parts import PLUGINS
 from installation import Installation
 from old_installation import make_example
 

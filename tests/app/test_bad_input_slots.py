@@ -1,0 +1,147 @@
+"""What bad input about single instances gets: a 4xx that names the key, and nothing has happened."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from databases import make_database
+from app.conftest import without_failures
+from app.slots import FLAVOR, instances, of_flavor, reservation_of
+from app.stage import ODD, check_refusal
+from app.world import LESSEE, Json, World
+
+Asked = Callable[..., Json]
+
+NUMBERS = ("vcpus", "memory_mb", "disk_gb", "amount")
+NOTHING_REQUIRED = {"null", "empty-text", "empty-list"}
+FINE: dict[str, set[str]] = {
+    "disk_gb": {"zero"},
+    "affinity": {"null", "true", "zero"},
+    "resource_properties": NOTHING_REQUIRED,
+}
+FINE_OF_FLAVOR: dict[str, set[str]] = {
+    "affinity": {"null", "empty-text", "true", "zero"},
+    "resource_properties": NOTHING_REQUIRED,
+}
+
+
+class Stage:
+    """Two hosts, and a lease of each type that is ahead and one that is running."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        world.register("h1", "h2", rack="r1")
+        world.cloud.compute.create_flavor(FLAVOR)
+        self.leases = {
+            (asked, name): world.create(start, 600, asked=asked())
+            for asked in (instances, of_flavor)
+            for name, start in (("running", "now"), ("ahead", 120))
+        }
+        world.work()
+        assert {world.status(each) for each in self.leases.values()} == {"ACTIVE", "PENDING"}
+
+
+@pytest.fixture(scope="module")
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    """Return a stage that all tests play on; they leave it as it was."""
+    folder = tmp_path_factory.mktemp("stage")
+    with make_database("sqlite", folder) as engine, without_failures():
+        yield Stage(World(engine, folder))
+
+
+def bad(asked: Asked, fine: dict[str, set[str]], *keys: str) -> list[Any]:
+    return [
+        pytest.param(asked, key, value, id=f"{asked.__name__}-{key}-{name}")
+        for key, (name, value) in itertools.product(keys, ODD.items())
+        if name not in fine.get(key, ())
+    ]
+
+
+BAD = [
+    *bad(instances, FINE, *NUMBERS, "affinity", "resource_properties"),
+    *bad(of_flavor, FINE_OF_FLAVOR, "amount", "affinity", "resource_properties", "flavor_id"),
+]
+
+
+@pytest.mark.parametrize(("asked", "key", "value"), BAD)
+def test_a_new_reservation_is_refused(stage: Stage, asked: Asked, key: str, value: object) -> None:
+    before = stage.world.snapshot()
+
+    answer = stage.world.post("/leases", stage.world.wish(200, 300, asked=asked(**{key: value})), who=LESSEE)
+
+    # What could be the id of a flavor is not wrong as such, but there is none of it.
+    check_refusal(answer, key, 400, *([404] if key == "flavor_id" else []))
+    assert stage.world.snapshot() == before
+
+
+@pytest.mark.parametrize("name", ["ahead", "running"])
+@pytest.mark.parametrize(("asked", "key", "value"), BAD)
+def test_a_change_is_refused(stage: Stage, asked: Asked, key: str, value: object, name: str) -> None:
+    lease = stage.leases[asked, name]
+    before = stage.world.snapshot()
+
+    change = {"reservations": [{"id": reservation_of(lease)["id"], key: value}]}
+    answer = stage.world.put(f"/leases/{lease['id']}", change, who=LESSEE)
+
+    is_fixed = name == "running" and key == "flavor_id"
+    check_refusal(answer, key, 400, *([404] if key == "flavor_id" else []), *([409] if is_fixed else []))
+    assert stage.world.snapshot() == before
+
+
+@pytest.mark.parametrize(
+    ("asked", "key"),
+    [
+        *((instances, key) for key in (*NUMBERS, "affinity", "resource_properties")),
+        *((of_flavor, key) for key in ("flavor_id", "amount", "affinity")),
+    ],
+)
+def test_a_key_that_is_missing_is_named(stage: Stage, asked: Asked, key: str) -> None:
+    body = stage.world.wish(200, 300, asked=asked())
+    del body["reservations"][0][key]
+    before = stage.world.snapshot()
+
+    check_refusal(stage.world.post("/leases", body, who=LESSEE), key)
+
+    assert stage.world.snapshot() == before
+
+
+@pytest.mark.parametrize("key", ["vcpus", "memory_mb"])
+def test_a_size_that_no_flavor_can_have_is_refused(stage: Stage, key: str) -> None:
+    """Behaviour 12, 62: the reference counts slots of no size for ever."""
+    before = stage.world.snapshot()
+    nothing = instances(vcpus=0, memory_mb=0, disk_gb=0)
+
+    check_refusal(stage.world.post("/leases", stage.world.wish(200, 300, asked=instances(**{key: 0}))), key)
+    check_refusal(stage.world.post("/leases", stage.world.wish(200, 300, asked=nothing)), "vcpus")
+
+    assert stage.world.snapshot() == before
+
+
+@pytest.mark.parametrize("amount", [2**31 - 1, "2147483647"])
+@pytest.mark.parametrize("affinity", [True, False, None])
+@pytest.mark.parametrize("asked", [instances, of_flavor])
+def test_any_amount_is_counted_at_once(
+    stage: Stage, asked: Asked, affinity: bool | None, amount: object
+) -> None:
+    before = stage.world.snapshot()
+
+    answer = stage.world.post(
+        "/leases", stage.world.wish(200, 300, asked=asked(amount=amount, affinity=affinity))
+    )
+
+    assert answer.status_code == 409
+    assert answer.json["error_message"].startswith("Not enough hosts available: 2147483647 slots")
+    assert stage.world.snapshot() == before
+
+
+@pytest.mark.parametrize("key", NUMBERS)
+def test_numbers_may_be_texts_as_clients_send_them(stage: Stage, key: str) -> None:
+    body = stage.world.wish(700, 800, asked=instances(**{key: str(instances()[key])}))
+
+    answer = stage.world.post("/leases", body, who=LESSEE)
+
+    assert answer.json["lease"]["reservations"][0][key] == instances()[key]
+    stage.world.delete(f"/leases/{answer.json['lease']['id']}", who=LESSEE)

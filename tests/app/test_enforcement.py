@@ -1,0 +1,208 @@
+"""Usage enforcement, as lessees meet it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from app.world import ADMIN, LESSEE, World, lease_of, refusal
+
+from blazar.app.rush import Rush
+from blazar.domain.errors import Forbidden
+from blazar.domain.lease import ResourceId
+from blazar.enforcement.base import Filter
+from blazar.enforcement.duration import MaxLeaseDuration
+from blazar.manager.service import ManagerService
+from blazar.ports.enforcement import EnforcementFilter, JsonObject, LeaseUsage, Occasion
+from blazar.ports.manager import Caller
+
+HOUR = timedelta(hours=1)
+
+
+def with_filters(world: World, *filters: EnforcementFilter) -> None:
+    named = {f"filter {number}": each for number, each in enumerate(filters)}
+    world.restart(replace(world.context, filters=named))
+
+
+class Recorder(Filter):
+    """Writes down what it is asked, and refuses what it is told to."""
+
+    def __init__(
+        self, journal: list[str], name: str, *, refuses: bool = False, listens: bool = False
+    ) -> None:
+        self.journal, self.name, self.refuses, self.listens = journal, name, refuses, listens
+        self.asked: list[LeaseUsage] = []
+        self.keys: list[str] = []
+        self.told: list[tuple[Occasion, str]] = []
+
+    def check_create(self, usage: LeaseUsage, key: str) -> None:
+        self.keys.append(key)
+        self._check("create", usage)
+
+    def check_update(self, current: LeaseUsage, usage: LeaseUsage, key: str) -> None:
+        self.asked.append(current)
+        self._check("update", usage)
+
+    def wants(self, occasion: Occasion, project_id: str | None) -> bool:
+        return self.listens
+
+    def deliver(self, occasion: Occasion, document: JsonObject, key: str) -> None:
+        self.told.append((occasion, key))
+
+    def _check(self, what: str, usage: LeaseUsage) -> None:
+        self.journal.append(f"{self.name} {what}")
+        self.asked.append(usage)
+        if self.refuses:
+            raise Forbidden(f"{self.name} says no")
+
+
+@pytest.mark.usefixtures("hosts")
+class TestFilters:
+    def test_they_are_asked_in_order_and_the_first_refusal_ends_it(self, world: World) -> None:
+        journal: list[str] = []
+        filters = [Recorder(journal, "a"), Recorder(journal, "b", refuses=True), Recorder(journal, "c")]
+        with_filters(world, *filters)
+        before = world.snapshot()
+
+        message = refusal(world.post("/leases", world.wish(60, 120)), 403)
+
+        assert message == "b says no"
+        assert journal == ["a create", "b create"]
+        assert world.snapshot() == before
+
+    def test_a_refused_change_changes_nothing(self, world: World) -> None:
+        lease = world.create(60, 120)
+        with_filters(world, Recorder([], "a", refuses=True))
+        before = world.snapshot()
+
+        refusal(world.put(f"/leases/{lease['id']}", {"end_date": world.date(180)}), 403)
+
+        assert world.snapshot() == before
+
+    def test_they_see_the_lease_as_it_is_to_be_with_its_real_ids(self, world: World) -> None:
+        recorder = Recorder([], "a")
+        with_filters(world, recorder)
+
+        lease = world.create(60, 120)
+        world.change(lease, end_date=world.date(180))
+
+        created, before, after = (each.lease for each in recorder.asked)
+        assert created.id == before.id == after.id == lease["id"]
+        assert [each.id for each in created.reservations] == [each["id"] for each in lease["reservations"]]
+        assert (before.end - before.start, after.end - after.start) == (HOUR, 2 * HOUR)
+        assert created.project_id == LESSEE.project
+
+    def test_a_new_name_uses_nothing(self, world: World) -> None:
+        journal: list[str] = []
+        lease = world.create(60, 120)
+        with_filters(world, Recorder(journal, "a"))
+
+        world.change(lease, name="another")
+
+        assert journal == []
+
+    def test_what_cannot_be_had_is_said_first(self, world: World) -> None:
+        with_filters(world, Recorder([], "a", refuses=True))
+
+        refusal(world.post("/leases", world.wish(60, 120, min=99, max=99)), 409)
+
+
+@pytest.mark.usefixtures("hosts")
+class TestSomebodyFaster:
+    """The request is begun again, which is nobody's business, or about other resources, which is."""
+
+    @staticmethod
+    def overtaken(world: World, act: Callable[[], object]) -> Recorder:
+        """Have *act* done by somebody else once the filters were asked for the first time."""
+        recorder = Recorder([], "a", listens=True)
+        pending = [act]
+
+        class Overtaker(Filter):
+            def check_create(self, usage: LeaseUsage, key: str) -> None:
+                if pending:
+                    pending.pop()()
+
+        with_filters(world, recorder, Overtaker())
+        return recorder
+
+    def test_the_same_question_is_asked_once(self, world: World, hosts: list[str]) -> None:
+        def move_hosts_on() -> None:
+            with world.context.store.begin() as transaction:
+                transaction.allocations.touch([ResourceId(each) for each in hosts])
+                transaction.commit()
+
+        recorder = self.overtaken(world, move_hosts_on)
+
+        lease = world.create(60, 120, min=4, max=4)
+
+        assert [each.lease.id for each in recorder.asked] == [lease["id"]]
+
+    def test_of_other_resources_it_is_asked_again_and_what_was_allowed_is_taken_back(
+        self, world: World, hosts: list[str]
+    ) -> None:
+        quiet = replace(world.context, filters={}, rush=Rush())
+        rival = ManagerService(quiet)
+        caller = Caller(user_id="rival", project_id="rivals")
+        recorder = self.overtaken(world, lambda: rival.create_lease(caller, world.wish(60, 120)))
+
+        lease = world.create(60, 120)
+        world.work()
+
+        first, second = recorder.asked
+        assert (first.lease.id, second.lease.id) == (lease["id"], lease["id"])
+        assert first.document["reservations"] != second.document["reservations"]
+        assert recorder.told == [
+            (Occasion.ABORT, recorder.keys[0]),
+            (Occasion.COMMIT, recorder.keys[1]),
+        ]
+
+
+@pytest.mark.usefixtures("hosts")
+class TestMaxLeaseDuration:
+    @pytest.fixture(autouse=True)
+    def limit(self, world: World) -> None:
+        with_filters(world, MaxLeaseDuration(HOUR, frozenset({"research"})))
+
+    def test_a_lease_may_last_just_so_long(self, world: World) -> None:
+        world.create(60, 120)
+
+        message = refusal(world.post("/leases", world.wish(60, 121)), 403)
+
+        assert message.startswith("end_date: ")
+        assert "3660" in message
+        assert "3600" in message
+
+    def test_a_running_lease_is_extended_up_to_its_start_plus_that(self, world: World) -> None:
+        lease = world.create("now", 30)
+        world.work()
+
+        assert world.change(lease, end_date=world.date(60))["end_date"] == world.shown(60)
+        message = refusal(world.put(f"/leases/{lease['id']}", {"end_date": world.date(61)}), 400)
+
+        assert message.startswith("end_date: ")
+        assert world.status(lease) == "ACTIVE"
+
+    def test_projects_may_be_exempt(self, world: World) -> None:
+        rich = replace(ADMIN, project="research")
+
+        lease = lease_of(world.post("/leases", world.wish(60, 999), who=rich), 201)
+
+        assert lease["end_date"] == world.shown(999)
+
+    def test_a_lease_that_is_too_long_already_may_become_shorter(self, world: World) -> None:
+        with_filters(world)
+        lease = world.create(60, 300)
+        with_filters(world, MaxLeaseDuration(HOUR, frozenset()))
+
+        refusal(world.put(f"/leases/{lease['id']}", {"end_date": world.date(301)}), 400)
+
+        assert world.change(lease, end_date=world.date(240))["end_date"] == world.shown(240)
+
+
+def test_without_a_limit_any_lease_is_fine(world: World) -> None:
+    world.register("h1")
+    with_filters(world, MaxLeaseDuration(None, frozenset()))
+
+    world.create(0, 60 * 24 * 365)

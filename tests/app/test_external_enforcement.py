@@ -1,0 +1,318 @@
+"""A service of the operator's decides about usage: the protocol, over real HTTP, and the example."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from app.floatingips import Pool, address
+from app.slots import instances
+from app.usage import Oracle, ask_service, new_credits, serving
+from app.world import LESSEE, World, lease_of, refusal
+
+from blazar.domain.errors import UsageDenied
+from blazar.enforcement.base import Filter
+from blazar.ports.enforcement import LeaseUsage
+
+pytestmark = pytest.mark.usefixtures("hosts")
+
+
+@pytest.fixture
+def oracle() -> Oracle:
+    return Oracle()
+
+
+@pytest.fixture
+def url(oracle: Oracle) -> Iterator[str]:
+    with serving(oracle) as found:
+        yield found
+
+
+class TestWhatIsAsked:
+    def test_a_create(self, world: World, oracle: Oracle, url: str) -> None:
+        ask_service(world, url)
+
+        lease = world.create(60, 120, min=2, max=2)
+
+        (asked,) = (each for each in oracle.asked if each.call == "check-create")
+        assert asked.body["context"] == {
+            "user_id": "user",
+            "project_id": "project",
+            "auth_url": "http://keystone.example/v3",
+            "region_name": "RegionOne",
+        }
+        sent = asked.body["lease"]
+        assert sent["id"] == lease["id"]
+        assert (sent["name"], sent["status"]) == ("night", "CREATING")
+        assert (sent["start_date"], sent["end_date"]) == ("2031-01-01T01:00:00", "2031-01-01T02:00:00")
+        (reservation,) = sent["reservations"]
+        assert reservation["id"] == lease["reservations"][0]["id"]
+        assert (reservation["resource_type"], reservation["min"]) == ("physical:host", 2)
+        hosts = {each["id"]: each for each in reservation["allocations"]}
+        assert hosts.keys() == world.booked(lease)
+        assert all(each["rack"] and each["vcpus"] and "trust_id" not in each for each in hosts.values())
+        assert asked.headers["HTTP_X_AUTH_TOKEN"] == "key to the service"
+        assert "HTTP_AUTHORIZATION" not in asked.headers
+
+    def test_a_change(self, world: World, oracle: Oracle, url: str) -> None:
+        lease = world.create(60, 120)
+        ask_service(world, url)
+
+        world.change(lease, end_date=world.date(180), reservation={"min": 1, "max": 2})
+
+        (asked,) = (each for each in oracle.asked if each.call == "check-update")
+        before, after = asked.body["current_lease"], asked.body["lease"]
+        assert (before["id"], after["id"]) == (lease["id"], lease["id"])
+        assert (before["end_date"], after["end_date"]) == ("2031-01-01T02:00:00", "2031-01-01T03:00:00")
+        assert [len(each["reservations"][0]["allocations"]) for each in (before, after)] == [1, 2]
+        assert {each["event_type"] for each in before["events"]} >= {"start_lease", "end_lease"}
+
+    def test_slots_are_listed_one_by_one(self, world: World, oracle: Oracle, url: str) -> None:
+        ask_service(world, url)
+
+        world.create(60, 120, asked=instances(amount=3))
+
+        (reservation,) = oracle.asked[0].body["lease"]["reservations"]
+        assert len(reservation["allocations"]) == 3
+
+    def test_floating_ips_are_among_them(self, world: World, pool: Pool, oracle: Oracle, url: str) -> None:
+        (registered,) = pool.register(1)
+        ask_service(world, url)
+
+        world.create(60, 120, asked=pool.asked(1))
+
+        (reservation,) = oracle.asked[0].body["lease"]["reservations"]
+        (allocated,) = reservation["allocations"]
+        assert (allocated["id"], allocated["floating_ip_address"]) == (registered, address(1))
+
+    def test_what_was_allowed_and_stored_is_confirmed(self, world: World, oracle: Oracle, url: str) -> None:
+        ask_service(world, url)
+
+        lease = world.create(60, 120)
+        world.work()
+
+        assert oracle.calls == ["check-create", "commit"]
+        check, commit = oracle.asked
+        assert commit.key == check.key
+        assert commit.body["lease"]["id"] == lease["id"]
+
+    def test_who_is_exempt_is_neither_asked_about_nor_told_of(
+        self, world: World, oracle: Oracle, url: str
+    ) -> None:
+        ask_service(world, url, exempt_project_ids=frozenset({"project"}))
+        oracle.status = 403
+
+        lease = world.create(60, 120)
+        world.change(lease, end_date=world.date(180))
+        world.delete(f"/leases/{lease['id']}")
+        world.work()
+
+        assert oracle.asked == []
+
+    def test_a_call_without_a_url_allows_everything(self, world: World, oracle: Oracle, url: str) -> None:
+        oracle.status = 403
+        ask_service(world, url, urls={"check-update": url + "check-update"})
+
+        lease = world.create(60, 120)
+
+        refusal(world.put(f"/leases/{lease['id']}", {"end_date": world.date(180)}), 400)
+        assert oracle.calls == ["check-update"]
+
+
+class TestAnswers:
+    def test_a_reason_is_passed_on(self, world: World, oracle: Oracle, url: str) -> None:
+        ask_service(world, url)
+        oracle.status, oracle.answer = 403, b'{"message": "too few credits"}'
+        before = world.snapshot()
+
+        assert refusal(world.post("/leases", world.wish(60, 120)), 400) == "too few credits"
+        assert world.snapshot() == before
+
+    @pytest.mark.parametrize(
+        ("status", "answer"),
+        [
+            (403, b""),
+            (403, b"<html>"),
+            (403, b"[]"),
+            (403, b'{"message": 7}'),
+            (200, b'{"message": "yes"}'),
+            (201, b""),
+            (302, b""),
+            (401, b""),
+            (404, b""),
+            (500, b""),
+        ],
+    )
+    def test_whatever_is_no_yes_is_a_no(
+        self, world: World, oracle: Oracle, url: str, status: int, answer: bytes
+    ) -> None:
+        lease = world.create(300, 360)
+        ask_service(world, url)
+        oracle.status, oracle.answer = status, answer
+        before = world.snapshot()
+
+        created = refusal(world.post("/leases", world.wish(60, 120)), 400)
+        changed = refusal(world.put(f"/leases/{lease['id']}", {"end_date": world.date(400)}), 400)
+
+        assert created == changed == "The service that decides about usage does not allow this"
+        assert world.snapshot() == before
+
+    def test_an_error_may_mean_yes(self, world: World, oracle: Oracle, url: str) -> None:
+        ask_service(world, url, allow_on_error=True)
+        oracle.status = 500
+        world.create(60, 120)
+
+        oracle.status = 403
+        refusal(world.post("/leases", world.wish(60, 120)), 400)
+
+
+class TestNoAnswer:
+    @pytest.fixture
+    def silent(self) -> Iterator[str]:
+        """Yield the URL of a service that takes connections and never answers."""
+        with socket.create_server(("127.0.0.1", 0)) as server:
+            yield f"http://127.0.0.1:{server.getsockname()[1]}/"
+
+    def test_weakness_38_a_service_that_never_answers_does_not_hold_anybody_up(
+        self, world: World, silent: str
+    ) -> None:
+        lease = world.create("now", 60)
+        world.work()
+        ask_service(world, silent, timeout_seconds=0.2)
+        before = world.snapshot()
+
+        message = refusal(world.post("/leases", world.wish(90, 120)), 503)
+        refusal(world.put(f"/leases/{lease['id']}", {"end_date": world.date(70)}), 503)
+        assert "usage cannot be reached" in message
+        assert world.snapshot() == before
+
+        world.pass_time(61)
+        assert world.status(lease) == "TERMINATED"
+
+    def test_it_may_mean_yes(self, world: World, silent: str) -> None:
+        ask_service(world, silent, timeout_seconds=0.2, allow_on_error=True)
+
+        world.create(60, 120)
+
+    def test_a_service_that_does_not_run(self, world: World, url: str) -> None:
+        with serving(Oracle()) as gone:
+            pass
+        ask_service(world, gone)
+
+        refusal(world.post("/leases", world.wish(60, 120)), 503)
+
+
+class TestTheEnd:
+    def test_it_is_told_once_for_a_lease_that_ends(self, world: World, oracle: Oracle, url: str) -> None:
+        lease = world.create("now", 60, min=2, max=2)
+        world.work()
+        ask_service(world, url)
+
+        world.pass_time(61)
+        world.delete(f"/leases/{lease['id']}")
+        world.work()
+
+        assert oracle.calls == ["on-end"]
+        (asked,) = oracle.asked
+        assert asked.body["lease"]["id"] == lease["id"]
+        assert asked.body["context"]["project_id"] == LESSEE.project
+        assert len(asked.body["lease"]["reservations"][0]["allocations"]) == 2
+
+    @pytest.mark.parametrize("start", [60, "now"])
+    def test_it_is_told_once_for_a_lease_that_is_deleted(
+        self, world: World, oracle: Oracle, url: str, start: int | str
+    ) -> None:
+        lease = world.create(start, 120)
+        world.work()
+        ask_service(world, url)
+
+        for _ in range(2):
+            world.delete(f"/leases/{lease['id']}")
+            world.work()
+
+        assert oracle.calls == ["on-end"]
+        assert len(oracle.asked[0].body["lease"]["reservations"][0]["allocations"]) == 1
+
+    def test_it_is_told_until_it_is_heard_always_under_the_same_key(
+        self, world: World, oracle: Oracle, url: str
+    ) -> None:
+        lease = world.create("now", 60)
+        world.work()
+        ask_service(world, url)
+        oracle.status = 500
+
+        world.pass_time(65)
+        assert world.status(lease) == "TERMINATED"
+        oracle.status = 204
+        world.pass_time(80)
+        told = len(oracle.asked)
+        world.pass_time(100)
+
+        assert told > 1
+        assert len(oracle.asked) == told
+        assert len({each.key for each in oracle.asked}) == 1
+
+    def test_a_filter_that_is_enabled_no_more_is_not_told(self, world: World, url: str) -> None:
+        lease = world.create("now", 60)
+        world.work()
+        ask_service(world, url)
+        with world.context.store.begin() as transaction:
+            assert transaction.leases.find(lease["id"])
+        world.delete(f"/leases/{lease['id']}")
+        world.restart(replace(world.context, filters={}))
+
+        world.work()
+
+        with world.context.store.begin() as transaction:
+            assert transaction.outbox.take(world.clock.now(), world.clock.now(), 9) == ()
+
+
+class NoToAll(Filter):
+    """Refuses what those before it have allowed."""
+
+    def check_create(self, usage: LeaseUsage, key: str) -> None:
+        raise UsageDenied("no")
+
+
+class TestCredits:
+    """The example under ``examples/credits``."""
+
+    def test_what_is_used_is_paid_and_the_rest_comes_back(self, world: World) -> None:
+        ledger, application = new_credits(world.clock.now)
+        ledger.grant("project", 10)
+        with serving(application) as url:
+            ask_service(world, url)
+            lease = world.create("now", 180, min=2, max=2)
+            world.work()
+            assert ledger.left("project") == 4
+
+            message = refusal(world.post("/leases", world.wish(240, 540), who=LESSEE), 400)
+            assert message == "The lease costs 5 credits, and the project has 4 left"
+
+            world.change(lease, end_date=world.date(240))
+            world.work()
+            assert ledger.left("project") == 2
+            refusal(world.put(f"/leases/{lease['id']}", {"end_date": world.date(400)}, who=LESSEE), 400)
+
+            world.pass_time(60)
+            world.delete(f"/leases/{lease['id']}")
+            world.work()
+
+        assert ledger.left("project") == pytest.approx(8)
+
+    def test_what_was_allowed_and_not_stored_costs_nothing(self, world: World) -> None:
+        ledger, application = new_credits(world.clock.now)
+        ledger.grant("project", 1)
+
+        with serving(application) as url:
+            ask_service(world, url)
+            rules = {**world.context.filters, "no": NoToAll()}
+            world.restart(replace(world.context, filters=rules))
+            refusal(world.post("/leases", world.wish(60, 120), who=LESSEE), 400)
+            world.work()
+            assert ledger.left("project") == 1
+
+            ask_service(world, url)
+            lease_of(world.post("/leases", world.wish(60, 120), who=LESSEE), 201)

@@ -1,0 +1,285 @@
+"""Reserving floating IPs, and what lessees find in Neutron."""
+
+from __future__ import annotations
+
+import pytest
+from app.conftest import WorldWith
+from app.floatingips import UNKNOWN, Pool, address, make_pool
+from app.world import LESSEE, Json, World, good, quiet_settings, refusal
+
+
+class TestLeases:
+    def test_addresses_are_the_lessees_from_the_start_to_the_end(self, world: World, pool: Pool) -> None:
+        pool.register(1, 2, 3)
+        lease = world.create(10, 60, asked=pool.asked(2, 3))
+        world.pass_time(9)
+        assert pool.existing() == {}
+
+        world.pass_time(10)
+
+        assert world.status(lease) == "ACTIVE"
+        assert pool.of(lease) == {address(1), address(3)}
+        world.pass_time(60)
+        assert world.status(lease) == "TERMINATED"
+        assert pool.existing() == {}
+
+    def test_what_clients_see_of_a_reservation(self, world: World, pool: Pool) -> None:
+        pool.register(1, 2)
+        lease = world.create(10, 60, asked=pool.asked("2", 1, min="", flavor_id=None))
+        (reservation,) = lease["reservations"]
+
+        assert reservation == {
+            "id": reservation["id"],
+            "lease_id": lease["id"],
+            "resource_id": reservation["id"],
+            "resource_type": "virtual:floatingip",
+            "status": "pending",
+            "missing_resources": False,
+            "resources_changed": False,
+            "created_at": "2031-01-01 00:00:20",
+            "updated_at": "2031-01-01 00:00:20",
+            "network_id": pool.network_id,
+            "amount": 2,
+            "required_floatingips": [address(1)],
+        }
+
+    def test_an_attached_address_goes_all_the_same(self, world: World, pool: Pool) -> None:
+        pool.register(1)
+        lease = world.create("now", 60, asked=pool.asked())
+        world.work()
+        world.cloud.attach_floating_ip(pool.existing()[address(1)].id, "port")
+
+        world.delete(f"/leases/{lease['id']}")
+        world.work()
+
+        assert pool.existing() == {}
+        refusal(world.get(f"/leases/{lease['id']}"), 404)
+
+    def test_none_at_all_may_be_asked_for(self, world: World, pool: Pool) -> None:
+        pool.register(1)
+        lease = world.create("now", 60, asked=pool.asked(0))
+        world.work()
+
+        assert world.status(lease) == "ACTIVE"
+        assert pool.existing() == {}
+        world.pass_time(61)
+        assert world.status(lease) == "TERMINATED"
+
+    def test_a_lease_may_have_hosts_and_addresses(self, world: World, pool: Pool) -> None:
+        world.register("h1")
+        pool.register(1, 2)
+        body = world.wish("now", 60, asked=pool.asked(1, 1))
+        body["reservations"] += [pool.asked(1), world.wish()["reservations"][0]]
+        lease = good(world.post("/leases", body, who=LESSEE), 201)["lease"]
+        world.work()
+
+        assert world.status(lease) == "ACTIVE"
+        assert pool.existing().keys() == {address(1), address(2)}
+        assert world.aggregates()[lease["reservations"][2]["id"]] == {"h1"}
+
+    def test_allocations_of_hosts_are_of_hosts_only(self, world: World, pool: Pool) -> None:
+        hosts = world.register("h1")
+        pool.register(1)
+        lease = world.create("now", 60, asked=pool.asked())
+
+        for params in ({}, {"lease_id": lease["id"]}):
+            found = good(world.get("/os-hosts/allocations", params=params))["allocations"]
+            assert found == [{"resource_id": hosts[0], "reservations": []}]
+
+    @pytest.mark.parametrize("start", [10, "now"])
+    def test_an_address_is_promised_once(self, world: World, pool: Pool, start: float | str) -> None:
+        pool.register(1, 2)
+        world.create(start, 60, asked=pool.asked(1, 1))
+
+        for asked in (pool.asked(2), pool.asked(1, 1)):
+            message = refusal(world.post("/leases", world.wish(20, 30, asked=asked), who=LESSEE), 400)
+            assert "ot enough" in message or address(1) in message
+        world.create(20, 30, asked=pool.asked(1))
+        world.create(60, 90, asked=pool.asked(2))
+
+    def test_cleaning_time_is_owed_between_two_leases(self, world_with: WorldWith) -> None:
+        world = world_with(quiet_settings(cleaning_minutes=10))
+        pool = make_pool(world)
+        pool.register(1)
+        world.create(30, 60, asked=pool.asked())
+
+        refusal(world.post("/leases", world.wish(69, 90, asked=pool.asked()), who=LESSEE), 400)
+        world.create(70, 90, asked=pool.asked())
+        refusal(world.post("/leases", world.wish(10, 21, asked=pool.asked()), who=LESSEE), 400)
+        world.create(10, 20, asked=pool.asked())
+
+    @pytest.mark.parametrize(
+        ("asked", "key"),
+        [
+            ({"network_id": UNKNOWN}, "network_id"),
+            ({"network_id": None}, "network_id"),
+            ({"network_id": ""}, "network_id"),
+            ({"amount": -1}, "amount"),
+            ({"amount": "x"}, "amount"),
+            ({"amount": ""}, "amount"),
+            ({"amount": None}, "amount"),
+            ({"required_floatingips": "203.0.113.201"}, "required_floatingips"),
+            ({"required_floatingips": ["x"]}, "required_floatingips"),
+            ({"required_floatingips": [address(1), address(2)]}, "required_floatingips"),
+            ({"required_floatingips": [address(9)]}, "required_floatingips"),
+            ({"required_floatingips": ["203.0.113.50"]}, "required_floatingips"),
+        ],
+    )
+    def test_what_makes_no_sense_is_refused_by_key(
+        self, world: World, pool: Pool, asked: Json, key: str
+    ) -> None:
+        pool.register(1, 2)
+        before = world.snapshot()
+
+        message = refusal(world.post("/leases", world.wish(asked={**pool.asked(), **asked}), who=LESSEE), 400)
+
+        assert key in message
+        assert world.snapshot() == before
+
+    @pytest.mark.parametrize("key", ["network_id", "amount"])
+    def test_what_has_to_be_there_is_named(self, world: World, pool: Pool, key: str) -> None:
+        pool.register(1)
+        asked = {name: value for name, value in pool.asked().items() if name != key}
+
+        message = refusal(world.post("/leases", world.wish(asked=asked), who=LESSEE), 400)
+
+        assert message == f"Missing parameter {key}"
+
+    def test_a_taken_address_is_replaced_by_another(self, world: World, pool: Pool) -> None:
+        pool.register(1, 2)
+        lease = world.create(10, 60, asked=pool.asked())
+        other = pool.put(1)
+
+        world.pass_time(11)
+
+        assert world.status(lease) == "ACTIVE"
+        assert pool.of(lease) == {address(2)}
+        assert pool.existing()[address(1)] == other
+
+    def test_a_required_address_is_waited_for(self, world: World, pool: Pool) -> None:
+        pool.register(1, 2)
+        lease = world.create(10, 60, asked=pool.asked(1, 1))
+        other = pool.put(1)
+        world.pass_time(12)
+        assert world.status(lease) == "STARTING"
+
+        world.cloud.networks.delete_floating_ip(other.id)
+        world.pass_time(15)
+
+        assert world.status(lease) == "ACTIVE"
+        assert pool.of(lease) == {address(1)}
+
+    def test_an_over_quota_project_gets_an_error_and_keeps_nothing(self, world: World, pool: Pool) -> None:
+        """And trying again works, once the quota does."""
+        pool.register(1, 2)
+        lease = world.create(10, 60, asked=pool.asked(2))
+        with world.failing("networks.create_floating_ip", status=403, nth=2):
+            world.pass_time(11)
+        assert world.status(lease) == "ERROR"
+        assert pool.existing() == {}
+
+        world.change(lease, end_date=world.date(70))
+        world.work()
+
+        assert world.status(lease) == "ACTIVE"
+        assert pool.of(lease) == {address(1), address(2)}
+
+
+class TestChanges:
+    def test_a_pending_reservation_grows_and_shrinks(self, world: World, pool: Pool) -> None:
+        pool.register(1, 2, 3)
+        lease = world.create(10, 60, asked=pool.asked(2))
+
+        world.change(lease, reservation={"amount": 3})
+        changed = world.change(lease, reservation={"amount": "1"})
+
+        assert changed["reservations"][0]["amount"] == 1
+        world.create(10, 60, asked=pool.asked(2))
+        world.pass_time(11)
+        assert len(pool.of(lease)) == 1
+
+    def test_an_active_reservation_grows_and_keeps_what_it_has(self, world: World, pool: Pool) -> None:
+        pool.register(1, 2, 3)
+        lease = world.create("now", 60, asked=pool.asked(1, 2))
+        world.work()
+        kept = pool.existing()[address(2)]
+
+        world.change(lease, reservation={"amount": 3})
+        world.work()
+
+        assert pool.of(lease) == {address(1), address(2), address(3)}
+        assert pool.existing()[address(2)] == kept
+
+    def test_an_active_reservation_does_not_shrink(self, world: World, pool: Pool) -> None:
+        pool.register(1, 2)
+        lease = world.create("now", 60, asked=pool.asked(2))
+        world.work()
+        before = world.snapshot()
+        body = {"reservations": [{"id": lease["reservations"][0]["id"], "amount": 1}]}
+
+        message = refusal(world.put(f"/leases/{lease['id']}", body, who=LESSEE), 400)
+
+        assert message.startswith("amount: ")
+        assert world.snapshot() == before
+        assert world.status(lease) == "ACTIVE"
+
+    def test_the_network_is_fixed(self, world: World, pool: Pool) -> None:
+        pool.register(1)
+        lease = world.create(10, 60, asked=pool.asked())
+        reservation_id = lease["reservations"][0]["id"]
+
+        for network_id in (UNKNOWN, None, 7):
+            body = {"reservations": [{"id": reservation_id, "network_id": network_id}]}
+            assert "network_id" in refusal(world.put(f"/leases/{lease['id']}", body, who=LESSEE), 400)
+        world.change(lease, reservation={"network_id": pool.network_id})
+
+    def test_other_addresses_can_be_required_before_the_start(self, world: World, pool: Pool) -> None:
+        pool.register(1, 2, 3)
+        lease = world.create(10, 60, asked=pool.asked(1, 1))
+
+        changed = world.change(lease, reservation={"required_floatingips": [address(3)]})
+        assert changed["reservations"][0]["required_floatingips"] == [address(3)]
+        world.create(10, 60, asked=pool.asked(1, 1))
+        world.pass_time(11)
+
+        assert pool.of(lease) == {address(3)}
+
+    def test_required_addresses_are_given_up_as_a_whole_while_active(self, world: World, pool: Pool) -> None:
+        pool.register(1, 2)
+        lease = world.create("now", 60, asked=pool.asked(1, 2))
+        world.work()
+        path, reservation_id = f"/leases/{lease['id']}", lease["reservations"][0]["id"]
+
+        for required in ([address(1)], None, "x"):
+            body = {"reservations": [{"id": reservation_id, "required_floatingips": required}]}
+            assert "required_floatingips" in refusal(world.put(path, body, who=LESSEE), 400)
+        world.change(lease, reservation={"required_floatingips": [address(2)]})
+        changed = world.change(lease, reservation={"required_floatingips": []})
+        world.work()
+
+        assert changed["reservations"][0]["required_floatingips"] == []
+        assert pool.of(lease) == {address(2)}
+
+    def test_a_lease_that_cannot_be_extended_stays_as_it_is(self, world: World, pool: Pool) -> None:
+        pool.register(1, 2)
+        lease = world.create("now", 60, asked=pool.asked(1, 1))
+        world.create(60, 90, asked=pool.asked(1, 1))
+        world.work()
+        before = world.snapshot()
+
+        refusal(world.put(f"/leases/{lease['id']}", {"end_date": world.date(61)}, who=LESSEE), 400)
+
+        assert world.snapshot() == before
+        assert world.status(lease) == "ACTIVE"
+
+    def test_a_pending_lease_that_is_moved_gets_other_addresses_if_need_be(
+        self, world: World, pool: Pool
+    ) -> None:
+        pool.register(1, 2)
+        lease = world.create(10, 20, asked=pool.asked())
+        world.create(30, 40, asked=pool.asked(1, 1))
+
+        world.change(lease, start_date=world.date(30), end_date=world.date(40))
+        world.pass_time(31)
+
+        assert pool.of(lease) == {address(2)}

@@ -1,0 +1,196 @@
+"""What is known of registered hosts follows what Nova and Placement say of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+import sqlalchemy as sa
+from app.conftest import WorldWith
+from app.world import World, good, quiet_settings
+
+from blazar.app.host_refresh import Refreshed, refresh_hosts
+from blazar.cloud.simulated import HostShape
+from blazar.cloud.simulated.faults import FaultKind, FaultRule
+from blazar.db.tables import journal
+from blazar.domain.errors import CloudUnavailable, ConcurrentUpdate
+from blazar.domain.lease import ResourceId
+from blazar.domain.providers import HostProvider
+from blazar.ports.placement import Inventories, Inventory
+from blazar.reconcile.chores import REFRESH
+from blazar.settings import HostSettings
+
+pytestmark = pytest.mark.usefixtures("hosts")
+
+IN_AZ2 = '["==", "$availability_zone", "az2"]'
+
+
+def refresh(world: World, *names: str) -> Refreshed:
+    return refresh_hosts(world.context, "operator", names=names or None)
+
+
+def put_into_zone(world: World, service_host: str, zone: str) -> None:
+    aggregate = world.cloud.add_aggregate(f"rack-of-{service_host}", zone)
+    world.cloud.compute.add_host(aggregate.id, service_host)
+
+
+def zone_of(world: World, name: str) -> object:
+    (host,) = [each for each in good(world.get("/os-hosts"))["hosts"] if each["hypervisor_hostname"] == name]
+    return host["availability_zone"]
+
+
+def providers_of(world: World, host_id: str) -> tuple[HostProvider, ...]:
+    with world.context.store.read() as transaction:
+        return transaction.hosts.list_providers()[ResourceId(host_id)]
+
+
+def test_a_refresh_without_news_changes_nothing(world: World) -> None:
+    before = world.snapshot()
+
+    assert refresh(world) == Refreshed(changed={}, failed={}, unknown=())
+    assert world.snapshot() == before
+
+
+def test_a_host_that_was_moved_is_found_by_its_new_zone(world: World) -> None:
+    assert world.post("/leases", world.wish(resource_properties=IN_AZ2)).status_code == 409
+    put_into_zone(world, "h2", "az2")
+
+    assert refresh(world).changed == {"h2": "availability_zone: nova -> az2"}
+
+    lease = world.create(resource_properties=IN_AZ2)
+    world.work()
+    assert world.aggregates()[lease["reservations"][0]["id"]] == {"h2"}
+
+
+def test_zones_are_recorded_once_the_option_is_on(world_with: WorldWith) -> None:
+    world = world_with(replace(quiet_settings(), hosts=HostSettings(az_aware=False)))
+    world.register("h9")
+    put_into_zone(world, "h9", "az2")
+    assert refresh(world).changed == {}
+    assert zone_of(world, "h9") == ""
+
+    world.context = replace(world.context, settings=quiet_settings())
+
+    assert refresh(world).changed == {"h9": "availability_zone:  -> az2"}
+    assert zone_of(world, "h9") == "az2"
+
+
+def test_the_zone_of_a_reserved_host_is_the_one_that_it_comes_back_to(world: World) -> None:
+    put_into_zone(world, "h2", "az2")
+    refresh(world)
+    lease = world.create(0, 60, resource_properties=IN_AZ2)
+    world.pass_time(1)
+    assert world.status(lease) == "ACTIVE"
+
+    assert refresh(world).changed == {}
+    assert zone_of(world, "h2") == "az2"
+
+    world.pass_time(61)
+    assert world.aggregates()["rack-of-h2"] == {"h2"}
+    assert refresh(world).changed == {}
+
+
+def test_weakness_54_sizes_inventories_and_traits_are_read_again(world: World, hosts: list[str]) -> None:
+    world.cloud.resize_hypervisor("h1", HostShape(vcpus=99))
+    placement = world.cloud.placement
+    root = placement.find_provider("h1")
+    assert root is not None
+    node = placement.create_provider("h1_NUMA0", root.uuid)
+    placement.create_resource_class("CUSTOM_GPU")
+    placement.put_inventories(
+        node.uuid, Inventories(generation=0, by_class={"CUSTOM_GPU": Inventory(total=4)})
+    )
+
+    changed = refresh(world).changed
+
+    assert changed.keys() == {"h1"}
+    assert "vcpus: 16 -> 99" in changed["h1"]
+    assert "inventories or traits" in changed["h1"]
+    found = {each.name: each for each in providers_of(world, hosts[0])}
+    assert found.keys() == {"h1", "h1_NUMA0"}
+    assert found["h1"].inventories["VCPU"].total == 99
+    assert found["h1_NUMA0"].inventories["CUSTOM_GPU"].total == 4
+    assert found["h1_NUMA0"].parent_uuid == root.uuid
+    lease = world.create(hypervisor_properties='["==", "$vcpus", "99"]')
+    assert (
+        good(world.get(f"/os-hosts/{hosts[0]}/allocation"))["allocation"]["reservations"][0]["lease_id"]
+        == (lease["id"])
+    )
+
+
+def test_only_the_hosts_that_are_named_are_read(world: World) -> None:
+    for name in ("h1", "h2"):
+        world.cloud.resize_hypervisor(name, HostShape(vcpus=99))
+
+    assert refresh(world, "h2", "nobody").changed.keys() == {"h2"}
+
+
+def test_a_host_that_nova_does_not_know_any_more_stays_as_it_was_and_is_named(world: World) -> None:
+    before = good(world.get("/os-hosts"))["hosts"]
+    world.cloud.remove_hypervisor("h3")
+
+    assert refresh(world) == Refreshed(changed={}, failed={}, unknown=("h3",))
+    assert good(world.get("/os-hosts"))["hosts"] == before
+
+
+def test_a_root_provider_that_was_made_anew_is_found_by_its_name(world: World, hosts: list[str]) -> None:
+    placement = world.cloud.placement
+    for name in ("blazar_h1", "h1"):
+        provider = placement.find_provider(name)
+        assert provider is not None
+        placement.delete_provider(provider.uuid)
+    root = placement.create_provider("h1", None)
+
+    assert refresh(world).changed == {"h1": "inventories or traits"}
+    assert [each.uuid for each in providers_of(world, hosts[0])] == [root.uuid]
+
+
+def test_one_host_that_cannot_be_read_does_not_keep_the_others_from_it(world: World) -> None:
+    for name in ("h1", "h2"):
+        world.cloud.resize_hypervisor(name, HostShape(vcpus=99))
+    world.cloud.faults.add(
+        FaultRule(kind=FaultKind.STATUS, operation="placement.get_inventories", status=409, nth=1)
+    )
+
+    result = refresh(world, "h1", "h2")
+
+    assert len(result.failed) == len(result.changed) == 1
+    assert result.failed.keys() | result.changed.keys() == {"h1", "h2"}
+    world.cloud.faults.clear()
+    assert refresh(world).changed.keys() == result.failed.keys()
+
+
+def test_a_cloud_that_does_not_answer_ends_the_refresh(world: World) -> None:
+    world.cloud.faults.add(FaultRule(kind=FaultKind.STATUS, operation="placement.list_tree", status=503))
+
+    with pytest.raises(CloudUnavailable):
+        refresh(world)
+
+
+def test_what_a_request_changes_meanwhile_is_not_overwritten(world: World, hosts: list[str]) -> None:
+    world.cloud.resize_hypervisor("h1", HostShape(vcpus=99))
+
+    def interfere() -> None:
+        good(world.put(f"/os-hosts/{hosts[0]}", {"gpu": "yes"}))
+
+    result = refresh_hosts(world.context, "operator", names=["h1"], before_each=interfere)
+
+    assert result.failed == {"h1": str(ConcurrentUpdate("A resource was claimed by somebody else meanwhile"))}
+    assert good(world.get(f"/os-hosts/{hosts[0]}"))["host"]["gpu"] == "yes"
+
+
+def test_managers_refresh_again_and_again_and_the_journal_says_what_changed(world: World) -> None:
+    with world.context.store.begin() as transaction:
+        transaction.work.schedule([REFRESH], world.clock.now())
+        transaction.commit()
+    world.work()
+    world.cloud.resize_hypervisor("h4", HostShape(memory_mb=1))
+
+    world.pass_time(quiet_settings().reconciler.refresh_interval / timedelta(minutes=1) + 1)
+
+    with world.engine.connect() as connection:
+        reasons = connection.scalars(
+            sa.select(journal.c.reason).where(journal.c.event == "host.refreshed")
+        ).all()
+    assert reasons == ["h4: memory_mb: 65536 -> 1; inventories or traits"]

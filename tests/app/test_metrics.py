@@ -1,0 +1,158 @@
+"""What a manager counts while it works."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from clocks import EPOCH
+from app.slots import instances
+from app.world import World, refusal
+from telemetry.counting import Counts
+
+from blazar.domain.lease import ResourceId
+from blazar.manager.watching import watched
+from blazar.ports import metrics
+from blazar.reconcile.chores import SWEEP
+
+
+@pytest.fixture
+def counts(world: World, hosts: list[str]) -> Counts:
+    """Return what is counted in a world with four hosts."""
+    counts = Counts()
+    world.restart(watched(world.context, counts))
+    return counts
+
+
+def test_events_are_late_by_what_passed_since_they_were_due(world: World, counts: Counts) -> None:
+    world.create(10, 130)
+    world.work()
+
+    world.clock.set(EPOCH + timedelta(minutes=10, seconds=4))
+    world.work()
+    world.clock.set(EPOCH + timedelta(minutes=130, seconds=9))
+    world.work()
+
+    assert counts.values(metrics.EVENT_LAG_SECONDS) == {
+        ("start_lease",): [4.0],
+        ("before_end_lease",): [timedelta(minutes=60, seconds=9).total_seconds()],
+        ("end_lease",): [9.0],
+    }
+    assert counts.of(metrics.EVENTS) == {
+        ("start_lease", "done"): 1,
+        ("before_end_lease", "done"): 1,
+        ("end_lease", "done"): 1,
+    }
+
+
+def test_a_start_now_is_not_late_by_the_part_of_the_minute_that_is_over(world: World, counts: Counts) -> None:
+    world.create("now", 130)
+
+    world.work()
+
+    assert counts.values(metrics.EVENT_LAG_SECONDS) == {("start_lease",): [0.0]}
+
+
+def test_an_event_that_was_moved_is_late_since_then(world: World, counts: Counts) -> None:
+    lease = world.create(10, 130)
+    world.pass_time(20)
+    world.change(lease, end_date="now")
+
+    world.clock.advance(timedelta(seconds=5))
+    world.work()
+
+    assert counts.values(metrics.EVENT_LAG_SECONDS)[("end_lease",)] == [5.0]
+
+
+def test_an_event_takes_as_long_as_its_resources_let_it_wait(world: World, counts: Counts) -> None:
+    world.create(10, 130, min=4, max=4)
+    world.clock.set(EPOCH + timedelta(minutes=10))
+
+    with world.failing("compute.add_host"):
+        world.work()
+    world.clock.advance(timedelta(seconds=50))
+    world.work()
+
+    assert counts.values(metrics.EVENT_SECONDS)[("start_lease",)] == [50.0]
+    assert counts.of(metrics.EVENTS) == {("start_lease", "done"): 1}
+
+
+def test_a_start_that_fails_for_good_is_an_error(world: World, counts: Counts) -> None:
+    world.create(10, 130)
+    world.clock.set(EPOCH + timedelta(minutes=10))
+
+    with world.failing("compute.create_aggregate", status=403):
+        world.work()
+
+    assert counts.of(metrics.EVENTS) == {("start_lease", "error"): 1}
+
+
+def test_shortages_are_counted_by_type(world: World, counts: Counts) -> None:
+    refusal(world.post("/leases", world.wish(min=5, max=5)), 409)
+    refusal(world.post("/leases", world.wish(asked=instances(amount=9999))), 409)
+
+    assert counts.of(metrics.SHORTAGES) == {("physical:host",): 1, ("virtual:instance",): 1}
+
+
+def test_looks_chores_and_steps_are_counted(world: World, counts: Counts) -> None:
+    world.create("now", 130)
+    with world.failing("compute.list_aggregates"):
+        world.reconciler.plan_chores()
+        world.work()
+
+    world.clock.advance(timedelta(minutes=5))
+    world.work()
+
+    looks = {outcome: len(values) for (outcome,), values in counts.values(metrics.LOOKS_SECONDS).items()}
+    assert looks.keys() == {"done"}
+    assert counts.of(metrics.CLOUD_CALL_FAILURES)[("compute", "list_aggregates", "cloud-unavailable")] > 0
+    assert len(counts.values(metrics.CHORE_SECONDS)[(SWEEP,)]) >= 2
+    assert counts.of(metrics.STEPS)[("physical:host", "make", "member", "done")] == 1
+
+
+def test_a_chore_that_fails_is_counted_beside_those_that_do_not(world: World, counts: Counts) -> None:
+    with world.failing("compute.list_hypervisors"):
+        world.reconciler.plan_chores()
+        world.work()
+
+    assert counts.of(metrics.CHORE_FAILURES) == {("refresh",): 1}
+
+
+def test_what_a_silent_manager_was_at_is_counted_by_who_takes_it_over(world: World, counts: Counts) -> None:
+    lease = world.create("now", 130)
+    now = world.clock.now()
+    with world.context.store.begin() as transaction:
+        transaction.work.take(lease["id"], "a manager that dies", now, now + timedelta(seconds=10))
+        transaction.commit()
+
+    world.clock.advance(timedelta(seconds=10))
+    world.work()
+
+    assert world.status(lease) == "ACTIVE"
+    assert counts.of(metrics.TAKEOVERS) == {(): 1}
+
+
+def test_a_use_case_that_is_begun_again_is_counted(world: World, counts: Counts, hosts: list[str]) -> None:
+    class Faster:
+        """A store before whose first writing transaction somebody else books something of each host."""
+
+        def __init__(self) -> None:
+            self.inner = world.context.store
+            self.is_first = True
+
+        def read(self) -> object:
+            return self.inner.read()
+
+        def begin(self) -> object:
+            if self.is_first:
+                self.is_first = False
+                with self.inner.begin() as transaction:
+                    transaction.allocations.touch([ResourceId(each) for each in hosts])
+                    transaction.commit()
+            return self.inner.begin()
+
+    world.restart(replace(world.context, store=Faster()))  # type: ignore[arg-type]
+    world.create("now", 130, min=1, max=1)
+
+    assert counts.of(metrics.RETRIES) == {(): 1}

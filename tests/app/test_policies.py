@@ -1,0 +1,101 @@
+"""Who may do what, asked of the whole service."""
+
+from __future__ import annotations
+
+import pytest
+from app.world import ADMIN, LESSEE, READER, STRANGER, Json, Who, World, good, lease_of, refusal
+
+NOBODY = Who(roles="")
+STRANGE_READER = Who(user="auditor", project="elsewhere", roles="reader")
+LEASE_CALLS: tuple[tuple[str, Json | None], ...] = (
+    ("GET", None),
+    ("PUT", {"name": "mine"}),
+    ("DELETE", None),
+)
+
+
+@pytest.mark.usefixtures("hosts")
+@pytest.mark.parametrize("who", [STRANGER, STRANGE_READER, NOBODY], ids=["member", "reader", "no-role"])
+@pytest.mark.parametrize(("method", "body"), LEASE_CALLS)
+def test_weakness_28_another_projects_lease_is_out_of_reach(
+    world: World, who: Who, method: str, body: Json | None
+) -> None:
+    lease = world.create()
+    before = world.snapshot()
+
+    message = refusal(world.ask(method, f"/leases/{lease['id']}", who=who, json=body), 403)
+
+    assert "blazar:leases:get" in message
+    assert lease["id"] not in str(good(world.get("/leases", who=who))) if who is not NOBODY else True
+    assert world.snapshot() == before
+
+
+@pytest.mark.usefixtures("hosts")
+def test_a_reader_of_the_project_sees_its_leases_and_changes_nothing(world: World) -> None:
+    lease = world.create()
+    before = world.snapshot()
+    path = f"/leases/{lease['id']}"
+
+    assert lease_of(world.get(path, who=READER))["id"] == lease["id"]
+    assert len(good(world.get("/leases", who=READER))["leases"]) == 1
+    assert "blazar:leases:put" in refusal(world.put(path, {"name": "x"}, who=READER), 403)
+    assert "blazar:leases:delete" in refusal(world.delete(path, who=READER), 403)
+    assert "blazar:leases:post" in refusal(world.post("/leases", world.wish(), who=READER), 403)
+    assert world.snapshot() == before
+
+
+@pytest.mark.usefixtures("hosts")
+def test_an_operator_sees_and_changes_every_projects_leases(world: World) -> None:
+    lease = world.create()
+    path = f"/leases/{lease['id']}"
+
+    assert lease_of(world.get(path, who=ADMIN))["project_id"] == LESSEE.project
+    renamed = lease_of(world.put(path, {"name": "by the operator"}, who=ADMIN))
+    assert (renamed["name"], renamed["project_id"], renamed["user_id"]) == (
+        "by the operator",
+        "project",
+        "user",
+    )
+    assert world.delete(path, who=ADMIN).status_code == 204
+
+
+@pytest.mark.parametrize(("method", "body"), LEASE_CALLS)
+@pytest.mark.parametrize("who", [LESSEE, STRANGER, ADMIN], ids=["member", "stranger", "operator"])
+def test_a_lease_that_does_not_exist_is_not_found_by_anybody(
+    world: World, who: Who, method: str, body: Json | None
+) -> None:
+    refusal(world.ask(method, "/leases/5b0c8f4e-61d7-4f0a-9c55-2d3a7be01f10", who=who, json=body), 404)
+
+
+@pytest.mark.parametrize("who", [LESSEE, READER, NOBODY], ids=["member", "reader", "no-role"])
+@pytest.mark.parametrize(
+    ("method", "path", "rule"),
+    [
+        ("GET", "/os-hosts", "blazar:oshosts:get"),
+        ("POST", "/os-hosts", "blazar:oshosts:post"),
+        ("GET", "/os-hosts/{}", "blazar:oshosts:get"),
+        ("PUT", "/os-hosts/{}", "blazar:oshosts:get"),
+        ("DELETE", "/os-hosts/{}", "blazar:oshosts:get"),
+        ("GET", "/os-hosts/allocations", "blazar:oshosts:get_allocations"),
+        ("GET", "/os-hosts/{}/allocation", "blazar:oshosts:get"),
+        ("GET", "/os-hosts/properties", "blazar:oshosts:get_resource_properties"),
+        ("GET", "/os-hosts/properties?all=True", "blazar:oshosts:get_resource_properties"),
+        ("PATCH", "/os-hosts/properties/rack", "blazar:oshosts:update_resource_properties"),
+    ],
+)
+def test_hosts_are_for_operators(
+    world: World, hosts: list[str], who: Who, method: str, path: str, rule: str
+) -> None:
+    before = world.snapshot()
+
+    path, _, query = path.format(hosts[0]).partition("?")
+    answer = world.ask(method, path, who=who, query_string=query, body=b'{"private": true, "name": "h9"}')
+
+    assert rule in refusal(answer, 403)
+    assert world.snapshot() == before
+
+
+def test_whoever_may_not_do_it_learns_nothing_about_their_body(world: World) -> None:
+    for body in (b"[]", b'{"name": null}', b"{}"):
+        refusal(world.ask("POST", "/os-hosts", who=LESSEE, body=body), 403)
+        refusal(world.ask("POST", "/leases", who=READER, body=body), 403)

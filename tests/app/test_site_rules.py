@@ -1,0 +1,74 @@
+"""What an operator may configure of leases: cleaning time, and how hosts are chosen."""
+
+from __future__ import annotations
+
+from app.conftest import WorldWith
+from app.world import (
+    lease_of,
+    quiet_settings,
+    refusal,
+)
+
+
+def test_cleaning_time_is_kept_free_between_two_leases(world_with: WorldWith) -> None:
+    world = world_with(quiet_settings(cleaning_minutes=15))
+    world.register("h1")
+    world.create(60, 120)
+
+    for start, end in ((121, 180), (134, 180), (30, 46), (30, 60)):
+        refusal(world.post("/leases", world.wish(start, end)), 409)
+
+    world.create(135, 180)
+    world.create(30, 45)
+
+
+def test_cleaning_time_is_kept_free_also_when_a_lease_is_extended(world_with: WorldWith) -> None:
+    world = world_with(quiet_settings(cleaning_minutes=15))
+    world.register("h1")
+    lease = world.create("now", 60)
+    world.create(90, 120)
+    world.work()
+
+    refusal(world.put(f"/leases/{lease['id']}", {"end_date": world.date(76)}), 409)
+    assert world.change(lease, end_date=world.date(75))["end_date"] == world.shown(75)
+
+
+def test_cleaning_time_runs_from_the_actual_end(world_with: WorldWith) -> None:
+    world = world_with(quiet_settings(cleaning_minutes=15))
+    world.register("h1")
+    lease = world.create("now", 60)
+    world.pass_time(10)
+    assert world.delete(f"/leases/{lease['id']}").status_code == 204
+    world.work()
+
+    refusal(world.post("/leases", world.wish(24, 60)), 409)
+    world.create(25, 60)
+
+
+def test_cleaning_time_does_not_reach_beyond_the_end_of_all_time(world_with: WorldWith) -> None:
+    world = world_with(quiet_settings(cleaning_minutes=15))
+    world.register("h1")
+    body = {**world.wish(60, 120), "end_date": "9999-12-31 23:59"}
+
+    lease = lease_of(world.post("/leases", body), 201)
+
+    assert lease["end_date"] == "9999-12-31T23:59:00.000000"
+    refusal(world.post("/leases", world.wish(100, 120)), 409)
+    world.create(0, 45)
+
+
+def test_hosts_are_chosen_in_a_fixed_order_unless_the_site_wants_them_at_random(
+    world_with: WorldWith,
+) -> None:
+    def chosen(*, at_random: bool) -> set[str]:
+        world = world_with(quiet_settings(randomize_selection=at_random))
+        world.register(*(f"h{number}" for number in range(12)))
+        found = set()
+        for _ in range(12):
+            lease = world.create("now", 60)
+            found |= world.booked(lease)
+            world.delete(f"/leases/{lease['id']}")
+        return found
+
+    assert len(chosen(at_random=False)) == 1
+    assert len(chosen(at_random=True)) > 1

@@ -1,0 +1,97 @@
+"""Requests wake up managers only if they would not look in time by themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+import pytest
+from app.world import World
+
+from blazar.app.context import Context
+from blazar.app.leases import create_lease, delete_lease, update_lease
+from blazar.domain.errors import LeaseNotFound
+from blazar.ports.manager import Caller
+from blazar.settings import Settings
+
+CALLER = Caller(user_id="u", project_id="p")
+
+
+@dataclass(slots=True)
+class Counting:
+    """Counts how often managers were told that there is work."""
+
+    count: int = 0
+
+    def wake(self) -> None:
+        self.count += 1
+
+
+def without_waiting(settings: Settings) -> Settings:
+    """Return the settings with which a request to delete is answered before anything is done."""
+    return replace(settings, leases=replace(settings.leases, delete_wait=timedelta(0)))
+
+
+def due_at(context: Context, lease_id: str) -> datetime | None:
+    """Return when something is to be done about a lease."""
+    later = context.clock.now() + timedelta(days=999)
+    with context.store.begin() as transaction:
+        # As nothing is committed, nobody has it.
+        due = transaction.work.claim_due("nobody", later, later, 99)
+    return next((each.due_at for each in due if each.key == lease_id), None)
+
+
+@pytest.mark.parametrize(("minutes_ahead", "wakes"), [(0, 1), (1, 1), (3, 0), (600, 0)])
+def test_a_new_lease_wakes_managers_if_something_is_to_be_done_for_it_soon(
+    world: World, minutes_ahead: int, wakes: int
+) -> None:
+    waker = Counting()
+    context = replace(world.context, waker=waker)
+    assert context.settings.leases.prepare_lead == timedelta(minutes=2)
+    start = context.clock.now() + timedelta(minutes=minutes_ahead)
+    dates = {
+        "start_date": start.strftime("%Y-%m-%d %H:%M") if minutes_ahead else "now",
+        "end_date": (start + timedelta(hours=1)).strftime("%Y-%m-%d %H:%M"),
+    }
+
+    create_lease(context, CALLER, {"name": "l", **dates, "reservations": []})
+
+    assert waker.count == wakes
+
+
+def test_a_lease_that_is_still_ahead_is_changed_and_deleted_without_a_look(world: World) -> None:
+    world.register("h1")
+    lease_id = str(world.create(120, 240)["id"])
+    world.work()
+    waker = Counting()
+    context = replace(world.context, waker=waker)
+    start = context.clock.now() + timedelta(hours=1)
+
+    update_lease(context, CALLER, lease_id, {"start_date": start.strftime("%Y-%m-%d %H:%M")})
+    planned = due_at(context, lease_id)
+    delete_lease(context, CALLER, lease_id)
+
+    assert planned == start.replace(second=0, microsecond=0) - timedelta(minutes=2)
+    assert due_at(context, lease_id) is None
+    assert waker.count == 0
+
+
+def test_a_lease_that_runs_is_changed_and_deleted_with_a_look_at_once(world: World) -> None:
+    world.register("h1")
+    lease_id = str(world.create("now", 120)["id"])
+    world.work()
+    waker = Counting()
+    context = replace(world.context, waker=waker, settings=without_waiting(world.context.settings))
+    end = context.clock.now() + timedelta(hours=1)
+
+    update_lease(context, CALLER, lease_id, {"end_date": end.strftime("%Y-%m-%d %H:%M")})
+    changed = due_at(context, lease_id)
+    world.work()
+    delete_lease(context, CALLER, lease_id)
+    deleted = due_at(context, lease_id)
+    world.work()
+
+    assert (changed, deleted) == (context.clock.now(), context.clock.now())
+    assert waker.count == 2
+    with pytest.raises(LeaseNotFound):
+        delete_lease(context, CALLER, lease_id)

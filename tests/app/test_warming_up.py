@@ -1,0 +1,20 @@
+"""What a manager does before its first request."""
+
+from __future__ import annotations
+
+import gc
+
+from app.world import World
+
+from blazar.manager.build import warm_up
+
+
+def test_what_is_loaded_before_the_first_request_is_no_work_for_the_garbage_collector(world: World) -> None:
+    assert gc.get_freeze_count() == 0
+
+    try:
+        warm_up(world.context)
+
+        assert gc.get_freeze_count() > 0
+    finally:
+        gc.unfreeze()

@@ -1,0 +1,112 @@
+"""Services of an operator's that decide about usage, over real HTTP."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from wsgiref.simple_server import WSGIRequestHandler, make_server
+
+from app.world import World
+
+from blazar.enforcement.external import ExternalService, ExternalSettings
+
+if TYPE_CHECKING:
+    from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+CREDITS = Path(__file__).parents[2] / "examples" / "credits"
+CALLS = ("check-create", "check-update", "on-end", "commit", "abort")
+
+
+class Quiet(WSGIRequestHandler):
+    """Logs nothing."""
+
+    def log_message(self, *args: Any) -> None:
+        return None
+
+
+@contextmanager
+def serving(application: WSGIApplication) -> Iterator[str]:
+    """Serve an application on loopback; yield its URL."""
+    with make_server("127.0.0.1", 0, application, handler_class=Quiet) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}/"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """One request that the service got."""
+
+    call: str
+    body: dict[str, Any]
+    key: str
+    headers: dict[str, str]
+
+
+@dataclass(slots=True)
+class Oracle:
+    """Answers every call as it is told, and writes down what it was asked."""
+
+    status: int = 204
+    answer: bytes = b""
+    asked: list[Asked] = field(default_factory=list)
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        body = environ["wsgi.input"].read(int(environ["CONTENT_LENGTH"]))
+        self.asked.append(
+            Asked(
+                call=environ["PATH_INFO"].strip("/"),
+                body=json.loads(body),
+                key=environ["HTTP_IDEMPOTENCY_KEY"],
+                headers={key: value for key, value in environ.items() if key.startswith("HTTP_")},
+            )
+        )
+        start_response(f"{self.status} Said So", [("Content-Type", "application/json")])
+        return [self.answer]
+
+    @property
+    def calls(self) -> list[str]:
+        return [each.call for each in self.asked]
+
+
+def external(url: str, **fields: Any) -> ExternalService:
+    """Return the filter that asks a service."""
+    settings = ExternalSettings(
+        urls={each: url + each for each in CALLS},
+        headers={"X-Auth-Token": "key to the service"},
+        timeout_seconds=5,
+        allow_on_error=False,
+        exempt_project_ids=frozenset(),
+        auth_url="http://keystone.example/v3",
+        region_name="RegionOne",
+        verify=True,
+    )
+    return ExternalService(replace(settings, **fields))
+
+
+def ask_service(world: World, url: str, **fields: Any) -> None:
+    """Have a world ask a service about every lease."""
+    world.restart(replace(world.context, filters={"ExternalServiceFilter": external(url, **fields)}))
+
+
+def new_credits(now: Callable[[], datetime]) -> tuple[Any, WSGIApplication]:
+    """Return the example that keeps credits: its ledger, and the application around it."""
+    sys.path.insert(0, str(CREDITS))
+    try:
+        ledger = importlib.import_module("ledger").Ledger(now=now)
+        application: WSGIApplication = importlib.import_module("application").CreditService(ledger)
+    finally:
+        sys.path.remove(str(CREDITS))
+    return ledger, application

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+import pytest
+import sqlalchemy as sa
+from databases import make_database
+from reconcile.lab import Lab, LabOn
+from reconcile.unexpected import UnexpectedErrors
+
+EngineOf = Callable[[str], sa.Engine]
+
+
+@pytest.fixture(scope="session")
+def engine_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EngineOf]:
+    """Return the database of a kind; each is made when it is first asked for."""
+    with ExitStack() as stack:
+
+        @functools.cache
+        def make(kind: str) -> sa.Engine:
+            return stack.enter_context(make_database(kind, tmp_path_factory.mktemp("engine")))
+
+        yield make
+
+
+@pytest.fixture
+def unexpected_errors() -> Iterator[list[str]]:
+    """Return what was logged so far; whatever a test does not take away fails it."""
+    handler = UnexpectedErrors()
+    logger = logging.getLogger("blazar")
+    logger.addHandler(handler)
+    yield handler.found
+    logger.removeHandler(handler)
+    assert handler.found == []
+
+
+@pytest.fixture
+def lab_on(engine_of: EngineOf, unexpected_errors: list[str]) -> LabOn:
+    """Return a new lab on a kind of database."""
+    return lambda kind: Lab(engine_of(kind))
+
+
+@pytest.fixture
+def lab(lab_on: LabOn) -> Lab:
+    return lab_on("sqlite")

@@ -1,0 +1,130 @@
+"""Floating IPs in a lab, and what must be so of them once everything has settled."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any
+
+from blazar.domain.lease import LeaseStatus, Reservation, ReservationStatus, ResourceId
+from blazar.plugins.floatingips.names import reservation_tag, tags_of
+from blazar.ports.manager import Caller
+from blazar.ports.network import FloatingIP
+
+if TYPE_CHECKING:
+    from reconcile.invariants import Rows, World
+    from reconcile.scene import Scene
+
+TYPE = "virtual:floatingip"
+STRANGER = "stranger"
+POOLS = (("203.0.113.10", "203.0.113.99"),)
+
+
+def address(number: int) -> str:
+    """Return a registered address, by a number from 1."""
+    return f"203.0.113.{200 + number}"
+
+
+def registration(lab: Scene, number: int) -> Mapping[str, object]:
+    """Return the body of a request that registers an address."""
+    return {"floating_network_id": subnet_of(lab)[0], "floating_ip_address": address(number)}
+
+
+def register(lab: Scene) -> None:
+    """Have as many floating IPs as the conditions say, of a new network."""
+    if not lab.conditions.floatingips:
+        return
+    with lab.faults.exempt():
+        network = lab.cloud.add_network("public")
+        lab.cloud.add_subnet(network.id, "203.0.113.0/24", gateway_ip="203.0.113.1", allocation_pools=POOLS)
+        for number in range(1, lab.conditions.floatingips + 1):
+            lab.manager.service.create_floatingip(
+                Caller(user_id="operator", project_id=None),
+                {"floating_network_id": network.id, "floating_ip_address": address(number)},
+            )
+
+
+def subnet_of(lab: Scene) -> tuple[str, str]:
+    """Return the ids of the network and of its subnet."""
+    row = lab.world().floatingips[0]
+    return row.network_id, row.subnet_id
+
+
+def floatingips(lab: Scene, amount: int, *required: int) -> Mapping[str, Any]:
+    """Return a reservation of floating IPs."""
+    return {
+        "resource_type": TYPE,
+        "network_id": subnet_of(lab)[0],
+        "amount": amount,
+        "required_floatingips": [address(each) for each in required],
+    }
+
+
+def existing(lab: Scene) -> Mapping[str, FloatingIP]:
+    """Return what is in Neutron, by address."""
+    with lab.faults.exempt():
+        return {each.address: each for each in lab.cloud.networks.list_floating_ips()}
+
+
+def put(lab: Scene, number: int) -> FloatingIP:
+    """Have a stranger's floating IP at an address."""
+    with lab.faults.exempt():
+        return lab.cloud.networks.create_floating_ip(*subnet_of(lab), address(number), STRANGER)
+
+
+def take_away(lab: Scene, found: FloatingIP) -> None:
+    """Delete a floating IP as its owner does."""
+    with lab.faults.exempt():
+        lab.cloud.networks.delete_floating_ip(found.id)
+
+
+def addresses_of(lab: Scene, lease_id: str, position: int = 0) -> set[str]:
+    """Return the addresses that a reservation has in Neutron, complete with its tags."""
+    tags = tags_of(lab.lease(lease_id).reservations[position].id)
+    return {each.address for each in existing(lab).values() if each.tags == tags}
+
+
+def is_of_floatingips(reservation: Reservation) -> bool:
+    """Return whether a reservation holds floating IPs."""
+    return reservation.resource_type == TYPE
+
+
+def check_books(reservation: Reservation, own: Rows) -> None:
+    """It holds as many as it asked for."""
+    assert len(own) == reservation.spec["amount"]
+    assert all(row.slots is None for row in own)
+
+
+def served(lab: Scene, world: World, reservation: Reservation) -> frozenset[ResourceId]:
+    """Return which floating IPs a reservation has in Neutron, whatever is said of them."""
+    tag = reservation_tag(reservation.id)
+    found = {each.address for each in existing(lab).values() if tag in each.tags}
+    return frozenset(ResourceId(row.id) for row in world.floatingips if row.address in found)
+
+
+def check_in_cloud(lab: Scene, world: World, failed: Collection[str]) -> frozenset[str]:
+    """Check that there is what reservations hold that run, with its tags, and nothing else of the project's.
+
+    Returns:
+        The reservations that have something in Neutron.
+    """
+    now = lab.clock.now()
+    addresses = {row.id: row.address for row in world.floatingips}
+    wanted: dict[str, Reservation] = {}
+    for lease in world.leases:
+        is_running = lease.start <= now < lease.end and lease.status is not LeaseStatus.TERMINATED
+        for each in lease.reservations:
+            if is_running and is_of_floatingips(each) and each.status is not ReservationStatus.ERROR:
+                there = served(lab, world, each)
+                wanted |= {
+                    addresses[row.resource_id]: each
+                    for row in world.allocations
+                    if row.reservation_id == each.id
+                    and row.released_at is None
+                    # What has failed is handed over when it has come back.
+                    and (row.resource_id not in failed or row.resource_id in there)
+                }
+    own = {key: each for key, each in existing(lab).items() if each.project_id != STRANGER}
+    assert own.keys() == wanted.keys(), (own.keys(), wanted.keys())
+    for key, found in own.items():
+        assert (found.tags, found.project_id) == (tags_of(wanted[key].id), "project")
+    return frozenset(each.id for each in wanted.values())

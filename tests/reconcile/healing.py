@@ -1,0 +1,106 @@
+"""Hosts that fail and come back in a lab, and what must be so of leases then."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from reconcile.floatingips import is_of_floatingips, served
+
+from blazar.app.health import record_health
+from blazar.cloud.simulated.faults import SimulatedCrash
+from blazar.domain.errors import ConcurrentUpdate, Unavailable
+from blazar.domain.health import SOUND, Diagnosis, Health
+from blazar.domain.lease import LeaseStatus, ReservationStatus, ResourceId
+
+if TYPE_CHECKING:
+    from reconcile.invariants import World
+    from reconcile.scene import Scene
+
+FAILED = Diagnosis(health=Health.FAILED, problem="its compute service is down")
+DISABLED = Diagnosis(health=Health.DISABLED, problem="maintenance")
+_LIVING = (ReservationStatus.PENDING, ReservationStatus.ACTIVE)
+_OVER = (LeaseStatus.TERMINATING, LeaseStatus.TERMINATED, LeaseStatus.DELETING)
+
+
+def fail(lab: Scene, *host_names: str) -> None:
+    """Have it found out that hosts have failed."""
+    for each in host_names:
+        diagnose(lab, each, FAILED)
+
+
+def recover(lab: Scene, *host_names: str) -> None:
+    """Have it found out that hosts are sound again."""
+    for each in host_names:
+        diagnose(lab, each, SOUND)
+
+
+def diagnose(lab: Scene, host_name: str, after: Diagnosis) -> None:
+    """Have something found out about a host, as whoever looks at hosts does: until it is written down."""
+    host_id = next(ResourceId(row.id) for row in lab.world().hosts if row.service_name == host_name)
+    for _ in range(5):
+        before = _diagnoses(lab)[host_id]
+        if before == after:
+            return
+        try:
+            record_health(lab.manager.context, "monitor", host_id, host_name, after)
+        except SimulatedCrash:
+            lab.kill()
+        except (Unavailable, ConcurrentUpdate):
+            continue
+    raise AssertionError("it cannot be written down")
+
+
+def flags(lab: Scene, lease_id: str) -> Mapping[str, bool]:
+    """Return the flags of a lease and of its first reservation, as clients see them."""
+    lease = lab.lease(lease_id)
+    return {
+        "degraded": lease.is_degraded,
+        "missing_resources": lease.reservations[0].missing_resources,
+        "resources_changed": lease.reservations[0].resources_changed,
+    }
+
+
+def promised_hosts(lab: Scene, lease_id: str, position: int = 0) -> frozenset[str]:
+    """Return the hosts that one of a lease's reservations holds in the books."""
+    world = lab.world()
+    names = {row.id: row.service_name for row in world.hosts}
+    reservation_id = lab.lease(lease_id).reservations[position].id
+    return frozenset(
+        names[row.resource_id]
+        for row in world.allocations
+        if row.reservation_id == reservation_id and row.released_at is None
+    )
+
+
+def failed_resources(world: World) -> frozenset[str]:
+    """Return the ids of the resources that have failed."""
+    return frozenset(row.id for row in world.resources if row.health == Health.FAILED.value)
+
+
+def check_healing(lab: Scene, world: World) -> None:
+    """Flags say what is so, and a lease that begins soon holds what has failed only if it says so."""
+    failed = failed_resources(world)
+    held = {(row.reservation_id, row.resource_id) for row in world.allocations if row.released_at is None}
+    horizon = lab.clock.now() + lab.conditions.settings.healing.interval
+    for lease in world.leases:
+        for each in lease.reservations:
+            # A floating IP that exists serves its lessee, whatever is said of the address.
+            still_served = served(lab, world, each) if is_of_floatingips(each) else frozenset()
+            misses = any((each.id, key) in held for key in failed - still_served)
+            if lease.status in _OVER or each.status not in _LIVING:
+                assert not each.missing_resources
+                assert not each.lost_resources
+                continue
+            assert each.lost_resources <= failed, "a resource is back"
+            if lease.start <= horizon:
+                assert each.missing_resources is misses, (lease.id, misses)
+            else:
+                assert misses or not each.missing_resources, "a flag is left over"
+
+
+def _diagnoses(lab: Scene) -> Mapping[ResourceId, Diagnosis]:
+    return {
+        ResourceId(row.id): Diagnosis(health=Health(row.health), problem=row.problem or "")
+        for row in lab.world().resources
+    }

@@ -1,0 +1,347 @@
+"""What always holds, and what holds once everything has settled."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import sqlalchemy as sa
+from reconcile.floatingips import check_books as check_floatingip_books
+from reconcile.floatingips import check_in_cloud as check_floatingips
+from reconcile.floatingips import is_of_floatingips
+from reconcile.healing import check_healing, failed_resources
+from reconcile.slot_invariants import check_slots_in_cloud, is_of_slots
+
+from blazar.app.event_types import DEGRADED, HEALED
+from blazar.db import tables
+from blazar.db.leases import SqlLeases
+from blazar.domain.lease import EventStatus, Lease, LeaseStatus, Reservation, ReservationStatus
+from blazar.plugins.hosts.preemption import closings
+from blazar.ports.compute import Aggregate
+from blazar.reconcile.chores import chores
+
+if TYPE_CHECKING:
+    from reconcile.scene import Scene
+
+FREEPOOL = "freepool"
+Rows = list[sa.Row[Any]]
+_FINISHED = (EventStatus.DONE, EventStatus.ERROR)
+
+
+def check_hosts_are_somewhere(lab: Scene) -> None:
+    """Note if a registered host is in no pool at all, where any server could land on it."""
+    placed: set[str] = set()
+    for each in lab.cloud.compute.list_aggregates():
+        if each.name == FREEPOOL or (each.availability_zone or "").startswith("blazar_"):
+            placed |= each.hosts
+    lost = [name for name in lab.host_names if name not in placed]
+    if lost:
+        lab.violations.append(f"{lab.clock.now()}: {', '.join(lost)} in no pool")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    """Everything there is at an instant; rows are in the order in which they were written."""
+
+    leases: tuple[Lease, ...]
+    allocations: Rows
+    hosts: Rows
+    floatingips: Rows
+    resources: Rows
+    work: Rows
+    journal: Rows
+    outbox: Rows
+
+
+def read_world(engine: sa.Engine) -> World:
+    """Return everything that a database holds."""
+    with engine.connect() as connection:
+
+        def rows(table: sa.Table[Any]) -> Rows:
+            return list(connection.execute(sa.select(table).order_by(*table.primary_key.columns)))
+
+        return World(
+            leases=SqlLeases(connection).list(),
+            allocations=rows(tables.allocations),
+            hosts=rows(tables.hosts),
+            floatingips=rows(tables.floatingips),
+            resources=rows(tables.resources),
+            work=rows(tables.work),
+            journal=rows(tables.journal),
+            outbox=rows(tables.outbox),
+        )
+
+
+def check_always(lab: Scene, world: World | None = None) -> None:
+    """What holds at every instant, whatever has gone wrong."""
+    assert not lab.violations, lab.violations
+    world = world or lab.world()
+    check_nothing_twice(world.allocations, world.hosts, lab.conditions.cleaning_time)
+    with lab.faults.exempt():
+        check_one_lessee(lab.cloud.compute.list_aggregates())
+
+
+def check_one_lessee(aggregates: Iterable[Aggregate]) -> None:
+    """No host is given to two reservations of whole hosts."""
+    whole = [each for each in aggregates if (each.availability_zone or "").startswith("blazar_")]
+    homes = Counter(host for each in whole for host in each.hosts)
+    twice = [host for host, count in homes.items() if count > 1]
+    assert not twice, twice
+
+
+def check_settled(lab: Scene, *, may_fail: bool = False) -> None:
+    """What holds when nothing has gone wrong lately: everything is as its window has it.
+
+    Args:
+        lab: The lab.
+        may_fail: A reservation may be in error, because the cloud refused something for good.
+    """
+    world = lab.world()
+    check_always(lab, world)
+    for lease in world.leases:
+        _check_status(lab, world, lease, may_fail)
+        _check_books(world, lease)
+    check_healing(lab, world)
+    _check_cloud(lab, world)
+    _check_work(lab, world)
+    _check_journal(world)
+    _check_messages(lab, world)
+
+
+def check_said_once(lab: Scene) -> None:
+    """Where nothing went wrong, no notification is sent twice."""
+    world = lab.world()
+    changed = {row.lease_id for row in world.journal if row.event == "update"}
+    # What was moved into the future happens again.
+    turns = Counter(row.lease_id for row in world.journal if row.event == "reservation.flags")
+    twice = {
+        key
+        for key, count in lab.sent.counts.items()
+        if key[0] not in changed and count > (turns[key[0]] if key[1] in (DEGRADED, HEALED) else 1)
+    }
+    assert not twice, twice
+
+
+def check_nothing_twice(allocations: Rows, hosts: Rows, cleaning_time: timedelta) -> None:
+    """No resource is promised twice, nor more of a host than it has."""
+    by_resource: dict[str, Rows] = defaultdict(list)
+    for row in allocations:
+        by_resource[row.resource_id].append(row)
+    for rows in by_resource.values():
+        rows.sort(key=lambda row: row.start_at)
+        for one, other in itertools.combinations(rows, 2):
+            is_held_twice = one.reservation_id is not None and one.reservation_id == other.reservation_id
+            assert not is_held_twice or one.released_at or other.released_at, "what is held is held twice"
+            if one.slots is None or other.slots is None:
+                assert not _meet(one, other, cleaning_time), "a resource is promised twice"
+    for host in hosts:
+        _check_room(by_resource.get(host.id, []), host, cleaning_time)
+
+
+def _meet(one: sa.Row[Any], other: sa.Row[Any], cleaning_time: timedelta) -> bool:
+    """Return whether one allocation is there, or its host is cleaned after it, when another begins.
+
+    Nothing is cleaned for a reservation that takes back what it has given up itself.
+    """
+    is_its_own = one.reservation_id is not None and one.reservation_id == other.reservation_id
+    owed = timedelta(0) if is_its_own else cleaning_time
+    return bool(one.start_at <= other.start_at < one.end_at + owed)
+
+
+def _check_room(rows: Rows, host: sa.Row[Any], cleaning_time: timedelta) -> None:
+    """At no instant is more promised of a host than it has."""
+    shares = [row for row in rows if row.slots is not None]
+    room = {"VCPU": host.vcpus, "MEMORY_MB": host.memory_mb, "DISK_GB": host.local_gb}
+    for row in shares:
+        used: Counter[str] = Counter()
+        for each in shares:
+            if _meet(each, row, cleaning_time):
+                amounts = json.loads(each.demand)["amounts"]
+                used.update({name: amount * each.slots for name, amount in amounts.items()})
+        assert all(used[name] <= room[name] for name in used), f"{host.service_name}: {used}"
+
+
+def _check_status(lab: Scene, world: World, lease: Lease, may_fail: bool) -> None:
+    now = lab.clock.now()
+    assert not lease.is_deleting, "a lease is stuck in DELETING"
+    if now >= lease.end:
+        wanted = LeaseStatus.TERMINATED, ReservationStatus.DELETED
+    elif now >= lease.start:
+        wanted = LeaseStatus.ACTIVE, ReservationStatus.ACTIVE
+    else:
+        wanted = LeaseStatus.PENDING, ReservationStatus.PENDING
+    reservations = {each.status for each in lease.reservations}
+    if may_fail and lease.status is LeaseStatus.ERROR and wanted[0] is LeaseStatus.ACTIVE:
+        assert ReservationStatus.ERROR in reservations
+        assert all(each.problem for each in lease.reservations if each.status is ReservationStatus.ERROR)
+        return
+    assert (lease.status, reservations - {wanted[1]}) == (wanted[0], set()), _story(lab, world, lease)
+    assert [each.problem for each in lease.reservations if each.problem] == []
+    assert [each.event_type for each in lease.events if each.status is EventStatus.IN_PROGRESS] == []
+
+
+def _check_books(world: World, lease: Lease) -> None:
+    for reservation in lease.reservations:
+        own = [
+            row
+            for row in world.allocations
+            if row.reservation_id == reservation.id and row.released_at is None
+        ]
+        if lease.status is LeaseStatus.TERMINATED:
+            assert own == [], "a lease that is over still holds hosts"
+            continue
+        if is_of_floatingips(reservation):
+            check_floatingip_books(reservation, own)
+        elif is_of_slots(reservation):
+            _check_slots(reservation, own)
+        else:
+            assert _count(reservation, "min") <= len(own) <= _count(reservation, "max")
+        # What came into a lease after it began is held from then on.
+        assert {row.end_at for row in own} <= {lease.end}
+        assert all(lease.start <= row.start_at < lease.end for row in own)
+
+
+def _check_slots(reservation: Reservation, own: Rows) -> None:
+    assert sum(row.slots for row in own) == _count(reservation, "amount")
+    match reservation.spec["affinity"]:
+        case True:
+            assert len(own) == 1
+        case False:
+            assert all(row.slots == 1 for row in own)
+
+
+def _count(reservation: Reservation, key: str) -> int:
+    count = reservation.spec[key]
+    assert isinstance(count, int)
+    return count
+
+
+def _check_cloud(lab: Scene, world: World) -> None:
+    wanted = dict(_wanted_aggregates(lab, world))
+    of_slots = {each.id for each in _reservations(world) if is_of_slots(each)}
+    away = frozenset().union(*(hosts for key, hosts in wanted.items() if key not in of_slots))
+    wanted[FREEPOOL] = frozenset(lab.host_names) - away
+    if lab.conditions.zone:
+        wanted[lab.conditions.zone] = wanted[FREEPOOL]
+    assert lab.aggregates() == wanted, (lab.aggregates(), wanted)
+    with lab.faults.exempt():
+        for aggregate in lab.cloud.compute.list_aggregates():
+            owner = aggregate.metadata.get("blazar:owner")
+            is_reserved = aggregate.name not in (FREEPOOL, lab.conditions.zone)
+            assert owner == ("project" if is_reserved else None)
+            closed = {each.reservation_id for each in closings(aggregate).values()}
+            assert closed <= set(_being_prepared(lab, world)), "a host stays closed"
+    groups = check_slots_in_cloud(lab, world, wanted)
+    with_addresses = check_floatingips(lab, world, failed_resources(world))
+    deployed = {each.id for each in _reservations(world) if each.is_deployed}
+    assert deployed == (wanted.keys() | groups | with_addresses) - {FREEPOOL, lab.conditions.zone}, deployed
+
+
+def _reservations(world: World) -> Iterator[Reservation]:
+    for lease in world.leases:
+        yield from lease.reservations
+
+
+def _being_prepared(lab: Scene, world: World) -> Iterator[str]:
+    now, lead = lab.clock.now(), lab.conditions.settings.leases.prepare_lead
+    for lease in world.leases:
+        if lease.start - lead <= now < lease.start:
+            yield from (each.id for each in lease.reservations)
+
+
+def _wanted_aggregates(lab: Scene, world: World) -> Iterator[tuple[str, frozenset[str]]]:
+    now, lead = lab.clock.now(), lab.conditions.settings.leases.prepare_lead
+    names = {row.id: row.service_name for row in world.hosts}
+    failed, present = failed_resources(world), lab.aggregates()
+    allocated: dict[str, set[str]] = defaultdict(set)
+    for row in (each for each in world.allocations if each.resource_id in names):
+        name = names[row.resource_id]
+        # What has failed is handed over when it has come back.
+        is_there = row.resource_id not in failed or name in present.get(row.reservation_id, ())
+        if row.released_at is None and is_there:
+            allocated[row.reservation_id].add(name)
+    for lease in world.leases:
+        if not lease.start - lead <= now < lease.end:
+            continue
+        for reservation in lease.reservations:
+            if reservation.status is not ReservationStatus.ERROR and not is_of_floatingips(reservation):
+                hosts = allocated[reservation.id] if now >= lease.start else set()
+                yield reservation.id, frozenset(hosts)
+
+
+def _check_work(lab: Scene, world: World) -> None:
+    now = lab.clock.now()
+    rows = {row.key: row for row in world.work}
+    assert [row.key for row in rows.values() if row.owner is not None] == [], "a claim is held"
+    assert [row.key for row in rows.values() if row.due_at <= now] == [], "work is overdue"
+    unfinished = {each.id for each in world.leases if each.status is not LeaseStatus.TERMINATED}
+    assert unfinished <= rows.keys(), "nobody will look at a lease"
+    assert rows.keys() - chores(lab.settings).keys() <= {each.id for each in world.leases}
+    assert not world.outbox, "a message does not leave"
+
+
+def _check_messages(lab: Scene, world: World) -> None:
+    expected = Counter(
+        (row.lease_id, "lease." + row.event)
+        for row in world.journal
+        if row.event in ("create", "update", "delete")
+    )
+    for lease in world.leases:
+        for event in lease.events:
+            if event.status in _FINISHED:
+                expected[lease.id, f"lease.event.{event.event_type}"] += 1
+    missing = {key for key, count in expected.items() if lab.sent.counts[key] < min(count, 1)}
+    assert not missing, missing
+
+
+def _check_journal(world: World) -> None:
+    """Each entry begins where the one before it ended, and the last ends where things are."""
+    known: dict[tuple[str, str], str | None] = {}
+    for row in world.journal:
+        if row.lease_id is None:
+            continue
+        if row.event == "delete":
+            known[row.lease_id, "lease.status"] = LeaseStatus.DELETING.value
+        if row.event == "update":
+            # What was in error is tried again, and an event that was moved happens again.
+            known = {key: value for key, value in known.items() if key[0] != row.lease_id}
+        if row.event in ("lease.status", "reservation.status", "event.status"):
+            subject, before, after = _transition(row)
+            assert known.get((row.lease_id, subject)) in (None, before), _lines(world, row.lease_id)
+            known[row.lease_id, subject] = after
+    for lease in world.leases:
+        for subject, status in _statuses(lease).items():
+            assert known.get((lease.id, subject), status) == status, _lines(world, lease.id)
+
+
+def _transition(row: sa.Row[Any]) -> tuple[str, str, str]:
+    reason = row.reason
+    subject = row.reservation_id or row.event
+    if row.event == "event.status":
+        subject, _, reason = reason.partition(": ")
+    before, _, after = reason.partition(" -> ")
+    return subject, before, after.partition(":")[0]
+
+
+def _statuses(lease: Lease) -> Mapping[str, str]:
+    return {
+        "lease.status": lease.status.value,
+        **{each.id: each.status.value for each in lease.reservations},
+        **{each.event_type.value: each.status.value for each in lease.events},
+    }
+
+
+def _lines(world: World, lease_id: str) -> str:
+    rows = (row for row in world.journal if row.lease_id == lease_id)
+    return "\n".join(f"{row.at:%H:%M:%S} {row.actor} {row.event} {row.reason}" for row in rows)
+
+
+def _story(lab: Scene, world: World, lease: Lease) -> str:
+    due = [f"{row.key} due {row.due_at} claimed by {row.owner}" for row in world.work]
+    problems = [each.problem for each in lease.reservations]
+    return f"at {lab.clock.now()}: {problems} {due}\n{_lines(world, lease.id)}"

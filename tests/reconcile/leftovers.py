@@ -1,0 +1,117 @@
+"""Sweeps, and what reservations of slots leave behind when they are lost."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from datetime import timedelta
+
+from reconcile.lab import FREEPOOL, Lab
+from samples import make_lease
+
+from blazar.app.context import Context
+from blazar.domain.lease import ReservationId
+from blazar.plugins.slots.names import flavor_name, group_name, provider_name, reservation_class
+from blazar.ports.compute import Flavor, Lessee
+from blazar.ports.placement import Inventory
+from blazar.reconcile.sweep import Sweepings, sweep
+
+LOST = "abcdef01-2222-4333-8444-555555555555"
+OTHER = "99999999-2222-4333-8444-555555555555"
+CLASS = reservation_class(LOST)
+INTERVAL = timedelta(minutes=10)
+
+
+def context_of(lab: Lab, *, reserves_slots: bool = True) -> Context:
+    """Return the manager's context, with or without plugins that reserve slots."""
+    context = lab.manager.context
+    hosts = context.plugins["physical:host"]
+    # A sweep does not ask plugins anything but their types.
+    slots = {"virtual:instance": hosts} if reserves_slots else {}
+    return replace(context, plugins={"physical:host": hosts, **slots})
+
+
+def sweep_once(lab: Lab) -> Sweepings:
+    return sweep(context_of(lab), "manager")
+
+
+def sweep_twice(lab: Lab) -> Sweepings:
+    """Return what came of the second of two sweeps, between which as much time passes as usually."""
+    sweep_once(lab)
+    lab.clock.advance(INTERVAL)
+    return sweep_once(lab)
+
+
+def leave_group(lab: Lab, name: str = group_name(LOST)) -> str:
+    """Have a server group of this name, and return its id."""
+    return lab.cloud.compute_for(Lessee(project_id="project")).create_server_group(name, "affinity").id
+
+
+def leave_aggregate(lab: Lab, name: str = LOST, **metadata: str) -> None:
+    """Have an aggregate of this name with host-1, without an availability zone."""
+    aggregate = lab.cloud.compute.create_aggregate(name, None, metadata)
+    lab.cloud.compute.add_host(aggregate.id, "host-1")
+
+
+def leave_flavor(lab: Lab, flavor_id: str = LOST, name: str = flavor_name(LOST), **more: bool) -> None:
+    """Have a flavor of these names, which takes a slot."""
+    specs = {f"resources:{CLASS}": "1", "aggregate_instance_extra_specs:reservation": LOST}
+    lab.cloud.compute.create_flavor(
+        Flavor(id=flavor_id, name=name, vcpus=1, memory_mb=1, disk_gb=0, extra_specs=specs, **more)
+    )
+
+
+def leave_class(lab: Lab, name: str = CLASS, *, host_names: tuple[str, ...] = ("host-1",)) -> None:
+    """Have a resource class of this name, with slots on these hosts."""
+    placement = lab.cloud.placement
+    placement.create_resource_class(name)
+    for host_name in host_names:
+        provider = placement.find_provider(provider_name(host_name))
+        assert provider is not None
+        present = placement.get_inventories(provider.uuid)
+        slots = {**present.by_class, name: Inventory(total=2, max_unit=1)}
+        placement.put_inventories(provider.uuid, replace(present, by_class=slots))
+
+
+def leave_all(lab: Lab) -> str:
+    """Have everything of a reservation that nobody knows, and return the id of its server group."""
+    leave_class(lab, host_names=("host-1", "host-2"))
+    leave_aggregate(lab, reservation=LOST)
+    leave_flavor(lab)
+    lab.cloud.compute.add_flavor_access(LOST, "project")
+    return leave_group(lab)
+
+
+def store_reservation(lab: Lab, *, is_deployed: bool) -> None:
+    """Have the reservation in the books."""
+    lease = make_lease("lease")
+    (reservation,) = lease.reservations
+    known = replace(reservation, id=ReservationId(LOST), is_deployed=is_deployed)
+    with lab.store.begin() as transaction:
+        transaction.leases.insert(replace(lease, reservations=(known,)))
+        transaction.commit()
+
+
+def left(lab: Lab) -> set[str]:
+    """Return the keys of everything in the cloud that may be a leftover of slots."""
+    compute = lab.cloud.compute
+    return {
+        *(f"class:{each}" for each in lab.cloud.placement.list_resource_classes() if "CUSTOM" in each),
+        *(f"aggregate:{each.name}" for each in compute.list_aggregates() if each.name != FREEPOOL),
+        *(f"flavor:{each.id}" for each in compute.list_flavors()),
+        *(f"group:{each.id}" for each in compute.list_server_groups()),
+    }
+
+
+def classes_on(lab: Lab, host_name: str) -> set[str]:
+    placement = lab.cloud.placement
+    provider = placement.find_provider(provider_name(host_name))
+    assert provider is not None
+    return set(placement.get_inventories(provider.uuid).by_class)
+
+
+def calls_of(lab: Lab, context: Context) -> Counter[str]:
+    """Return what one sweep asks the cloud."""
+    before = lab.cloud.calls
+    sweep(context, "manager")
+    return lab.cloud.calls - before

@@ -1,0 +1,127 @@
+"""What a lab is made of: its conditions, its plugins, and what is asked for there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import cast
+
+import sqlalchemy as sa
+from reconcile.faults import FaultyHosts
+
+from blazar.app.context import Plugin
+from blazar.db import tables
+from blazar.manager.plugins import load_plugins
+from blazar.plugins.testing.faults import Repeating
+from blazar.ports.compute import Flavor
+from blazar.settings import HealingSettings, HostSettings, LeaseSettings, Settings
+
+TRAITS = ("HW_CPU_X86_AVX2",)
+"""Of every host."""
+PLUGINS = (
+    "physical.host.plugin",
+    "virtual.instance.plugin",
+    "flavor.instance.plugin",
+    "virtual.floatingip.plugin",
+)
+LEASE_TABLES = (
+    tables.allocations,
+    tables.events,
+    tables.reservations,
+    tables.leases,
+    tables.work,
+    tables.journal,
+    tables.outbox,
+    tables.sweep_findings,
+)
+"""What is emptied where the next lab has the same hosts."""
+
+
+def forget_leases(connection: sa.Connection) -> None:
+    """Leave of a lab its hosts, all of them sound."""
+    for table in LEASE_TABLES:
+        connection.execute(sa.delete(table))
+    connection.execute(sa.delete(tables.floatingips))
+    connection.execute(sa.delete(tables.resources).where(tables.resources.c.collection == "floatingip"))
+    connection.execute(sa.update(tables.resources).values(health="sound", problem=None))
+
+
+PREEMPTIBLE = Flavor(
+    id="preemptible",
+    name="preemptible",
+    vcpus=1,
+    memory_mb=1,
+    disk_gb=0,
+    is_public=True,
+    extra_specs={"blazar:preemptible": "true"},
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conditions:
+    """How a lab is to be: its size, its rules, and how long things take."""
+
+    hosts: int = 3
+    floatingips: int = 0
+    cleaning_time: timedelta = timedelta(0)
+    server_deletion_time: timedelta = timedelta(0)
+    before_end_lead: timedelta = timedelta(0)
+    preemption_notice: timedelta = timedelta(0)
+    healing_interval: timedelta = timedelta(hours=1)
+    zone: str = ""
+    """The availability zone that all hosts belong to while they are not reserved; empty for none."""
+    faulty_step: str = ""
+    """``make`` or ``before_end``: the plugin has a bug there, which shows at *faulty_host* or always."""
+    faulty_host: str = ""
+    takes_steps_twice: bool = False
+    is_restless: bool = False
+    """Everything is looked at once more after every instant, for no reason."""
+
+    @property
+    def settings(self) -> Settings:
+        return Settings(
+            leases=LeaseSettings(
+                cleaning_time=self.cleaning_time,
+                before_end_lead=self.before_end_lead,
+                delete_wait=timedelta(0),
+            ),
+            hosts=HostSettings(preemption_notice=self.preemption_notice),
+            healing=HealingSettings(interval=self.healing_interval),
+        )
+
+
+def make_plugins(conditions: Conditions) -> Mapping[str, Plugin]:
+    """Return the plugins, with the bug or the habit that is asked for."""
+    plugins = load_plugins(PLUGINS, conditions.settings)
+    if conditions.faulty_step:
+        hosts = FaultyHosts(conditions.settings.hosts, conditions.faulty_step, conditions.faulty_host)
+        return {**plugins, "physical:host": hosts}
+    if conditions.takes_steps_twice:
+        return {key: cast("Plugin", Repeating(each)) for key, each in plugins.items()}
+    return plugins
+
+
+def hosts(minimum: int, maximum: int) -> Mapping[str, object]:
+    """Return a reservation of hosts."""
+    return {
+        "resource_type": "physical:host",
+        "min": minimum,
+        "max": maximum,
+        "hypervisor_properties": "",
+        "resource_properties": "",
+    }
+
+
+Asked = tuple[int, int] | Mapping[str, object] | None
+"""A reservation: (min, max) of hosts, or all of its keys; None for none at all."""
+
+
+def lease_body(name: str, start: str, end: str, *asked: Asked, **keys: object) -> Mapping[str, object]:
+    """Return a request for a lease, by default for one host; see :meth:`Lab.create`."""
+    reservations = [
+        {**(each if isinstance(each, Mapping) else hosts(*each)), **keys}
+        for each in asked or ((1, 1),)
+        if each is not None
+    ]
+    return {"name": name, "start_date": start, "end_date": end, "reservations": reservations}

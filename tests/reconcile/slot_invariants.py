@@ -1,0 +1,106 @@
+"""What of reservations of slots is in the cloud once everything has settled, and nothing besides."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from reconcile.healing import failed_resources
+
+from blazar.domain.lease import Lease, LeaseStatus, Reservation, ReservationId, ReservationStatus
+from blazar.plugins.slots.names import flavor_name, group_name, provider_name, reservation_class
+
+if TYPE_CHECKING:
+    from reconcile.invariants import World
+    from reconcile.scene import Scene
+
+
+def is_of_slots(reservation: Reservation) -> bool:
+    """Return whether a reservation holds slots and not whole hosts."""
+    return reservation.resource_type in ("virtual:instance", "flavor:instance")
+
+
+def check_slots_in_cloud(lab: Scene, world: World, prepared: Collection[str]) -> frozenset[str]:
+    """Check everything but the aggregates.
+
+    Args:
+        lab: The lab.
+        world: What is in the books.
+        prepared: Reservations of whatever type whose aggregates exist.
+
+    Returns:
+        The reservations that have a server group.
+    """
+    with lab.faults.exempt():
+        wanted = {each.id: each for _, each in _living(world) if each.id in prepared}
+        running = {
+            each.id for lease, each in _living(world) if lab.clock.now() >= lease.start
+        } & wanted.keys()
+        _check_flavors(lab, wanted, running)
+        _check_classes(lab, world, wanted.keys(), running)
+        _check_servers(lab, world, running)
+        return _check_groups(lab, world)
+
+
+def _living(world: World) -> Iterator[tuple[Lease, Reservation]]:
+    for lease in world.leases:
+        for each in lease.reservations:
+            if is_of_slots(each) and lease.status is not LeaseStatus.TERMINATED:
+                yield lease, each
+
+
+def _check_flavors(lab: Scene, wanted: Mapping[ReservationId, Reservation], running: Collection[str]) -> None:
+    compute = lab.cloud.compute
+    found = {each.id: each for each in compute.list_flavors() if each.name == flavor_name(each.id)}
+    assert found.keys() == wanted.keys(), (found, wanted)
+    for key, flavor in ((ReservationId(each), flavor) for each, flavor in found.items()):
+        sizes = {"vcpus": flavor.vcpus, "memory_mb": flavor.memory_mb, "disk_gb": flavor.disk_gb}
+        assert sizes == {each: wanted[key].spec[each] for each in sizes}
+        assert flavor.extra_specs[f"resources:{reservation_class(key)}"] == "1"
+        assert flavor.extra_specs["aggregate_instance_extra_specs:reservation"] == key
+        assert flavor.extra_specs.get("affinity_id") == wanted[key].spec["server_group_id"]
+        assert compute.list_flavor_access(key) == (frozenset({"project"}) if key in running else frozenset())
+
+
+def _check_classes(lab: Scene, world: World, wanted: Collection[str], running: Collection[str]) -> None:
+    placement = lab.cloud.placement
+    classes = {each for each in placement.list_resource_classes() if each.startswith("CUSTOM_RESERVATION_")}
+    assert classes == {reservation_class(each) for each in wanted}
+    booked: dict[str, dict[str, int]] = defaultdict(dict)
+    names = {row.id: row.hypervisor_hostname for row in world.hosts}
+    failed = {names[each] for each in failed_resources(world)}
+    for row in world.allocations:
+        if row.reservation_id in running and row.released_at is None:
+            booked[names[row.resource_id]][reservation_class(row.reservation_id)] = row.slots
+    for name in names.values():
+        provider = placement.find_provider(provider_name(name))
+        inventories = placement.get_inventories(provider.uuid).by_class if provider else {}
+        if name in failed:
+            # What has failed is handed over when it has come back.
+            booked[name] = {key: slots for key, slots in booked[name].items() if key in inventories}
+        assert {key: each.total for key, each in inventories.items()} == booked[name]
+        assert {each.max_unit for each in inventories.values()} <= {1}
+
+
+def _check_servers(lab: Scene, world: World, running: Collection[str]) -> None:
+    known = {each.id for lease in world.leases for each in lease.reservations if is_of_slots(each)}
+    for each in known - set(running):
+        assert lab.cloud.compute.list_servers(flavor_id=each) == ()
+
+
+def _check_groups(lab: Scene, world: World) -> frozenset[str]:
+    found = {each.id: each for each in lab.cloud.compute.list_server_groups()}
+    wanted: dict[str, Reservation] = {}
+    for _, each in _living(world):
+        group_id = each.spec["server_group_id"]
+        if each.status is not ReservationStatus.ERROR:
+            assert (group_id is not None) == (each.spec["affinity"] is not None)
+            wanted |= {str(group_id): each} if group_id else {}
+    # What a request made before it was cut off is left to the sweep.
+    is_exact = not lab.faults.fired and not lab.store.has_struck
+    assert found.keys() == wanted.keys() if is_exact else found.keys() >= wanted.keys(), (found, wanted)
+    for key, each in wanted.items():
+        policy = "affinity" if each.spec["affinity"] else "anti-affinity"
+        assert (found[key].name, found[key].policy) == (group_name(each.id), policy)
+    return frozenset(each.id for each in wanted.values())

@@ -1,0 +1,92 @@
+"""What tests ask for and look at where slots are reserved: room for single instances."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from reconcile.lab import Lab
+
+from blazar.domain.errors import CloudConflict
+from blazar.domain.lease import Reservation
+from blazar.plugins.slots.names import provider_name, reservation_class
+from blazar.ports.compute import Flavor, Server
+
+SOURCE = Flavor(
+    id="source",
+    name="source",
+    vcpus=2,
+    memory_mb=2048,
+    disk_gb=10,
+    ephemeral_gb=5,
+    is_public=True,
+    extra_specs={"trait:HW_CPU_X86_AVX2": "required", "quota:cpu_shares": "10"},
+)
+BIGGER_SOURCE = Flavor(id="bigger", name="bigger", vcpus=8, memory_mb=8192, disk_gb=10, is_public=True)
+
+
+def instances(amount: int, affinity: bool | None = None, **keys: object) -> Mapping[str, object]:
+    """Return a reservation of slots with four VCPU each, of which a host of the lab has room for four."""
+    return {
+        "resource_type": "virtual:instance",
+        "vcpus": 4,
+        "memory_mb": 4096,
+        "disk_gb": 10,
+        "amount": amount,
+        "affinity": affinity,
+        "resource_properties": "",
+        **keys,
+    }
+
+
+def of_flavor(amount: int, affinity: bool | None = None, **keys: object) -> Mapping[str, object]:
+    """Return a reservation of slots for servers of the source flavor, eight on a host of the lab."""
+    return {
+        "resource_type": "flavor:instance",
+        "flavor_id": SOURCE.id,
+        "amount": amount,
+        "affinity": affinity,
+        **keys,
+    }
+
+
+def add_source_flavors(lab: Lab) -> None:
+    """Have flavors in the cloud that reservations can be made of."""
+    with lab.faults.exempt():
+        for each in (SOURCE, BIGGER_SOURCE):
+            lab.cloud.compute.create_flavor(each)
+
+
+def revise(lab: Lab, lease_id: str, position: int = 0, **keys: Any) -> None:
+    """Change keys of one of a lease's reservations."""
+    reservation = lab.lease(lease_id).reservations[position]
+    lab.update(lease_id, reservations=[{"id": reservation.id, **keys}])
+
+
+def slots_by_host(lab: Lab, reservation: Reservation) -> Mapping[str, int]:
+    """Return how many slots a reservation has in Placement, by host."""
+    resource_class, found = reservation_class(reservation.id), {}
+    with lab.faults.exempt():
+        placement = lab.cloud.placement
+        for name in lab.host_names:
+            provider = placement.find_provider(provider_name(name))
+            inventories = placement.get_inventories(provider.uuid).by_class if provider else {}
+            if resource_class in inventories:
+                found[name] = inventories[resource_class].total
+    return found
+
+
+def boot(lab: Lab, reservation: Reservation) -> Server:
+    """Boot a server in a slot."""
+    return lab.cloud.boot_server("in a slot", "project", flavor_id=reservation.id)
+
+
+def fill(lab: Lab, lease_id: str, position: int = 0) -> list[Server]:
+    """Boot servers until there is no slot left; return them."""
+    reservation = lab.lease(lease_id).reservations[position]
+    servers = []
+    while True:
+        try:
+            servers.append(boot(lab, reservation))
+        except CloudConflict:
+            return servers

@@ -1,0 +1,164 @@
+"""Leases that are due while nobody is free for them: they are marked in many, before their turn comes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+import pytest
+from databases import KINDS
+from reconcile.lab import LESSEE, Lab, LabOn
+from reconcile.parts import Conditions
+from reconcile.questions import events, everything
+
+from blazar.cloud.simulated.faults import SimulatedCrash
+from blazar.domain.errors import ConcurrentUpdate
+from blazar.domain.lease import EventStatus, EventType, LeaseStatus
+from blazar.plugins.testing.faults import COMMIT_FAULTS
+from blazar.reconcile import beginning, loop
+from blazar.reconcile.claims import ClaimKeeper
+
+every_database = pytest.mark.parametrize("kind", KINDS)
+
+
+def statuses(lab: Lab, leases: Sequence[str]) -> set[LeaseStatus]:
+    return {lab.lease(each).status for each in leases}
+
+
+def some_leases(lab: Lab, hosts: int = 4) -> list[str]:
+    """Return leases that start at one and end at two, each for a host."""
+    lab.reset(Conditions(hosts=hosts))
+    leases = [lab.create(f"lease {number}", 1, 2) for number in range(hosts)]
+    lab.run_until(0.99)
+    return [str(each) for each in leases]
+
+
+@every_database
+def test_all_that_start_and_end_are_marked_and_worked_on_later(kind: str, lab_on: LabOn) -> None:
+    lab = lab_on(kind)
+    leases = some_leases(lab)
+    manager = lab.manager.reconciler
+
+    lab.jump(1)
+    assert manager.begin_waiting() == len(leases)
+    assert statuses(lab, leases) == {LeaseStatus.STARTING}
+    assert manager.begin_waiting() == 0
+    assert lab.hosts_of(leases[0]) == frozenset()
+
+    lab.at(1.5)
+    assert statuses(lab, leases) == {LeaseStatus.ACTIVE}
+
+    lab.jump(2)
+    assert manager.begin_waiting() == len(leases)
+    assert statuses(lab, leases) == {LeaseStatus.TERMINATING}
+    lab.at(2)
+    assert statuses(lab, leases) == {LeaseStatus.TERMINATED}
+
+
+def test_more_than_fit_into_a_transaction_are_marked(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(beginning, "AT_ONCE", 2)
+    monkeypatch.setattr(loop, "AT_ONCE", 2)
+    leases = some_leases(lab, hosts=5)
+    lab.jump(1)
+
+    assert lab.manager.reconciler.begin_waiting() == len(leases)
+
+
+def test_the_journal_tells_of_each_start_once(lab: Lab) -> None:
+    leases = some_leases(lab)
+    lab.jump(1)
+    lab.manager.reconciler.begin_waiting()
+    lab.at(1.5)
+
+    for lease in leases:
+        told = [row.reason for row in lab.world().journal if row.lease_id == lease]
+        assert told.count("PENDING -> STARTING") == 1
+        assert told.count("STARTING -> ACTIVE") == 1
+
+
+def test_what_somebody_is_at_is_left_to_him(lab: Lab) -> None:
+    leases = some_leases(lab)
+    lab.jump(1)
+    claims = ClaimKeeper(lab.store, lab.clock, "another", timedelta(seconds=10)).take(1)
+
+    assert lab.manager.reconciler.begin_waiting() == len(leases) - 1
+    assert lab.lease(claims[0].key).status is LeaseStatus.PENDING
+
+
+def test_neither_what_is_not_due_nor_what_is_deleted_is_marked(lab: Lab) -> None:
+    leases = some_leases(lab)
+    before = everything(lab)
+    assert lab.manager.reconciler.begin_waiting() == 0
+    assert everything(lab) == before
+
+    lab.at(1.5)
+    lab.manager.service.delete_lease(LESSEE, leases[0])
+    lab.jump(2)
+    assert lab.manager.reconciler.begin_waiting() == len(leases) - 1
+    assert lab.lease(leases[0]).status is LeaseStatus.DELETING
+
+
+def test_a_window_that_passed_while_nobody_looked_is_begun_and_ended_at_once(lab: Lab) -> None:
+    leases = some_leases(lab)
+    lab.jump(3)
+
+    lab.manager.reconciler.begin_waiting()
+
+    for lease in leases:
+        assert events(lab, lease)[EventType.START] is EventStatus.DONE
+        assert events(lab, lease)[EventType.END] is EventStatus.IN_PROGRESS
+    lab.at(3)
+
+
+@pytest.mark.parametrize("fault", COMMIT_FAULTS)
+def test_a_commit_that_goes_wrong_changes_nothing_that_matters(lab: Lab, fault: str) -> None:
+    leases = some_leases(lab)
+    lab.jump(1)
+    lab.store.arm(COMMIT_FAULTS[fault], 1)
+
+    if fault == "killed":
+        with pytest.raises(SimulatedCrash):
+            lab.manager.reconciler.begin_waiting()
+        lab.kill()
+    else:
+        assert lab.manager.reconciler.begin_waiting() == 0
+
+    lab.at(1.5)
+    assert statuses(lab, leases) == {LeaseStatus.ACTIVE}
+    lab.at(2)
+
+
+def test_a_fault_of_ours_is_logged_and_keeps_nobody_from_working(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch, unexpected_errors: list[str]
+) -> None:
+    leases = some_leases(lab)
+    lab.jump(1)
+    with monkeypatch.context() as patched:
+        patched.setattr(beginning, "write_marked", lambda *arguments: 1 / 0)
+        assert lab.manager.reconciler.begin_waiting() == 0
+
+    assert "ZeroDivisionError" in unexpected_errors.pop()
+    lab.at(1.5)
+    assert statuses(lab, leases) == {LeaseStatus.ACTIVE}
+
+
+def test_a_lease_that_changes_meanwhile_takes_the_others_back_and_nothing_is_lost(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leases = some_leases(lab)
+    lab.jump(1)
+    written = []
+
+    def write_but_the_third(*arguments: object) -> object:
+        written.append(arguments)
+        if len(written) == 3:
+            raise ConcurrentUpdate("changed by somebody else")
+        return write(*arguments)  # type: ignore[arg-type]
+
+    write = beginning.write_marked
+    monkeypatch.setattr(beginning, "write_marked", write_but_the_third)
+
+    assert lab.manager.reconciler.begin_waiting() == 0
+    assert statuses(lab, leases) == {LeaseStatus.PENDING}
+    lab.at(1.5)
+    assert statuses(lab, leases) == {LeaseStatus.ACTIVE}

@@ -1,0 +1,94 @@
+"""Hosts of one reservation that are handed over and given back by several threads at a time."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+
+import pytest
+from reconcile.invariants import check_always, check_settled
+from reconcile.lab import Lab
+from reconcile.parts import Conditions
+from reconcile.slots import instances
+
+from blazar.cloud.openstack.threads import Threads
+from blazar.cloud.simulated.faults import FaultKind, FaultRule
+from blazar.domain.errors import CloudConflict
+from blazar.domain.lease import LeaseStatus
+from blazar.ports.side_by_side import ResultT
+
+HOSTS = 12
+
+
+class SeenThreads(Threads):
+    """Notes how many acts were given to the threads together."""
+
+    def __init__(self) -> None:
+        super().__init__(4)
+        self.sizes: dict[int, int] = defaultdict(int)
+
+    def run(self, acts: Sequence[Callable[[], ResultT]]) -> list[ResultT]:
+        self.sizes[len(acts)] += 1
+        return super().run(acts)
+
+
+@pytest.fixture
+def threads(lab: Lab) -> SeenThreads:
+    threads = SeenThreads()
+    lab.reset(Conditions(hosts=HOSTS))
+    lab.cloud.side_by_side = threads
+    return threads
+
+
+def test_all_hosts_come_and_go_together(lab: Lab, threads: SeenThreads) -> None:
+    lease = lab.create("a", 1, 2, (HOSTS, HOSTS))
+
+    lab.at(1.1)
+    assert len(lab.hosts_of(lease)) == HOSTS
+    check_always(lab)
+    lab.at(2.1)
+
+    # Members, out of the freepool; servers looked for, into the freepool, members.
+    assert threads.sizes[HOSTS] == 5
+    assert lab.lease(lease).status is LeaseStatus.TERMINATED
+    check_settled(lab)
+
+
+def test_slots_are_made_and_removed_together(lab: Lab, threads: SeenThreads) -> None:
+    lease = lab.create("a", 1, 2, instances(HOSTS, False))
+
+    lab.at(1.1)
+    assert lab.lease(lease).status is LeaseStatus.ACTIVE
+    check_always(lab)
+    lab.at(2.1)
+
+    assert threads.sizes[HOSTS] >= 4
+    check_settled(lab)
+
+
+def test_a_host_that_fails_does_not_hold_up_those_beside_it(lab: Lab, threads: SeenThreads) -> None:
+    lab.faults.add(FaultRule(kind=FaultKind.ERROR, operation="compute.add_host", nth=3, error=CloudConflict))
+    lease = lab.create("a", 1, 2, (HOSTS, HOSTS))
+
+    lab.clock.set(lab.instant(1))
+    lab.run_due()
+
+    assert len(lab.hosts_of(lease)) >= HOSTS - 1
+    lab.at(1.1)
+    assert len(lab.hosts_of(lease)) == HOSTS
+    lab.at(2.1)
+    check_settled(lab)
+
+
+def test_calls_that_fail_now_and_then_leave_nothing_behind(lab: Lab, threads: SeenThreads) -> None:
+    lab.faults.add(FaultRule(kind=FaultKind.STATUS, every=11))
+    lab.faults.add(FaultRule(kind=FaultKind.LOSE_REPLY, every=13))
+    first = lab.create("hosts", 1, 2, (HOSTS, HOSTS))
+    lab.create("slots", 2, 3, instances(HOSTS, False))
+    lab.create("hosts again", 3, 4, (HOSTS, HOSTS))
+
+    lab.at(1.1)
+    assert lab.lease(first).status is LeaseStatus.ACTIVE
+    lab.at(4.1)
+
+    check_settled(lab)

@@ -1,0 +1,243 @@
+"""What a lost reservation of slots left goes by a sweep: seen twice, slots first, failures made up for."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+import sqlalchemy as sa
+from reconcile.lab import FREEPOOL, Lab
+from reconcile.leftovers import (
+    CLASS,
+    INTERVAL,
+    LOST,
+    classes_on,
+    context_of,
+    leave_aggregate,
+    leave_all,
+    leave_class,
+    leave_flavor,
+    leave_group,
+    left,
+    store_reservation,
+    sweep_once,
+    sweep_twice,
+)
+from samples import know_a_lease
+
+from blazar.cloud.simulated.faults import FaultKind, FaultRule
+from blazar.db import tables
+from blazar.domain.errors import CloudUnavailable
+from blazar.reconcile.claims import Interrupted
+from blazar.reconcile.sweep import Sweepings, sweep
+
+
+@pytest.fixture(autouse=True)
+def earlier_lease(lab: Lab) -> None:
+    know_a_lease(lab.store)
+
+
+def test_what_a_lost_reservation_left_goes_when_it_is_seen_the_second_time(lab: Lab) -> None:
+    group_id = leave_all(lab)
+    leave_class(lab, "CUSTOM_GPU")
+    everything = {f"class:{CLASS}", f"aggregate:{LOST}", f"flavor:{LOST}", f"group:{group_id}"}
+
+    first = sweep_once(lab)
+
+    assert (set(first.found), first.removed) == (everything, ())
+    assert left(lab) == {*everything, "class:CUSTOM_GPU"}
+    lab.clock.advance(INTERVAL)
+    second = sweep_once(lab)
+    assert set(second.found) == set(second.removed) == everything
+    assert left(lab) == {"class:CUSTOM_GPU"}
+    assert (classes_on(lab, "host-1"), classes_on(lab, "host-2")) == ({"CUSTOM_GPU"}, set())
+    assert lab.aggregates() == {FREEPOOL: frozenset({"host-1", "host-2", "host-3"})}
+    assert sweep_twice(lab) == Sweepings(found=(), removed=())
+
+
+def test_a_database_that_never_knew_a_lease_takes_nothing_of_an_installation_that_is_to_be_taken_over(
+    lab: Lab,
+) -> None:
+    with lab.engine.begin() as connection:
+        connection.execute(sa.delete(tables.journal))
+    leave_all(lab)
+    before = left(lab)
+
+    sweep_once(lab)
+    lab.clock.advance(INTERVAL)
+    swept = sweep_once(lab)
+
+    assert (set(swept.found), swept.removed, left(lab)) == (before, (), before)
+    know_a_lease(lab.store)
+    assert set(sweep_once(lab).removed) == before
+
+
+def test_what_a_sweep_finds_and_removes_is_in_the_journal(lab: Lab) -> None:
+    leave_flavor(lab)
+
+    sweep_twice(lab)
+
+    entries = [(each.event, each.reason, each.lease_id, each.actor) for each in lab.world().journal]
+    assert [each for each in entries if each[0].startswith("sweep")] == [
+        ("sweep.found", f"flavor:{LOST}", None, "manager"),
+        ("sweep.removed", f"flavor:{LOST}", None, "manager"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("broken", "remaining"),
+    [
+        ("placement.delete_inventory", {"class", "aggregate", "flavor", "group"}),
+        ("placement.delete_resource_class", {"class", "aggregate", "flavor", "group"}),
+        ("compute.remove_host", {"aggregate", "flavor", "group"}),
+        ("compute.delete_aggregate", {"aggregate", "flavor", "group"}),
+        ("compute.delete_flavor", {"flavor", "group"}),
+        ("compute.delete_server_group", {"group"}),
+    ],
+)
+def test_slots_go_first_and_a_failure_is_made_up_for(lab: Lab, broken: str, remaining: set[str]) -> None:
+    leave_all(lab)
+    sweep_once(lab)
+    lab.clock.advance(INTERVAL)
+    lab.faults.add(FaultRule(kind=FaultKind.STATUS, status=503, operation=broken))
+
+    with pytest.raises(CloudUnavailable):
+        sweep_once(lab)
+
+    lab.faults.clear()
+    assert {each.partition(":")[0] for each in left(lab)} == remaining
+    lab.clock.advance(timedelta(seconds=1))
+    sweep_once(lab)
+    assert left(lab) == set()
+
+
+def test_a_group_is_kept_when_the_request_that_made_it_is_stored(lab: Lab) -> None:
+    group_id = leave_group(lab)
+    first = sweep_once(lab)
+    store_reservation(lab, is_deployed=True)
+
+    lab.clock.advance(INTERVAL)
+
+    assert first.found == (f"group:{group_id}",)
+    assert sweep_once(lab).found == ()
+    assert left(lab) == {f"group:{group_id}"}
+
+
+def test_a_sweep_that_is_repeated_at_once_is_not_the_second_time(lab: Lab) -> None:
+    """Or the server group of a request that is under way would go."""
+    group_id = leave_group(lab)
+    sweep_once(lab)
+
+    removed = []
+    for seconds in (0, 1, 598, 1):
+        lab.clock.advance(timedelta(seconds=seconds))
+        removed.append(sweep_once(lab).removed)
+
+    assert removed == [(), (), (), (f"group:{group_id}",)]
+
+
+def test_what_comes_to_life_while_it_is_swept_is_kept(lab: Lab) -> None:
+    leave_class(lab, host_names=())
+    leave_flavor(lab)
+    sweep_once(lab)
+    lab.clock.advance(INTERVAL)
+    lab.faults.before("placement.delete_resource_class", lambda: store_reservation(lab, is_deployed=True))
+
+    swept = sweep_once(lab)
+
+    assert (set(swept.found), swept.removed) == (
+        {f"class:{CLASS}", f"flavor:{LOST}"},
+        (f"class:{CLASS}",),
+    )
+    assert left(lab) == {f"flavor:{LOST}"}
+
+
+def test_a_class_that_servers_use_is_reported_and_left_alone(
+    lab: Lab, caplog: pytest.LogCaptureFixture
+) -> None:
+    group_id = leave_all(lab)
+    server = lab.cloud.boot_server("mine", "project", flavor_id=LOST)
+
+    swept = sweep_twice(lab)
+
+    assert f"class:{CLASS}" in swept.found
+    assert set(swept.removed) == {f"aggregate:{LOST}", f"flavor:{LOST}", f"group:{group_id}"}
+    assert left(lab) == {f"class:{CLASS}"}
+    assert (classes_on(lab, "host-1"), classes_on(lab, "host-2")) == ({CLASS}, set())
+    assert not lab.servers()[server.id].is_deleting
+    assert f"class:{CLASS} cannot be removed: inventory of {CLASS} on resource provider" in caplog.text
+    lab.remove_server(server)
+    assert sweep_once(lab).removed == (f"class:{CLASS}",)
+    assert left(lab) == set()
+
+
+@pytest.mark.parametrize("operation", ["compute.list_server_groups", "compute.delete_server_group"])
+def test_what_nova_forbids_does_not_stop_the_rest(lab: Lab, operation: str) -> None:
+    group_id = leave_all(lab)
+    lab.faults.add(FaultRule(kind=FaultKind.STATUS, status=403, operation=operation))
+
+    swept = sweep_twice(lab)
+
+    lab.faults.clear()
+    assert set(swept.removed) == {f"class:{CLASS}", f"aggregate:{LOST}", f"flavor:{LOST}"}
+    assert left(lab) == {f"group:{group_id}"}
+
+
+def test_what_somebody_else_removes_at_the_same_time_is_no_failure(lab: Lab) -> None:
+    leave_all(lab)
+    sweep_once(lab)
+    lab.clock.advance(INTERVAL)
+    lab.faults.before("compute.delete_flavor", lambda: lab.cloud.compute.delete_flavor(LOST))
+
+    swept = sweep_once(lab)
+
+    assert f"flavor:{LOST}" in swept.removed
+    assert left(lab) == set()
+
+
+def test_a_host_that_leaves_the_aggregate_at_the_same_time_is_no_failure(lab: Lab) -> None:
+    leave_aggregate(lab, reservation=LOST)
+    sweep_once(lab)
+    lab.clock.advance(INTERVAL)
+    aggregate_id = next(each.id for each in lab.cloud.compute.list_aggregates() if each.name == LOST)
+    lab.faults.before("compute.remove_host", lambda: lab.cloud.compute.remove_host(aggregate_id, "host-1"))
+
+    assert sweep_once(lab).removed == (f"aggregate:{LOST}",)
+    assert LOST not in lab.aggregates()
+
+
+@pytest.mark.parametrize("steps", [0, 1, 2])
+def test_a_sweep_ends_when_it_is_interrupted(lab: Lab, steps: int) -> None:
+    """Before a removal, or while the hosts are looked at one by one."""
+    leave_class(lab, host_names=("host-1",))
+    leave_flavor(lab)
+    sweep_once(lab)
+    lab.clock.advance(INTERVAL)
+    everything, remaining = left(lab), iter(range(steps))
+
+    def interrupt() -> None:
+        if next(remaining, None) is None:
+            raise Interrupted("sweep")
+
+    with pytest.raises(Interrupted):
+        sweep(context_of(lab), "manager", before_each=interrupt)
+
+    assert left(lab) == everything
+    assert classes_on(lab, "host-1") == {CLASS}
+
+
+def test_a_sweep_that_is_interrupted_between_two_removals_keeps_the_second(lab: Lab) -> None:
+    leave_class(lab, host_names=())
+    leave_flavor(lab)
+    sweep_once(lab)
+    lab.clock.advance(INTERVAL)
+    removals = iter([CLASS])
+
+    def interrupt() -> None:
+        if next(removals, None) is None:
+            raise Interrupted("sweep")
+
+    with pytest.raises(Interrupted):
+        sweep(context_of(lab), "manager", before_each=interrupt)
+
+    assert left(lab) == {f"flavor:{LOST}"}
