@@ -9,7 +9,7 @@ from typing import Any
 
 from clocks import EPOCH, ManualClock
 
-from blazar.app.context import Plugin
+from blazar.booking.context import Plugin
 from blazar.cloud.simulated.cloud import SimulatedCloud
 from blazar.cloud.simulated.shape import HostShape
 from blazar.domain.availability import Resource

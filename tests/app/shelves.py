@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from app.world import World
 
-from blazar.app.context import Context
+from blazar.booking.context import Context
 from blazar.domain.availability import Availability
 from blazar.domain.errors import CloudError, Conflict
 from blazar.domain.lease import Holdings, ReservationId

@@ -9,7 +9,7 @@ from datetime import timedelta
 import pytest
 from app.world import ADMIN, LESSEE, World, lease_of, refusal
 
-from blazar.app.rush import Rush
+from blazar.booking.contention import Rush
 from blazar.domain.errors import Forbidden
 from blazar.domain.lease import ResourceId
 from blazar.enforcement.base import Filter

@@ -11,7 +11,7 @@ from samples import know_a_lease
 from app.floatingips import Pool, address
 from app.world import LESSEE, World
 
-from blazar.app.context import Context
+from blazar.booking.context import Context
 from blazar.cmd.manage import floatingips, leases, sweeping
 from blazar.domain.errors import LeaseNotFound
 from blazar.reconcile.chores import SWEEP

@@ -15,7 +15,7 @@ from app.monitoring import look, monitored, watched
 from app.slots import instances
 from app.world import World
 
-from blazar.app import event_types
+from blazar.booking import event_types
 
 PAGE = (Path(__file__).parents[2] / "doc" / "reference" / "notifications.md").read_text()
 

@@ -13,7 +13,7 @@ from app.world import Json, World, refusal
 
 from blazar.app.leases import read_lease
 from blazar.app.stocktaking import take_stock
-from blazar.app.usage import usage_of
+from blazar.booking.usage import usage_of
 from blazar.cmd.manage import stock
 from blazar.domain.errors import CloudError, CloudUnavailable
 from blazar.domain.health import SOUND, Diagnosis, Health

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 import pytest
 from app.world import World
 
-from blazar.app.context import Context
+from blazar.booking.context import Context
 from blazar.app.leases import create_lease, delete_lease, update_lease
 from blazar.domain.errors import LeaseNotFound
 from blazar.ports.manager import Caller

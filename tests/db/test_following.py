@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from samples import HOUR, SHARE, at, make_allocation, make_host, make_lease, window
 from statements import counted
 
-from blazar.app.availability import AvailabilityIndex
+from blazar.booking.index import AvailabilityIndex
 from blazar.db.store import SqlStore
 from blazar.domain.availability import Availability
 from blazar.domain.lease import ReservationId, ResourceId

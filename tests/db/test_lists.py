@@ -18,10 +18,10 @@ from samples import HOUR, make_lease
 from statements import counted
 
 import blazar
-from blazar.app.context import Context
-from blazar.app.lease_memory import LeaseMemory
+from blazar.booking.context import Context
+from blazar.booking.lease_cache import LeaseMemory
 from blazar.app.leases import list_leases
-from blazar.app.views import lease_view
+from blazar.booking.views import lease_view
 from blazar.cloud.simulated import SimulatedCloud
 from blazar.domain.lease import EventStatus, Lease, LeaseStatus
 from blazar.manager.build import build_context

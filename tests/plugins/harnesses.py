@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from plugin_cases import CASES, NETWORK, SHAPE, SOURCE
 
-from blazar.app.context import Plugin
+from blazar.booking.context import Plugin
 from blazar.cloud.simulated.cloud import SimulatedCloud
 from blazar.manager.service import ManagerService
 from blazar.plugins.contract import JsonObject

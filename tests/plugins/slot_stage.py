@@ -10,7 +10,7 @@ from typing import Any
 from clocks import ManualClock
 from plugin_cases import CASES, PROJECT, RESERVATION, assignment_of, lessee_of, spec_of
 
-from blazar.app.context import Plugin
+from blazar.booking.context import Plugin
 from blazar.cloud.simulated import SimulatedCloud
 from blazar.cloud.simulated.faults import FaultKind, FaultRule
 from blazar.domain.capacity import Share

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from reconcile.floatingips import is_of_floatingips, served
 
-from blazar.app.health import record_health
+from blazar.booking.health import record_health
 from blazar.cloud.simulated.faults import SimulatedCrash
 from blazar.domain.errors import ConcurrentUpdate, Unavailable
 from blazar.domain.health import SOUND, Diagnosis, Health

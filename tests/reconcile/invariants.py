@@ -17,7 +17,7 @@ from reconcile.floatingips import is_of_floatingips
 from reconcile.healing import check_healing, failed_resources
 from reconcile.slot_invariants import check_slots_in_cloud, is_of_slots
 
-from blazar.app.event_types import DEGRADED, HEALED
+from blazar.booking.event_types import DEGRADED, HEALED
 from blazar.db import tables
 from blazar.db.leases import SqlLeases
 from blazar.domain.lease import EventStatus, Lease, LeaseStatus, Reservation, ReservationStatus

@@ -9,7 +9,7 @@ from datetime import timedelta
 from reconcile.lab import FREEPOOL, Lab
 from samples import make_lease
 
-from blazar.app.context import Context
+from blazar.booking.context import Context
 from blazar.domain.lease import ReservationId
 from blazar.plugins.slots.names import flavor_name, group_name, provider_name, reservation_class
 from blazar.ports.compute import Flavor, Lessee

@@ -10,7 +10,7 @@ from typing import cast
 import sqlalchemy as sa
 from reconcile.faults import FaultyHosts
 
-from blazar.app.context import Plugin
+from blazar.booking.context import Plugin
 from blazar.db import tables
 from blazar.manager.plugins import load_plugins
 from blazar.plugins.testing.faults import Repeating

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from reconcile import invariants
 from reconcile.parts import Conditions, make_plugins
 
-from blazar.app.context import Plugin
+from blazar.booking.context import Plugin
 from blazar.plugins.slots.names import provider_name
 from blazar.plugins.testing.site import Site
 from blazar.ports.compute import Server

@@ -13,7 +13,7 @@ from reconcile.parts import Asked, Conditions
 from reconcile.questions import host_id
 from reconcile.slots import boot, instances, revise, slots_by_host
 
-from blazar.app.health import record_health
+from blazar.booking.health import record_health
 from blazar.domain.errors import NotEnoughHosts
 from blazar.domain.health import SOUND, Diagnosis
 from blazar.domain.lease import LeaseStatus, ResourceId

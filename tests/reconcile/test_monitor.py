@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 from reconcile.lab import Lab
 
-from blazar.app.context import Context
+from blazar.booking.context import Context
 from blazar.app.host_monitor import MONITOR
 from blazar.cloud.simulated.faults import FaultKind, FaultRule, Moment
 from blazar.db import tables

@@ -10,7 +10,7 @@ from databases import KINDS
 from reconcile.lab import LESSEE, Lab, LabOn
 from reconcile.parts import Conditions, lease_body
 
-from blazar.app.availability import Watermark
+from blazar.booking.index import Watermark
 from blazar.domain.errors import NotEnoughHosts
 
 MINUTE = timedelta(minutes=1)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from simulation.processes import Broker, Process, TurnStore
 from simulation.scheduler import AT_ONCE, NEVER, SkewedClock, Task
 
-from blazar.app.context import Context, Plugin
+from blazar.booking.context import Context, Plugin
 from blazar.cloud.simulated.faults import SimulatedCrash
 from blazar.db.store import SqlStore
 from blazar.domain.errors import BlazarError

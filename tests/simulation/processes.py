@@ -10,7 +10,7 @@ from typing import Protocol
 
 from simulation.scheduler import AT_ONCE, SkewedClock, Task, WriteLock
 
-from blazar.app.context import Context
+from blazar.booking.context import Context
 from blazar.db.store import SqlStore
 from blazar.domain.errors import ConcurrentUpdate, Unavailable
 from blazar.manager.service import ManagerService

@@ -12,7 +12,7 @@ from reconcile.parts import PLUGINS
 from installation import Installation
 from old_installation import make_example
 
-from blazar.app.context import Context
+from blazar.booking.context import Context
 from blazar.cloud.simulated import SimulatedCloud
 from blazar.db.old_service.reader import SqlOldService
 from blazar.manager.build import build_context

@@ -22,7 +22,7 @@ from installation import (
     instances,
 )
 
-from blazar.app.context import Context
+from blazar.booking.context import Context
 from blazar.cloud.simulated import SimulatedCloud
 from blazar.db.old_service.reader import SqlOldService
 from blazar.domain.lease import Lease, LeaseStatus

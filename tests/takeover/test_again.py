@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from installation import Asked, Installation, hosts, id_of, instances
 from takeover.conftest import ContextOn
 
-from blazar.app.context import Context
+from blazar.booking.context import Context
 from blazar.db.old_service.reader import SqlOldService
 from blazar.domain.lease import Lease
 from blazar.takeover.ledger import Fate, Kind, Table

@@ -12,8 +12,8 @@ import sqlalchemy as sa
 from installation import Installation, id_of
 from takeover.conftest import ContextOn, url_of
 
-from blazar.app.context import Context
-from blazar.app.views import host_view, lease_view
+from blazar.booking.context import Context
+from blazar.booking.views import host_view, lease_view
 from blazar.db import tables
 from blazar.db.old_service.reader import SqlOldService
 from blazar.domain.errors import ConcurrentUpdate

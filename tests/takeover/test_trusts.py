@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from installation import Installation, id_of
 from takeover.conftest import ContextOn
 
-from blazar.app.context import Context
+from blazar.booking.context import Context
 from blazar.cloud.simulated import SimulatedCloud
 from blazar.cloud.simulated.faults import FaultKind, FaultRule
 from blazar.cmd.manage import takeover

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, ClassVar
 from wsgiref.simple_server import make_server
 
-from blazar.app.context import Plugin
+from blazar.booking.context import Plugin
 from blazar.plugins.contract import JsonObject
 from blazar.plugins.testing import Harness, Outside
 from blazar_licences.client import HttpLicenceServer

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from ipaddress import ip_address
 
-from blazar.app.context import Context
-from blazar.app.health import record_health
+from blazar.booking.context import Context
+from blazar.booking.health import record_health
 from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused
 from blazar.domain.floatingips import FloatingIP
 from blazar.domain.health import SOUND, Diagnosis, Health

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from blazar.app.context import Context
-from blazar.app.health import have_missing_sought
+from blazar.booking.context import Context
+from blazar.booking.health import have_missing_sought
 from blazar.app.request_work import telling_what_the_cloud_says
-from blazar.app.retrying import retrying
-from blazar.app.views import JsonObject, floatingip_view
+from blazar.booking.retrying import retrying
+from blazar.booking.views import JsonObject, floatingip_view
 from blazar.domain.errors import (
     FloatingIPAlreadyRegistered,
     FloatingIPInUse,

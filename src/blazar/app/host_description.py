@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
-from blazar.app.context import Context
+from blazar.booking.context import Context
 from blazar.domain.health import SOUND, Diagnosis, Health
 from blazar.domain.hosts import Host
 from blazar.domain.lease import ResourceId

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import timedelta
 
-from blazar.app.context import Context
-from blazar.app.health import record_health
+from blazar.booking.context import Context
+from blazar.booking.health import record_health
 from blazar.app.host_description import diagnose
-from blazar.app.retrying import retrying
+from blazar.booking.retrying import retrying
 from blazar.domain.health import SOUND, Diagnosis, Health
 from blazar.domain.hosts import Host
 from blazar.domain.lease import ResourceId

@@ -5,7 +5,7 @@ Every step can be repeated, so both ways can be begun again after any failure in
 
 from __future__ import annotations
 
-from blazar.app.context import Context
+from blazar.booking.context import Context
 from blazar.domain.errors import (
     CloudConflict,
     CloudNotFound,

@@ -6,8 +6,8 @@ import logging
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, fields, replace
 
-from blazar.app.context import Context
-from blazar.app.health import have_missing_sought
+from blazar.booking.context import Context
+from blazar.booking.health import have_missing_sought
 from blazar.app.host_description import look_at_cloud, redescribe
 from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused, ConcurrentUpdate
 from blazar.domain.hosts import HOST_DETAILS, Host

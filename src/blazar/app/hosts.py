@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from blazar.app.context import Context
-from blazar.app.health import have_missing_sought
+from blazar.booking.context import Context
+from blazar.booking.health import have_missing_sought
 from blazar.app.host_description import describe, read_providers
 from blazar.app.host_monitor import have_hosts_looked_at
 from blazar.app.host_pool import enter_pool, leave_pool
 from blazar.app.request_work import telling_what_the_cloud_says
-from blazar.app.retrying import retrying
-from blazar.app.views import JsonObject, allocation_view, host_view
+from blazar.booking.retrying import retrying
+from blazar.booking.views import JsonObject, allocation_view, host_view
 from blazar.domain.errors import (
     BadRequest,
     CapabilityInUse,

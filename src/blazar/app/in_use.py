@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from blazar.app.assignments import assign
-from blazar.app.context import Context
+from blazar.booking.assignments import assign
+from blazar.booking.context import Context
 from blazar.app.request_work import telling_what_the_cloud_says
 from blazar.domain.capacity import Share
 from blazar.domain.errors import BlazarError, ConcurrentUpdate

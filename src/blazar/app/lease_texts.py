@@ -6,8 +6,8 @@ import json
 from collections.abc import Sequence
 from typing import Final
 
-from blazar.app.context import Context
-from blazar.app.views import lease_view
+from blazar.booking.context import Context
+from blazar.booking.views import lease_view
 
 _AT_ONCE: Final = 1_000
 """So that of a list of all leases there are never more than these in memory, but for their texts."""

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from blazar.app import event_types
-from blazar.app.assignments import assign, exists_ahead
-from blazar.app.choosing import Found, Search, beside, find_resources, holdings_of, search_for
-from blazar.app.context import Context
-from blazar.app.health import have_missing_sought
+from blazar.booking import event_types
+from blazar.booking.assignments import assign, exists_ahead
+from blazar.booking.search import Found, Search, beside, find_resources, holdings_of, search_for
+from blazar.booking.context import Context
+from blazar.booking.health import have_missing_sought
 from blazar.app.in_use import count_in_use, giving_up, is_active
 from blazar.app.looking import next_look
 from blazar.app.records import announce, record_request

@@ -6,20 +6,20 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from blazar.app import event_types
-from blazar.app.assignments import exists_ahead
-from blazar.app.choosing import Found, Search, find_resources
-from blazar.app.context import Context
-from blazar.app.enforcement import tell_end
-from blazar.app.health import have_missing_sought
+from blazar.booking import event_types
+from blazar.booking.assignments import exists_ahead
+from blazar.booking.search import Found, Search, find_resources
+from blazar.booking.context import Context
+from blazar.booking.enforcement import tell_end
+from blazar.booking.health import have_missing_sought
 from blazar.app.lease_texts import list_texts
 from blazar.app.lease_updates import update_once
 from blazar.app.looking import first_look, next_look, wake_for
 from blazar.app.records import announce, record_request
 from blazar.app.request_work import RequestWork, request_work
 from blazar.app.requests import NewLease, parse_new_lease
-from blazar.app.retrying import retrying
-from blazar.app.views import JsonObject, lease_view
+from blazar.booking.retrying import retrying
+from blazar.booking.views import JsonObject, lease_view
 from blazar.domain.dates import before_end_for_new
 from blazar.domain.errors import LeaseNotFound
 from blazar.domain.interval import Interval

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from blazar.app.context import Context
+from blazar.booking.context import Context
 from blazar.domain.lease import Lease
 
 

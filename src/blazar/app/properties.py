@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from blazar.app.context import Context
-from blazar.app.views import JsonObject, property_view
+from blazar.booking.context import Context
+from blazar.booking.views import JsonObject, property_view
 from blazar.domain.errors import PropertyNotFound
 from blazar.domain.hosts import ResourceProperty
 from blazar.ports.store import Transaction

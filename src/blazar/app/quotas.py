@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from blazar.app.context import Context
+from blazar.booking.context import Context
 from blazar.domain.errors import ConcurrentUpdate, QuotaExceeded, Unavailable
 from blazar.domain.quotas import find_excess, is_more
 from blazar.ports.store import Transaction

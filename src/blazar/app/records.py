@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
-from blazar.app.context import Context
-from blazar.app.views import lease_view
+from blazar.booking.context import Context
+from blazar.booking.views import lease_view
 from blazar.domain.lease import Lease
 from blazar.domain.shown import shown_lease
 from blazar.ports.manager import Caller
@@ -40,7 +40,7 @@ def announce(context: Context, transaction: Transaction, lease: Lease, event_typ
         context: The context.
         transaction: With which the notification is stored, to leave once that is committed.
         lease: As it is to be shown.
-        event_type: One of :mod:`blazar.app.event_types`.
+        event_type: One of :mod:`blazar.booking.event_types`.
         at: When.
     """
     view = dict(shown_lease(lease_view(lease, context.plugins)))

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from blazar.app.context import Context, Plugin
-from blazar.app.enforcement import Enforcing
+from blazar.booking.context import Context, Plugin
+from blazar.booking.enforcement import Enforcing
 from blazar.app.quotas import Quota
 from blazar.domain.errors import (
     CannotChange,

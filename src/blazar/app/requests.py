@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from blazar.app.context import Context, Plugin
+from blazar.booking.context import Context, Plugin
 from blazar.domain.dates import check_new_dates, parse_date
 from blazar.domain.errors import CannotChange, InvalidParameter, MissingParameter
 from blazar.domain.lease import Lease, LeaseId, Reservation, ReservationId

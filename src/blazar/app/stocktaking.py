@@ -6,9 +6,9 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from blazar.app.context import Context
-from blazar.app.health import have_missing_sought, record_health
-from blazar.app.retrying import retrying
+from blazar.booking.context import Context
+from blazar.booking.health import have_missing_sought, record_health
+from blazar.booking.retrying import retrying
 from blazar.domain.errors import CloudError
 from blazar.domain.health import Diagnosis, Health
 from blazar.domain.stock import StockedResource

@@ -7,7 +7,7 @@ from dataclasses import replace
 from oslo_config import cfg
 
 from blazar import config
-from blazar.app.context import Context
+from blazar.booking.context import Context
 from blazar.db.engine import make_engine
 from blazar.db.schema import current_revision, head_revision
 from blazar.manager.build import build_context

@@ -10,7 +10,7 @@ from typing import Protocol
 from oslo_config import cfg
 
 from blazar import config
-from blazar.app.context import Context
+from blazar.booking.context import Context
 from blazar.app.host_monitor import notice_change
 from blazar.cmd.signals import stop_event
 from blazar.db.engine import make_engine

@@ -12,7 +12,7 @@ from oslo_policy import opts as policy_options
 from oslo_upgradecheck import upgradecheck
 
 from blazar import config
-from blazar.app.context import Context
+from blazar.booking.context import Context
 from blazar.cmd.contexts import make_context
 from blazar.db.engine import make_engine
 from blazar.db.schema import current_revision, head_revision

@@ -12,8 +12,8 @@ from dataclasses import replace
 import sqlalchemy as sa
 from oslo_config.cfg import ConfigOpts
 
-from blazar.app.availability import AvailabilityIndex
-from blazar.app.context import Context, Plugin
+from blazar.booking.index import AvailabilityIndex
+from blazar.booking.context import Context, Plugin
 from blazar.db.store import SqlStore
 from blazar.domain.hosts import HOST_TEXT_FACTS
 from blazar.manager.plugins import load_filters, load_limits, load_plugins

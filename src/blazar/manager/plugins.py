@@ -10,7 +10,7 @@ from oslo_config.cfg import ConfigOpts
 from stevedore import driver
 from stevedore.exception import NoMatches
 
-from blazar.app.context import Plugin
+from blazar.booking.context import Plugin
 from blazar.cloud.openstack.identity import find_auth_url
 from blazar.config import unknown_options
 from blazar.ports.clock import Clock

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from blazar.app import floatingips, hosts, leases, properties
-from blazar.app.context import Context
+from blazar.booking.context import Context
 from blazar.ports.manager import Caller, JsonObject, Manager
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from blazar.app.context import Context
+from blazar.booking.context import Context
 from blazar.ports.meter import Meter, Problems
 from blazar.telemetry.measured import MeasuredCloud, MeasuredFilter, measured_plugin
 from blazar.telemetry.trail import LogTrail

@@ -7,8 +7,8 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-from blazar.app.context import Context
-from blazar.app.enforcement import tell_end
+from blazar.booking.context import Context
+from blazar.booking.enforcement import tell_end
 from blazar.domain.errors import BlazarError
 from blazar.domain.lease import EventStatus, EventType, Lease
 from blazar.domain.lifecycle import Phase, begun, phase_of, reservation_phase

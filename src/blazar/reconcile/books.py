@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from blazar.app.assignments import assign
-from blazar.app.context import Context
+from blazar.booking.assignments import assign
+from blazar.booking.context import Context
 from blazar.domain.health import ResourceState
 from blazar.domain.lease import Allocation, Lease, Reservation, ReservationId, ResourceId
 from blazar.plugins.contract import Assignment

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
-from blazar.app.context import Context
+from blazar.booking.context import Context
 from blazar.app.floatingip_check import check_floatingips
 from blazar.app.host_monitor import MONITOR, look_at_hosts, trust_hosts
 from blazar.app.host_refresh import refresh_hosts

@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
-from blazar.app.choosing import Found
-from blazar.app.context import Context
-from blazar.app.retrying import retrying
+from blazar.booking.search import Found
+from blazar.booking.context import Context
+from blazar.booking.retrying import retrying
 from blazar.domain.errors import CannotChange, CloudError, ConcurrentUpdate, Unavailable
 from blazar.domain.lease import (
     Lease,

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
-from blazar.app.choosing import has_room_now
-from blazar.app.context import Context
+from blazar.booking.search import has_room_now
+from blazar.booking.context import Context
 from blazar.app.leases import erase_lease
 from blazar.domain.errors import CloudError, CloudRefused
 from blazar.domain.lease import (

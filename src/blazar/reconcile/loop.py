@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
-from blazar.app.context import Context
+from blazar.booking.context import Context
 from blazar.domain.errors import BlazarError, CloudError, ConcurrentUpdate, Unavailable
 from blazar.ports import metrics
 from blazar.ports.work import Claim

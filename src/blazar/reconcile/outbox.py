@@ -6,7 +6,7 @@ import logging
 from collections.abc import Mapping
 from datetime import timedelta
 
-from blazar.app.enforcement import PREFIX, FilterNotifier
+from blazar.booking.enforcement import PREFIX, FilterNotifier
 from blazar.domain.errors import BlazarError, Unavailable
 from blazar.ports.clock import Clock
 from blazar.ports.enforcement import EnforcementFilter

@@ -10,8 +10,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from blazar.app.choosing import Found, Search, beside, find_resources, holdings_of, search_for
-from blazar.app.context import Context
+from blazar.booking.search import Found, Search, beside, find_resources, holdings_of, search_for
+from blazar.booking.context import Context
 from blazar.domain.capacity import Share
 from blazar.domain.errors import BadRequest, Conflict
 from blazar.domain.interval import Interval
@@ -51,7 +51,7 @@ class Replacing:
         """Return what the reservation is to hold, which may be fewer resources if that is enough for it.
 
         Args:
-            attempt: As for :func:`~blazar.app.choosing.find_resources`.
+            attempt: As for :func:`~blazar.booking.search.find_resources`.
 
         Returns:
             None if there is nothing that could take their place.

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
-from blazar.app.context import Plugin
+from blazar.booking.context import Plugin
 from blazar.domain.errors import (
     CloudConflict,
     CloudError,

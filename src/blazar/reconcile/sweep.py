@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from blazar.app.availability import CHANGES_KEPT_FOR
-from blazar.app.context import Context
-from blazar.app.health import have_missing_sought
+from blazar.booking.index import CHANGES_KEPT_FOR
+from blazar.booking.context import Context
+from blazar.booking.health import have_missing_sought
 from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused
 from blazar.ports.store import JournalEntry, Transaction
 from blazar.reconcile.sweeping.floatingips import FloatingIPs

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
-from blazar.app import event_types
-from blazar.app.context import Context
+from blazar.booking import event_types
+from blazar.booking.context import Context
 from blazar.app.records import announce
 from blazar.domain.lease import EventStatus, EventType, Lease, LeaseStatus
 from blazar.ports.store import Transaction

@@ -14,7 +14,7 @@ from blazar.api.app import make_app
 from blazar.api.auth import make_guard
 from blazar.api.health import make_healthcheck
 from blazar.api.policies import make_policy
-from blazar.app.context import Context
+from blazar.booking.context import Context
 from blazar.cloud.simulated.cloud import SimulatedCloud
 from blazar.cloud.simulated.driver import make_cloud
 from blazar.config import read_server_settings, read_settings

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeVar
 
-from blazar.app.context import Context
+from blazar.booking.context import Context
 from blazar.domain.interval import Interval
 from blazar.domain.lease import ResourceId
 from blazar.ports.old_service import CannotTakeOver, OldDatabase, OldService

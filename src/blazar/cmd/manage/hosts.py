@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from blazar.app.context import Context
+from blazar.booking.context import Context
 from blazar.app.host_refresh import refresh_hosts
 from blazar.cmd.manage.operators import operator
 

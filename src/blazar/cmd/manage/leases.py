@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from blazar.app.context import Context
+from blazar.booking.context import Context
 from blazar.app.leases import read_lease, update_lease
 from blazar.cmd.manage.operators import operator
 from blazar.domain.dates import format_date

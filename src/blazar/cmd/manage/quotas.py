@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from blazar.app.context import Context
+from blazar.booking.context import Context
 from blazar.domain.quotas import LEASES, UNLIMITED, amounts, is_known
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from blazar.app.context import Context
+from blazar.booking.context import Context
 from blazar.cmd.manage.operators import operator
 from blazar.db.old_service.reader import SqlOldService
 from blazar.takeover.report import report

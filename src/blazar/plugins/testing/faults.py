@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, cast
 
-from blazar.app.context import Plugin
+from blazar.booking.context import Plugin
 from blazar.cloud.simulated.faults import FaultKind, FaultRule, FaultScript, Moment, SimulatedCrash
 from blazar.db.store import SqlStore
 from blazar.domain.errors import ConcurrentUpdate, Unavailable

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar, TypeVar, cast
 
-from blazar.app.context import Plugin
+from blazar.booking.context import Plugin
 from blazar.cloud.simulated.cloud import SimulatedCloud
 from blazar.cloud.simulated.faults import FaultRule, Moment
 from blazar.manager.service import ManagerService

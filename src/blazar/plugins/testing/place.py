@@ -10,8 +10,8 @@ from typing import Any, cast
 
 import sqlalchemy as sa
 
-from blazar.app.context import Plugin
-from blazar.app.health import record_health
+from blazar.booking.context import Plugin
+from blazar.booking.health import record_health
 from blazar.app.stocktaking import take_stock
 from blazar.db import tables
 from blazar.domain.availability import Availability, Resource

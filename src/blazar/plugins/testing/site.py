@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
-from blazar.app.context import Context, Plugin
+from blazar.booking.context import Context, Plugin
 from blazar.cloud.simulated.cloud import SimulatedCloud
 from blazar.cloud.simulated.faults import SimulatedCrash
 from blazar.db import tables

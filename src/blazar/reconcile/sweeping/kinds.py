@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from blazar.app.context import Context
+from blazar.booking.context import Context
 from blazar.domain.hosts import Host
 from blazar.ports.compute import Aggregate
 

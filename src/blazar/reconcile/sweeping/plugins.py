@@ -6,7 +6,7 @@ import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from blazar.app.context import Plugin
+from blazar.booking.context import Plugin
 from blazar.domain.errors import CloudError
 from blazar.plugins.slots.names import is_reservation_id
 from blazar.reconcile.sweeping.kinds import Surroundings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from blazar.app.context import Plugin
+from blazar.booking.context import Plugin
 from blazar.domain.floatingips import FloatingIP
 from blazar.domain.hosts import Host, ResourceProperty
 from blazar.domain.lease import Event, Lease, Reservation

@@ -5,8 +5,8 @@ from __future__ import annotations
 from reconcile.lab import Lab
 from reconcile.parts import Conditions
 
-from blazar.app.choosing import find_resources, search_for
-from blazar.app.rush import Rush
+from blazar.booking.search import find_resources, search_for
+from blazar.booking.contention import Rush
 from blazar.domain.interval import Interval
 
 HOSTS = 12

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
-from blazar.app.availability import AvailabilityIndex
-from blazar.app.context import Context, Plugin
+from blazar.booking.index import AvailabilityIndex
+from blazar.booking.context import Context, Plugin
 from blazar.domain.availability import Availability, Shuffle
 from blazar.domain.capacity import Share
 from blazar.domain.errors import BadRequest, Conflict, NotEnoughFloatingIPs, NotEnoughHosts

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from blazar.app.availability import AvailabilityIndex
-from blazar.app.lease_memory import LeaseMemory
-from blazar.app.rush import Rush
+from blazar.booking.index import AvailabilityIndex
+from blazar.booking.lease_cache import LeaseMemory
+from blazar.booking.contention import Rush
 from blazar.domain.errors import UnsupportedResourceType
 from blazar.plugins.contract import ResourcePlugin
 from blazar.ports.clock import Clock

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-from blazar.app.context import Context
+from blazar.booking.context import Context
 from blazar.domain.health import ResourceState
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Allocation, Lease, Reservation, ResourceId

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import tenacity
 
-from blazar.app.context import Context
+from blazar.booking.context import Context
 from blazar.domain.errors import ConcurrentUpdate
 from blazar.ports.metrics import RETRIES
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from blazar.app.context import Context
+from blazar.booking.context import Context
 from blazar.domain.health import Diagnosis, Health
 from blazar.domain.lease import ResourceId
 from blazar.ports.store import JournalEntry, Transaction

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from blazar.app.context import Context
-from blazar.app.views import JsonObject, floatingip_view, host_view, lease_view, stock_view
+from blazar.booking.context import Context
+from blazar.booking.views import JsonObject, floatingip_view, host_view, lease_view, stock_view
 from blazar.domain.lease import EventType, Holdings, Lease, LeaseStatus, ReservationId, ResourceId
 from blazar.ports.enforcement import LeaseUsage
 

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from blazar.app.lease_memory import LeaseMemory
+from blazar.booking.lease_cache import LeaseMemory
 from blazar.domain.lease import LeaseId
 
 A, B, C = (LeaseId(each) for each in "abc")

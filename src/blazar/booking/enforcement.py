@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from blazar.app.choosing import holdings_of
-from blazar.app.context import Context
-from blazar.app.usage import usage_of
+from blazar.booking.search import holdings_of
+from blazar.booking.context import Context
+from blazar.booking.usage import usage_of
 from blazar.domain.errors import BlazarError, Unavailable
 from blazar.domain.lease import Holdings, Lease, LeaseId, LeaseStatus, ReservationId
 from blazar.ports.enforcement import EnforcementFilter, JsonObject, LeaseUsage, Occasion
