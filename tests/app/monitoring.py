@@ -8,7 +8,7 @@ from datetime import timedelta
 import sqlalchemy as sa
 from app.world import World, quiet_settings
 
-from blazar.app.host_monitor import UNLISTED, look_at_hosts
+from blazar.reconcile.periodic.host_monitor import UNLISTED, look_at_hosts
 from blazar.db.tables import journal, work
 from blazar.domain.health import Health
 from blazar.settings import MonitorSettings, Settings

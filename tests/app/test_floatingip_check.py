@@ -6,7 +6,7 @@ import pytest
 from app.floatingips import POOLS, Pool, address, make_pool
 from app.world import LESSEE, World, refusal
 
-from blazar.app.floatingip_check import check_floatingips
+from blazar.reconcile.periodic.floatingip_check import check_floatingips
 
 
 def check(world: World) -> dict[str, str]:

@@ -28,7 +28,7 @@ from app.monitoring import (
 from app.world import World, good
 from statements import counted
 
-from blazar.app.host_monitor import MONITOR, UNLISTED, look_at_hosts, notice_change
+from blazar.reconcile.periodic.host_monitor import MONITOR, UNLISTED, look_at_hosts, notice_change
 from blazar.cloud.simulated.faults import FaultKind, FaultRule
 from blazar.db.tables import sweep_findings
 from blazar.domain.errors import CloudUnavailable

@@ -22,7 +22,7 @@ from app.monitoring import (
 )
 from app.world import World, good, quiet_settings
 
-from blazar.app.host_monitor import MONITOR, notice_change
+from blazar.reconcile.periodic.host_monitor import MONITOR, notice_change
 from blazar.domain.health import Health
 from blazar.reconcile.loop import Reconciler
 from blazar.reconcile.outbox import OutboxSender

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from app.conftest import WorldWith
 from app.world import World, good, quiet_settings
 
-from blazar.app.host_refresh import Refreshed, refresh_hosts
+from blazar.reconcile.periodic.host_refresh import Refreshed, refresh_hosts
 from blazar.cloud.simulated import HostShape
 from blazar.cloud.simulated.faults import FaultKind, FaultRule
 from blazar.db.tables import journal
@@ -18,7 +18,7 @@ from blazar.domain.errors import CloudUnavailable, ConcurrentUpdate
 from blazar.domain.lease import ResourceId
 from blazar.domain.providers import HostProvider
 from blazar.ports.placement import Inventories, Inventory
-from blazar.reconcile.chores import REFRESH
+from blazar.reconcile.periodic.tasks import REFRESH
 from blazar.settings import HostSettings
 
 pytestmark = pytest.mark.usefixtures("hosts")

@@ -14,7 +14,7 @@ from app.world import LESSEE, World
 from blazar.booking.context import Context
 from blazar.cmd.manage import floatingips, leases, sweeping
 from blazar.domain.errors import LeaseNotFound
-from blazar.reconcile.chores import SWEEP
+from blazar.reconcile.periodic.tasks import SWEEP
 
 pytestmark = pytest.mark.usefixtures("hosts")
 

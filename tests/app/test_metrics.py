@@ -14,7 +14,7 @@ from telemetry.counting import Counts
 from blazar.domain.lease import ResourceId
 from blazar.manager.watching import watched
 from blazar.ports import metrics
-from blazar.reconcile.chores import SWEEP
+from blazar.reconcile.periodic.tasks import SWEEP
 
 
 @pytest.fixture

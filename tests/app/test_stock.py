@@ -12,14 +12,14 @@ from app.shelves import THING, Shelf, out_of_order, thing, with_shelf
 from app.world import Json, World, refusal
 
 from blazar.app.leases import read_lease
-from blazar.app.stocktaking import take_stock
+from blazar.reconcile.periodic.discovery import take_stock
 from blazar.booking.usage import usage_of
 from blazar.cmd.manage import stock
 from blazar.domain.errors import CloudError, CloudUnavailable
 from blazar.domain.health import SOUND, Diagnosis, Health
 from blazar.domain.lease import ReservationId
 from blazar.domain.stock import StockedResource
-from blazar.reconcile.chores import TAKE_STOCK, chores
+from blazar.reconcile.periodic.tasks import TAKE_STOCK, chores
 from blazar.reconcile.sweep import sweep
 
 DISABLED = Diagnosis(health=Health.DISABLED, problem="kept for the fair")

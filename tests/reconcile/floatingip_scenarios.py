@@ -21,7 +21,7 @@ from reconcile.slot_scenarios import forget
 
 from blazar.domain.errors import FloatingIPAlreadyRegistered, FloatingIPNotFound
 from blazar.domain.lease import LeaseStatus
-from blazar.reconcile.chores import CHECK_FLOATINGIPS
+from blazar.reconcile.periodic.tasks import CHECK_FLOATINGIPS
 
 
 def addresses_come_and_go(lab: Lab) -> None:

@@ -23,7 +23,7 @@ from blazar.db.leases import SqlLeases
 from blazar.domain.lease import EventStatus, Lease, LeaseStatus, Reservation, ReservationStatus
 from blazar.plugins.hosts.preemption import closings
 from blazar.ports.compute import Aggregate
-from blazar.reconcile.chores import chores
+from blazar.reconcile.periodic.tasks import chores
 
 if TYPE_CHECKING:
     from reconcile.scene import Scene

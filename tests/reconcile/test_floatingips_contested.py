@@ -9,7 +9,7 @@ from reconcile.floatingips import address, addresses_of, floatingips, registrati
 from reconcile.lab import LESSEE, Lab
 from reconcile.parts import Conditions
 
-from blazar.app.floatingip_check import check_floatingips
+from blazar.reconcile.periodic.floatingip_check import check_floatingips
 from blazar.domain.errors import FloatingIPAlreadyRegistered, FloatingIPReserved, NotEnoughFloatingIPs
 from blazar.domain.lease import LeaseStatus
 

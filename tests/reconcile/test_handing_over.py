@@ -10,7 +10,7 @@ from reconcile.invariants import check_settled
 from reconcile.lab import FREEPOOL, LESSEE, Lab
 from reconcile.parts import Conditions
 
-from blazar.app.host_refresh import refresh_hosts
+from blazar.reconcile.periodic.host_refresh import refresh_hosts
 from blazar.domain.errors import CloudConflict, HostReserved
 from blazar.domain.lease import LeaseStatus
 from blazar.plugins.hosts.preemption import closings

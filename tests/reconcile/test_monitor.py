@@ -11,13 +11,13 @@ import sqlalchemy as sa
 from reconcile.lab import Lab
 
 from blazar.booking.context import Context
-from blazar.app.host_monitor import MONITOR
+from blazar.reconcile.periodic.host_monitor import MONITOR
 from blazar.cloud.simulated.faults import FaultKind, FaultRule, Moment
 from blazar.db import tables
 from blazar.domain.health import Health
 from blazar.manager.service import ManagerService
 from blazar.plugins.testing.site import ManagerProcess
-from blazar.reconcile.chores import SWEEP
+from blazar.reconcile.periodic.tasks import SWEEP
 from blazar.reconcile.loop import Reconciler
 from blazar.reconcile.outbox import OutboxSender
 from blazar.settings import HealingSettings, MonitorSettings, ReconcilerSettings

@@ -10,7 +10,7 @@ from reconcile.parts import Conditions
 from reconcile.slot_scenarios import forget
 from samples import know_a_lease
 
-from blazar.app.floatingip_check import check_floatingips
+from blazar.reconcile.periodic.floatingip_check import check_floatingips
 from blazar.cloud.simulated.faults import FaultKind, FaultRule
 from blazar.domain.errors import CloudUnavailable
 from blazar.plugins.floatingips.names import tags_of

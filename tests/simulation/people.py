@@ -12,7 +12,7 @@ from reconcile.floatingips import address
 from reconcile.parts import hosts, lease_body
 from reconcile.slots import instances, of_flavor
 
-from blazar.app.host_monitor import notice_change
+from blazar.reconcile.periodic.host_monitor import notice_change
 from blazar.cloud.simulated.faults import SimulatedCrash
 from blazar.domain.errors import BlazarError, CloudDisagrees, CloudError, ConcurrentUpdate, Unavailable
 from blazar.plugins.testing.site import LESSEE

@@ -22,7 +22,7 @@ from simulation.plans import draw_plan
 from simulation.weather import CALM
 from simulation.world import World
 
-from blazar.app.host_monitor import notice_change
+from blazar.reconcile.periodic.host_monitor import notice_change
 from blazar.domain.lease import LeaseStatus
 from blazar.plugins.testing.site import LESSEE
 

@@ -11,7 +11,7 @@ from installation import Installation, floatingips, hosts, id_of
 from takeover.conftest import ContextOn
 from takeover.old_cloud import FREEPOOL, PROJECT, OldCloud
 
-from blazar.app.host_refresh import refresh_hosts
+from blazar.reconcile.periodic.host_refresh import refresh_hosts
 from blazar.cloud.simulated import SimulatedCloud
 from blazar.db.old_service.reader import SqlOldService
 from blazar.domain.lease import LeaseStatus, ReservationStatus

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from licences import LicenceHarness
 
-from blazar.app.stocktaking import take_stock
+from blazar.reconcile.periodic.discovery import take_stock
 from blazar.db.engine import make_engine
 from blazar.db.schema import upgrade
 from blazar.domain.errors import CannotChange, Conflict

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from blazar.booking.context import Context
 from blazar.booking.health import have_missing_sought
 from blazar.app.host_description import describe, read_providers
-from blazar.app.host_monitor import have_hosts_looked_at
+from blazar.reconcile.periodic.host_monitor import have_hosts_looked_at
 from blazar.app.host_pool import enter_pool, leave_pool
 from blazar.app.request_work import telling_what_the_cloud_says
 from blazar.booking.retrying import retrying

@@ -11,7 +11,7 @@ from oslo_config import cfg
 
 from blazar import config
 from blazar.booking.context import Context
-from blazar.app.host_monitor import notice_change
+from blazar.reconcile.periodic.host_monitor import notice_change
 from blazar.cmd.signals import stop_event
 from blazar.db.engine import make_engine
 from blazar.db.figures import SqlFigures

@@ -14,7 +14,7 @@ from blazar.domain.errors import BlazarError, CloudError, ConcurrentUpdate, Unav
 from blazar.ports import metrics
 from blazar.ports.work import Claim
 from blazar.reconcile.beginning import AT_ONCE, begin_waiting
-from blazar.reconcile.chores import Chore, chores
+from blazar.reconcile.periodic.tasks import Chore, chores
 from blazar.reconcile.claims import ClaimKeeper, Interrupted
 from blazar.reconcile.lease import reconcile_lease
 from blazar.reconcile.outbox import SENT_AT_ONCE, OutboxSender

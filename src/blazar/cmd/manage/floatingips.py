@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from blazar.booking.context import Context
-from blazar.app.floatingip_check import check_floatingips
+from blazar.reconcile.periodic.floatingip_check import check_floatingips
 from blazar.cmd.manage.operators import operator
 from blazar.domain.floatingips import FloatingIP
 

@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 from blazar.booking.context import Context
-from blazar.app.host_refresh import refresh_hosts
+from blazar.reconcile.periodic.host_refresh import refresh_hosts
 from blazar.cmd.manage.operators import operator
 
 

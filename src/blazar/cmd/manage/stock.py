@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from blazar.booking.context import Context
-from blazar.app.stocktaking import take_stock
+from blazar.reconcile.periodic.discovery import take_stock
 from blazar.cmd.manage.operators import operator
 
 

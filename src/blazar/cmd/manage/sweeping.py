@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from blazar.booking.context import Context
-from blazar.reconcile.chores import SWEEP
+from blazar.reconcile.periodic.tasks import SWEEP
 from blazar.reconcile.sweep import find_leftovers
 
 

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from blazar.booking.context import Plugin
 from blazar.booking.health import record_health
-from blazar.app.stocktaking import take_stock
+from blazar.reconcile.periodic.discovery import take_stock
 from blazar.db import tables
 from blazar.domain.availability import Availability, Resource
 from blazar.domain.bookings import Booking

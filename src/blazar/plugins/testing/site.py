@@ -39,7 +39,7 @@ from blazar.manager.service import ManagerService
 from blazar.plugins.testing.clocks import EPOCH, ManualClock
 from blazar.plugins.testing.faults import ScriptedStore, WatchedFaults
 from blazar.ports.manager import Caller
-from blazar.reconcile.chores import SWEEP
+from blazar.reconcile.periodic.tasks import SWEEP
 from blazar.reconcile.loop import Reconciler
 from blazar.reconcile.outbox import OutboxSender
 from blazar.settings import Settings

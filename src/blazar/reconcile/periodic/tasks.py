@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from blazar.booking.context import Context
-from blazar.app.floatingip_check import check_floatingips
-from blazar.app.host_monitor import MONITOR, look_at_hosts, trust_hosts
-from blazar.app.host_refresh import refresh_hosts
-from blazar.app.stocktaking import take_stock
+from blazar.reconcile.periodic.floatingip_check import check_floatingips
+from blazar.reconcile.periodic.host_monitor import MONITOR, look_at_hosts, trust_hosts
+from blazar.reconcile.periodic.host_refresh import refresh_hosts
+from blazar.reconcile.periodic.discovery import take_stock
 from blazar.reconcile.sweep import sweep
 from blazar.settings import Settings
 

@@ -1,0 +1,1 @@
+"""Periodic tasks, which run independently of the leases."""
