@@ -20,6 +20,8 @@ LONGER_FUNCTIONS: Mapping[str, str] = {}
 """``path:name`` of functions that may be longer, each with its reason; tables of data only."""
 LONGER_MODULES: Mapping[str, str] = {
     "src/blazar/api/schemas.py": "a table: the schemas of all that is sent and answered",
+    "src/blazar/domain/errors.py": "a table: the one tree of errors, a class and its code each",
+    "src/blazar/options.py": "a table: the options, each with its help",
 }
 """Paths of modules that may be longer, each with its reason; tables of data only."""
 
@@ -140,6 +142,13 @@ def test_every_dependency_is_locked_at_one_exact_version() -> None:
     assert [line for line in locked if not re.fullmatch(r"[\w.-]+==[\w.!+]+", line)] == []
     assert declared - names == set()
     assert len(names) == len(locked)
+
+
+def test_the_locked_versions_have_the_header_that_make_lock_writes() -> None:
+    header = re.search(r"echo '(#.*)'", texts()["Makefile"])
+
+    assert header is not None
+    assert texts()["constraints.txt"].startswith(f"{header[1]}\n")
 
 
 def requirements(pyproject: Mapping[str, object]) -> Iterator[str]:
