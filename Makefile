@@ -64,6 +64,9 @@ bench-filter: require-nova ## measure the scheduler filter inside of Nova: make 
 simulate: $(STAMP) ## let managers live through what a seed has in store: make simulate SEEDS=1-1000, or SEED=7
 	@PYTHONPATH=tests $(BIN)/python -m simulation $(if $(SEED),--seed $(SEED),--seeds $(or $(SEEDS),1-1000))
 
+recording: $(STAMP) ## record the responses of API 1.0 again, for all stories in tests/recorded or for STORY=hosts
+	@PYTHONPATH=tests $(BIN)/python -W ignore -m recorded $(STORY)
+
 doc: $(STAMP) ## build the documentation into build/doc
 	@$(BIN)/sphinx-build -q -W --keep-going -n doc build/doc && echo build/doc/index.html
 

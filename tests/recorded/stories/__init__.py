@@ -1,0 +1,16 @@
+"""All stories, by theme."""
+
+from __future__ import annotations
+
+from recorded.stories import access, bodies, floatingips, hosts, instances, leases, versions
+
+STORIES = (
+    *versions.STORIES,
+    *access.STORIES,
+    *bodies.STORIES,
+    *hosts.STORIES,
+    *leases.STORIES,
+    *instances.STORIES,
+    *floatingips.STORIES,
+)
+"""In reading order."""
