@@ -1,4 +1,4 @@
-"""What the log of changes has."""
+"""Entries of the log of changes."""
 
 from __future__ import annotations
 

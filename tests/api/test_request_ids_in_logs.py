@@ -1,4 +1,4 @@
-"""Lines that are logged for a request bear the id that its client got."""
+"""Log lines of a request contain the request id that its client received."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lines that managers log say whose request, which lease and which reservation they are about."""
+"""Managers' log lines name the request, the lease and the reservation that they are about."""
 
 from __future__ import annotations
 
@@ -6,26 +6,26 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from oslo_context import context as oslo
 from app.usage import Oracle, ask_service, serving
 from app.world import LESSEE, World
+from oslo_context import context as oslo
 from telemetry.counting import Counts
 from telemetry.listening import Line, listening
 
 from blazar.domain.errors import Unavailable
-from blazar.manager.watching import watched
+from blazar.manager.instrumentation import instrumented
 from blazar.reconcile.outbox import OutboxSender
 
 
 @pytest.fixture
 def followed(world: World, hosts: list[str]) -> World:
-    """Return a world with four hosts whose log says what its lines are about."""
-    world.restart(watched(world.context, Counts()))
+    """Return a world with four hosts whose log lines carry their context."""
+    world.restart(instrumented(world.context, Counts()))
     return world
 
 
 def said(lines: list[Line], name: str) -> list[dict[str, Any]]:
-    """Return what the lines of one module are about."""
+    """Return the context of each log line of one module."""
     found = [each.about for each in lines if each.name == name]
     assert found
     return found
@@ -39,7 +39,7 @@ def test_a_line_of_a_look_bears_the_lease(followed: World) -> None:
     with listening() as lines, followed.failing("compute.create_image", status=403):
         followed.pass_time(70)
 
-    for each in said(lines, "blazar.reconcile.lease"):
+    for each in said(lines, "blazar.reconcile.before_end"):
         assert each["lease_id"] == lease["id"]
         assert each["request_id"].startswith("req-")
     assert oslo.get_current() is None
@@ -74,11 +74,11 @@ def test_every_look_at_a_lease_can_be_told_from_the_others(followed: World) -> N
 def test_a_line_about_a_message_bears_the_lease_that_it_is_of(followed: World) -> None:
     class Deaf:
         def notify(self, event_type: str, payload: object) -> None:
-            raise Unavailable("nobody listens")
+            raise Unavailable("no listener")
 
     lease = followed.create(10, 130)
     context = followed.context
-    sender = OutboxSender(context.store, context.clock, Deaf(), {}, context.trail)
+    sender = OutboxSender(context.store, context.clock, Deaf(), {}, context.log_context)
 
     with listening() as lines:
         sender.send_due()
@@ -90,7 +90,7 @@ def test_a_new_lease_is_known_to_the_lines_of_the_request_that_makes_it(followed
     oracle = Oracle()
     with serving(oracle) as url:
         ask_service(followed, url, allow_on_error=True)
-        followed.restart(watched(followed.context, Counts()))
+        followed.restart(instrumented(followed.context, Counts()))
         oracle.status = 500
         with listening() as lines:
             lease = followed.create(10, 60)

@@ -1,4 +1,4 @@
-"""What log lines say that they are about, as oslo.log writes them."""
+"""Ids in log lines, as oslo.log writes them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,14 @@ from oslo_context import context as oslo
 from oslo_log import formatters, log
 
 from blazar.ports.manager import Caller
-from blazar.telemetry.trail import INSTANCE_FORMAT, LogTrail, arriving, global_request_id, serving, shown_id
+from blazar.telemetry.log_context import (
+    INSTANCE_FORMAT,
+    ThreadLogContext,
+    arriving,
+    global_request_id,
+    serving,
+    shown_id,
+)
 
 REQUEST = "req-6a0c1f0e-1111-4222-8333-0123456789ab"
 GLOBAL = "req-6a0c1f0e-9999-4222-8333-0123456789ab"
@@ -26,7 +33,7 @@ CALLER = Caller(
     global_request_id=GLOBAL,
     token="secret-token",
 )
-TRAIL = LogTrail()
+LOG_CONTEXT = ThreadLogContext()
 
 
 def about() -> dict[str, Any]:
@@ -67,8 +74,8 @@ def test_a_request_is_told_by_its_ids_and_by_who_makes_it() -> None:
 
 def test_what_is_worked_on_comes_beside_what_is_known_and_goes_again() -> None:
     with serving(CALLER):
-        with TRAIL.working_on(lease_id="lease-1"):
-            with TRAIL.working_on(reservation_id="reservation-1"):
+        with LOG_CONTEXT.working_on(lease_id="lease-1"):
+            with LOG_CONTEXT.working_on(reservation_id="reservation-1"):
                 inside = about()
             outside = about()
 
@@ -76,10 +83,10 @@ def test_what_is_worked_on_comes_beside_what_is_known_and_goes_again() -> None:
         assert outside == {**about(), "lease_id": "lease-1"}
 
 
-def test_work_that_nobody_asked_for_has_a_request_id_of_its_own_each_time() -> None:
+def test_work_without_a_request_has_its_own_request_id_each_time() -> None:
     seen = []
     for _ in range(2):
-        with TRAIL.working_on(lease_id="lease-1"):
+        with LOG_CONTEXT.working_on(lease_id="lease-1"):
             seen.append(about()["request_id"])
             assert global_request_id() == seen[-1]
 
@@ -90,7 +97,7 @@ def test_work_that_nobody_asked_for_has_a_request_id_of_its_own_each_time() -> N
 
 def test_a_thread_is_left_as_it_was_also_after_an_error() -> None:
     with arriving(REQUEST, None):
-        with pytest.raises(RuntimeError), TRAIL.working_on(lease_id="lease-1"):
+        with pytest.raises(RuntimeError), LOG_CONTEXT.working_on(lease_id="lease-1"):
             raise RuntimeError
         assert about() == {"request_id": REQUEST}
 
@@ -108,7 +115,7 @@ def test_what_cannot_be_an_id_does_not_go_into_a_log(given: str | None) -> None:
 def test_the_usual_format_shows_request_lease_and_reservation(conf: cfg.ConfigOpts) -> None:
     formatter = formatters.ContextFormatter(config=conf)
 
-    with serving(CALLER, "lease-1"), TRAIL.working_on(reservation_id="reservation-1"):
+    with serving(CALLER, "lease-1"), LOG_CONTEXT.working_on(reservation_id="reservation-1"):
         line = formatter.format(record())
 
     assert f"[{GLOBAL} {REQUEST} u1 p1" in line

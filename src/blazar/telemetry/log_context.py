@@ -1,8 +1,8 @@
-"""What the lines of a log are about: the request, who makes it, the lease and the reservation.
+"""Context of log lines: the request, its caller, the lease and the reservation.
 
-This is oslo.context as oslo.log knows it, one context a thread: ``logging_context_format_string`` finds
+The context is an oslo.context as known to oslo.log, one per thread: ``logging_context_format_string`` finds
 ``request_id``, ``global_request_id``, ``user_id``, ``project_id``, ``lease_id`` and ``reservation_id``, the
-JSON formatter has them below ``context``, and the usual ``%(instance)s`` is ``[lease … reservation …]``.
+JSON formatter lists them under ``context``, and ``%(instance)s`` is ``[lease … reservation …]``.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from oslo_context import context as oslo
 from oslo_context.context import RequestContext
 
 if TYPE_CHECKING:
+    from blazar.ports.log_context import LogContext
     from blazar.ports.manager import Caller
-    from blazar.ports.trail import Trail
 
 ResultT = TypeVar("ResultT")
 
 _ID = re.compile(r"[0-9A-Za-z-]{1,36}")
 INSTANCE_FORMAT = "[%(uuid)s] "
-"""oslo.log's option ``instance_format`` as this service has it by default."""
+"""This service's default for oslo.log's option ``instance_format``."""
 
 
-class LogContext(RequestContext):
-    """A request's context with the lease that it is about, if that is known.
+class LeaseRequestContext(RequestContext):
+    """A request context with the lease that the request refers to, if known.
 
-    Making one puts it in the thread's place, as for every context of oslo's.
+    As with every oslo context, creating one makes it the context of the thread.
     """
 
     lease_id: str | None = None
@@ -37,7 +37,7 @@ class LogContext(RequestContext):
 
     @property
     def instance(self) -> str | None:
-        """Return what oslo.log shows as ``%(instance)s``."""
+        """Return the text that oslo.log shows as ``%(instance)s``."""
         parts = [
             f"{word} {each}"
             for word, each in (("lease", self.lease_id), ("reservation", self.reservation_id))
@@ -46,7 +46,7 @@ class LogContext(RequestContext):
         return " ".join(parts) or None
 
     def get_logging_values(self) -> dict[str, Any]:
-        """Return what may stand in a log; a token is left out."""
+        """Return the values that may be logged; tokens are left out."""
         values: dict[str, Any] = super().get_logging_values()
         return {
             **values,
@@ -56,17 +56,17 @@ class LogContext(RequestContext):
         }
 
 
-class LogTrail:
-    """Implements :class:`blazar.ports.trail.Trail`."""
+class ThreadLogContext:
+    """Implements :class:`blazar.ports.log_context.LogContext`."""
 
     @contextmanager
     def working_on(self, *, lease_id: str | None = None, reservation_id: str | None = None) -> Iterator[None]:
-        """Say what this thread works on, beside what is known already; without a request, it is one."""
+        """Add the lease and reservation to this thread's context; without a request, create a context."""
         present = oslo.get_current()
         with _restored(present):
             values = _kept(present) if present is not None else {}
             _enter(
-                LogContext(overwrite=True, **values),
+                LeaseRequestContext(overwrite=True, **values),
                 lease_id or getattr(present, "lease_id", None),
                 reservation_id or getattr(present, "reservation_id", None),
             )
@@ -75,9 +75,9 @@ class LogTrail:
 
 @contextmanager
 def serving(caller: Caller, lease_id: str | None = None) -> Iterator[None]:
-    """Say that this thread deals with a request of *caller*, until the end of the block."""
+    """Set the context of this thread to a request of *caller* for the duration of the block."""
     with _restored(oslo.get_current()):
-        context = LogContext(
+        context = LeaseRequestContext(
             overwrite=True,
             request_id=caller.request_id or None,
             global_request_id=caller.global_request_id,
@@ -91,14 +91,14 @@ def serving(caller: Caller, lease_id: str | None = None) -> Iterator[None]:
 
 @contextmanager
 def arriving(request_id: str, global_request_id: str | None) -> Iterator[None]:
-    """Say that this thread deals with a request of somebody not known yet, until the end of the block."""
+    """Set the context of this thread to a request of an unknown caller for the duration of the block."""
     with _restored(oslo.get_current()):
-        LogContext(overwrite=True, request_id=request_id, global_request_id=global_request_id)
+        LeaseRequestContext(overwrite=True, request_id=request_id, global_request_id=global_request_id)
         yield
 
 
 def carried(act: Callable[[], ResultT]) -> Callable[[], ResultT]:
-    """Return *act* for another thread, which works on the same as this one meanwhile."""
+    """Return *act* for another thread, where it runs with the context of this thread."""
     present = oslo.get_current()
 
     def there() -> ResultT:
@@ -111,18 +111,18 @@ def carried(act: Callable[[], ResultT]) -> Callable[[], ResultT]:
 
 
 def shown_id(given: str | None) -> str | None:
-    """Return an id that somebody sent if it can be one; else None: whatever it is does not go into a log."""
+    """Return an id that a client sent if it is well-formed; else None, so that it is not logged."""
     return given if given is not None and _ID.fullmatch(given) else None
 
 
 def global_request_id() -> str | None:
-    """Return the id under which others are to note calls that this thread makes; None for nothing special."""
+    """Return the request id to send with calls of this thread; None without a context."""
     present = oslo.get_current()
     return None if present is None else str(present.global_id)
 
 
 def _kept(present: RequestContext) -> dict[str, Any]:
-    """Return what a context says of a request; whatever of it is secret is not needed."""
+    """Return the facts about a request in a context, without secrets."""
     return {
         "request_id": present.request_id,
         "global_request_id": present.global_request_id,
@@ -132,24 +132,24 @@ def _kept(present: RequestContext) -> dict[str, Any]:
     }
 
 
-def _enter(context: LogContext, lease_id: str | None, reservation_id: str | None) -> None:
+def _enter(context: LeaseRequestContext, lease_id: str | None, reservation_id: str | None) -> None:
     context.lease_id, context.reservation_id = lease_id, reservation_id
 
 
 @contextmanager
 def _restored(present: RequestContext | None) -> Iterator[None]:
-    """Give the thread back the context that it had, or none."""
+    """Restore the thread's previous context, or none."""
     try:
         yield
     finally:
         if present is not None:
             present.update_store()
         else:
-            # There is no public way; the library's own test fixture does this, too.
+            # There is no public function for this; the library's own test fixture does the same.
             vars(oslo._request_store).pop("context", None)
 
 
 if TYPE_CHECKING:
 
-    def _witness(trail: LogTrail) -> Trail:
-        return trail
+    def _witness(log_context: ThreadLogContext) -> LogContext:
+        return log_context

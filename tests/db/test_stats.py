@@ -1,4 +1,4 @@
-"""Numbers about everything."""
+"""Statistics of the whole database."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from oslo_db.sqlalchemy import exc_filters
 from samples import at, make_allocation, make_host, make_lease
 from statements import counted
 
-from blazar.db.figures import SqlFigures
+from blazar.db.stats import SqlStats
 from blazar.db.store import SqlStore
 from blazar.domain.errors import Unavailable
 from blazar.domain.health import Diagnosis, Health
 from blazar.domain.lease import LeaseId, LeaseStatus, ReservationStatus
-from blazar.ports.figures import Figures
-from blazar.ports.store import Message
+from blazar.ports.outbox import Message
+from blazar.ports.stats import Stats
 
 NOW = at(2)
 
 
 def test_of_nothing_there_is_nothing(engine: sa.Engine) -> None:
-    assert SqlFigures(engine).read(NOW) == Figures()
+    assert SqlStats(engine).read(NOW) == Stats()
 
 
 def test_leases_are_counted_by_status_and_reservations_until_they_are_over(
@@ -51,15 +51,15 @@ def test_leases_are_counted_by_status_and_reservations_until_they_are_over(
             transaction.leases.insert(each)
         transaction.commit()
 
-    figures = SqlFigures(engine).read(NOW)
+    stats = SqlStats(engine).read(NOW)
 
-    assert figures.leases == {"ACTIVE": 1, "PENDING": 1, "TERMINATED": 1}
-    assert figures.reservations == {
+    assert stats.leases == {"ACTIVE": 1, "PENDING": 1, "TERMINATED": 1}
+    assert stats.reservations == {
         ("physical:host", "active"): 1,
         ("physical:host", "error"): 1,
         ("physical:host", "pending"): 1,
     }
-    assert figures.missing_resources == 1
+    assert stats.missing_resources == 1
 
 
 def test_work_is_due_claimed_or_failing(store: SqlStore, engine: sa.Engine) -> None:
@@ -76,11 +76,11 @@ def test_work_is_due_claimed_or_failing(store: SqlStore, engine: sa.Engine) -> N
         transaction.work.finish(failing, at(4), 3)
         transaction.commit()
 
-    figures = SqlFigures(engine).read(NOW)
+    stats = SqlStats(engine).read(NOW)
 
-    assert (figures.work_due, figures.work_claimed, figures.work_failing) == (2, 1, 1)
-    # What was abandoned counts from when its claim ran out.
-    assert figures.work_overdue == timedelta(hours=1)
+    assert (stats.work_due, stats.work_claimed, stats.work_failing) == (2, 1, 1)
+    # Abandoned work is overdue since its claim expired.
+    assert stats.work_overdue == timedelta(hours=1)
 
 
 def test_messages_keep_their_age_however_often_they_are_tried(store: SqlStore, engine: sa.Engine) -> None:
@@ -90,22 +90,22 @@ def test_messages_keep_their_age_however_often_they_are_tried(store: SqlStore, e
         transaction.commit()
     with store.begin() as transaction:
         taken = transaction.outbox.take(at(1), at(5), 1)
-        transaction.outbox.postpone(taken[0].id, at(9))
+        transaction.outbox.postpone(taken[0].id, at(9), "refused")
         transaction.commit()
 
-    figures = SqlFigures(engine).read(NOW)
+    stats = SqlStats(engine).read(NOW)
 
-    assert (figures.outbox, figures.outbox_age) == (2, timedelta(hours=2))
+    assert (stats.outbox, stats.outbox_age) == (2, timedelta(hours=2))
 
 
-def test_resources_are_sound_promised_or_free(store: SqlStore, engine: sa.Engine) -> None:
+def test_resources_are_sound_reserved_or_free(store: SqlStore, engine: sa.Engine) -> None:
     with store.begin() as transaction:
         for number in range(5):
             transaction.hosts.insert(make_host(str(number)))
         transaction.leases.insert(make_lease("a"))
         transaction.allocations.insert(
             [
-                # Of host 0 now and, once more, later; of host 1 past its end; of host 2 later.
+                # Host 0 now and, once more, later; host 1 past its end; host 2 later.
                 make_allocation("0", "a-r0", 1, 5),
                 make_allocation("0", "a-r0", 7, 8),
                 make_allocation("1", "a-r0", 0, 1),
@@ -118,14 +118,14 @@ def test_resources_are_sound_promised_or_free(store: SqlStore, engine: sa.Engine
             )
         transaction.commit()
 
-    figures = SqlFigures(engine).read(NOW)
+    stats = SqlStats(engine).read(NOW)
 
-    assert figures.resources == {("host", "sound"): 3, ("host", "disabled"): 1, ("host", "failed"): 1}
-    assert figures.promised == {"host": 2}
-    assert figures.free == {"host": 2}
+    assert stats.resources == {("host", "sound"): 3, ("host", "disabled"): 1, ("host", "failed"): 1}
+    assert stats.reserved == {"host": 2}
+    assert stats.free == {"host": 2}
 
 
-def test_what_was_seen_free_is_nobodys(store: SqlStore, engine: sa.Engine) -> None:
+def test_a_released_resource_is_not_counted(store: SqlStore, engine: sa.Engine) -> None:
     with store.begin() as transaction:
         transaction.hosts.insert(make_host("0"))
         transaction.leases.insert(make_lease("a"))
@@ -136,7 +136,7 @@ def test_what_was_seen_free_is_nobodys(store: SqlStore, engine: sa.Engine) -> No
         transaction.allocations.release(reservation.id, [host.id], at(1.6))
         transaction.commit()
 
-    assert SqlFigures(engine).read(NOW).promised == {"host": 0}
+    assert SqlStats(engine).read(NOW).reserved == {"host": 0}
 
 
 def test_there_are_five_statements_however_much_there_is(store: SqlStore, engine: sa.Engine) -> None:
@@ -147,15 +147,15 @@ def test_there_are_five_statements_however_much_there_is(store: SqlStore, engine
         transaction.commit()
 
     with counted(engine) as statements:
-        SqlFigures(engine).read(NOW)
+        SqlStats(engine).read(NOW)
 
     assert statements.count("SELECT") == 5
     assert statements.count("INSERT", "UPDATE", "DELETE") == 0
 
 
 def test_a_database_that_is_away_is_unavailable() -> None:
-    engine = sa.create_engine("mysql+pymysql://nobody@127.0.0.1:1/none")
+    engine = sa.create_engine("mysql+pymysql://user@127.0.0.1:1/none")
     exc_filters.register_engine(engine)
 
     with pytest.raises(Unavailable):
-        SqlFigures(engine).read(NOW)
+        SqlStats(engine).read(NOW)

@@ -1,4 +1,4 @@
-"""What is wanted from the database for whoever watches the service: a few numbers about everything."""
+"""Port: a few numbers about the whole service, read from the database for monitoring."""
 
 from __future__ import annotations
 
@@ -9,36 +9,38 @@ from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figures:
-    """How things stand at one instant. What there is none of may be missing in a mapping."""
+class Stats:
+    """Statistics of the service at one instant. Zero counts may be omitted from mappings."""
 
     leases: Mapping[str, int] = field(default_factory=dict)
     """By status."""
     reservations: Mapping[tuple[str, str], int] = field(default_factory=dict)
-    """By resource type and status; those that are over are left out."""
+    """By resource type and status; finished reservations are omitted."""
     missing_resources: int = 0
-    """Reservations that hold failed resources in whose place nothing could be put."""
+    """Reservations that hold failed resources without a replacement."""
     work_due: int = 0
     work_claimed: int = 0
     work_failing: int = 0
     work_overdue: timedelta = timedelta(0)
-    """For how long the oldest of what is due and unclaimed has been so."""
+    """Time since the oldest due and unclaimed work became due."""
     outbox: int = 0
     outbox_age: timedelta = timedelta(0)
-    """Of the oldest message."""
+    """Age of the oldest message whose delivery is still tried."""
+    outbox_failed: int = 0
+    """Messages whose delivery was given up."""
     resources: Mapping[tuple[str, str], int] = field(default_factory=dict)
     """By collection and health."""
-    promised: Mapping[str, int] = field(default_factory=dict)
+    reserved: Mapping[str, int] = field(default_factory=dict)
     """By collection: resources that reservations hold now."""
     free: Mapping[str, int] = field(default_factory=dict)
-    """By collection: sound resources that nobody holds now."""
+    """By collection: healthy resources that no reservation holds now."""
 
 
-class FiguresReader(Protocol):
-    """The database, as far as it is watched."""
+class StatsReader(Protocol):
+    """Reader of the statistics."""
 
-    def read(self, now: datetime) -> Figures:
-        """Return the figures; the number of statements is fixed.
+    def read(self, now: datetime) -> Stats:
+        """Return the statistics; the number of statements is fixed.
 
         Raises:
             Unavailable: The database does not answer.

@@ -1,4 +1,4 @@
-"""What a thread works on, so that whatever it logs or asks of others can be followed."""
+"""Port: the log context of a thread, for log lines and calls to other services."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
 
 
-class Trail(Protocol):
-    """Remembers for each thread by itself what it works on."""
+class LogContext(Protocol):
+    """Keeps each thread's log context: the ids of its present work."""
 
     def working_on(
         self, *, lease_id: str | None = None, reservation_id: str | None = None
     ) -> AbstractContextManager[None]:
-        """Say what this thread works on until the end of the block, beside what is known already.
+        """Add these ids to this thread's log context until the end of the block.
 
-        What is not done for a request gets an id as if it were one.
+        Work that does not serve a request gets a request id too.
         """
 
 
-class NoTrail:
-    """Implements :class:`Trail` where nobody follows."""
+class NoLogContext:
+    """A :class:`LogContext` that does nothing."""
 
     def working_on(
         self, *, lease_id: str | None = None, reservation_id: str | None = None

@@ -1,4 +1,4 @@
-"""A cloud that now and then gives no answer is asked on; one that is down is not."""
+"""The circuit breaker tolerates single missing responses of a cloud, but not a cloud that is down."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 
+from blazar.domain.circuit_breaker import CircuitBreaker
 from blazar.domain.errors import CloudConflict, CloudUnavailable
-from blazar.ports.patience import Patience
 
 
 class Flaky:
-    """Answers as it is told, call by call."""
+    """A cloud that responds, or fails to respond, as given for each call."""
 
     def __init__(self, *answers: bool) -> None:
         self._answers: Iterator[bool] = iter(answers)
@@ -23,21 +23,21 @@ class Flaky:
 
 
 def test_what_is_answered_is_returned_and_what_is_not_is_an_error_to_go_on_with() -> None:
-    patience, flaky = Patience(), Flaky(True, False, False, True, False, False, True)
+    breaker, flaky = CircuitBreaker(), Flaky(True, False, False, True, False, False, True)
 
-    answers = [patience.ask(flaky.ask) for _ in range(7)]
+    answers = [breaker.call(flaky.ask) for _ in range(7)]
 
     assert [isinstance(each, CloudUnavailable) for each in answers] == [False, True, True] * 2 + [False]
     assert answers[0] == answers[3] == "answer"
 
 
 def test_the_third_silence_in_a_row_is_one_too_many() -> None:
-    patience, flaky = Patience(), Flaky(True, False, False, False)
+    breaker, flaky = CircuitBreaker(), Flaky(True, False, False, False)
     for _ in range(3):
-        patience.ask(flaky.ask)
+        breaker.call(flaky.ask)
 
     with pytest.raises(CloudUnavailable, match="no answer"):
-        patience.ask(flaky.ask)
+        breaker.call(flaky.ask)
 
 
 def test_other_errors_are_no_silence() -> None:
@@ -46,4 +46,4 @@ def test_other_errors_are_no_silence() -> None:
 
     for _ in range(5):
         with pytest.raises(CloudConflict):
-            Patience().ask(refuse)
+            CircuitBreaker().call(refuse)

@@ -1,4 +1,4 @@
-"""Numbers about everything, for whoever watches the service: one statement a table."""
+"""Statistics of the service for monitoring, with one statement per table."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from blazar.db.store import translated
 from blazar.db.tables import allocations, leases, outbox, reservations, resources, work
 from blazar.domain.health import Health
 from blazar.domain.lease import ReservationStatus
-from blazar.ports.figures import Figures, FiguresReader
+from blazar.ports.stats import Stats, StatsReader
 
 _LIVING = tuple(each.value for each in ReservationStatus if each is not ReservationStatus.DELETED)
 
 
-class SqlFigures:
-    """Implements :class:`blazar.ports.figures.FiguresReader`."""
+class SqlStats:
+    """Implements :class:`blazar.ports.stats.StatsReader`."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._engine = engine
 
-    def read(self, now: datetime) -> Figures:
-        """Return the figures, all as of one instant. Raises Unavailable."""
+    def read(self, now: datetime) -> Stats:
+        """Return the statistics, all as of one instant. Raises Unavailable."""
         with translated(), self._engine.connect() as connection:
             living = list(connection.execute(_RESERVATIONS))
             due, claimed, failing, oldest_due = connection.execute(_work(now)).one()
-            messages, oldest_message = connection.execute(_OUTBOX).one()
+            messages, failed_messages, oldest_message = connection.execute(_OUTBOX).one()
             pools = list(connection.execute(_resources(now)))
-            return Figures(
+            return Stats(
                 leases={row.status: row.all for row in connection.execute(_LEASES)},
                 reservations={(row.resource_type, row.status): row.all for row in living},
                 missing_resources=sum(int(row.missing) for row in living),
@@ -38,12 +38,13 @@ class SqlFigures:
                 work_claimed=int(claimed or 0),
                 work_failing=int(failing or 0),
                 work_overdue=_since(oldest_due, now),
-                outbox=messages,
+                outbox=int(messages or 0),
+                outbox_failed=int(failed_messages or 0),
                 outbox_age=_since(oldest_message, now),
                 resources={(row.collection, row.health): row.all for row in pools},
-                promised=_summed((row.collection, row.promised) for row in pools),
+                reserved=_summed((row.collection, row.reserved) for row in pools),
                 free=_summed(
-                    (row.collection, row.all - row.promised if row.health == Health.SOUND.value else 0)
+                    (row.collection, row.all - row.reserved if row.health == Health.HEALTHY.value else 0)
                     for row in pools
                 ),
             )
@@ -54,7 +55,7 @@ def _count_if(condition: sa.ColumnElement[bool]) -> sa.ColumnElement[int]:
 
 
 _LEASES = sa.select(leases.c.status, sa.func.count().label("all")).group_by(leases.c.status)
-# By way of the index, which begins with the status: most reservations are over.
+# Uses the index, which starts with the status: most reservations have ended.
 _RESERVATIONS = (
     sa.select(
         reservations.c.resource_type,
@@ -65,13 +66,17 @@ _RESERVATIONS = (
     .where(reservations.c.status.in_(_LIVING))
     .group_by(reservations.c.resource_type, reservations.c.status)
 )
-_OUTBOX = sa.select(sa.func.count(), sa.func.min(outbox.c.created_at)).select_from(outbox)
+_OUTBOX = sa.select(
+    _count_if(outbox.c.failed_at.is_(None)),
+    _count_if(outbox.c.failed_at.is_not(None)),
+    sa.func.min(sa.case((outbox.c.failed_at.is_(None), outbox.c.created_at))),
+)
 
 
 def _work(now: datetime) -> sa.Executable:
     is_claimed = work.c.claim_deadline.is_not(None) & (work.c.claim_deadline > now)
     is_due = (work.c.due_at <= now) & ~is_claimed
-    # Of a claim that ran out, since then: until then somebody was at it.
+    # For an expired claim, since its expiry: until then a manager had claimed the work.
     since = sa.case((work.c.claim_deadline.is_not(None), work.c.claim_deadline), else_=work.c.due_at)
     return sa.select(
         _count_if(is_due),
@@ -93,7 +98,7 @@ def _resources(now: datetime) -> sa.Executable:
             resources.c.collection,
             resources.c.health,
             sa.func.count().label("all"),
-            sa.func.count(held.c.resource_id).label("promised"),
+            sa.func.count(held.c.resource_id).label("reserved"),
         )
         .select_from(resources.outerjoin(held, held.c.resource_id == resources.c.id))
         .group_by(resources.c.collection, resources.c.health)
@@ -113,5 +118,5 @@ def _summed(counts: Iterable[tuple[str, int]]) -> dict[str, int]:
 
 if TYPE_CHECKING:
 
-    def _witness(figures: SqlFigures) -> FiguresReader:
-        return figures
+    def _witness(stats: SqlStats) -> StatsReader:
+        return stats

@@ -1,4 +1,4 @@
-"""Calls that are made side by side."""
+"""Concurrent calls in a thread pool."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from blazar.cloud.openstack.threads import Threads
-from blazar.telemetry.trail import LogTrail, global_request_id
+from blazar.cloud.openstack.executor import ThreadedExecutor
+from blazar.telemetry.log_context import ThreadLogContext, global_request_id
 
 PATIENCE_SECONDS = 10
 
@@ -23,7 +23,7 @@ def test_what_is_returned_comes_in_the_order_of_the_acts() -> None:
         second_is_done.set()
         return "second"
 
-    assert Threads(2).run([first, second]) == ["first", "second"]
+    assert ThreadedExecutor(2).run([first, second]) == ["first", "second"]
 
 
 def test_no_more_run_at_a_time_than_there_may() -> None:
@@ -40,7 +40,7 @@ def test_no_more_run_at_a_time_than_there_may() -> None:
         with lock:
             present -= 1
 
-    Threads(2).run([act] * 10)
+    ThreadedExecutor(2).run([act] * 10)
 
     assert most == 2
 
@@ -61,18 +61,18 @@ def test_an_error_is_raised_when_nothing_runs_any_more() -> None:
         ended.append("slow")
 
     with pytest.raises(KeyError, match="first"):
-        Threads(2).run([fail, go_on])
+        ThreadedExecutor(2).run([fail, go_on])
 
     assert ended == ["slow"]
 
 
 def test_one_act_needs_no_other_thread() -> None:
-    assert Threads(1).run([threading.current_thread]) == [threading.current_thread()]
+    assert ThreadedExecutor(1).run([threading.current_thread]) == [threading.current_thread()]
 
 
 def test_calls_bear_the_id_of_what_their_thread_works_on() -> None:
-    threads = Threads(2)
-    with LogTrail().working_on(lease_id="lease-1"):
+    threads = ThreadedExecutor(2)
+    with ThreadLogContext().working_on(lease_id="lease-1"):
         own = global_request_id()
         assert own is not None
         assert threads.run([global_request_id] * 4) == [own] * 4

@@ -1,4 +1,4 @@
-"""Hosts of one reservation that are handed over and given back by several threads at a time."""
+"""Hosts of one reservation that several threads hand over and release at the same time."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from reconcile.lab import Lab
 from reconcile.parts import Conditions
 from reconcile.slots import instances
 
-from blazar.cloud.openstack.threads import Threads
+from blazar.cloud.openstack.executor import ThreadedExecutor
 from blazar.cloud.simulated.faults import FaultKind, FaultRule
 from blazar.domain.errors import CloudConflict
 from blazar.domain.lease import LeaseStatus
-from blazar.ports.side_by_side import ResultT
+from blazar.ports.executor import ResultT
 
 HOSTS = 12
 
 
-class SeenThreads(Threads):
-    """Notes how many acts were given to the threads together."""
+class SeenThreads(ThreadedExecutor):
+    """Executor that counts how many acts were submitted together."""
 
     def __init__(self) -> None:
         super().__init__(4)
@@ -36,7 +36,7 @@ class SeenThreads(Threads):
 def threads(lab: Lab) -> SeenThreads:
     threads = SeenThreads()
     lab.reset(Conditions(hosts=HOSTS))
-    lab.cloud.side_by_side = threads
+    lab.cloud.executor = threads
     return threads
 
 
@@ -48,7 +48,7 @@ def test_all_hosts_come_and_go_together(lab: Lab, threads: SeenThreads) -> None:
     check_always(lab)
     lab.at(2.1)
 
-    # Members, out of the freepool; servers looked for, into the freepool, members.
+    # Add members, leave the freepool; list servers, join the freepool, remove members.
     assert threads.sizes[HOSTS] == 5
     assert lab.lease(lease).status is LeaseStatus.TERMINATED
     check_settled(lab)

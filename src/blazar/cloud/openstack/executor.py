@@ -1,4 +1,4 @@
-"""Threads in which calls are made side by side: for the many hosts of one reservation."""
+"""A thread pool for concurrent calls about the many hosts of one reservation."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from blazar.ports.side_by_side import ResultT
-from blazar.telemetry.trail import carried
+from blazar.ports.executor import ResultT
+from blazar.telemetry.log_context import carried
 
 if TYPE_CHECKING:
-    from blazar.ports.side_by_side import SideBySide
+    from blazar.ports.executor import Executor
 
 
-class Threads:
-    """A few threads for whoever asks, so that a cloud is not asked more at a time than it can bear.
+class ThreadedExecutor:
+    """A bounded thread pool that all callers share, so that the number of concurrent calls is limited.
 
-    What is run must not run anything side by side itself: it might wait for its own thread.
+    A function that runs in it must not use the pool itself: it could wait for its own thread.
     """
 
     def __init__(self, count: int) -> None:
-        """Start no thread yet; *count* is how many there will be at most."""
+        """Create a pool of at most *count* threads; starts none yet."""
         self._executor = ThreadPoolExecutor(count, thread_name_prefix="side-by-side")
 
     def run(self, acts: Sequence[Callable[[], ResultT]]) -> list[ResultT]:
-        """Return what each of *acts* returns, in their order, when all have ended.
+        """Return the results of *acts* in order, after all of them have ended.
 
-        After an error those that were not begun are left out. What they log is about what this thread
-        works on.
+        After an error, those that have not started are cancelled. Their log messages have the context of the
+        calling thread.
         """
         if len(acts) < 2:
             return [act() for act in acts]
@@ -43,4 +43,4 @@ class Threads:
 
 
 if TYPE_CHECKING:
-    _: SideBySide = Threads(1)
+    _: Executor = ThreadedExecutor(1)
