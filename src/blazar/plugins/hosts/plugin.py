@@ -18,10 +18,10 @@ from blazar.domain.lifecycle import Phase
 from blazar.plugins.base import Plugin
 from blazar.plugins.contract import Assignment, Done, JsonObject, Outcome, ResourcePlugin, Waiting, Wish
 from blazar.plugins.hosts.choice import choose_hosts
-from blazar.plugins.hosts.giving_back import GivingBack
+from blazar.plugins.hosts.teardown import GivingBack
 from blazar.plugins.hosts.handover import RETRY, Handover
 from blazar.plugins.hosts.items import HostItem, HostsSeen, Kind
-from blazar.plugins.hosts.observing import Observation
+from blazar.plugins.hosts.observed import Observation
 from blazar.plugins.hosts.snapshots import take_snapshots
 from blazar.plugins.hosts.spec import HostSpec, encode_spec, parse_spec, revise_spec
 from blazar.ports.cloud import Cloud

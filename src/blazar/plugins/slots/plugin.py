@@ -20,14 +20,14 @@ from blazar.domain.lifecycle import Phase
 from blazar.plugins.base import Plugin
 from blazar.plugins.contract import Assignment, JsonObject, Outcome, Wish
 from blazar.plugins.slots.choice import choose_slots
-from blazar.plugins.slots.giving_back import GivingBack
+from blazar.plugins.slots.teardown import GivingBack
 from blazar.plugins.slots.inventories import NewTurn, SlotInventories
 from blazar.plugins.slots.items import Kind, SlotItem, SlotsSeen
-from blazar.plugins.slots.making import Making
+from blazar.plugins.slots.build import Making
 from blazar.plugins.slots.names import group_name, reservation_class
-from blazar.plugins.slots.observing import Observation
+from blazar.plugins.slots.observed import Observation
 from blazar.plugins.slots.spec import SpecT
-from blazar.plugins.slots.wanting import hypervisor_of, service_of, slots_inventory, wanted_items
+from blazar.plugins.slots.wanted import hypervisor_of, service_of, slots_inventory, wanted_items
 from blazar.ports.cloud import Cloud
 from blazar.ports.compute import LesseeCompute
 from blazar.settings import HostSettings

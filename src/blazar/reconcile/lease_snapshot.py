@@ -1,4 +1,4 @@
-"""What is in the books of a lease: who holds what, and in which state that is."""
+"""Snapshot of a lease's allocations and the states of its resources."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from blazar.plugins.contract import Assignment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Books:
-    """The unreleased allocations of a lease's reservations, and the states of all resources concerned."""
+class LeaseSnapshot:
+    """The unreleased allocations of a lease's reservations, and the states of their resources."""
 
     allocations: Mapping[ReservationId, tuple[Allocation, ...]]
     states: Mapping[ResourceId, ResourceState]
 
     def assign(self, context: Context, lease: Lease, reservation: Reservation) -> Assignment[Any]:
-        """Return a reservation of the lease with what it holds."""
+        """Return a reservation of the lease together with its allocations."""
         return assign(context, lease, reservation, self.allocations[reservation.id], self.states)
 
     def failed(self, reservation: Reservation) -> Mapping[ResourceId, str]:
-        """Return which resources that a reservation holds have failed, and why."""
+        """Return the failed resources of a reservation, with the reason for each."""
         diagnoses = {
             each.resource_id: self.states[each.resource_id].diagnosis
             for each in self.allocations[reservation.id]
@@ -33,13 +33,13 @@ class Books:
         return {key: each.problem for key, each in diagnoses.items() if each.has_failed}
 
 
-def read_books(context: Context, lease: Lease) -> Books:
-    """Return the books of a lease as they are now."""
+def read_snapshot(context: Context, lease: Lease) -> LeaseSnapshot:
+    """Return the present snapshot of a lease."""
     with context.store.read() as transaction:
         held = transaction.allocations.of_reservations([each.id for each in lease.reservations])
         lost = {one for each in lease.reservations for one in each.lost_resources}
         states = transaction.resources.get_states({each.resource_id for each in held} | lost)
-    return Books(
+    return LeaseSnapshot(
         allocations={
             each.id: tuple(one for one in held if one.reservation_id == each.id)
             for each in lease.reservations

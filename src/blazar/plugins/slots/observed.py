@@ -15,7 +15,7 @@ from blazar.plugins.slots.inventories import SlotInventories
 from blazar.plugins.slots.items import Kind, SlotItem, SlotsSeen
 from blazar.plugins.slots.names import reservation_class
 from blazar.plugins.slots.spec import SpecT
-from blazar.plugins.slots.wanting import (
+from blazar.plugins.slots.wanted import (
     GROUP_KEY,
     flavor_item,
     group_items,

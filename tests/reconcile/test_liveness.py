@@ -1,4 +1,4 @@
-"""Whether the threads of a reconciler go on."""
+"""Liveness of reconciler threads."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import pytest
 from clocks import ManualClock
 
 from blazar.domain.errors import ConcurrentUpdate, Unavailable
-from blazar.reconcile.pulse import Pulse
+from blazar.reconcile.liveness import Liveness
 
 SILENCE = timedelta(seconds=60)
 
 
 class Thread:
-    """A thread that does what it is told, and waits in between."""
+    """A thread that runs the acts it is given, and waits in between."""
 
     def __init__(self, name: str = "dispatch") -> None:
         self.thread = threading.Thread(target=self._run, name=name, daemon=True)
@@ -44,37 +44,37 @@ class Thread:
 
 def test_threads_that_come_round_are_well() -> None:
     clock, thread = ManualClock(), Thread()
-    pulse = Pulse(clock, SILENCE)
-    assert pulse.problems() == ("the reconciler has not started",)
+    liveness = Liveness(clock, SILENCE)
+    assert liveness.problems() == ("the reconciler has not started",)
 
-    pulse.watch([thread.thread])
+    liveness.watch([thread.thread])
     clock.advance(SILENCE)
-    thread.do(pulse.beat)
+    thread.do(liveness.beat)
     clock.advance(SILENCE)
 
-    assert pulse.problems() == ()
+    assert liveness.problems() == ()
     thread.end()
 
 
 def test_a_thread_that_falls_silent_is_named() -> None:
     clock, thread = ManualClock(), Thread("renew-claims")
-    pulse = Pulse(clock, SILENCE)
-    pulse.watch([thread.thread])
+    liveness = Liveness(clock, SILENCE)
+    liveness.watch([thread.thread])
 
     clock.advance(SILENCE + timedelta(seconds=1))
 
-    assert pulse.problems() == ("renew-claims: nothing was heard for 61 s",)
+    assert liveness.problems() == ("renew-claims: no progress for 61 s",)
     thread.end()
 
 
 def test_a_thread_that_has_ended_is_named() -> None:
     thread = Thread()
-    pulse = Pulse(ManualClock(), SILENCE)
-    pulse.watch([thread.thread])
+    liveness = Liveness(ManualClock(), SILENCE)
+    liveness.watch([thread.thread])
 
     thread.end()
 
-    assert pulse.problems() == ("dispatch: the thread has ended",)
+    assert liveness.problems() == ("dispatch: the thread has ended",)
 
 
 @pytest.mark.parametrize(
@@ -82,25 +82,25 @@ def test_a_thread_that_has_ended_is_named() -> None:
     [
         (Unavailable("The database cannot be reached"), ("dispatch: The database cannot be reached",)),
         (RuntimeError("password=x"), ("dispatch: RuntimeError",)),
-        (ConcurrentUpdate("somebody was faster"), ()),
+        (ConcurrentUpdate("a concurrent update"), ()),
     ],
 )
 def test_what_went_wrong_is_said_until_it_goes_well(error: Exception, problems: tuple[str, ...]) -> None:
     thread = Thread()
-    pulse = Pulse(ManualClock(), SILENCE)
-    pulse.watch([thread.thread])
+    liveness = Liveness(ManualClock(), SILENCE)
+    liveness.watch([thread.thread])
 
-    thread.do(lambda: pulse.beat(error))
-    assert pulse.problems() == problems
+    thread.do(lambda: liveness.beat(error))
+    assert liveness.problems() == problems
 
-    thread.do(pulse.beat)
-    assert pulse.problems() == ()
+    thread.do(liveness.beat)
+    assert liveness.problems() == ()
     thread.end()
 
 
 def test_nothing_is_well_any_more_when_it_stops() -> None:
-    pulse = Pulse(ManualClock(), SILENCE)
+    liveness = Liveness(ManualClock(), SILENCE)
 
-    pulse.stop()
+    liveness.stop()
 
-    assert pulse.problems() == ("the reconciler is stopping",)
+    assert liveness.problems() == ("the reconciler is stopping",)

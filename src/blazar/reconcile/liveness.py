@@ -1,4 +1,4 @@
-"""Whether the threads of a reconciler go on."""
+"""Liveness of reconciler threads."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class _Watched:
     trouble: str = ""
 
 
-class Pulse:
-    """What is known of threads that come round again and again; safe for use by several threads."""
+class Liveness:
+    """The liveness of threads that run in a loop; thread-safe."""
 
     def __init__(self, clock: Clock, longest_silence: timedelta) -> None:
         self._clock = clock
@@ -29,13 +29,13 @@ class Pulse:
         self._is_stopping = False
 
     def watch(self, threads: Iterable[threading.Thread]) -> None:
-        """Expect of these threads, from now on, that they call :meth:`beat`."""
+        """From now on, expect these threads to call :meth:`beat`."""
         with self._lock:
             now = self._clock.now()
             self._watched = {each.name: _Watched(each, now) for each in threads}
 
     def beat(self, error: Exception | None = None) -> None:
-        """Note that the calling thread came round once more, and what went wrong then."""
+        """Record that the calling thread finished a round, and the error of that round, if any."""
         trouble = _trouble(error)
         with self._lock:
             watched = self._watched.get(threading.current_thread().name)
@@ -43,12 +43,12 @@ class Pulse:
                 watched.came_round_at, watched.trouble = self._clock.now(), trouble
 
     def stop(self) -> None:
-        """Expect nothing any more."""
+        """Stop expecting calls."""
         with self._lock:
             self._is_stopping = True
 
     def problems(self) -> tuple[str, ...]:
-        """Return why work does not go on, in words for an operator; empty if it does."""
+        """Return why work does not progress, as text for operators; empty if it does."""
         with self._lock:
             if self._is_stopping:
                 return ("the reconciler is stopping",)
@@ -63,13 +63,13 @@ class Pulse:
         if not watched.thread.is_alive():
             return f"{name}: the thread has ended"
         if silence > self._longest_silence:
-            return f"{name}: nothing was heard for {silence.total_seconds():.0f} s"
+            return f"{name}: no progress for {silence.total_seconds():.0f} s"
         return f"{name}: {watched.trouble}" if watched.trouble else ""
 
 
 def _trouble(error: Exception | None) -> str:
-    # That somebody else was faster is no trouble.
+    # A concurrent update by another manager is not a problem.
     if error is None or isinstance(error, ConcurrentUpdate):
         return ""
-    # Of an error that nobody foresaw, the text may hold anything.
+    # The text of an unexpected error may contain anything, so only its class is shown.
     return error.message if isinstance(error, BlazarError) else type(error).__name__

@@ -14,10 +14,10 @@ from blazar.domain.errors import CloudConflict, CloudNotFound
 from blazar.plugins.contract import Assignment, Done, Outcome, Waiting
 from blazar.plugins.slots.inventories import SlotInventories
 from blazar.plugins.slots.items import Kind, SlotItem, SlotsSeen
-from blazar.plugins.slots.making import RETRY
+from blazar.plugins.slots.build import RETRY
 from blazar.plugins.slots.names import reservation_class
 from blazar.plugins.slots.spec import SpecT
-from blazar.plugins.slots.wanting import RESERVATION_SPEC, service_of
+from blazar.plugins.slots.wanted import RESERVATION_SPEC, service_of
 from blazar.ports.cloud import Cloud
 from blazar.ports.compute import Server
 

@@ -1,4 +1,4 @@
-"""Leases that are due while nobody is free for them: they are marked in many, before their turn comes."""
+"""Leases that are due while all workers are busy: they are marked in batches, before a worker is free."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from blazar.cloud.simulated.faults import SimulatedCrash
 from blazar.domain.errors import ConcurrentUpdate
 from blazar.domain.lease import EventStatus, EventType, LeaseStatus
 from blazar.plugins.testing.faults import COMMIT_FAULTS
-from blazar.reconcile import beginning, loop
+from blazar.reconcile import loop, mark_in_progress
 from blazar.reconcile.claims import ClaimKeeper
 
 every_database = pytest.mark.parametrize("kind", KINDS)
@@ -26,7 +26,7 @@ def statuses(lab: Lab, leases: Sequence[str]) -> set[LeaseStatus]:
 
 
 def some_leases(lab: Lab, hosts: int = 4) -> list[str]:
-    """Return leases that start at one and end at two, each for a host."""
+    """Return leases that start at one and end at two, with one host each."""
     lab.reset(Conditions(hosts=hosts))
     leases = [lab.create(f"lease {number}", 1, 2) for number in range(hosts)]
     lab.run_until(0.99)
@@ -40,34 +40,34 @@ def test_all_that_start_and_end_are_marked_and_worked_on_later(kind: str, lab_on
     manager = lab.manager.reconciler
 
     lab.jump(1)
-    assert manager.begin_waiting() == len(leases)
+    assert manager.mark_due_leases() == len(leases)
     assert statuses(lab, leases) == {LeaseStatus.STARTING}
-    assert manager.begin_waiting() == 0
+    assert manager.mark_due_leases() == 0
     assert lab.hosts_of(leases[0]) == frozenset()
 
     lab.at(1.5)
     assert statuses(lab, leases) == {LeaseStatus.ACTIVE}
 
     lab.jump(2)
-    assert manager.begin_waiting() == len(leases)
+    assert manager.mark_due_leases() == len(leases)
     assert statuses(lab, leases) == {LeaseStatus.TERMINATING}
     lab.at(2)
     assert statuses(lab, leases) == {LeaseStatus.TERMINATED}
 
 
 def test_more_than_fit_into_a_transaction_are_marked(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(beginning, "AT_ONCE", 2)
+    monkeypatch.setattr(mark_in_progress, "AT_ONCE", 2)
     monkeypatch.setattr(loop, "AT_ONCE", 2)
     leases = some_leases(lab, hosts=5)
     lab.jump(1)
 
-    assert lab.manager.reconciler.begin_waiting() == len(leases)
+    assert lab.manager.reconciler.mark_due_leases() == len(leases)
 
 
 def test_the_journal_tells_of_each_start_once(lab: Lab) -> None:
     leases = some_leases(lab)
     lab.jump(1)
-    lab.manager.reconciler.begin_waiting()
+    lab.manager.reconciler.mark_due_leases()
     lab.at(1.5)
 
     for lease in leases:
@@ -76,33 +76,33 @@ def test_the_journal_tells_of_each_start_once(lab: Lab) -> None:
         assert told.count("STARTING -> ACTIVE") == 1
 
 
-def test_what_somebody_is_at_is_left_to_him(lab: Lab) -> None:
+def test_a_claimed_lease_is_left_to_its_claim_holder(lab: Lab) -> None:
     leases = some_leases(lab)
     lab.jump(1)
     claims = ClaimKeeper(lab.store, lab.clock, "another", timedelta(seconds=10)).take(1)
 
-    assert lab.manager.reconciler.begin_waiting() == len(leases) - 1
+    assert lab.manager.reconciler.mark_due_leases() == len(leases) - 1
     assert lab.lease(claims[0].key).status is LeaseStatus.PENDING
 
 
 def test_neither_what_is_not_due_nor_what_is_deleted_is_marked(lab: Lab) -> None:
     leases = some_leases(lab)
     before = everything(lab)
-    assert lab.manager.reconciler.begin_waiting() == 0
+    assert lab.manager.reconciler.mark_due_leases() == 0
     assert everything(lab) == before
 
     lab.at(1.5)
     lab.manager.service.delete_lease(LESSEE, leases[0])
     lab.jump(2)
-    assert lab.manager.reconciler.begin_waiting() == len(leases) - 1
+    assert lab.manager.reconciler.mark_due_leases() == len(leases) - 1
     assert lab.lease(leases[0]).status is LeaseStatus.DELETING
 
 
-def test_a_window_that_passed_while_nobody_looked_is_begun_and_ended_at_once(lab: Lab) -> None:
+def test_a_window_that_passed_unprocessed_starts_and_ends_at_once(lab: Lab) -> None:
     leases = some_leases(lab)
     lab.jump(3)
 
-    lab.manager.reconciler.begin_waiting()
+    lab.manager.reconciler.mark_due_leases()
 
     for lease in leases:
         assert events(lab, lease)[EventType.START] is EventStatus.DONE
@@ -118,24 +118,24 @@ def test_a_commit_that_goes_wrong_changes_nothing_that_matters(lab: Lab, fault: 
 
     if fault == "killed":
         with pytest.raises(SimulatedCrash):
-            lab.manager.reconciler.begin_waiting()
+            lab.manager.reconciler.mark_due_leases()
         lab.kill()
     else:
-        assert lab.manager.reconciler.begin_waiting() == 0
+        assert lab.manager.reconciler.mark_due_leases() == 0
 
     lab.at(1.5)
     assert statuses(lab, leases) == {LeaseStatus.ACTIVE}
     lab.at(2)
 
 
-def test_a_fault_of_ours_is_logged_and_keeps_nobody_from_working(
+def test_an_internal_error_is_logged_and_stops_no_work(
     lab: Lab, monkeypatch: pytest.MonkeyPatch, unexpected_errors: list[str]
 ) -> None:
     leases = some_leases(lab)
     lab.jump(1)
     with monkeypatch.context() as patched:
-        patched.setattr(beginning, "write_marked", lambda *arguments: 1 / 0)
-        assert lab.manager.reconciler.begin_waiting() == 0
+        patched.setattr(mark_in_progress, "store_in_progress", lambda *arguments: 1 / 0)
+        assert lab.manager.reconciler.mark_due_leases() == 0
 
     assert "ZeroDivisionError" in unexpected_errors.pop()
     lab.at(1.5)
@@ -152,13 +152,13 @@ def test_a_lease_that_changes_meanwhile_takes_the_others_back_and_nothing_is_los
     def write_but_the_third(*arguments: object) -> object:
         written.append(arguments)
         if len(written) == 3:
-            raise ConcurrentUpdate("changed by somebody else")
+            raise ConcurrentUpdate("changed concurrently")
         return write(*arguments)  # type: ignore[arg-type]
 
-    write = beginning.write_marked
-    monkeypatch.setattr(beginning, "write_marked", write_but_the_third)
+    write = mark_in_progress.store_in_progress
+    monkeypatch.setattr(mark_in_progress, "store_in_progress", write_but_the_third)
 
-    assert lab.manager.reconciler.begin_waiting() == 0
+    assert lab.manager.reconciler.mark_due_leases() == 0
     assert statuses(lab, leases) == {LeaseStatus.PENDING}
     lab.at(1.5)
     assert statuses(lab, leases) == {LeaseStatus.ACTIVE}
