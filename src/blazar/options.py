@@ -128,7 +128,8 @@ MANAGER_OPTIONS: list[cfg.Opt] = [
         help="Minutes between sweeps for what belongs to no living reservation; 0 for no sweeps.",
     ),
     cfg.IntOpt(
-        "stock_interval_minutes",
+        "discovery_interval_minutes",
+        deprecated_name="stock_interval_minutes",
         default=5,
         min=0,
         help="Minutes between two times that plugins are asked which resources there are, by those that "

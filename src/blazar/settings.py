@@ -95,9 +95,14 @@ class ReconcilerSettings:
     refresh_interval: timedelta = timedelta(minutes=60)
     """Between two times that hosts are read from Nova and Placement again; zero for never."""
     floatingip_check_interval: timedelta = timedelta(minutes=10)
-    """Between two times that registered floating IPs are compared with Neutron; zero for never."""
-    stock_interval: timedelta = timedelta(minutes=5)
-    """Between two times that plugins are asked what is in stock; zero for only when a manager starts."""
+    """Time between two checks of registered floating IPs against Neutron; zero for never."""
+    discovery_interval: timedelta = timedelta(minutes=5)
+    """Time between two discoveries of resources by plugins; zero for only when a manager starts."""
+    plan_check_interval: timedelta = timedelta(minutes=10)
+    """Time between two checks that work is scheduled for every lease; zero for no checks."""
+
+    outbox_give_up_after: timedelta = timedelta(days=3)
+    """Age at which an undelivered message is marked as failed; zero for never."""
 
     def backoff(self, attempts: int) -> timedelta:
         """Return how long to wait after so many failures in a row: twice as long each time, within bounds."""

@@ -1,4 +1,4 @@
-"""A plugin that finds its resources itself: things on a shelf, which are given out whole."""
+"""A plugin that discovers its own resources: things on a shelf, each reserved as a whole."""
 
 from __future__ import annotations
 
@@ -9,23 +9,26 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from app.world import World
 
 from blazar.booking.context import Context
+from blazar.db.store import SqlStore
 from blazar.domain.availability import Availability
+from blazar.domain.discovered import DiscoveredResource
 from blazar.domain.errors import CloudError, Conflict
 from blazar.domain.lease import Holdings, ReservationId
 from blazar.domain.lifecycle import Phase
-from blazar.domain.stock import StockedResource
+from blazar.domain.quotas import QuotaUnit
 from blazar.manager.build import make_indexes
 from blazar.plugins.base import Plugin
 from blazar.plugins.contract import Assignment, Done, Item, JsonObject, Outcome, ResourcePlugin, Wish
+from blazar.plugins.leftovers import LeftoverKind, Sweep
 from blazar.ports.cloud import Cloud
 
 THING: JsonObject = {"resource_type": "thing"}
-"""A reservation of one."""
+"""A reservation of one thing."""
 
 
-def thing(name: str, **fields: Any) -> StockedResource:
-    """Return something on a shelf."""
-    return StockedResource(collection="shelf", name=name, **fields)
+def thing(name: str, **fields: Any) -> DiscoveredResource:
+    """Return a thing on the shelf."""
+    return DiscoveredResource(collection="shelf", name=name, **fields)
 
 
 @dataclass(frozen=True)
@@ -35,12 +38,13 @@ class NothingSeen:
 
 
 class Shelf(Plugin[JsonObject]):
-    """The plugin; nothing has to be made for its reservations."""
+    """The plugin; its reservations need nothing in the cloud."""
 
     resource_type: ClassVar[str] = "thing"
     collection: ClassVar[str] = "shelf"
+    quota_unit: ClassVar[QuotaUnit] = QuotaUnit(name="shelf")
 
-    def __init__(self, *things: StockedResource) -> None:
+    def __init__(self, *things: DiscoveredResource) -> None:
         self.things = list(things)
         self.leftovers: dict[str, ReservationId] = {}
         self.problem: Exception | None = None
@@ -83,34 +87,48 @@ class Shelf(Plugin[JsonObject]):
     ) -> Outcome:
         return Done()
 
-    def stock(self, cloud: Cloud) -> Sequence[StockedResource]:
-        self._stumble()
+    def discover(self, cloud: Cloud) -> Sequence[DiscoveredResource]:
+        self.stumble()
         return tuple(self.things)
 
-    def find_leftovers(self, cloud: Cloud) -> Mapping[str, ReservationId]:
-        self._stumble()
-        return dict(self.leftovers)
+    def leftover_kinds(self, sweep: Sweep) -> tuple[LeftoverKind, ...]:
+        return (LeftThings(self),)
 
-    def remove_leftover(self, cloud: Cloud, name: str) -> None:
-        self._stumble()
-        del self.leftovers[name]
-
-    def _stumble(self) -> None:
+    def stumble(self) -> None:
         if self.problem is not None:
             raise self.problem
 
 
+class LeftThings:
+    """The things that reservations have left."""
+
+    name: ClassVar[str] = "left"
+
+    def __init__(self, shelf: Shelf) -> None:
+        self._shelf = shelf
+
+    def candidates(self) -> Mapping[str, str | None]:
+        self._shelf.stumble()
+        return dict(self._shelf.leftovers)
+
+    def remove(self, name: str) -> bool:
+        self._shelf.stumble()
+        del self._shelf.leftovers[name]
+        return True
+
+
 def with_shelf(world: World, shelf: Shelf, **more: Plugin[Any]) -> Context:
-    """Have the world serve the shelf, too, and return its context."""
+    """Add the shelf's plugin to the world and return the new context."""
     context = world.context
     plugins: Any = {**context.plugins, shelf.resource_type: shelf, **more}
-    indexes = make_indexes(context.store, world.clock, plugins)
-    world.restart(replace(context, plugins=plugins, indexes=indexes))
+    store = SqlStore(world.engine, world.clock, plugins)
+    indexes = make_indexes(store, world.clock, plugins)
+    world.restart(replace(context, store=store, plugins=plugins, indexes=indexes))
     return world.context
 
 
 def out_of_order() -> CloudError:
-    """Return what a plugin raises that cannot look."""
+    """Return the error that a plugin raises when discovery fails."""
     return CloudError("the keys of the store room are lost")
 
 

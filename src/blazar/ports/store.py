@@ -18,9 +18,9 @@ from blazar.domain.interval import Interval
 from blazar.domain.lease import Allocation, Lease, LeaseId, ReservationId, ResourceId
 from blazar.domain.providers import HostProvider
 from blazar.ports.availability import AvailabilityReader
+from blazar.ports.discovered import DiscoveredResources
 from blazar.ports.floatingips import FloatingIPStore
 from blazar.ports.quotas import QuotaStore
-from blazar.ports.stock import StockStore
 from blazar.ports.work import WorkStore
 
 
@@ -332,8 +332,8 @@ class Transaction(Protocol):
         """Return the floating IPs."""
 
     @property
-    def stock(self) -> StockStore:
-        """Return what plugins have in stock."""
+    def discovered(self) -> DiscoveredResources:
+        """Return the discovered resources of plugins."""
 
     @property
     def availability(self) -> AvailabilityReader:

@@ -1,4 +1,4 @@
-"""Resources that plugins find by themselves, as they are stored."""
+"""Stored resources that plugins discover."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from samples import HOUR, make_host
 from statements import counted
 
 from blazar.db.store import SqlStore
-from blazar.domain.health import SOUND, Diagnosis, Health, ResourceState
-from blazar.domain.stock import StockedResource
+from blazar.domain.discovered import DiscoveredResource
+from blazar.domain.health import HEALTHY, Diagnosis, Health, ResourceState
 
 FAILED = Diagnosis(health=Health.FAILED, problem="revoked")
-POOL = StockedResource(
+POOL = DiscoveredResource(
     collection="pool",
     name="site",
     facts={"product": "cad", "year": 2031, "is_new": True},
     amounts={"SEATS": 5},
 )
-OTHER = StockedResource(collection="box", name="site")
+OTHER = DiscoveredResource(collection="box", name="site")
 
 
-def put(store: SqlStore, *resources: StockedResource) -> None:
+def put(store: SqlStore, *resources: DiscoveredResource) -> None:
     with store.begin() as transaction:
         for each in resources:
-            transaction.stock.put(each, EPOCH)
+            transaction.discovered.put(each, EPOCH)
         transaction.commit()
 
 
@@ -36,10 +36,10 @@ def test_what_is_put_is_read_again(store: SqlStore) -> None:
     put(store, POOL, OTHER)
 
     with store.read() as transaction:
-        assert transaction.stock.list() == (OTHER, POOL)
-        assert transaction.stock.list("pool") == (POOL,)
-        assert transaction.stock.get_many([POOL.id]) == (POOL,)
-        assert transaction.stock.get_many([]) == ()
+        assert transaction.discovered.list() == (OTHER, POOL)
+        assert transaction.discovered.list("pool") == (POOL,)
+        assert transaction.discovered.get_many([POOL.id]) == (POOL,)
+        assert transaction.discovered.get_many([]) == ()
     assert POOL.id != OTHER.id
 
 
@@ -48,10 +48,10 @@ def test_a_description_is_replaced_and_the_health_stays(store: SqlStore) -> None
     with store.read() as transaction:
         last = transaction.availability.last_change()
 
-    put(store, replace(POOL, amounts={"SEATS": 7}, diagnosis=SOUND))
+    put(store, replace(POOL, amounts={"SEATS": 7}, diagnosis=HEALTHY))
 
     with store.read() as transaction:
-        (found,) = transaction.stock.list()
+        (found,) = transaction.discovered.list()
         assert (found.amounts, found.diagnosis, found.generation) == ({"SEATS": 7}, FAILED, 1)
         assert [each[1:] for each in changes_after(transaction, last)] == [(POOL.id, True)]
 
@@ -87,11 +87,11 @@ def test_what_is_deleted_is_gone_from_searches(store: SqlStore) -> None:
     put(store, POOL)
 
     with store.begin() as transaction:
-        transaction.stock.delete(POOL.id, EPOCH + HOUR)
+        transaction.discovered.delete(POOL.id, EPOCH + HOUR)
         transaction.commit()
 
     with store.read() as transaction:
-        assert transaction.stock.list() == ()
+        assert transaction.discovered.list() == ()
         assert transaction.availability.generations([POOL.id]) == {}
 
 

@@ -1,4 +1,4 @@
-"""Resources that plugins find by themselves: taking stock, and what becomes of leases that hold them."""
+"""Discovery: resources that plugins find by themselves, and the effect on leases that hold them."""
 
 from __future__ import annotations
 
@@ -7,34 +7,36 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from samples import know_a_lease
 from app.shelves import THING, Shelf, out_of_order, thing, with_shelf
 from app.world import Json, World, refusal
+from samples import know_a_lease
 
 from blazar.app.leases import read_lease
-from blazar.reconcile.periodic.discovery import take_stock
 from blazar.booking.usage import usage_of
-from blazar.cmd.manage import stock
+from blazar.cmd.manage import discovery
+from blazar.domain.discovered import DiscoveredResource
 from blazar.domain.errors import CloudError, CloudUnavailable
-from blazar.domain.health import SOUND, Diagnosis, Health
+from blazar.domain.health import HEALTHY, Diagnosis, Health
 from blazar.domain.lease import ReservationId
-from blazar.domain.stock import StockedResource
-from blazar.reconcile.periodic.tasks import TAKE_STOCK, chores
+from blazar.plugins.slots.names import flavor_name
+from blazar.ports.compute import Flavor
+from blazar.reconcile.periodic.discovery import discover_resources
+from blazar.reconcile.periodic.tasks import DISCOVER, periodic_tasks
 from blazar.reconcile.sweep import sweep
 
 DISABLED = Diagnosis(health=Health.DISABLED, problem="kept for the fair")
 FAILED = Diagnosis(health=Health.FAILED, problem="it fell down")
-NOBODY = ReservationId("11111111-2222-4333-8444-555555555555")
+MISSING_ID = ReservationId("11111111-2222-4333-8444-555555555555")
 
 
-def known(world: World) -> dict[str, StockedResource]:
-    """Return what is in the books, by name."""
+def known(world: World) -> dict[str, DiscoveredResource]:
+    """Return the stored resources, by name."""
     with world.context.store.read() as transaction:
-        return {each.name: each for each in transaction.stock.list("shelf")}
+        return {each.name: each for each in transaction.discovered.list("shelf")}
 
 
 def held(world: World, lease: Json) -> list[str]:
-    """Return the names of what a lease holds."""
+    """Return the names of the resources that a lease holds."""
     (reservation,) = lease["reservations"]
     names = {each.id: name for name, each in known(world).items()}
     with world.context.store.read() as transaction:
@@ -42,18 +44,18 @@ def held(world: World, lease: Json) -> list[str]:
     return [names[each.resource_id] for each in found]
 
 
-def take(world: World, shelf: Shelf, *things: StockedResource) -> tuple[str, ...]:
-    """Have this on the shelf, and return what has changed in the books."""
+def take(world: World, shelf: Shelf, *things: DiscoveredResource) -> tuple[str, ...]:
+    """Put these things on the shelf, run discovery, and return the names of changed resources."""
     shelf.things = list(things)
-    return take_stock(world.context, "operator").changed
+    return discover_resources(world.context, "operator").changed
 
 
 @pytest.fixture
 def shelf(world: World) -> Shelf:
-    """Return a shelf with two things, which the books know."""
+    """Return a shelf with two discovered things."""
     found = Shelf(thing("a"), thing("b"))
     with_shelf(world, found)
-    take_stock(world.context, "operator")
+    discover_resources(world.context, "operator")
     return found
 
 
@@ -72,7 +74,7 @@ def test_what_is_in_stock_can_be_reserved(world: World, shelf: Shelf) -> None:
 def test_what_did_not_change_is_left_alone(world: World, shelf: Shelf) -> None:
     before = world.snapshot()
 
-    assert take_stock(world.context, "operator").changed == ()
+    assert discover_resources(world.context, "operator").changed == ()
 
     assert world.snapshot() == before
 
@@ -80,11 +82,13 @@ def test_what_did_not_change_is_left_alone(world: World, shelf: Shelf) -> None:
 def test_another_description_is_written_down_and_what_others_know_of_it_is_void(
     world: World, shelf: Shelf
 ) -> None:
+    before = known(world)["a"].generation
+
     changed = take(world, shelf, thing("a", facts={"weight": 3}, amounts={"PIECES": 5}), thing("b"))
 
     assert changed == ("shelf:a",)
     assert known(world)["a"] == thing("a", facts={"weight": 3}, amounts={"PIECES": 5})
-    assert known(world)["a"].generation == 1
+    assert known(world)["a"].generation != before
 
 
 def test_what_comes_back_is_the_same_resource(world: World, shelf: Shelf) -> None:
@@ -97,7 +101,7 @@ def test_what_comes_back_is_the_same_resource(world: World, shelf: Shelf) -> Non
     assert known(world)["a"].id == before
 
 
-def test_what_is_disabled_is_promised_to_nobody_new(world: World, shelf: Shelf) -> None:
+def test_a_disabled_resource_is_not_allocated_to_new_leases(world: World, shelf: Shelf) -> None:
     lease = world.create(10, 60, asked=dict(THING))
 
     take(world, shelf, *(thing(name, diagnosis=DISABLED) for name in "ab"))
@@ -112,13 +116,13 @@ def test_who_holds_what_has_failed_is_given_something_else(world: World, shelf: 
     lease = world.create(10, 60, asked=dict(THING))
     (before,) = held(world, lease)
 
-    take(world, shelf, *(thing(name, diagnosis=FAILED if name == before else SOUND) for name in "ab"))
+    take(world, shelf, *(thing(name, diagnosis=FAILED if name == before else HEALTHY) for name in "ab"))
     world.work()
 
     assert held(world, lease) == sorted({"a", "b"} - {before})
 
 
-def test_what_is_gone_and_held_has_failed_until_nobody_holds_it(world: World, shelf: Shelf) -> None:
+def test_a_missing_resource_has_failed_until_its_lease_releases_it(world: World, shelf: Shelf) -> None:
     lease = world.create(10, 60, asked=dict(THING))
     (before,) = held(world, lease)
     (other,) = {"a", "b"} - {before}
@@ -155,30 +159,32 @@ def test_a_plugin_that_cannot_look_leaves_its_stock_as_it_is_and_others_go_on(
     shelf.things = [thing("a")]
 
     with pytest.raises(CloudError, match="the keys"):
-        take_stock(world.context, "operator")
+        discover_resources(world.context, "operator")
 
     assert known(world).keys() == {"a"}
 
 
-@pytest.mark.parametrize("fault", [thing(""), thing("x" * 256), StockedResource(collection="host", name="h")])
+@pytest.mark.parametrize(
+    "fault", [thing(""), thing("x" * 256), DiscoveredResource(collection="host", name="h")]
+)
 def test_a_faulty_plugin_leaves_its_stock_as_it_is(
-    engine: sa.Engine, tmp_path: Path, fault: StockedResource
+    engine: sa.Engine, tmp_path: Path, fault: DiscoveredResource
 ) -> None:
-    world = World(engine, tmp_path)  # which, unlike the fixture, may log errors
+    world = World(engine, tmp_path)  # Unlike the fixture, this world may log errors.
     shelf = Shelf(thing("a"))
     with_shelf(world, shelf)
-    take_stock(world.context, "operator")
+    discover_resources(world.context, "operator")
     shelf.things = [thing("b"), fault]
 
     with pytest.raises(CloudError, match="ValueError"):
-        take_stock(world.context, "operator")
+        discover_resources(world.context, "operator")
 
     assert known(world).keys() == {"a"}
 
 
-def test_operators_resources_are_nobody_elses_stock(world: World) -> None:
+def test_a_discovered_resource_cannot_be_of_a_registered_kind(world: World) -> None:
     with pytest.raises(ValueError, match="operators register"), world.context.store.begin() as transaction:
-        transaction.stock.put(StockedResource(collection="host", name="h"), world.clock.now())
+        transaction.discovered.put(DiscoveredResource(collection="host", name="h"), world.clock.now())
 
 
 def test_managers_take_stock_when_they_start_and_from_time_to_time(world: World) -> None:
@@ -193,7 +199,7 @@ def test_managers_take_stock_when_they_start_and_from_time_to_time(world: World)
     assert known(world).keys() == {"a"}
     world.pass_time(6)
     assert known(world).keys() == {"a", "b"}
-    assert chores(world.settings)[TAKE_STOCK].is_enabled
+    assert periodic_tasks(world.settings)[DISCOVER].is_enabled
 
 
 def test_a_plugin_that_cannot_look_yet_is_asked_again_soon(world: World) -> None:
@@ -227,23 +233,36 @@ def test_what_a_lease_holds_is_shown_to_the_operators_filters(world: World, shel
 
 def test_a_plugin_finds_what_its_reservations_left_behind(world: World, shelf: Shelf) -> None:
     know_a_lease(world.context.store)
-    shelf.leftovers = {"lost": NOBODY, "foreign": ReservationId("not ours")}
+    shelf.leftovers = {"lost": MISSING_ID, "foreign": ReservationId("not ours")}
 
     first = sweep(world.context, "manager")
     world.clock.advance(world.settings.reconciler.sweep_interval)
     second = sweep(world.context, "manager")
 
-    assert first.found == second.found == second.removed == ("thing:lost",)
+    assert first.found == second.found == second.removed == ("left:lost",)
     assert shelf.leftovers.keys() == {"foreign"}
 
 
-@pytest.mark.parametrize("problem", [CloudUnavailable("no answer"), out_of_order()])
-def test_a_plugin_that_cannot_look_does_not_stop_the_sweep(
-    world: World, shelf: Shelf, problem: Exception
-) -> None:
-    shelf.problem = problem
+def test_a_plugin_that_cannot_look_does_not_stop_the_sweep(world: World, shelf: Shelf) -> None:
+    shelf.problem = out_of_order()
 
     assert sweep(world.context, "manager").found == ()
+
+
+def test_a_service_that_does_not_answer_delays_only_its_own_leftovers(world: World, shelf: Shelf) -> None:
+    know_a_lease(world.context.store)
+    flavor = Flavor(id=MISSING_ID, name=flavor_name(MISSING_ID), vcpus=1, memory_mb=1, disk_gb=0)
+    world.cloud.compute.create_flavor(flavor)
+    shelf.leftovers = {"lost": MISSING_ID}
+    shelf.problem = CloudUnavailable("no answer")
+
+    for _ in range(2):
+        with pytest.raises(CloudUnavailable, match="no answer"):
+            sweep(world.context, "manager")
+        world.clock.advance(world.settings.reconciler.sweep_interval)
+
+    assert world.cloud.compute.list_flavors() == ()
+    assert shelf.leftovers.keys() == {"lost"}
 
 
 def test_an_operator_sees_what_is_in_stock(
@@ -251,14 +270,14 @@ def test_an_operator_sees_what_is_in_stock(
 ) -> None:
     shelf.things = [thing("a", diagnosis=DISABLED), thing("c", amounts={"PIECES": 5, "BOXES": 1})]
 
-    assert stock.take(world.context, Namespace()) == 0
-    assert stock.list_stock(world.context, Namespace()) == 0
+    assert discovery.run(world.context, Namespace()) == 0
+    assert discovery.list_discovered(world.context, Namespace()) == 0
 
     assert capsys.readouterr().out.splitlines() == [
         "shelf:a",
         "shelf:b",
         "shelf:c",
-        "2 resources are in stock, 3 have changed",
+        "2 resources were discovered, 3 have changed",
         "shelf a (as a whole) is disabled: kept for the fair",
         "shelf c (1 BOXES, 5 PIECES) is sound",
     ]

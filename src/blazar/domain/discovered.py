@@ -1,4 +1,4 @@
-"""Resources that a plugin finds by itself, unlike hosts and floating IPs, which operators register."""
+"""Resources that a plugin discovers, unlike hosts and floating IPs, which operators register."""
 
 from __future__ import annotations
 
@@ -7,38 +7,38 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from blazar.domain.availability import Resource
-from blazar.domain.health import SOUND, Diagnosis
+from blazar.domain.health import HEALTHY, Diagnosis
 from blazar.domain.lease import ResourceId
 from blazar.domain.providers import HostInventory, HostProvider
 from blazar.domain.requirements import Fact
 
 _NAMESPACE = uuid.UUID("8d8a5c5e-5c35-4f0c-8f0e-0f6f1d0b7d3a")
-"""Never changes: the ids of all stock follow from it."""
+"""Must never change: the ids of all discovered resources are derived from it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StockedResource:
-    """A resource as its plugin describes it."""
+class DiscoveredResource:
+    """A discovered resource, as its plugin describes it."""
 
     collection: str
-    """The plugin's."""
+    """The plugin's collection."""
     name: str
-    """What it is known by outside, and to operators; at most 255 characters, one of its collection's."""
+    """The name known to the cloud and to operators; at most 255 characters, unique in its collection."""
     facts: Mapping[str, Fact] = field(default_factory=dict)
-    """What requirements are compared with, and what the plugin needs when it works on the resource."""
+    """Facts that requirements are compared with, and that the plugin needs to work on the resource."""
     amounts: Mapping[str, int] = field(default_factory=dict)
-    """How much can be had of it in shares, by resource class; empty if it is only ever given out whole."""
-    diagnosis: Diagnosis = SOUND
+    """The amounts that can be reserved in shares, by resource class; empty if it is only reserved whole."""
+    diagnosis: Diagnosis = HEALTHY
     generation: int = field(default=0, compare=False)
-    """The store's."""
+    """Set by the store."""
 
     @property
     def id(self) -> ResourceId:
-        """Return its id, which follows from collection and name: whoever finds it finds the same."""
+        """Return the id, derived from collection and name, so that every discovery gives the same id."""
         return ResourceId(str(uuid.uuid5(_NAMESPACE, f"{self.collection}\n{self.name}")))
 
     def as_resource(self) -> Resource:
-        """Return the resource as a search sees it; those of which there is less come first."""
+        """Return the resource as a search sees it; resources with smaller amounts come first."""
         inventories = {key: HostInventory(total=amount) for key, amount in self.amounts.items()}
         provider = HostProvider(uuid=self.id, name=self.name, inventories=inventories)
         return Resource(
