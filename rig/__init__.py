@@ -1,1 +1,1 @@
-"""The service's own processes on one machine, with all that they need: for bench/ and tests/faults."""
+"""The service's own processes on one machine, with all their dependencies, for bench/ and tests/faults."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Final
 
 from cloudlab import blazar, files, sections
@@ -10,16 +12,32 @@ from cloudlab.plan import REGION, Plan
 from rig.wanted import Wanted, merged
 
 AUTH_PATH: Final = "/identity/v3"
-"""Below which the simulated OpenStack is Keystone."""
+"""Path of the simulated OpenStack under which Keystone is served."""
 _NO_OPENSTACK: Final[Sections] = {"manager": {"cloud": "simulated"}}
 _RPC_RESPONSE_SECONDS: Final = 60
 
 
 def write(plan: Plan, wanted: Wanted, database_url: str) -> None:
-    """Write it: as an operator would, beside where things are and whom everybody may be."""
+    """Write the configuration as an operator would: addresses, accounts and the given sections."""
     path = plan.folder.etc("blazar") / "blazar.conf"
     cloud = _openstack(plan) if wanted.hosts is not None else _NO_OPENSTACK
     files.write_ini(path, merged(merged(_sections(plan, database_url), cloud), wanted.options))
+
+
+def own_files(plan: Plan, wanted: Wanted, managers: Sequence[str]) -> Mapping[str, Path]:
+    """Return the extra configuration files of managers that use different database servers, by name."""
+    if wanted.database != "galera":
+        return {}
+    return {name: plan.folder.etc("blazar") / f"{name}.conf" for name in managers}
+
+
+def write_own_files(
+    plan: Plan, wanted: Wanted, managers: Sequence[str], database_urls: Sequence[str]
+) -> None:
+    """Write these files: managers are assigned to the database servers in turn."""
+    for number, path in enumerate(own_files(plan, wanted, managers).values()):
+        url = database_urls[number % len(database_urls)]
+        files.write_ini(path, {"database": {"connection": url}})
 
 
 def auth_url(plan: Plan) -> str:
@@ -34,7 +52,7 @@ def _sections(plan: Plan, database_url: str) -> Sections:
             "transport_url": plan.transport_url,
             "rpc_response_timeout": _RPC_RESPONSE_SECONDS,
             "os_region_name": REGION,
-            # Whoever asks is believed to be who the headers say; a token is only for the cloud.
+            # The API trusts the identity headers; a token is only needed for the cloud.
             "auth_strategy": "noauth",
         },
         "manager": {"rpc_topic": blazar.TOPIC},

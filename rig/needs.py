@@ -1,4 +1,4 @@
-"""Which programs of others a stack needs."""
+"""Third-party programs that a stack needs."""
 
 from __future__ import annotations
 
@@ -8,25 +8,26 @@ from typing import Final
 
 from cloudlab import packages
 from cloudlab.errors import LabError
-from rig import postgresql, web_server
+from rig import galera, postgresql, web_server
 
 _BROKER: Final = ("rabbitmq-server",)
 _WEB_SERVER: Final = ("nginx",)
 _DATABASES: Final[Mapping[str, tuple[str, ...]]] = {
     "mariadb": ("mariadb-server-core", "mariadb-client-core"),
     "postgresql": ("postgresql",),
+    "galera": ("mariadb-server-core", "mariadb-server", "mariadb-client-core", "galera-4", "rsync"),
 }
 
 
 def check(database: str, *, has_web_server: bool = False) -> None:
-    """Return if all programs are there.
+    """Check that all programs are installed.
 
     Args:
-        database: Which one there is to be.
-        has_web_server: Whether there is to be one.
+        database: The database of the stack.
+        has_web_server: Whether the stack has a web server.
 
     Raises:
-        LabError: Some are not, and how they are installed.
+        LabError: Programs are missing; the message has the command that installs them.
     """
     needed = (*_BROKER, *_DATABASES[database], *(_WEB_SERVER if has_web_server else ()))
     missing = [package for package in needed if not _is_there(package)]
@@ -38,6 +39,4 @@ def check(database: str, *, has_web_server: bool = False) -> None:
 def _is_there(package: str) -> bool:
     if package == "postgresql":
         return postgresql.find_programs() is not None
-    if package == "nginx":
-        return Path(web_server.PROGRAM).exists()
-    return Path(packages.DEBIAN[package]).exists()
+    return Path({**packages.DEBIAN, **galera.DEBIAN, "nginx": web_server.PROGRAM}[package]).exists()

@@ -1,4 +1,4 @@
-"""A whole installation of the service, for as long as a ``with`` block."""
+"""A whole installation of the service that exists for a ``with`` block."""
 
 from __future__ import annotations
 
@@ -18,34 +18,39 @@ from cloudlab.commands import plain_environment
 from cloudlab.folder import REPOSITORY, Folder
 from cloudlab.plan import Plan
 from cloudlab.service import Service
-from rig import configuration, needs, postgresql, web_server
+from rig import configuration, galera, needs, postgresql, web_server
 from rig.wanted import Wanted
 
 _PORTS: Final = (
-    *("mariadb", "postgresql", "rabbitmq", "rabbitmq-distribution", "epmd"),
+    *("rabbitmq", "rabbitmq-distribution", "epmd"),
     *("cloud", "blazar-api", "nginx", "floor"),
 )
+_DATABASE_PORTS: Final[Mapping[str, tuple[str, ...]]] = {
+    "mariadb": ("mariadb",),
+    "postgresql": ("postgresql",),
+    "galera": galera.PORTS,
+}
 _PASSWORDS: Final = ("mariadb", "postgresql", "rabbitmq", "blazar")
 _DATABASE: Final = "blazar"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stack:
-    """The processes of an installation, and where they are reached.
+    """The processes of an installation and their URLs.
 
-    Each can be stopped, killed, paused, resumed, started and waited for by itself: the services are named
-    ``mariadb`` or ``postgresql``, ``epmd``, ``rabbitmq``, ``cloud``, ``blazar-api``, ``blazar-manager-1``…,
-    ``nginx``.
+    Each service can be stopped, killed, paused, resumed, started and waited for separately. Their names are
+    ``mariadb``, ``postgresql`` or ``galera-1``…, ``epmd``, ``rabbitmq``, ``cloud``, ``blazar-api``,
+    ``blazar-manager-1``…, ``nginx``.
     """
 
     plan: Plan
     wanted: Wanted
     services: Mapping[str, Service]
-    """By name; each after those that it needs to do its work."""
+    """Services by name; each comes after the services that it depends on."""
 
     @property
     def url(self) -> str:
-        """Return the URL of version 1 of the API, at the web server if there is one."""
+        """Return the URL of version 1 of the API, at the web server if the stack has one."""
         return f"{self.plan.url('nginx' if self.wanted.has_web_server else 'blazar-api')}/v1"
 
     @property
@@ -65,8 +70,18 @@ class Stack:
 
     @property
     def database_url(self) -> str:
-        """Return the URL of the service's database."""
+        """Return the URL of the service's database; on Galera, that of the first node."""
         return _database_url(self.plan, self.wanted, _DATABASE)
+
+    @property
+    def database_urls(self) -> tuple[str, ...]:
+        """Return the URLs of the service's database on each of its servers."""
+        return tuple(_database_url(self.plan, self.wanted, _DATABASE, each.name) for each in self.databases)
+
+    @property
+    def databases(self) -> tuple[Service, ...]:
+        """Return the database's servers."""
+        return tuple(self.services[name] for name in _database_names(self.wanted))
 
     @property
     def managers(self) -> tuple[Service, ...]:
@@ -74,11 +89,11 @@ class Stack:
         return tuple(each for name, each in self.services.items() if name.startswith("blazar-manager"))
 
     def service(self, name: str) -> Service:
-        """Return a service by its name."""
+        """Return a service by name."""
         return self.services[name]
 
     def restart(self, *names: str) -> None:
-        """End services in order, and start them anew; return when they answer."""
+        """Stop services in order and start them again; return when they respond."""
         for name in names:
             self.services[name].stop()
         for name in names:
@@ -87,36 +102,36 @@ class Stack:
             self.services[name].wait_until_answers()
 
     def renew_database(self) -> None:
-        """Have the service's tables made anew, with nothing in them; no manager may run."""
+        """Create the service's empty tables again; no manager may run."""
         self.make_database(_DATABASE)
         blazar.upgrade(self.plan)
 
     def make_database(self, name: str) -> str:
-        """Return the URL of a database without tables; one of that name was dropped."""
-        if self.wanted.database == "mariadb":
-            sql.make_anew(self.plan, name, charset="utf8mb4")
-        else:
+        """Return the URL of a new database without tables; an existing one with this name is dropped."""
+        if self.wanted.database == "postgresql":
             postgresql.make_anew(self.plan, name)
+        else:
+            sql.make_anew(self.plan, name, charset="utf8mb4")
         return _database_url(self.plan, self.wanted, name)
 
     def log(self, name: str) -> Path:
-        """Return the file of what a service printed."""
+        """Return the output file of a service."""
         return self.plan.folder.log(name)
 
 
 @contextmanager
 def running(wanted: Wanted | None = None) -> Iterator[Stack]:
-    """Yield an installation whose services all answer; afterwards nothing of it is left.
+    """Yield an installation whose services all respond; it is removed afterwards.
 
-    If the block raises, its logs are kept, and the error says where.
+    If the block raises, its logs are kept, and the error has their path.
 
     Raises:
-        LabError: A program that is needed is not on this machine, or a service does not come up.
+        LabError: A required program is not installed, or a service does not start.
     """
     wanted = wanted or Wanted()
     needs.check(wanted.database, has_web_server=wanted.has_web_server)
     root = Path(tempfile.mkdtemp(prefix="blazar-rig-"))
-    # The database server may be another account's; what is secret below is its owner's alone.
+    # The database server may run under another account; the secrets below are readable by the owner only.
     root.chmod(0o711)
     stack = _plan(Folder(root.resolve()), wanted)
     try:
@@ -132,7 +147,10 @@ def running(wanted: Wanted | None = None) -> Iterator[Stack]:
 
 
 def _plan(folder: Folder, wanted: Wanted) -> Stack:
-    chosen = ports.choose(_PORTS)
+    chosen = ports.choose((*_PORTS, *_DATABASE_PORTS[wanted.database]))
+    if wanted.database == "galera":
+        # Tools that support a single server use this port.
+        chosen = {**chosen, "mariadb": chosen[galera.NODES[0]]}
     plan = Plan(
         folder=folder,
         hosts=(),
@@ -145,7 +163,7 @@ def _plan(folder: Folder, wanted: Wanted) -> Stack:
         *_database_services(plan, wanted),
         *rabbitmq.services(plan),
         *_cloud(plan, wanted),
-        *blazar.managers(plan, names),
+        *blazar.managers(plan, names, configuration.own_files(plan, wanted, names)),
         blazar.api(plan, wanted.api),
         *((web_server.service(plan),) if wanted.has_web_server else ()),
     )
@@ -153,7 +171,7 @@ def _plan(folder: Folder, wanted: Wanted) -> Stack:
 
 
 def _bring_up(stack: Stack) -> None:
-    """Start everything, what is slow at the same time."""
+    """Start all services, slow ones in parallel."""
     steps: tuple[Callable[[Stack], None], ...] = (_start_database, _start_broker, _start_cloud)
     with ThreadPoolExecutor(len(steps)) as pool:
         for begun in [pool.submit(step, stack) for step in steps]:
@@ -169,13 +187,20 @@ def _bring_up(stack: Stack) -> None:
 
 
 def _start_database(stack: Stack) -> None:
-    if stack.wanted.database == "mariadb":
-        mariadb.configure(stack.plan)
-        mariadb.make_data(stack.plan)
-    else:
-        postgresql.make_data(stack.plan)
-    _start(stack, stack.wanted.database)
+    match stack.wanted.database:
+        case "mariadb":
+            mariadb.configure(stack.plan)
+            mariadb.make_data(stack.plan)
+            _start(stack, "mariadb")
+        case "postgresql":
+            postgresql.make_data(stack.plan)
+            _start(stack, "postgresql")
+        case "galera":
+            galera.make_data(stack.plan)
+            galera.start(stack.plan, tuple(each for each in stack.databases if isinstance(each, galera.Node)))
     configuration.write(stack.plan, stack.wanted, stack.database_url)
+    names = [each.name for each in stack.managers]
+    configuration.write_own_files(stack.plan, stack.wanted, names, stack.database_urls)
     stack.renew_database()
 
 
@@ -197,21 +222,31 @@ def _start(stack: Stack, name: str) -> None:
 
 
 def _end(stack: Stack) -> None:
-    """End everything at once: what it keeps is thrown away."""
+    """Kill all services at once; their data is discarded."""
     with ExitStack() as all_of_them:
-        # The last one entered is the first to go; if one does not, the others do nevertheless.
+        # The last service entered is stopped first; if one cannot be stopped, the others still are.
         for service in stack.services.values():
             all_of_them.callback(service.kill)
 
 
 def _database_services(plan: Plan, wanted: Wanted) -> tuple[Service, ...]:
-    return mariadb.services(plan) if wanted.database == "mariadb" else (postgresql.service(plan),)
+    match wanted.database:
+        case "mariadb":
+            return mariadb.services(plan)
+        case "postgresql":
+            return (postgresql.service(plan),)
+        case "galera":
+            return galera.services(plan, wanted.applier_threads)
 
 
-def _database_url(plan: Plan, wanted: Wanted, name: str) -> str:
-    if wanted.database == "mariadb":
-        return plan.database_url(name)
-    return postgresql.database_url(plan, name)
+def _database_names(wanted: Wanted) -> tuple[str, ...]:
+    return galera.NODES if wanted.database == "galera" else (wanted.database,)
+
+
+def _database_url(plan: Plan, wanted: Wanted, database: str, server: str | None = None) -> str:
+    if wanted.database == "postgresql":
+        return postgresql.database_url(plan, database)
+    return galera.database_url(plan, server or "mariadb", database)
 
 
 def _cloud(plan: Plan, wanted: Wanted) -> tuple[Service, ...]:

@@ -1,4 +1,4 @@
-"""What a stack is to consist of."""
+"""The plan of a stack."""
 
 from __future__ import annotations
 
@@ -9,29 +9,33 @@ from typing import Literal
 from cloudlab.files import Option, Sections
 from cloudlab.wsgi import Workers
 
-Database = Literal["mariadb", "postgresql"]
+Database = Literal["mariadb", "postgresql", "galera"]
+"""Galera is a cluster of three MariaDB servers, each of which accepts writes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """The parts of a stack, and how they are set up."""
+    """The parts of a stack and their settings."""
 
     database: Database = "mariadb"
     managers: int = 2
+    """On Galera, managers use the nodes in turn: the first uses the first node, and so on."""
+    applier_threads: int = 4
+    """Number of applier threads of each node of Galera (``wsrep_slave_threads``)."""
     api: Workers = field(default_factory=lambda: Workers(processes=2))
     has_web_server: bool = False
-    """Whether nginx stands in front of the API, as the guide for operators has it."""
+    """Whether nginx is in front of the API, as in the operators' guide."""
     hosts: int | None = 4
-    """Of the simulated OpenStack; none is registered with the service at first. Without an OpenStack, for
-    None, each manager has a cloud in its memory."""
+    """Number of hosts of the simulated OpenStack; none is registered at first. If this is None, the stack has
+    no OpenStack, and each manager has a cloud in its memory."""
     latency_ms: float = 0
-    """What each of its calls takes at least."""
+    """Minimum duration of each call to the simulated OpenStack."""
     options: Sections = field(default_factory=dict)
-    """Sections of blazar.conf that are added to, or stand instead of, what it has anyway."""
+    """Sections of blazar.conf that extend or override the defaults of the rig."""
 
 
 def merged(sections: Sections, more: Sections) -> Sections:
-    """Return the sections with the options of both; those of *more* win."""
+    """Return the sections with the options of both; those of *more* take precedence."""
     names = dict.fromkeys([*sections, *more])
     nothing: Mapping[str, Option] = {}
     return {name: {**sections.get(name, nothing), **more.get(name, nothing)} for name in names}

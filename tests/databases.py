@@ -29,7 +29,7 @@ _CONNECT_TIMEOUT_SECONDS = 5
 
 @contextmanager
 def make_database(kind: str, tmp_path: Path) -> Iterator[sa.Engine]:
-    """Yield an engine on a new, migrated database that nobody else uses.
+    """Yield an engine on a new, migrated database that no other test uses.
 
     Where the server cannot be reached the test is skipped, or fails if ``CI`` is set.
 
@@ -78,7 +78,7 @@ def end_other_connections(engine: sa.Engine) -> None:
 
 @contextmanager
 def _server(kind: str) -> Iterator[sa.Connection]:
-    """Yield a connection to the server as somebody who may create databases, without transactions."""
+    """Yield a connection to the server, of a user that may create databases, without transactions."""
     variable, default = _SERVERS[kind]
     url = os.environ.get(variable, default)
     engine = sa.create_engine(

@@ -1,4 +1,4 @@
-"""What tests need of the machine: where it is missing they are skipped, and in CI they fail."""
+"""Requirements of tests on the machine: if one is missing, tests are skipped; in CI they fail."""
 
 from __future__ import annotations
 

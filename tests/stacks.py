@@ -1,4 +1,4 @@
-"""Whether tests can have the whole service with servers of its own."""
+"""Availability of the whole service with its own servers for tests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rig.wanted import Database
 
 
 def require_stack(database: Database, *, has_web_server: bool = False) -> None:
-    """Give up on the test if a stack of ``rig`` cannot be had on this machine."""
+    """Skip the test if this machine cannot run a stack of ``rig``; fail it in CI."""
     try:
         needs.check(database, has_web_server=has_web_server)
     except LabError as error:

@@ -1,4 +1,4 @@
-"""What the served cloud does beyond the contract of the ports, which it passes (``cloud.served_lab``)."""
+"""Functions of the served cloud beyond the contract of the ports, which ``cloud.served_lab`` tests."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def control(served: ServedCloud) -> Iterator[CloudControl]:
 
 @pytest.fixture
 def free_process() -> Iterator[Callable[[list[str]], subprocess.Popen[str]]]:
-    """Starts a program that is killed at the end of the test, if it still runs."""
+    """Yield a function that starts a program; at the end of the test the program is killed if it runs."""
     started: list[subprocess.Popen[str]] = []
 
     def start(command: list[str]) -> subprocess.Popen[str]:
@@ -163,7 +163,7 @@ def test_the_services_are_for_administrators(
     assert answer.status_code == status
 
 
-def test_what_nobody_serves_is_not_found(served: ServedCloud) -> None:
+def test_an_unknown_path_is_not_found(served: ServedCloud) -> None:
     for path in ("/volume/v3", "/compute/v2.1/os-keypairs", "/placement/allocations/1"):
         assert requests.get(f"{served.url}{path}", headers=ADMIN, timeout=10).status_code == 404
 

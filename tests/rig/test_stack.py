@@ -1,4 +1,4 @@
-"""The rig starts the whole service, can strike each part of it, and leaves nothing behind."""
+"""The rig starts the whole service, can stop each part of it, and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LEASE = {"name": "l", "start_date": "now", "end_date": "9000-01-01 00:00", "rese
 
 @pytest.fixture(scope="module")
 def stack(request: pytest.FixtureRequest) -> Iterator[Stack]:
-    """Return a stack, on MariaDB if the test names no database."""
+    """Yield a stack, by default on MariaDB."""
     with running(Wanted(database=getattr(request, "param", "mariadb"))) as stack:
         yield stack
 
@@ -80,7 +80,7 @@ def test_what_all_managers_missed_while_they_stood_still_is_done_when_they_go_on
 def test_a_server_that_has_ended_comes_back_with_what_it_kept(stack: Stack, end: str) -> None:
     url = lease_of(stack)
     becomes_active(url)
-    server = stack.service(stack.wanted.database)
+    server = stack.databases[0]
 
     getattr(server, end)()
     assert not server.is_running
@@ -112,7 +112,7 @@ def test_nothing_is_left_of_a_block_that_raised() -> None:
 
 
 def running_below(folder: Path) -> Iterator[str]:
-    """Yield the command lines in which a folder is named, of processes that run."""
+    """Yield the command lines of running processes that contain the path of a folder."""
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and processes.find(int(entry.name)) is not None:
             try:

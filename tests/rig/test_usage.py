@@ -1,4 +1,4 @@
-"""What is read of processes is what they did."""
+"""Measured usage of processes equals their actual usage."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rig.usage import processor_seconds, resident_mebibytes
 
 MEBIBYTE = 2**20
 GONE = 2**22 + 1
-"""More than any process id of Linux."""
+"""A number above the highest process id on Linux."""
 
 
 def test_memory_that_is_filled_is_held() -> None:
