@@ -73,7 +73,11 @@ doc: $(STAMP) ## build the documentation into build/doc
 faults: $(STAMP) ## strike the service's own processes for ten minutes: make faults FAULTS="--seconds 3600 --seed 1"
 	@PYTHONPATH=tests:. $(BIN)/python -W ignore -m faults $(FAULTS)
 
-race: $(STAMP) ## have 8 processes fight over a small pool, 20,000 attempts a database
+cluster: $(STAMP) ## inject faults into managers and nodes of a Galera cluster: make cluster FAULTS="--seconds 3600"
+	@PYTHONPATH=tests:. $(BIN)/python -W ignore -m faults --database galera \
+	--only nothing manager-killed database-killed manager-paused $(FAULTS)
+
+race: $(STAMP) ## let 8 processes compete for a small pool, 20,000 attempts per database
 	@$(BIN)/python bench/race
 
 static: $(STAMP)

@@ -1,22 +1,25 @@
-"""``python -m faults``: strikes the service's own processes, and says what was found (``make faults``)."""
+"""``python -m faults``: cause faults in the service's processes and report the results (``make faults``)."""
 
 from __future__ import annotations
 
 import argparse
 import random
 import time
+from typing import get_args
 
 from faults.measures import MEASURES
 from faults.runs import ground
 from faults.troubles import TROUBLES
 
+from rig.wanted import Database
+
 
 def main() -> None:
-    """Make runs until the time is over; the first that finds something ends the program with its error."""
+    """Run the faults in turn until the time is over; a failed run ends the program with its error."""
     parser = argparse.ArgumentParser(prog="python -m faults", description=__doc__)
     parser.add_argument("--seconds", type=float, default=600, help="no run begins later; each once at least")
     parser.add_argument("--seed", type=int, help="of the first run; the next ones follow. Random by default")
-    parser.add_argument("--database", choices=("mariadb", "postgresql"), default="mariadb")
+    parser.add_argument("--database", choices=get_args(Database), default="mariadb")
     parser.add_argument("--managers", type=int, default=3)
     parser.add_argument("--leases", type=int, default=500, help="made in each run, at least")
     parser.add_argument("--strikes", type=int, default=5, help="in each run, at least")

@@ -1,7 +1,7 @@
-"""What processes have left in the database, in the cloud and at a listener, held against what must be.
+"""State of the database, the cloud and a listener after a run, checked against the invariants.
 
-It is looked at as the engine's own invariants look at a lab: so whatever holds there, where each step of one
-manager is struck in turn, is asked here, too, of several that were struck at random.
+The invariants are those of the engine's tests, where each step of one manager is faulty in turn. Here,
+they are checked for several managers with random faults.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from tempfile import TemporaryDirectory
 from typing import Protocol
 
 import sqlalchemy as sa
+from faults.lessees import Promise
 from reconcile import invariants
 from reconcile.lab import Lab
 from reconcile.parts import Conditions
-from faults.lessees import Promise
 
 from blazar.cloud.simulated import SimulatedCloud
 from blazar.db.store import SqlStore
@@ -29,32 +29,32 @@ from blazar.plugins.testing.site import Sent, Site
 from rig.cloud import CloudControl
 
 SECONDS_TO_SETTLE = 240
-"""Two sweeps are among them: what a request that was cut off made outside is removed by the second one."""
+"""Enough for two sweeps; the second one removes what an interrupted request has created in the cloud."""
 _SHORTEST_LOOK_SECONDS = 0.5
 _LONGEST_PROBLEM = 300
 
 
 class Heard(Protocol):
-    """A listener."""
+    """A listener for notifications."""
 
     @property
     def counts(self) -> Counter[tuple[str, str]]:
-        """Return what has been heard, by lease and event type."""
+        """Return the number of notifications received, by lease ID and event type."""
 
 
 class Aftermath(Lab):
-    """A lab in which others work: there is nothing to be done in it, but everything to be seen."""
+    """A read-only lab of an installation in which other processes work."""
 
     def __init__(self, engine: sa.Engine, control: CloudControl, notices: Heard) -> None:
         Site.__init__(self, engine)
         self.conditions = Conditions()
         self.violations = []
         self.last_problem = ""
-        """What was waited for at last, in words for who wonders why it takes so long."""
+        """The last failed check, as an explanation of a long wait."""
         self._control, self._notices = control, notices
 
     def look(self) -> None:
-        """See what there is now."""
+        """Read the current state."""
         state = self._control.state()
         self.clock = ManualClock(SystemClock().now())
         self.faults = WatchedFaults(lambda: None)
@@ -62,22 +62,25 @@ class Aftermath(Lab):
             path = Path(folder) / "cloud.json"
             path.write_text(json.dumps(state))
             self.cloud = SimulatedCloud(self.clock, state_file=path, faults=self.faults)
-        self.store = ScriptedStore(SqlStore(self.engine, self.clock))
+        self.store = ScriptedStore(SqlStore(self.engine, self.clock, {}))
         self.sent = Sent()
         self.sent.counts = self._notices.counts
         self.host_names = [each["service_host"] for each in state["hypervisors"]]
 
     def check(self, promises: Iterable[Promise] = ()) -> None:
-        """See what there is now, and raise AssertionError if it is not what must be."""
+        """Read the current state and check it. Raises AssertionError."""
         self.look()
         invariants.check_settled(self)
         check_promises(self, promises)
 
     def wait_until_settled(self, promises: Iterable[Promise] = ()) -> float:
-        """Return after how many seconds everything was as it must be. Raises AssertionError if it never was.
+        """Wait until all checks pass, and return the seconds that it took.
 
         Args:
-            promises: What lessees were told.
+            promises: The answers that lessees received.
+
+        Raises:
+            AssertionError: A check still fails after SECONDS_TO_SETTLE.
         """
         began = time.monotonic()
         while True:
@@ -93,7 +96,7 @@ class Aftermath(Lab):
 
 
 def check_promises(aftermath: Aftermath, promises: Iterable[Promise]) -> None:
-    """Whatever a lessee was told has become true."""
+    """Check that every answer to a lessee has come true."""
     leases = {each.id: each for each in aftermath.leases()}
     for each in promises:
         found = leases.get(each.lease_id)  # type: ignore[call-overload]

@@ -1,4 +1,4 @@
-"""The API as a lessee or an operator uses it, who knows what an answer says and what it leaves open."""
+"""A client of the API, for a lessee or an operator, that tracks requests of unknown outcome."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ _ATTEMPTS = 5
 
 
 class Said(Enum):
-    """What an answer says about a request."""
+    """The outcome of a request, as far as the client knows it."""
 
     DONE = "done"
     REFUSED = "refused"
-    """It changed nothing."""
+    """The request changed nothing."""
     UNKNOWN = "unknown"
-    """It may have been done, or may still be."""
+    """The request may have been carried out, or still may be."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came of a request."""
+    """The answer to a request."""
 
     said: Said
     status: int | None
-    """None without an answer."""
+    """The HTTP status; None without an answer."""
     body: Any
 
 
 class Client:
-    """One user's connection; to be used from one thread."""
+    """One user's connection; use it from one thread only."""
 
     def __init__(self, url: str, user: str, project: str = PROJECT) -> None:
         self._url = url
@@ -53,10 +53,10 @@ class Client:
         )
 
     def ask(self, method: str, path: str, body: object = None) -> Answer:
-        """Return what came of a request.
+        """Send a request and return its answer.
 
         Raises:
-            AssertionError: It was answered as nothing may be answered: by an error inside of the service.
+            AssertionError: The answer is an internal server error.
         """
         try:
             answer = self._session.request(method, f"{self._url}{path}", json=body, timeout=_TIMEOUT_SECONDS)
@@ -70,10 +70,14 @@ class Client:
         return Answer(said, answer.status_code, content)
 
     def get(self, path: str, key: str) -> Any:
-        """Return what stands at a path, asking until there is an answer. Raises AssertionError."""
+        """Return the value under *key* at a path, repeating the request until it is answered.
+
+        Raises:
+            AssertionError: All attempts failed.
+        """
         answers = (self.ask("GET", path) for _ in range(_ATTEMPTS))
         found = next((each for each in answers if each.said is Said.DONE), None)
-        assert found is not None, f"nothing is answered at {path}"
+        assert found is not None, f"no answer at {path}"
         return found.body[key]
 
     def close(self) -> None:

@@ -1,9 +1,10 @@
-"""Lessees who make, extend, shorten, move, use and delete leases of all kinds, as fast as they can."""
+"""Lessees that create, extend, shorten, move, use and delete leases of all kinds as fast as they can."""
 
 from __future__ import annotations
 
 import random
 import threading
+import time
 import uuid
 from collections import Counter
 from collections.abc import Mapping
@@ -19,47 +20,49 @@ from rig.cloud import CloudControl
 
 MINUTE = timedelta(minutes=1)
 FLAVOR = Flavor(id="small", name="small", vcpus=2, memory_mb=1024, disk_gb=10, is_public=True)
-"""Of which there are leases; the cloud must have it."""
+"""The flavor of instances in leases; it must exist in the cloud."""
 HOSTS, INSTANCES, FLAVORS = "physical:host", "virtual:instance", "flavor:instance"
 
 
 @dataclass(slots=True, kw_only=True)
 class Promise:
-    """What a lessee was told of a lease."""
+    """The answers that a lessee received about a lease."""
 
     lease_id: str
     reservation_id: str
     resource_type: str
     start: datetime
     end: datetime | None
-    """None from when a request to change it was not answered."""
+    """None after a request to change the lease was not answered."""
     is_deleted: bool | None = False
-    """None if the request to delete it was not answered."""
+    """None if the request to delete the lease was not answered."""
 
 
 @dataclass(slots=True)
 class Ledger:
-    """What all lessees were told, and how often what was said."""
+    """The answers that all lessees received, and their counts."""
 
     promises: list[Promise] = field(default_factory=list)
     answers: Counter[str] = field(default_factory=Counter)
     created: int = 0
+    seconds: list[float] = field(default_factory=list)
+    """The duration of each answered create request."""
     problems: list[str] = field(default_factory=list)
-    """What no lessee must be told."""
+    """Answers that no lessee may receive."""
 
 
 class Lessees:
-    """They begin at once, and end when they are told to."""
+    """Threads of lessees, from the creation of this object until :meth:`end`."""
 
     def __init__(self, url: str, cloud_url: str, network_id: str, *, seed: int, count: int = 6) -> None:
-        """Begin.
+        """Start the lessees.
 
         Args:
-            url: Of the API.
-            cloud_url: Of the cloud, on which servers are booted.
-            network_id: Of which there are floating IPs.
-            seed: Of all choices; each lessee has a sequence of its own.
-            count: How many lessees there are.
+            url: The URL of the API.
+            cloud_url: The URL of the cloud, on which servers are booted.
+            network_id: The ID of the network of the floating IPs.
+            seed: The seed of all choices; each lessee has its own sequence.
+            count: The number of lessees.
         """
         self.ledger = Ledger()
         self._url, self._cloud_url, self._network_id = url, cloud_url, network_id
@@ -73,7 +76,7 @@ class Lessees:
             each.start()
 
     def end(self) -> Ledger:
-        """Have them finish what they are at, and return what they were told."""
+        """Let the lessees finish their current requests, and return the ledger."""
         self._is_over.set()
         for each in self._threads:
             each.join()
@@ -103,17 +106,22 @@ class Lessees:
             "end_date": _text(end),
             "reservations": [reservation],
         }
+        began, requested_start = time.monotonic(), start or _minute()
         answer = client.ask("POST", "/leases", body)
         self._count("create", answer)
+        if answer.said is not Said.UNKNOWN:
+            with self._lock:
+                self.ledger.seconds.append(time.monotonic() - began)
         if answer.said is not Said.DONE:
             return
         lease = answer.body["lease"]
+        promised_start, promised_end = _promised_dates(lease, requested_start, end)
         promise = Promise(
             lease_id=lease["id"],
             reservation_id=lease["reservations"][0]["id"],
             resource_type=reservation["resource_type"],
-            start=start or _minute(),
-            end=end,
+            start=promised_start,
+            end=promised_end,
         )
         mine.append(promise)
         with self._lock:
@@ -147,13 +155,13 @@ class Lessees:
         answer = client.ask("PUT", f"/leases/{promise.lease_id}", dates)
         self._count(what, answer)
         if answer.said is Said.UNKNOWN:
-            # Also after later answers: a manager that was paused may do it when it goes on.
+            # It stays unknown after later answers: a paused manager may apply the change when it resumes.
             promise.end = None
         elif answer.said is Said.DONE and promise.end is not None:
-            promise.end, promise.start = end, start or promise.start
+            promise.start, promise.end = _promised_dates(answer.body["lease"], start or promise.start, end)
 
     def _use(self, client: Client, control: CloudControl, chance: random.Random, mine: list[Promise]) -> None:
-        """Boot a server in a lease that runs; it goes with the lease."""
+        """Boot a server in a running lease; it is deleted with the lease."""
         begun = [each for each in mine if each.start <= _minute() and each.resource_type in _HINTS]
         if not begun:
             return
@@ -165,7 +173,7 @@ class Lessees:
             hint = {_HINTS[promise.resource_type]: promise.reservation_id}
             control.boot_server("server", PROJECT, **hint)
         except requests.HTTPError:
-            # It has ended meanwhile, or is full.
+            # The lease has ended in the meantime, or is full.
             return
         with self._lock:
             self.ledger.answers["server booted"] += 1
@@ -182,7 +190,7 @@ class Lessees:
 
 
 def _window(chance: random.Random) -> tuple[datetime | None, datetime]:
-    """Return a start, None for at once, and an end; most are near, some are days away."""
+    """Return a start, None for "now", and an end; most are within minutes, some are days ahead."""
     kind, minutes = chance.random(), chance.randint(1, 3)
     if kind < 0.45:
         return None, _minute() + (minutes + 1) * MINUTE
@@ -191,7 +199,7 @@ def _window(chance: random.Random) -> tuple[datetime | None, datetime]:
 
 
 _HINTS = {HOSTS: "reservation_id", INSTANCES: "flavor_id", FLAVORS: "flavor_id"}
-"""How Nova is told of which reservation a server is: a reservation of instances has a flavor of its own."""
+"""The hint that tells Nova a server's reservation; a reservation of instances has its own flavor."""
 
 
 def _reservation(chance: random.Random, network_id: str) -> Mapping[str, Any]:
@@ -222,8 +230,21 @@ def _reservation(chance: random.Random, network_id: str) -> Mapping[str, Any]:
     }
 
 
+def _promised_dates(lease: Mapping[str, Any], start: datetime, end: datetime) -> tuple[datetime, datetime]:
+    """Return the start and end dates in an answer.
+
+    Raises:
+        AssertionError: A date is neither the requested one nor a minute later. The service treats a date as
+            "now" if its minute has passed before the request arrives.
+    """
+    found = [datetime.fromisoformat(lease[key]).replace(tzinfo=UTC) for key in ("start_date", "end_date")]
+    for requested, promised in zip((start, end), found, strict=True):
+        assert promised - requested in (timedelta(0), MINUTE), f"{requested} became {promised}"
+    return found[0], found[1]
+
+
 def _minute() -> datetime:
-    """Return the minute that has begun last."""
+    """Return the start of the current minute."""
     return datetime.now(UTC).replace(second=0, microsecond=0)  # noqa: TID251 - that of the processes, too
 
 

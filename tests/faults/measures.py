@@ -1,4 +1,4 @@
-"""How soon others do what a manager was at that was killed, or told to end."""
+"""Time until other managers continue the work of one that was killed or stopped."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from cloudlab.service import Service
 from cloudlab.waiting import wait_until
 
 LATENCY_MS = 500
-"""So that each start takes seconds, and is under way when its manager is struck."""
+"""The latency of the cloud, such that each start takes seconds and is in progress at the fault."""
 _SECONDS_TO_BEGIN = 30
 _SECONDS_TO_END = 120
 
 
 def takeover_seconds(here: Ground) -> float:
-    """Return how long it takes until nothing is left to a killed manager of what it was at."""
+    """Return the seconds after a kill until the manager holds no more claims."""
     with _at_work(here) as (busiest, owner):
         began = time.monotonic()
         busiest.kill()
@@ -32,18 +32,18 @@ def takeover_seconds(here: Ground) -> float:
 
 
 def graceful_stop_seconds(here: Ground) -> float:
-    """Return how long a manager takes to end that is told to, by when nothing is left to it."""
+    """Return the seconds that a manager takes to stop; it must hold no claims afterwards."""
     with _at_work(here) as (busiest, owner):
         began = time.monotonic()
         busiest.stop()
         seconds = time.monotonic() - began
-        assert owner not in _owners(here), "what it was at is not handed back"
+        assert owner not in _owners(here), "the stopped manager still holds claims"
         return seconds
 
 
 @contextmanager
 def _at_work(here: Ground) -> Iterator[tuple[Service, str]]:
-    """Yield the manager that is at most of the leases that start, and the name that it signs with."""
+    """Yield the manager with the most claims on starting leases, and its name in the claims."""
     here.control.set_latency_ms(LATENCY_MS)
     with closing(Client(here.stack.url, "user")) as client:
         for number in range(HOSTS):
@@ -73,7 +73,7 @@ def _wait_until_given_up(here: Ground, owner: str) -> None:
 
 
 def _owners(here: Ground) -> Counter[str]:
-    """Return how many leases each manager is at, by the name that it signs with."""
+    """Return the number of claims of each manager, by its name in the claims."""
     owner = tables.work.c.owner
     with here.aftermath.engine.connect() as connection:
         return Counter(connection.scalars(sa.select(owner).where(owner.is_not(None))))
@@ -94,4 +94,4 @@ MEASURES: Mapping[str, tuple[Callable[[Ground], float], float]] = {
     "takeover": (takeover_seconds, 15),
     "graceful stop": (graceful_stop_seconds, 10),
 }
-"""By name; beside it, what is promised, in seconds."""
+"""The measures by name, each with its maximum in seconds."""

@@ -1,4 +1,4 @@
-"""What a consumer on the broker hears, which bears with the broker's restarts."""
+"""A consumer of notifications on the broker that survives the broker's restarts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _PAUSE_SECONDS = 0.2
 
 
 class Notices:
-    """Counts notifications by lease and event type, in a thread; use it in a ``with`` statement."""
+    """Counter of notifications by lease ID and event type, in a thread; use it in a ``with`` statement."""
 
     def __init__(self, transport_url: str) -> None:
         self._url = urlsplit(transport_url)
@@ -29,7 +29,7 @@ class Notices:
 
     def __enter__(self) -> Notices:
         self._thread.start()
-        assert self._is_there.wait(30), "the broker does not let anybody listen"
+        assert self._is_there.wait(30), "the broker accepts no consumer"
         return self
 
     def __exit__(
@@ -43,7 +43,7 @@ class Notices:
 
     @property
     def counts(self) -> Counter[tuple[str, str]]:
-        """Return a copy of what has been heard so far."""
+        """Return a copy of the counts so far."""
         with self._lock:
             return Counter(self._counts)
 
@@ -53,7 +53,7 @@ class Notices:
                 with self._connection() as connection:
                     self._take_all(connection.channel())
             except (amqp.AMQPError, OSError):
-                # The broker is being restarted.
+                # The broker is restarting.
                 self._is_over.wait(_PAUSE_SECONDS)
 
     def _connection(self) -> amqp.Connection:
@@ -62,7 +62,7 @@ class Notices:
         return amqp.Connection(address, userid=url.username, password=url.password, connect_timeout=5)
 
     def _take_all(self, channel: amqp.Channel) -> None:
-        # As oslo.messaging declares both where they are to outlive a restart; whoever comes first does.
+        # Durable, as oslo.messaging declares both to survive restarts; the first to connect creates them.
         channel.exchange_declare(_EXCHANGE, "topic", durable=True, auto_delete=False)
         channel.queue_declare(_QUEUE, durable=True, auto_delete=False)
         channel.queue_bind(_QUEUE, _EXCHANGE, routing_key=_QUEUE)

@@ -1,4 +1,4 @@
-"""A run: lessees at work, processes that are struck, and what is found afterwards."""
+"""A run: lessees at work, faults in processes, and checks afterwards."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import random
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 
+import numpy
 import requests
+from faults import cluster
 from faults.aftermath import Aftermath
 from faults.client import Client
 from faults.lessees import FLAVOR, Ledger, Lessees
@@ -35,11 +37,11 @@ _PATIENCE_SECONDS = 900
 
 OPTIONS: Sections = {
     "DEFAULT": {
-        # A request of which a manager dies is answered with 503 after this time.
+        # A request whose manager dies is answered with 503 after this time.
         "rpc_response_timeout": 10,
     },
     "manager": {"delete_wait_seconds": 5, "longest_retry_seconds": 4, "sweep_interval_minutes": 1},
-    # What has left the service survives the broker's restart.
+    # Messages that have left the service survive the broker's restart.
     "oslo_messaging_rabbit": {"amqp_durable_queues": True},
     **{name: {"timeout": CLIENT_TIMEOUT_SECONDS} for name in ("nova", "placement", "neutron", "glance")},
 }
@@ -47,7 +49,7 @@ OPTIONS: Sections = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """What a run was like; if it found anything that must not be, it raised instead."""
+    """The statistics of a successful run; a failed check raises AssertionError instead."""
 
     name: str
     seed: int
@@ -56,9 +58,11 @@ class Report:
     seconds: float
     seconds_to_settle: float
     notices: int
+    conflicts: int = 0
+    """Transactions that nodes of a cluster refused, or aborted in favour of other nodes' transactions."""
 
     def __str__(self) -> str:
-        """Return it in one line."""
+        """Return the report as one line."""
         answers = self.ledger.answers
         kinds = Counter(each.resource_type for each in self.ledger.promises)
         leases = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
@@ -67,7 +71,9 @@ class Report:
             f"{self.name}: seed {self.seed}, {self.strikes} strikes, {self.ledger.created} leases in "
             f"{self.seconds:.0f} s ({leases}); requests done {said['done']}, refused {said['refused']}, "
             f"not answered {said['unknown']}; servers {answers['server booted']}; settled after "
-            f"{self.seconds_to_settle:.1f} s; {self.notices} notifications"
+            f"{self.seconds_to_settle:.1f} s; {self.notices} notifications; creates p50 "
+            f"{1000 * _quantile(self.ledger.seconds, 50):.0f} ms, p99 "
+            f"{1000 * _quantile(self.ledger.seconds, 99):.0f} ms, {self.conflicts} conflicts"
         )
 
 
@@ -78,7 +84,7 @@ _SAID = ("done", "refused", "unknown")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ground:
-    """An installation with registered hosts and floating IPs, on which runs are made one after the other."""
+    """An installation with registered hosts and floating IPs, for one run after another."""
 
     stack: Stack
     control: CloudControl
@@ -87,17 +93,20 @@ class Ground:
     network_id: str
 
     def strike(self, name: str, trouble: Trouble, *, seed: int, leases: int, strikes: int = 1) -> Report:
-        """Return the report of a run, after which no lease is left. Raises AssertionError, with the seed.
+        """Make a run, delete all its leases, and return its report.
 
         Args:
-            name: Of the trouble.
-            trouble: Strikes until it is told to stop.
-            seed: Of all choices but those of the processes themselves.
-            leases: How many are made meanwhile, at least.
-            strikes: How often it strikes, at least.
+            name: The name of the trouble.
+            trouble: The function that causes faults until it is told to stop.
+            seed: The seed of all choices except those of the processes themselves.
+            leases: The minimum number of leases to create.
+            strikes: The minimum number of faults.
+
+        Raises:
+            AssertionError: A check failed.
         """
         print(f"{name}: seed {seed}", flush=True)
-        heard = self.notices.counts.total()
+        heard, conflicts = self.notices.counts.total(), cluster.conflicts(self.stack)
         scene = Scene(self.stack, self.control, random.Random(f"{seed}-trouble"))
         began = time.monotonic()
         ledger = self._work(scene, trouble, seed, leases, strikes)
@@ -106,6 +115,9 @@ class Ground:
         settled = self.aftermath.wait_until_settled(ledger.promises)
         if settled > _LONG_SECONDS:
             print(f"{name}: waited for {self.aftermath.last_problem}", flush=True)
+        cluster.check_nodes(self.stack)
+        # A restarted node counts from 0 again.
+        conflicts = max(0, cluster.conflicts(self.stack) - conflicts)
         self.clear()
         return Report(
             name=name,
@@ -115,6 +127,7 @@ class Ground:
             seconds=seconds,
             seconds_to_settle=settled,
             notices=self.notices.counts.total() - heard,
+            conflicts=conflicts,
         )
 
     def _work(self, scene: Scene, trouble: Trouble, seed: int, leases: int, strikes: int) -> Ledger:
@@ -143,9 +156,9 @@ class Ground:
         return ledger
 
     def clear(self) -> None:
-        """Delete all leases as lessees do; then the cloud is as it was before the first one."""
+        """Delete all leases as lessees would, then check that the cloud has no leftovers."""
         with closing(Client(self.stack.url, "user")) as client, ThreadPoolExecutor(_HANDS) as pool:
-            # What a manager was asked for that was paused may come late.
+            # A request to a paused manager may be carried out late.
             while leases := client.get("/leases", "leases"):
                 list(pool.map(self._delete, leases))
                 self.aftermath.wait_until_settled()
@@ -161,9 +174,13 @@ class Ground:
             client.ask("DELETE", f"/leases/{lease['id']}")
 
 
+def _quantile(values: Sequence[float], percent: int) -> float:
+    return float(numpy.percentile(values, percent)) if values else 0
+
+
 @contextmanager
 def ground(database: Database, managers: int = 3) -> Iterator[Ground]:
-    """Yield an installation, all of it its own, with everything registered that can be reserved."""
+    """Yield a dedicated installation in which all reservable resources are registered."""
     wanted = Wanted(database=database, managers=managers, hosts=HOSTS, options=OPTIONS)
     with running(wanted) as stack, Notices(stack.transport_url) as notices:
         engine, control = make_engine(stack.database_url), CloudControl(stack.cloud_url)

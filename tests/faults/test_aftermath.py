@@ -1,4 +1,4 @@
-"""What is held against the aftermath of a run finds what it is to find."""
+"""The checks of the aftermath find the problems that they are made for."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Stage:
 
 @pytest.fixture
 def stage(tmp_path: Path) -> Iterator[Stage]:
-    """An installation that is settled."""
+    """Return an installation that has settled."""
     cloud = SimulatedCloud(ManualClock())
     furnish(cloud, hosts=2)
     for number in (1, 2):
@@ -52,7 +52,7 @@ def stage(tmp_path: Path) -> Iterator[Stage]:
         ServedCloud(cloud) as served,
         closing(CloudControl(served.url)) as control,
     ):
-        store = SqlStore(engine, ManualClock())
+        store = SqlStore(engine, ManualClock(), {})
         with store.begin() as transaction:
             for each in cloud.compute.list_hypervisors():
                 name = each.hypervisor_hostname

@@ -1,4 +1,4 @@
-"""The service's own processes are struck while lessees are at work; ``make faults`` does it for longer."""
+"""Faults in the service's own processes while lessees are at work; ``make faults`` runs for longer."""
 
 from __future__ import annotations
 

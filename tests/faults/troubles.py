@@ -1,4 +1,4 @@
-"""What strikes the processes while lessees are at work."""
+"""Faults in the processes while lessees are at work."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from rig.cloud import CloudControl, Fault, FaultKind
 from rig.stack import Stack
 
 CLAIM_SECONDS = 10
-"""The managers' own default."""
+"""The managers' default claim duration."""
 CLIENT_TIMEOUT_SECONDS = 2
-"""Of the managers' calls to the cloud."""
+"""The timeout of the managers' cloud calls."""
 SERVICES_OF_CLOUD = "[!i]*"
-"""All but identity."""
+"""All services except identity."""
 
 
 @dataclass(slots=True)
 class Scene:
-    """Whom to strike, and when to stop."""
+    """The targets of faults, their number, and the signal to stop."""
 
     stack: Stack
     cloud: CloudControl
@@ -31,16 +31,16 @@ class Scene:
     strikes: int = 0
 
     def pause(self, least: float, most: float) -> bool:
-        """Wait for a while; return whether to go on."""
+        """Wait for a random time; return whether to continue."""
         return not self.is_over.wait(self.chance.uniform(least, most))
 
     def victim(self) -> Service:
-        """Return one of the managers."""
+        """Return a random manager, and count a fault."""
         self.strikes += 1
         return self.chance.choice(self.stack.managers)
 
     def server(self, name: str) -> Service:
-        """Return a server that all processes use."""
+        """Return a server that all processes use, and count a fault."""
         self.strikes += 1
         return self.stack.service(name)
 
@@ -58,17 +58,17 @@ def kill_managers(scene: Scene) -> None:
 
 
 def pause_managers(scene: Scene) -> None:
-    """Have a manager stand still for longer than its claims last, and go on as if nothing had happened."""
+    """Pause a manager for longer than its claims last; it then continues as if nothing had happened."""
     while scene.pause(1, 3):
         victim = scene.victim()
         victim.pause()
-        # Also at the end of the run, as a manager that slept sees it.
+        # Not shortened at the end of the run, so that the manager always outsleeps its claims.
         threading.Event().wait(CLAIM_SECONDS + scene.chance.uniform(1, 4))
         victim.resume()
 
 
 def restart_managers(scene: Scene) -> None:
-    """Have each manager end, and begin again, in turn; a round for an upgrade."""
+    """Restart all managers in turn, as in a rolling upgrade."""
     while scene.pause(0, 1):
         for each in scene.stack.managers:
             scene.strikes += 1
@@ -78,15 +78,16 @@ def restart_managers(scene: Scene) -> None:
 
 
 def restart_broker(scene: Scene) -> None:
-    """Have the broker end, and begin again."""
+    """Stop the broker, and start it again."""
     while scene.pause(2, 4):
         _restart(scene.server("rabbitmq"), scene, lambda broker: broker.stop())
 
 
 def kill_database(scene: Scene) -> None:
-    """Kill the database's server, so that all connections break, and start it again."""
+    """Kill the database server, so that all connections break, and start it again."""
     while scene.pause(2, 5):
-        _restart(scene.server(scene.stack.wanted.database), scene, lambda database: database.kill())
+        victim = scene.chance.choice(scene.stack.databases)
+        _restart(scene.server(victim.name), scene, lambda database: database.kill())
 
 
 def _restart(server: Service, scene: Scene, end: Callable[[Service], None]) -> None:
@@ -97,12 +98,12 @@ def _restart(server: Service, scene: Scene, end: Callable[[Service], None]) -> N
 
 
 def refuse_in_cloud(scene: Scene) -> None:
-    """Have the cloud answer 503, and not do what was asked, at each fifth call."""
+    """Let every fifth cloud call fail with 503 without an effect."""
     _trouble_cloud(scene, Fault(kind=FaultKind.STATUS, every=5, service=SERVICES_OF_CLOUD))
 
 
 def lose_replies(scene: Scene) -> None:
-    """Have the cloud do what was asked, and cut the connection, at each fifth call; at others, not do it."""
+    """Let every fifth cloud call lose its reply after taking effect, and cut every seventh one."""
     _trouble_cloud(
         scene,
         Fault(kind=FaultKind.LOSE_REPLY, every=5, service=SERVICES_OF_CLOUD),
@@ -111,7 +112,7 @@ def lose_replies(scene: Scene) -> None:
 
 
 def answer_late(scene: Scene) -> None:
-    """Have the cloud answer later than is waited for, or do later what was asked, at each 25th call."""
+    """Delay every 25th cloud call beyond the client's timeout, before or after it takes effect."""
     late = CLIENT_TIMEOUT_SECONDS * 1.5
     _trouble_cloud(
         scene,
@@ -130,7 +131,14 @@ def _trouble_cloud(scene: Scene, *faults: Fault) -> None:
     scene.cloud.set_faults()
 
 
+def strike_nothing(scene: Scene) -> None:
+    """Cause no faults while lessees work."""
+    while scene.pause(0.5, 0.5):
+        scene.strikes += 1
+
+
 TROUBLES: Mapping[str, Trouble] = {
+    "nothing": strike_nothing,
     "manager-killed": kill_managers,
     "manager-paused": pause_managers,
     "rolling-restart": restart_managers,
@@ -140,4 +148,4 @@ TROUBLES: Mapping[str, Trouble] = {
     "cloud-replies-lost": lose_replies,
     "cloud-late": answer_late,
 }
-"""By name."""
+"""The troubles by name."""

@@ -1,0 +1,171 @@
+"""Many lessees on a Galera cluster that accepts writes on all nodes; ``make cluster`` runs for longer."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+import pytest
+from clocks import EPOCH, ManualClock
+from databases import empty_tables
+from faults.runs import Ground, ground
+from faults.troubles import TROUBLES
+from samples import HOUR, make_host, make_lease
+from stacks import require_stack
+
+from blazar.db.engine import make_engine
+from blazar.db.schema import upgrade
+from blazar.db.store import SqlStore
+from blazar.domain.errors import ConcurrentUpdate
+from blazar.domain.health import Diagnosis, Health
+from blazar.ports.outbox import Message
+from blazar.ports.store import Transaction
+
+LEASES = 40
+
+
+@pytest.fixture(scope="module")
+def here() -> Iterator[Ground]:
+    require_stack("galera")
+    with ground("galera") as here:
+        yield here
+
+
+@pytest.mark.parametrize("name", ["manager-killed", "database-killed"])
+def test_nodes_agree_and_promise_nothing_twice_whatever_is_killed(here: Ground, name: str) -> None:
+    report = here.strike(name, TROUBLES[name], seed=random.randrange(2**31), leases=LEASES)
+
+    print(report)
+    assert report.strikes >= 1
+    assert report.ledger.created >= LEASES
+
+
+HOST, LEASE = make_host("1"), make_lease("lease")
+FAILED = Diagnosis(health=Health.FAILED, problem="down")
+Act = Callable[[Transaction], object]
+
+
+@pytest.fixture(scope="module")
+def nodes(here: Ground) -> Iterator[tuple[SqlStore, SqlStore]]:
+    """Yield the stores of one database on two nodes."""
+    here.stack.make_database("nodes")
+    urls = [each.rpartition("/")[0] + "/nodes" for each in here.stack.database_urls[:2]]
+    with ExitStack() as engines:
+        one, other = (make_engine(url) for url in urls)
+        engines.callback(one.dispose)
+        engines.callback(other.dispose)
+        upgrade(one)
+        yield SqlStore(one, ManualClock(), {}), SqlStore(other, ManualClock(), {})
+
+
+@pytest.fixture
+def store(nodes: tuple[SqlStore, SqlStore]) -> SqlStore:
+    """Return the store on the first node, with a host and a due lease."""
+    empty_tables(nodes[0]._engine)
+    do(nodes[0], insert)
+    return nodes[0]
+
+
+def insert(transaction: Transaction) -> None:
+    transaction.hosts.insert(HOST)
+    transaction.leases.insert(LEASE)
+    transaction.work.plan({LEASE.id: EPOCH})
+    transaction.outbox.append([Message(event_type="lease.create", lease_id=LEASE.id, payload={})], EPOCH)
+
+
+def do(store: SqlStore, act: Act) -> None:
+    with store.begin() as transaction:
+        act(transaction)
+        transaction.commit()
+
+
+def claim_work(transaction: Transaction) -> None:
+    assert transaction.work.claim_due("manager", EPOCH, EPOCH + HOUR, 1)
+
+
+def claim_host(transaction: Transaction) -> None:
+    transaction.allocations.claim(transaction.availability.generations([HOST.id]))
+
+
+def check_lease(transaction: Transaction) -> None:
+    transaction.leases.check(LEASE)
+
+
+def schedule(transaction: Transaction) -> None:
+    transaction.work.schedule([LEASE.id], EPOCH + HOUR)
+
+
+def replace_lease(transaction: Transaction) -> None:
+    transaction.leases.replace(LEASE, LEASE, EPOCH)
+
+
+def count_project(transaction: Transaction) -> None:
+    transaction.quotas.lock("project")
+
+
+def take_messages(transaction: Transaction) -> None:
+    assert transaction.outbox.take(EPOCH, EPOCH + HOUR, 1)
+
+
+def note_failure(transaction: Transaction) -> None:
+    transaction.resources.set_diagnosis(HOST.id, FAILED, EPOCH)
+
+
+PAIRS = [
+    (take_messages, take_messages),
+    (note_failure, claim_host),
+    (claim_work, claim_work),
+    (claim_work, schedule),
+    (schedule, claim_work),
+    (claim_host, claim_host),
+    (check_lease, replace_lease),
+    (replace_lease, check_lease),
+    (count_project, count_project),
+]
+
+
+@pytest.mark.parametrize(("first", "second"), PAIRS)
+def test_of_two_transactions_on_two_nodes_the_second_to_commit_is_refused(
+    store: SqlStore, nodes: tuple[SqlStore, SqlStore], first: Act, second: Act
+) -> None:
+    _, other = nodes
+
+    def run() -> None:
+        with other.begin() as late:
+            second(late)
+            do(store, first)
+            late.commit()
+
+    with pytest.raises(ConcurrentUpdate):
+        run()
+
+
+def test_a_claim_that_was_taken_over_on_another_node_is_not_kept(
+    store: SqlStore, nodes: tuple[SqlStore, SqlStore]
+) -> None:
+    _, other = nodes
+    with store.begin() as transaction:
+        (claim,) = transaction.work.claim_due("one", EPOCH, EPOCH, 1)
+        transaction.commit()
+
+    def run() -> None:
+        with store.begin() as late:
+            late.work.keep(claim)
+            do(other, claim_work)
+            late.commit()
+
+    with pytest.raises(ConcurrentUpdate):
+        run()
+
+
+def test_what_one_node_has_committed_is_read_on_another_at_once(
+    store: SqlStore, nodes: tuple[SqlStore, SqlStore]
+) -> None:
+    _, other = nodes
+
+    for number in range(50):
+        new = make_lease(f"lease-{number}")
+        do(store, lambda transaction, new=new: transaction.leases.insert(new))  # type: ignore[misc]
+        with other.read() as transaction:
+            assert transaction.leases.find(new.id) is not None
