@@ -1,13 +1,21 @@
-"""The database itself refuses to promise a resource twice, whatever the code above it does."""
+"""The database itself refuses to allocate a resource twice, whatever the code above it does."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from clocks import ManualClock
+from databases import make_database
 from samples import SHARE, at, make_allocation, make_host, make_lease, window
 
+from blazar.db.allocations import SqlAllocations
+from blazar.db.engine import WRITES
 from blazar.db.store import SqlStore
 from blazar.db.tables import allocations
 from blazar.domain.errors import ConcurrentUpdate
@@ -19,12 +27,18 @@ SMALLEST = timedelta(microseconds=1)
 
 @pytest.fixture(autouse=True)
 def booked(store: SqlStore) -> None:
-    """Host 1 is booked from 2 to 4 by ``lease-r0``, host 2 by nobody."""
+    """Book host 1 from 2 to 4 by ``lease-r0``; leave host 2 free."""
+    insert_two_hosts(store)
+    with store.begin() as transaction:
+        transaction.allocations.insert([make_allocation("1", "lease-r0", 2, 4)])
+        transaction.commit()
+
+
+def insert_two_hosts(store: SqlStore) -> None:
     with store.begin() as transaction:
         transaction.leases.insert(make_lease(reservations=3))
         transaction.hosts.insert(make_host("1"))
         transaction.hosts.insert(make_host("2"))
-        transaction.allocations.insert([make_allocation("1", "lease-r0", 2, 4)])
         transaction.commit()
 
 
@@ -92,6 +106,47 @@ def test_shared_allocations_never_conflict(store: SqlStore, engine: sa.Engine) -
     insert(store, make_allocation("2", "lease-r2", 2, 3))
 
     assert windows_on(engine, "1") == [window(1, 5), window(1, 5), window(2, 4)]
+
+
+@contextmanager
+def impatient(engine: sa.Engine) -> Iterator[sa.Connection]:
+    """Yield a connection that waits for a lock for one second at most."""
+    is_postgresql = engine.dialect.name == "postgresql"
+    with engine.connect().execution_options(**{WRITES: True}) as connection:
+        connection.exec_driver_sql(
+            "SET lock_timeout = '1s'" if is_postgresql else "SET innodb_lock_wait_timeout = 1"
+        )
+        yield connection
+
+
+@pytest.mark.parametrize("kind", ["mariadb", "postgresql"])
+def test_shares_of_one_resource_are_inserted_at_the_same_time(kind: str, tmp_path: Path) -> None:
+    with make_database(kind, tmp_path) as engine:
+        insert_two_hosts(SqlStore(engine, ManualClock(), {}))
+        with impatient(engine) as one, impatient(engine) as other:
+            for number, connection in enumerate((one, other, one, other)):
+                share = make_allocation("2", "lease-r1", number, number + 5, share=SHARE)
+                SqlAllocations(connection, ManualClock()).insert([share])
+            other.commit()
+            one.commit()
+
+        assert len(windows_on(engine, "2")) == 4
+
+
+@pytest.mark.parametrize("kind", ["mariadb", "postgresql"])
+def test_an_overlap_with_what_is_not_committed_yet_waits_and_is_refused(kind: str, tmp_path: Path) -> None:
+    with make_database(kind, tmp_path) as engine, ThreadPoolExecutor(1) as pool:
+        store = SqlStore(engine, ManualClock(), {})
+        insert_two_hosts(store)
+        with store.begin() as transaction:
+            transaction.allocations.insert([make_allocation("2", "lease-r1", 1, 3)])
+            overlapping = pool.submit(insert, store, make_allocation("2", "lease-r2", 2, 4))
+            assert wait([overlapping], timeout=0.5).not_done
+            transaction.commit()
+
+        with pytest.raises(ConcurrentUpdate):
+            overlapping.result()
+        assert windows_on(engine, "2") == [window(1, 3)]
 
 
 def test_moving_an_allocation_onto_another_is_refused(store: SqlStore, engine: sa.Engine) -> None:

@@ -1,4 +1,4 @@
-"""The migrations make what the tables say, and can be repeated and undone."""
+"""Migrations create exactly the declared tables, and can be repeated and undone."""
 
 from __future__ import annotations
 
@@ -13,15 +13,14 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from databases import KINDS, make_empty_database
 
+from blazar.db.guard import TRIGGERS, ensure_guard, missing_triggers
 from blazar.db.schema import alembic_config, current_revision, head_revision, upgrade
-from blazar.db.tables import NO_DOUBLE_PROMISE, metadata
-
-pytestmark = pytest.mark.filterwarnings(
-    "ignore:Unknown schema content:sqlalchemy.exc.SAWarning"
-)  # MariaDB's PERIOD
+from blazar.db.tables import NO_DOUBLE_PROMISE, metadata, resources
 
 GUARDS = {NO_DOUBLE_PROMISE, "ix_allocations_exclusive"}
-"""What refuses overlaps: each database has its own, which tables cannot express."""
+"""The constraints against overlaps on PostgreSQL and SQLite, which the table declarations cannot express."""
+BEFORE_CLUSTERS = "0010"
+LARGE = 2**62
 
 
 @pytest.fixture(params=KINDS)
@@ -67,3 +66,70 @@ def test_a_downgrade_to_the_base_leaves_nothing_and_can_be_undone(empty: sa.Engi
 
     assert left == ["alembic_version"]
     assert differences(empty) == []
+
+
+def test_counters_survive_a_downgrade(empty: sa.Engine) -> None:
+    upgrade(empty)
+    with empty.connect() as connection:
+        connection.execute(sa.insert(resources).values(id="1", collection="host", generation=LARGE))
+        connection.commit()
+
+        command.downgrade(alembic_config(connection), BEFORE_CLUSTERS)
+        connection.commit()
+    upgrade(empty)
+
+    assert differences(empty) == []
+    with empty.connect() as connection:
+        assert connection.scalar(sa.select(resources.c.generation)) is not None
+
+
+class TestTriggersOfMariaDB:
+    @pytest.fixture
+    def empty(self, tmp_path: Path) -> Iterator[sa.Engine]:
+        with make_empty_database("mariadb", tmp_path) as engine:
+            yield engine
+
+    def test_the_key_in_which_appliers_of_a_cluster_block_is_gone(self, empty: sa.Engine) -> None:
+        upgrade(empty)
+
+        with empty.connect() as connection:
+            (_, statement) = connection.exec_driver_sql("SHOW CREATE TABLE allocations").one()
+        assert "WITHOUT OVERLAPS" not in statement
+        assert "PERIOD" not in statement
+
+    def test_a_missing_trigger_is_created_by_the_next_upgrade(self, empty: sa.Engine) -> None:
+        upgrade(empty)
+        first, _ = TRIGGERS
+        with empty.connect() as connection:
+            connection.exec_driver_sql(f"DROP TRIGGER {first}")
+            assert missing_triggers(connection) == [first]
+
+        upgrade(empty)
+
+        with empty.connect() as connection:
+            assert missing_triggers(connection) == []
+
+    def test_an_account_that_may_not_create_triggers_can_still_upgrade(self, empty: sa.Engine) -> None:
+        upgrade(empty)
+        with empty.connect() as connection:
+            for name in TRIGGERS:
+                connection.exec_driver_sql(f"DROP TRIGGER {name}")
+            refuse = _Refusing(connection)
+
+            assert ensure_guard(refuse) is False  # type: ignore[arg-type]
+            assert refuse.asked == [next(iter(TRIGGERS.values()))]
+
+
+class _Refusing:
+    """Connection of an account that may not create triggers while the binary log is on."""
+
+    def __init__(self, connection: sa.Connection) -> None:
+        self.dialect = connection.dialect
+        self.asked: list[str] = []
+        self._connection = connection
+
+    def exec_driver_sql(self, statement: str) -> Any:
+        if not statement.startswith("CREATE TRIGGER"):
+            return self._connection.exec_driver_sql(statement)
+        self.asked.append(statement)
+        raise sa.exc.OperationalError(statement, None, Exception(1419, "You do not have the SUPER privilege"))

@@ -1,4 +1,4 @@
-"""Bringing a database's schema up to date, and asking how it is."""
+"""Upgrade and inspection of the database schema."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 
+from blazar.db.guard import ensure_guard
+
 _MIGRATIONS = Path(__file__).parent / "migrations"
 
 
@@ -21,8 +23,8 @@ def alembic_config(
 
     Args:
         connection: The connection to migrate.
-        url: Where no connection is had, to print SQL for.
-        output: Where listings go; standard output by default.
+        url: For printing SQL without a connection.
+        output: The stream for listings; standard output by default.
     """
     config = Config(stdout=output) if output else Config()
     config.set_main_option("script_location", str(_MIGRATIONS))
@@ -33,14 +35,21 @@ def alembic_config(
 
 
 def upgrade(engine: sa.Engine, revision: str = "head") -> None:
-    """Bring the schema to a revision; one that is there already is left alone."""
+    """Upgrade the schema to a revision; does nothing if it is already there."""
     with engine.connect() as connection:
         command.upgrade(alembic_config(connection), revision)
+        complete(connection)
         connection.commit()
 
 
+def complete(connection: sa.Connection) -> None:
+    """Create parts of the newest revision that the database did not allow during an earlier upgrade."""
+    if MigrationContext.configure(connection).get_current_revision() == head_revision():
+        ensure_guard(connection)
+
+
 def current_revision(engine: sa.Engine) -> str | None:
-    """Return the revision that the database is at, or None for one without a schema."""
+    """Return the database's revision, or None if it has no schema."""
     with engine.connect() as connection:
         return MigrationContext.configure(connection).get_current_revision()
 
