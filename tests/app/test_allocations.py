@@ -1,4 +1,4 @@
-"""Who holds which host when, as operators see it."""
+"""Allocations of hosts by lease, as operators see them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from app.world import Answer, World, good
 
 
 def on_each(hosts: list[str], *lease_ids: str) -> dict[str, list[str]]:
-    """Return these leases as the ones on each host."""
+    """Return the expected leases of each host."""
     return {each: list(lease_ids) for each in hosts}
 
 

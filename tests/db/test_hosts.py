@@ -17,7 +17,7 @@ from blazar.db.store import SqlStore
 from blazar.domain.errors import ConcurrentUpdate, HostAlreadyRegistered
 from blazar.domain.health import Diagnosis, Health
 from blazar.domain.hosts import Host
-from blazar.domain.lease import ResourceId
+from blazar.domain.lease import ResourceId, StoredSpec
 from blazar.domain.providers import HostInventory, HostProvider
 
 ONE = ResourceId("1")
@@ -242,9 +242,7 @@ class TestCapabilities:
         assert found is not None
         assert found.updated_at == at(1)
 
-    def test_of_several_that_invent_a_property_at_the_same_time_nobody_makes_a_second(
-        self, store: SqlStore
-    ) -> None:
+    def test_concurrent_inventions_of_a_property_create_one(self, store: SqlStore) -> None:
         hosts = [make_host(str(number)) for number in range(4)]
         insert(store, *hosts)
         barrier = threading.Barrier(len(hosts))
@@ -269,7 +267,9 @@ class TestCapabilities:
         lease = make_lease(reservations=3)
         first, *others = lease.reservations
         with store.begin() as transaction:
-            transaction.leases.insert(replace(lease, reservations=(replace(first, spec={"min": 7}), *others)))
+            transaction.leases.insert(
+                replace(lease, reservations=(replace(first, spec=StoredSpec({"min": 7})), *others))
+            )
             transaction.allocations.insert(
                 [
                     make_allocation("1", "lease-r0", 1, 2),
@@ -282,4 +282,6 @@ class TestCapabilities:
             transaction.commit()
 
         with store.read() as transaction:
-            assert transaction.hosts.reservations_on(ONE) == (("lease-r0", "physical:host", {"min": 7}),)
+            assert transaction.hosts.reservations_on(ONE) == (
+                ("lease-r0", "physical:host", StoredSpec({"min": 7})),
+            )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
@@ -12,6 +12,7 @@ from oslo_db.exception import DBDuplicateEntry
 from blazar.db.changes import note_changes
 from blazar.db.health import read_diagnosis, resource_row
 from blazar.db.tables import allocations, floatingips, leases, reservations, resources
+from blazar.domain.availability import Resource
 from blazar.domain.errors import FloatingIPAlreadyRegistered
 from blazar.domain.floatingips import FloatingIP
 from blazar.domain.lease import ReservationId, ResourceId
@@ -19,12 +20,13 @@ from blazar.ports.clock import Clock
 from blazar.ports.floatingips import Holder
 
 COLLECTION = "floatingip"
+TABLE = floatingips
 
 
 def select_floatingips(
     connection: sa.Connection, floatingip_ids: Collection[ResourceId] | None = None
 ) -> tuple[FloatingIP, ...]:
-    """Return these floating IPs, or all, oldest first: one statement."""
+    """Return these floating IPs, or all, oldest first, in one statement."""
     query = (
         sa.select(floatingips, resources.c.generation, resources.c.health, resources.c.problem)
         .join(resources, resources.c.id == floatingips.c.id)
@@ -35,12 +37,20 @@ def select_floatingips(
     return tuple(_floatingip(dict(row._mapping)) for row in connection.execute(query))
 
 
+def read_resources(
+    connection: sa.Connection, floatingip_ids: Collection[ResourceId] | None
+) -> tuple[Resource, ...]:
+    """Return these floating IPs, or all, with their facts, for searches."""
+    return tuple(each.as_resource() for each in select_floatingips(connection, floatingip_ids))
+
+
 class SqlFloatingIPs:
     """Implements :class:`blazar.ports.store.FloatingIPStore`."""
 
-    def __init__(self, connection: sa.Connection, clock: Clock) -> None:
+    def __init__(self, connection: sa.Connection, clock: Clock, first_number: Callable[[], int]) -> None:
         self._connection = connection
         self._clock = clock
+        self._first_number = first_number
 
     def find(self, floatingip_id: str) -> FloatingIP | None:
         """Return a floating IP, or None."""
@@ -63,10 +73,6 @@ class SqlFloatingIPs:
         """Return these floating IPs."""
         return select_floatingips(self._connection, floatingip_ids)
 
-    def has_any(self) -> bool:
-        """Return whether a floating IP is registered."""
-        return self._connection.scalar(sa.select(floatingips.c.id).limit(1)) is not None
-
     def insert(self, floatingip: FloatingIP) -> None:
         """Add a floating IP. Raises FloatingIPAlreadyRegistered."""
         try:
@@ -79,7 +85,8 @@ class SqlFloatingIPs:
     def insert_many(self, new: Sequence[FloatingIP]) -> None:
         """Add many floating IPs, in three statements."""
         if new:
-            self._connection.execute(sa.insert(resources), [resource_row(each, COLLECTION) for each in new])
+            rows = [resource_row(each, COLLECTION, self._first_number()) for each in new]
+            self._connection.execute(sa.insert(resources), rows)
             self._connection.execute(sa.insert(floatingips), [_row(each) for each in new])
             at = self._clock.now()
             note_changes(self._connection, [each.id for each in new], at, facts_changed=True)
@@ -91,7 +98,7 @@ class SqlFloatingIPs:
         note_changes(self._connection, [floatingip_id], self._clock.now(), facts_changed=True)
 
     def list_holders(self) -> Mapping[ResourceId, tuple[Holder, ...]]:
-        """Return who holds which floating IP, now or later; those that nobody holds are missing."""
+        """Return each floating IP's present and future holders; floating IPs without any are omitted."""
         query = (
             sa.select(
                 allocations.c.resource_id,

@@ -21,9 +21,10 @@ _KINDS_OF_HOSTS = 4096
 def select_providers(
     connection: sa.Connection, host_ids: Collection[ResourceId] | None = None
 ) -> Mapping[ResourceId, tuple[HostProvider, ...]]:
-    """Return the providers of these hosts, or of all: one statement, however many there are.
+    """Return the providers of these hosts, or of all, in one statement.
 
-    Providers that have the same share it, so that thousands of hosts of one kind take little memory.
+    Providers with equal inventories or traits share them, so that thousands of similar hosts use little
+    memory.
     """
     query = sa.select(host_providers).order_by(host_providers.c.position)
     if host_ids is not None:
@@ -64,7 +65,7 @@ def insert_providers(connection: sa.Connection, hosts: Iterable[Host]) -> None:
 
 
 def delete_providers(connection: sa.Connection, host_id: ResourceId) -> None:
-    """Forget the providers of a host."""
+    """Delete the providers of a host."""
     connection.execute(sa.delete(host_providers).where(host_providers.c.host_id == host_id))
 
 

@@ -1,11 +1,10 @@
-"""Registered hosts and the properties that their capabilities have."""
+"""Registered hosts and the properties of their capabilities."""
 
 from __future__ import annotations
 
-import json
 import uuid
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
 from typing import Any
@@ -14,8 +13,10 @@ import sqlalchemy as sa
 from oslo_db.exception import DBDuplicateEntry
 
 from blazar.db.changes import note_changes
+from blazar.db.columns import read_object
 from blazar.db.health import read_diagnosis, resource_row
 from blazar.db.host_providers import delete_providers, insert_providers, select_providers
+from blazar.db.specs import SpecColumn
 from blazar.db.tables import (
     allocations,
     host_capabilities,
@@ -24,6 +25,7 @@ from blazar.db.tables import (
     resource_properties,
     resources,
 )
+from blazar.domain.availability import Resource
 from blazar.domain.errors import HostAlreadyRegistered
 from blazar.domain.hosts import HOST_DETAILS, Host, ResourceProperty
 from blazar.domain.lease import ReservationId, ResourceId
@@ -32,12 +34,13 @@ from blazar.ports.clock import Clock
 
 RESOURCE_TYPE = "physical:host"
 COLLECTION = "host"
+TABLE = hosts
 
 
 def select_hosts(
     connection: sa.Connection, host_ids: Collection[ResourceId] | None = None
 ) -> tuple[Host, ...]:
-    """Return these hosts, or all, with their capabilities: two statements, however many there are."""
+    """Return these hosts, or all, with their capabilities, in two statements."""
     query = sa.select(hosts, resources.c.generation, resources.c.health, resources.c.problem).join(
         resources, resources.c.id == hosts.c.id
     )
@@ -56,12 +59,27 @@ def select_hosts(
     )
 
 
+def read_resources(
+    connection: sa.Connection, host_ids: Collection[ResourceId] | None
+) -> tuple[Resource, ...]:
+    """Return these hosts, or all, with their facts and providers, for searches."""
+    providers = select_providers(connection, host_ids)
+    return tuple(
+        replace(each, providers=providers.get(each.id, ())).as_resource()
+        for each in select_hosts(connection, host_ids)
+    )
+
+
 class SqlHosts:
     """Implements :class:`blazar.ports.store.HostStore`."""
 
-    def __init__(self, connection: sa.Connection, clock: Clock) -> None:
+    def __init__(
+        self, connection: sa.Connection, clock: Clock, specs: SpecColumn, first_number: Callable[[], int]
+    ) -> None:
         self._connection = connection
         self._clock = clock
+        self._specs = specs
+        self._first_number = first_number
 
     def find(self, host_id: str) -> Host | None:
         """Return a host, or None."""
@@ -69,7 +87,7 @@ class SqlHosts:
         return found[0] if found else None
 
     def find_by_hostname(self, hypervisor_hostname: str) -> Host | None:
-        """Return the host of this hypervisor host name, or None."""
+        """Return the host with this hypervisor host name, or None."""
         query = sa.select(hosts.c.id).where(hosts.c.hypervisor_hostname == hypervisor_hostname)
         host_id = self._connection.scalar(query)
         return self.find(host_id) if host_id is not None else None
@@ -80,15 +98,15 @@ class SqlHosts:
         return self._connection.scalar(query) is not None
 
     def list(self) -> tuple[Host, ...]:
-        """Return all hosts, oldest first; providers are left out."""
+        """Return all hosts, oldest first, without providers."""
         return select_hosts(self._connection)
 
     def get_many(self, host_ids: Collection[ResourceId]) -> tuple[Host, ...]:
-        """Return these hosts; providers are left out."""
+        """Return these hosts, without providers."""
         return select_hosts(self._connection, host_ids)
 
     def list_providers(self) -> Mapping[ResourceId, tuple[HostProvider, ...]]:
-        """Return the providers of all hosts, roots first; hosts without any are missing."""
+        """Return the providers of all hosts, roots first; hosts without providers are omitted."""
         return select_providers(self._connection)
 
     def insert(self, host: Host) -> None:
@@ -100,10 +118,11 @@ class SqlHosts:
         self._write_capabilities(host.id, host.capabilities, self._clock.now())
 
     def insert_many(self, new: Sequence[Host]) -> None:
-        """Add many hosts whose properties are known, in a few statements."""
+        """Add many hosts whose properties already exist, in a few statements."""
         if not new:
             return
-        self._connection.execute(sa.insert(resources), [resource_row(each, COLLECTION) for each in new])
+        rows = [resource_row(each, COLLECTION, self._first_number()) for each in new]
+        self._connection.execute(sa.insert(resources), rows)
         self._connection.execute(sa.insert(hosts), [_host_row(each) for each in new])
         if any(each.capabilities for each in new):
             property_ids = {
@@ -119,17 +138,17 @@ class SqlHosts:
         note_changes(self._connection, [each.id for each in new], self._clock.now(), facts_changed=True)
 
     def insert_properties(self, properties: Sequence[ResourceProperty]) -> None:
-        """Add properties, which no host has yet."""
+        """Add properties that no host has yet."""
         if properties:
             self._connection.execute(sa.insert(resource_properties), [asdict(each) for each in properties])
 
     def all_properties(self) -> tuple[ResourceProperty, ...]:
-        """Return all properties, also those that no host has."""
+        """Return all properties, including those that no host has."""
         query = sa.select(resource_properties).order_by(resource_properties.c.name)
         return tuple(_property(row) for row in self._connection.execute(query))
 
     def update(self, host: Host, at: datetime) -> None:
-        """Replace the details and the providers of a host; capabilities stay."""
+        """Replace the details and the providers of a host; its capabilities are kept."""
         details = {key: value for key, value in _host_row(host).items() if key in HOST_DETAILS}
         self._connection.execute(
             sa.update(hosts).where(hosts.c.id == host.id).values(**details, updated_at=at)
@@ -139,7 +158,7 @@ class SqlHosts:
         note_changes(self._connection, [host.id], at, facts_changed=True)
 
     def set_capabilities(self, host_id: ResourceId, changes: Mapping[str, str | None], at: datetime) -> None:
-        """Set capabilities, creating public properties on first use; None removes one."""
+        """Set capabilities and create missing properties as public; None removes a capability."""
         if not changes:
             return
         self._write_capabilities(host_id, changes, at)
@@ -147,7 +166,7 @@ class SqlHosts:
         note_changes(self._connection, [host_id], at, facts_changed=True)
 
     def delete(self, host_id: ResourceId) -> None:
-        """Delete a host with all that is known of it."""
+        """Delete a host with all its data."""
         delete_providers(self._connection, host_id)
         self._connection.execute(sa.delete(host_capabilities).where(host_capabilities.c.host_id == host_id))
         self._connection.execute(sa.delete(hosts).where(hosts.c.id == host_id))
@@ -155,7 +174,7 @@ class SqlHosts:
         note_changes(self._connection, [host_id], self._clock.now(), facts_changed=True)
 
     def list_properties(self) -> tuple[tuple[ResourceProperty, tuple[str, ...]], ...]:
-        """Return each property that some host has, with its distinct values, by name."""
+        """Return each property that any host has, with its distinct values, ordered by name."""
         query = (
             sa.select(resource_properties, host_capabilities.c.value)
             .join(host_capabilities, host_capabilities.c.property_id == resource_properties.c.id)
@@ -177,16 +196,14 @@ class SqlHosts:
         return _property(row) if row else None
 
     def set_property_private(self, name: str, is_private: bool, at: datetime) -> None:
-        """Hide or show a property."""
+        """Make a property private or public."""
         self._connection.execute(
             sa.update(resource_properties)
             .where(resource_properties.c.resource_type == RESOURCE_TYPE, resource_properties.c.name == name)
             .values(is_private=is_private, updated_at=at)
         )
 
-    def reservations_on(
-        self, host_id: ResourceId
-    ) -> tuple[tuple[ReservationId, str, Mapping[str, object]], ...]:
+    def reservations_on(self, host_id: ResourceId) -> tuple[tuple[ReservationId, str, object], ...]:
         """Return (id, resource type, spec) of every reservation that holds the host."""
         query = (
             sa.select(reservations.c.id, reservations.c.resource_type, reservations.c.spec)
@@ -195,7 +212,11 @@ class SqlHosts:
             .distinct()
         )
         return tuple(
-            (ReservationId(row.id), row.resource_type, json.loads(row.spec))
+            (
+                ReservationId(row.id),
+                row.resource_type,
+                self._specs.decode(read_object(row.spec) or {}, row.resource_type, row.id),
+            )
             for row in self._connection.execute(query)
         )
 

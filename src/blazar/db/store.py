@@ -18,6 +18,8 @@ from blazar.db.floatingips import SqlFloatingIPs
 from blazar.db.hosts import SqlHosts
 from blazar.db.journal import SqlFindings, SqlJournal, SqlOutbox
 from blazar.db.leases import SqlLeases
+from blazar.db.numbers import first_number
+from blazar.db.outbox import SqlOutbox
 from blazar.db.quotas import SqlQuotas
 from blazar.db.resources import SqlResources
 from blazar.db.stock import SqlStock
@@ -45,9 +47,12 @@ _MEANINGS: Mapping[str, Callable[[], BlazarError]] = {
 class SqlTransaction:
     """One transaction on one connection; collections are made when they are asked for."""
 
-    def __init__(self, connection: sa.Connection, clock: Clock) -> None:
+    def __init__(
+        self, connection: sa.Connection, clock: Clock, specs: SpecColumn, first_number: Callable[[], int]
+    ) -> None:
         self._connection = connection
         self._clock = clock
+        self._first_number = first_number
 
     @property
     def leases(self) -> SqlLeases:
@@ -67,17 +72,17 @@ class SqlTransaction:
     @property
     def hosts(self) -> SqlHosts:
         """Return the hosts."""
-        return SqlHosts(self._connection, self._clock)
+        return SqlHosts(self._connection, self._clock, self._specs, self._first_number)
 
     @property
     def floatingips(self) -> SqlFloatingIPs:
         """Return the floating IPs."""
-        return SqlFloatingIPs(self._connection, self._clock)
+        return SqlFloatingIPs(self._connection, self._clock, self._first_number)
 
     @property
-    def stock(self) -> SqlStock:
-        """Return what plugins have in stock."""
-        return SqlStock(self._connection)
+    def discovered(self) -> SqlDiscoveredResources:
+        """Return the discovered resources of plugins."""
+        return SqlDiscoveredResources(self._connection, self._first_number)
 
     @property
     def availability(self) -> SqlAvailability:
@@ -86,8 +91,8 @@ class SqlTransaction:
 
     @property
     def work(self) -> SqlWork:
-        """Return the claims."""
-        return SqlWork(self._connection)
+        """Return the planned work and its claims."""
+        return SqlWork(self._connection, self._first_number)
 
     @property
     def journal(self) -> SqlJournal:
@@ -117,9 +122,25 @@ class SqlTransaction:
 class SqlStore:
     """The store on a database whose schema is current."""
 
-    def __init__(self, engine: sa.Engine, clock: Clock) -> None:
+    def __init__(
+        self,
+        engine: sa.Engine,
+        clock: Clock,
+        codecs: Mapping[str, SpecCodec],
+        first_number: Callable[[], int] = first_number,
+    ) -> None:
+        """Create a store.
+
+        Args:
+            engine: The database engine.
+            clock: The source of the present time.
+            codecs: The codecs of reservations' specs, by resource type.
+            first_number: Returns the initial value of a new row's counter; a random one except in tests.
+        """
         self._engine = engine
         self._clock = clock
+        self._specs = SpecColumn(codecs)
+        self._first_number = first_number
 
     @contextmanager
     def begin(self) -> Iterator[SqlTransaction]:
@@ -131,13 +152,14 @@ class SqlStore:
             Unavailable: The connection was lost or could not be had, or the disk is full.
         """
         with translated(), self._engine.connect() as connection:
-            yield SqlTransaction(connection.execution_options(**{WRITES: True}), self._clock)
+            writing = connection.execution_options(**{WRITES: True})
+            yield SqlTransaction(writing, self._clock, self._specs, self._first_number)
 
     @contextmanager
     def read(self) -> Iterator[SqlTransaction]:
         """Begin a transaction that only reads. Raises Unavailable."""
         with translated(), self._engine.connect() as connection:
-            yield SqlTransaction(connection, self._clock)
+            yield SqlTransaction(connection, self._clock, self._specs, self._first_number)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The tables. Migrations make them; a test holds both together."""
+"""The tables. Migrations create them; a test checks that both agree."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ metadata = sa.MetaData(
 OPTIONS: dict[str, Any] = {
     "mysql_engine": "InnoDB",
     "mysql_charset": "utf8mb4",
-    # Names differ when their case does, on every database.
+    # Names are case-sensitive on every database.
     "mysql_collate": "utf8mb4_bin",
-    # Numbers in a log are never given out twice, even after old entries are purged.
+    # Sequence numbers of a log are never reused, even after old entries are purged.
     "sqlite_autoincrement": True,
 }
 NO_DOUBLE_PROMISE = "no_double_promise"
-"""The name of the database's own refusal of overlapping exclusive allocations."""
+"""The name of the constraint with which the database rejects overlapping exclusive allocations."""
 
 
 class Instant(TypeDecorator[datetime]):
@@ -37,13 +37,13 @@ class Instant(TypeDecorator[datetime]):
     cache_ok = True
 
     def load_dialect_impl(self, dialect: Dialect) -> sa.types.TypeEngine[datetime]:
-        """Return the database's type; MySQL keeps fractions only if told to."""
+        """Return the database's type; MySQL stores fractions of a second only on request."""
         if dialect.name == "mysql":
             return dialect.type_descriptor(mysql.DATETIME(fsp=6))
         return dialect.type_descriptor(sa.DateTime())
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Return the naive UTC time that is stored; an instant without a zone is refused."""
+        """Return the naive UTC time to store. Raises ValueError for an instant without a zone."""
         if value is None:
             return None
         if value.utcoffset() is None:
@@ -51,7 +51,7 @@ class Instant(TypeDecorator[datetime]):
         return value.astimezone(UTC).replace(tzinfo=None)
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Return the instant, aware."""
+        """Return the instant as aware."""
         return None if value is None else value.replace(tzinfo=UTC)
 
 
@@ -62,6 +62,14 @@ _LongText = sa.Text().with_variant(mysql.MEDIUMTEXT(), "mysql")
 
 def _table(name: str, *columns: sa.schema.SchemaItem) -> sa.Table[Any]:
     return sa.Table(name, metadata, *columns, **OPTIONS)
+
+
+def _touches() -> sa.Column[int]:
+    """Return a counter to increment when a transaction only locks a row or confirms what it has read.
+
+    Cluster nodes do not know each other's locks, but detect two transactions that change the same row.
+    """
+    return sa.Column("touches", _Counter, nullable=False, server_default="0")
 
 
 def _times() -> tuple[sa.Column[datetime], sa.Column[datetime]]:
@@ -79,6 +87,7 @@ leases = _table(
     sa.Column("status", sa.String(16), nullable=False, index=True),
     sa.Column("is_deleting", sa.Boolean, nullable=False),
     sa.Column("revision", sa.Integer, nullable=False),
+    _touches(),
     *_times(),
     sa.Index("ix_leases_project_id_end_at", "project_id", "end_at"),
 )
@@ -93,10 +102,10 @@ reservations = _table(
     sa.Column("is_deployed", sa.Boolean, nullable=False),
     sa.Column("problem", _LongText),
     sa.Column("missing_resources", sa.Boolean, nullable=False),
-    # JSON: the ids of failed resources in whose place the lessee was given others, or null.
+    # JSON: the ids of failed resources that were replaced while the lessee used them, or null.
     sa.Column("lost_resources", _LongText),
     *_times(),
-    # Whom something is missing is asked whenever anybody gives something up; most reservations are over.
+    # For leases with missing resources, queried when resources are released; most reservations have ended.
     sa.Index("ix_reservations_status_missing_resources", "status", "missing_resources"),
 )
 events = _table(
@@ -112,7 +121,8 @@ resources = _table(
     "resources",
     sa.Column("id", _Id, primary_key=True),
     sa.Column("collection", sa.String(32), nullable=False),
-    sa.Column("generation", sa.Integer, nullable=False),
+    # Starts at random, so that it differs from the counter of an earlier resource with the same id.
+    sa.Column("generation", _Counter, nullable=False),
     sa.Column("health", sa.String(16), nullable=False, server_default="sound"),
     sa.Column("problem", _LongText),
 )
@@ -151,9 +161,9 @@ host_providers = _table(
     sa.Column("uuid", _Id, primary_key=True),
     sa.Column("name", sa.String(200), nullable=False),
     sa.Column("parent_uuid", _Id),
-    # The root has 0.
+    # The root has position 0.
     sa.Column("position", sa.Integer, nullable=False),
-    # JSON: nobody asks the database about single ones, and a cloud's hosts have few different ones.
+    # JSON: no query filters by single inventories, and a cloud's hosts have few distinct ones.
     sa.Column("inventories", _LongText, nullable=False),
     sa.Column("traits", _LongText, nullable=False),
 )
@@ -162,7 +172,7 @@ floatingips = _table(
     sa.Column("id", _Id, sa.ForeignKey("resources.id", ondelete="CASCADE"), primary_key=True),
     sa.Column("network_id", _Id, nullable=False),
     sa.Column("subnet_id", _Id, nullable=False),
-    # In its canonical form, so that one address is one text.
+    # In canonical form, so that each address has exactly one text.
     sa.Column("address", sa.String(45), nullable=False),
     *_times(),
     sa.UniqueConstraint("network_id", "address"),
@@ -170,9 +180,9 @@ floatingips = _table(
 stock = _table(
     "stock",
     sa.Column("id", _Id, sa.ForeignKey("resources.id", ondelete="CASCADE"), primary_key=True),
-    # One in its collection: the id follows from both.
+    # Unique in its collection: the id is derived from both.
     sa.Column("name", sa.String(255), nullable=False),
-    # JSON, in the words of whichever plugin it is of.
+    # JSON in the format of the resource's plugin.
     sa.Column("facts", _LongText, nullable=False),
     sa.Column("amounts", _LongText, nullable=False),
     *_times(),
@@ -185,15 +195,15 @@ allocations = _table(
     sa.Column("reservation_id", _Id, sa.ForeignKey("reservations.id", ondelete="SET NULL")),
     sa.Column("start_at", Instant, nullable=False),
     sa.Column("end_at", Instant, nullable=False),
-    # The resource's id where nobody else may have it meanwhile; what NO_DOUBLE_PROMISE looks at.
+    # The resource's id if the allocation is exclusive; NO_DOUBLE_PROMISE checks it.
     sa.Column("exclusive_resource_id", _Id),
-    # Where it is a share of its resource: so many slots, and, as JSON, what each of them needs.
+    # For a share of the resource: the number of slots and, as JSON, the demand of each.
     sa.Column("slots", sa.Integer),
     sa.Column("demand", sa.Text),
     sa.Column("released_at", Instant, index=True),
     sa.Index("ix_allocations_resource_id_end_at_start_at", "resource_id", "end_at", "start_at"),
     sa.Index("ix_allocations_reservation_id_resource_id", "reservation_id", "resource_id"),
-    # What has begun is little of what there is.
+    # Few of all allocations have begun.
     sa.Index("ix_allocations_start_at_released_at_resource_id", "start_at", "released_at", "resource_id"),
 )
 resource_changes = _table(
@@ -202,9 +212,9 @@ resource_changes = _table(
     sa.Column("resource_id", _Id, nullable=False),
     sa.Column("facts_changed", sa.Boolean, nullable=False),
     sa.Column("changed_at", Instant, nullable=False, index=True),
-    # Of what a new reservation has booked, if nothing else has changed: whose it is, and to which generation
-    # it has moved the resource.
-    sa.Column("generation", sa.Integer),
+    # If a new reservation booked the resource and nothing else changed: its id, and the generation that
+    # the booking gave to the resource.
+    sa.Column("generation", _Counter),
     sa.Column("reservation_id", _Id),
 )
 work = _table(
@@ -213,9 +223,11 @@ work = _table(
     sa.Column("due_at", Instant, nullable=False, index=True),
     sa.Column("owner", sa.String(255)),
     sa.Column("claim_deadline", Instant),
-    sa.Column("claim_number", sa.Integer, nullable=False),
+    # Starts at random, so that it differs from the counter of earlier work with the same key.
+    sa.Column("claim_number", _Counter, nullable=False),
+    _touches(),
     sa.Column("attempts", sa.Integer, nullable=False),
-    # What was scheduled while somebody was at it; without it that somebody would overwrite it.
+    # The time scheduled during a claim; without it, releasing the claim would overwrite the new time.
     sa.Column("woken_at", Instant),
 )
 journal = _table(
@@ -235,16 +247,20 @@ outbox = _table(
     sa.Column("event_type", sa.String(64), nullable=False),
     sa.Column("lease_id", _Id, nullable=False),
     sa.Column("payload", _LongText, nullable=False),
-    sa.Column("due_at", Instant, nullable=False, index=True),
+    sa.Column("due_at", Instant, nullable=False),
     sa.Column("attempts", sa.Integer, nullable=False),
     sa.Column("created_at", Instant),
+    # When delivery failed for good; the message is kept until an operator resends or deletes it.
+    sa.Column("failed_at", Instant),
+    sa.Column("problem", _LongText),
+    sa.Index("ix_outbox_failed_at_due_at", "failed_at", "due_at"),
 )
 sweep_findings = _table(
     "sweep_findings",
     sa.Column("key", sa.String(255), primary_key=True),
     sa.Column("first_seen_at", Instant, nullable=False),
 )
-# Where limits are set: a row that is locked while a project's reservations are counted.
+# Projects with limits: each row is locked while the project's reservations are counted.
 projects = _table(
     "projects",
     sa.Column("id", sa.String(255), primary_key=True),
