@@ -188,6 +188,7 @@ def read_server_settings(conf: cfg.ConfigOpts) -> ServerSettings:
         database_url=database.connection,
         database_options={
             "mysql_sql_mode": database.mysql_sql_mode,
+            "mysql_wsrep_sync_wait": database.mysql_wsrep_sync_wait,
             "connection_recycle_time": database.connection_recycle_time,
             "connection_debug": database.connection_debug,
             "max_pool_size": database.max_pool_size,

@@ -1,4 +1,4 @@
-"""How connections are set up."""
+"""Setup of connections."""
 
 from __future__ import annotations
 

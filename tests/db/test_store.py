@@ -1,4 +1,4 @@
-"""Transactions: explicit, isolated, and clear about what went wrong."""
+"""Transactions: explicit, isolated, and with clear errors."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_what_follows_a_commit_is_another_transaction(store: SqlStore) -> None:
     assert lease_ids(store) == ["one"]
 
 
-def test_nobody_sees_what_was_not_committed(store: SqlStore) -> None:
+def test_uncommitted_changes_are_invisible(store: SqlStore) -> None:
     with store.begin() as transaction:
         transaction.leases.insert(make_lease())
         assert lease_ids(store) == []
@@ -111,12 +111,12 @@ def test_a_server_that_is_not_there_is_told_from_a_mistake(engine: sa.Engine) ->
             options["port"] = nobody.getsockname()[1]
 
         with pytest.raises(Unavailable):
-            lease_ids(SqlStore(cut_off, ManualClock()))
+            lease_ids(SqlStore(cut_off, ManualClock(), {}))
 
 
 def test_a_full_disk_is_told_from_a_mistake_and_the_rest_stays_readable(tmp_path: Path) -> None:
     with make_database("sqlite", tmp_path) as engine:
-        store = SqlStore(engine, ManualClock())
+        store = SqlStore(engine, ManualClock(), {})
 
         @sa.event.listens_for(engine, "connect")
         def have_no_room(connection: Any, record: object) -> None:

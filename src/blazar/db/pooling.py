@@ -1,7 +1,7 @@
-"""What is said to the database when a connection is taken from the pool or given back.
+"""Connection pool that avoids unnecessary round trips when connections are checked out and in.
 
-A create is two transactions of some ten statements, and a round trip costs both sides work, whatever is said.
-So nothing is said from which nothing can be learned.
+Creating a lease takes two transactions of some ten statements, and every round trip costs both sides work.
+So the pool omits statements whose results are known in advance.
 """
 
 from __future__ import annotations
@@ -14,38 +14,38 @@ from sqlalchemy import exc
 from sqlalchemy.dialects import plugins
 
 PLUGIN: Final = "blazar"
-"""In a URL, ``plugin=blazar`` has an engine's pool as it is here; oslo.db can be told in no other way."""
+"""``plugin=blazar`` in a URL configures an engine's pool as below; oslo.db has no other way to do so."""
 ALIVE_SECONDS: Final = 0.1
-"""Whoever was answered by the database so lately goes on without asking whether it is still there.
+"""The pool skips the ping if the connection answered within this time.
 
-No server comes back in less, so that hardly anybody meets a connection that ended with the one before."""
+No server restarts in less, so the skipped ping rarely matters."""
 _ANSWERED_AT: Final = "blazar_answered_at"
 
 
 class SilentPool(sa.CreateEnginePlugin):
-    """Has an engine ask for signs of life only after a silence, and MariaDB not roll back what has ended.
+    """Pings connections only after a pause, and sends no rollback to MariaDB after a finished transaction.
 
-    A connection that ends just then is met by the next statement, as it is in the middle of a transaction;
-    then the pool gives up all connections it has. What was given back last is taken first, so that under load
-    few connections fall silent.
+    If a connection breaks during the pause, the next statement detects it, as it does in the middle of a
+    transaction; then the pool discards all its connections. The pool reuses the most recently returned
+    connection first, so that few connections become idle under load.
     """
 
     def __init__(self, url: sa.URL, kwargs: dict[str, Any]) -> None:
-        """Change what the engine is going to be made with."""
+        """Change the options of the engine to be created."""
         super().__init__(url, kwargs)
         kwargs["pool_pre_ping"] = False
         kwargs["pool_use_lifo"] = True
         if url.get_driver_name() == "pymysql":
-            # SQLAlchemy's connections end their transactions themselves. Psycopg knows when there is none;
-            # PyMySQL would send it.
+            # SQLAlchemy's connections end their transactions themselves. Psycopg sends no rollback without a
+            # transaction; PyMySQL would.
             kwargs["pool_reset_on_return"] = None
 
     def update_url(self, url: sa.URL) -> sa.URL:
-        """Return the URL as it is: it says nothing else for this."""
+        """Return the URL unchanged: it has no other options of this plugin."""
         return url
 
     def engine_created(self, engine: sa.Engine) -> None:
-        """Listen to its pool."""
+        """Listen to the engine's pool."""
         sa.event.listen(engine, "connect", _note_answer)
         sa.event.listen(engine, "checkin", _note_answer)
 
@@ -56,7 +56,7 @@ class SilentPool(sa.CreateEnginePlugin):
             try:
                 engine.dialect.do_ping(connection)
             except engine.dialect.loaded_dbapi.Error as error:
-                # The pool makes another connection, and gives up those that are as old as this one.
+                # The pool opens another connection, and discards those that are as old as this one.
                 raise exc.InvalidatePoolError() from error
 
 

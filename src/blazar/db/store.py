@@ -34,6 +34,10 @@ _MEANINGS: Mapping[str, Callable[[], BlazarError]] = {
     NO_DOUBLE_PROMISE: partial(ConcurrentUpdate, "A resource was promised to somebody else meanwhile"),
     # PostgreSQL's library, which says so of each connection that cannot be had, for whatever reason.
     "connection to server": partial(Unavailable, "The database cannot be reached"),
+    # A Galera node lost contact to the others during a commit: the outcome is unknown.
+    "during COMMIT": partial(Unavailable, "The database cluster did not confirm a commit"),
+    "Server shutdown in progress": partial(Unavailable, "The database is shutting down"),
+    "Query execution was interrupted": partial(Unavailable, "The database interrupted a statement"),
     "database is locked": partial(ConcurrentUpdate, "The database is busy"),
     # SQLite, PostgreSQL and MariaDB, where a disk is full.
     "disk is full": _NO_ROOM,
