@@ -132,8 +132,15 @@ MANAGER_OPTIONS: list[cfg.Opt] = [
         deprecated_name="stock_interval_minutes",
         default=5,
         min=0,
-        help="Minutes between two times that plugins are asked which resources there are, by those that "
-        "find them themselves; 0 for only when a manager starts. blazar-manage stock take does it at once.",
+        help="Minutes between two discoveries of resources by the plugins that discover them; 0 for only "
+        "when a manager starts. blazar-manage discovery run starts a discovery immediately.",
+    ),
+    cfg.IntOpt(
+        "plan_check_interval_minutes",
+        default=10,
+        min=0,
+        help="Minutes between checks that work is scheduled for every lease that has not ended; 0 for no "
+        "checks. Missing work, for example after a manual repair of the database, is scheduled.",
     ),
 ]
 

@@ -1,4 +1,4 @@
-"""The journal, the outbox and the sweep's findings."""
+"""The journal, the outbox and the findings of sweeps."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from samples import HOUR, at, make_lease
 
 from blazar.db.store import SqlStore
 from blazar.domain.lease import LeaseId, ReservationId
-from blazar.ports.store import JournalEntry, Message
+from blazar.ports.outbox import Message
+from blazar.ports.store import JournalEntry
 
 LEASE = LeaseId("lease")
 MICROSECOND = timedelta(microseconds=1)
@@ -91,7 +92,7 @@ class TestOutbox:
         assert first.payload == {"name": "first", "list": [1, None, "ü"]}
         assert names(tuple(others)) == ["second", "third"]
 
-    def test_a_taken_message_is_nobody_elses_until_its_time_is_up(self, store: SqlStore) -> None:
+    def test_a_taken_message_is_not_taken_again_before_its_deadline(self, store: SqlStore) -> None:
         send(store, "only")
 
         [first] = taken(store, now=0, until=1)
@@ -118,13 +119,32 @@ class TestOutbox:
         with store.begin() as transaction:
             transaction.outbox.remove([delivered.id])
             transaction.outbox.remove([])
-            transaction.outbox.postpone(postponed.id, at(2))
+            transaction.outbox.postpone(postponed.id, at(2), "refused")
             transaction.commit()
 
         assert taken(store, now=1.9, until=9) == ()
         [again] = taken(store, now=2, until=9)
         assert (again.id, again.attempts) == (postponed.id, 1)
         assert names(taken(store, now=9, until=99)) == ["postponed", "silent"]
+
+    def test_a_failed_message_is_kept_and_sent_again_only_when_it_is_told(self, store: SqlStore) -> None:
+        send(store, "failed", "waiting")
+        failed, _ = taken(store, now=0, until=1)
+        with store.begin() as transaction:
+            transaction.outbox.fail(failed.id, at(1), "refused")
+            transaction.commit()
+
+        assert names(taken(store, now=9, until=10)) == ["waiting"]
+        with store.begin() as transaction:
+            [kept] = transaction.outbox.list(failed=True, limit=5)
+            assert (kept.id, kept.failed_at, kept.problem) == (failed.id, at(1), "refused")
+            assert transaction.outbox.find(failed.id) == kept
+            assert [each.event_type for each in transaction.outbox.list(failed=False, limit=5)] == ["waiting"]
+            transaction.outbox.resend([failed.id], at(9))
+            transaction.commit()
+
+        [again] = taken(store, now=9, until=99)
+        assert (again.id, again.attempts, again.created_at) == (failed.id, 0, at(9))
 
     def test_of_a_rolled_back_transaction_nothing_is_sent(self, store: SqlStore) -> None:
         with store.begin() as transaction:

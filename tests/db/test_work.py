@@ -1,4 +1,4 @@
-"""Claims on work: one worker a key, taken over when it falls silent, no wake-up lost."""
+"""Claims on work: one worker per key, takeover of expired claims, no lost wake-up."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def schedule(store: SqlStore, *keys: str, due: float = 0) -> None:
 
 
 def due_keys(store: SqlStore, now: datetime, limit: int = 99) -> list[str]:
-    """Return what could be claimed; as nothing is committed, nobody has it."""
+    """Return the keys that could be claimed; the claims are not committed."""
     with store.begin() as transaction:
-        return [each.key for each in transaction.work.claim_due("nobody", now, now, limit)]
+        return [each.key for each in transaction.work.claim_due("test", now, now, limit)]
 
 
 def claim_due(store: SqlStore, limit: int, owner: str = "manager", now: datetime = BEGIN) -> list[str]:
@@ -62,7 +62,7 @@ def is_due(store: SqlStore, key: str, now: datetime) -> bool:
 
 
 class TestSchedule:
-    def test_a_key_is_due_until_whoever_is_at_it_has_finished(self, store: SqlStore) -> None:
+    def test_a_key_is_due_until_its_claim_holder_has_finished(self, store: SqlStore) -> None:
         schedule(store, "a", due=1)
         assert [is_due(store, "a", at(hour)) for hour in (0.9, 1)] == [False, True]
 
@@ -101,9 +101,7 @@ class TestSchedule:
 
         assert due_keys(store, at(1)) == ["a", "b", "c"]
 
-    def test_of_several_that_schedule_a_new_key_at_the_same_time_nobody_makes_a_second(
-        self, store: SqlStore
-    ) -> None:
+    def test_concurrent_scheduling_of_a_new_key_creates_one(self, store: SqlStore) -> None:
         barrier = threading.Barrier(4)
 
         def try_to_schedule(number: int) -> bool:
@@ -122,7 +120,7 @@ class TestSchedule:
 
 
 class TestClaim:
-    def test_a_claimed_key_is_nobody_elses(self, store: SqlStore) -> None:
+    def test_a_claimed_key_is_not_claimed_again(self, store: SqlStore) -> None:
         schedule(store, "a", "b")
 
         claim = take(store, "a")
@@ -150,7 +148,7 @@ class TestClaim:
             claims = [each for keys in threads.map(claim, range(4)) for each in keys]
 
         assert len(claims) == len(set(claims))
-        # What was locked for a moment is there for who looks again.
+        # A key that was locked briefly is found by the next claim.
         assert sorted([*claims, *claim_due(store, limit=8)]) == [*"abcdefgh"]
 
     def test_a_claim_that_ran_out_is_taken_over(self, store: SqlStore) -> None:
@@ -224,7 +222,7 @@ class TestFinish:
         assert due_keys(store, at(1.9)) == []
         assert take(store, now=at(2)).attempts == 3
 
-    def test_a_claim_that_was_given_back_is_void(self, store: SqlStore) -> None:
+    def test_a_released_claim_is_void(self, store: SqlStore) -> None:
         schedule(store, "a")
         claim = take(store)
         finish(store, claim, due=2)
@@ -237,7 +235,7 @@ class TestFinish:
 
         assert due_keys(store, at(2)) == ["a"]
 
-    def test_a_key_can_be_forgotten_and_scheduled_anew(self, store: SqlStore) -> None:
+    def test_a_key_can_be_forgotten_and_scheduled_again(self, store: SqlStore) -> None:
         schedule(store, "a")
         finish(store, take(store), due=None)
 

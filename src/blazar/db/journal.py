@@ -1,8 +1,7 @@
-"""The journal, the outbox, and the sweep's findings."""
+"""The journal, and the findings of checks."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
@@ -10,11 +9,10 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from blazar.db.tables import journal, outbox, sweep_findings
-from blazar.ports.store import JournalEntry, Message
+from blazar.db.tables import journal, sweep_findings
+from blazar.ports.store import DELETE, JournalEntry
 
 _INSERT_ENTRY: Final = sa.insert(journal)
-_INSERT_MESSAGE: Final = sa.insert(outbox)
 
 
 class SqlJournal:
@@ -29,12 +27,12 @@ class SqlJournal:
             self._connection.execute(_INSERT_ENTRY, [asdict(entry) for entry in entries])
 
     def knows_leases(self) -> bool:
-        """Return whether there is an entry of any lease."""
+        """Return whether the journal has an entry for any lease."""
         of_leases = sa.select(journal.c.id).where(journal.c.lease_id.is_not(None)).limit(1)
         return self._connection.scalar(of_leases) is not None
 
     def known_reservations(self, reservation_ids: Collection[str]) -> frozenset[str]:
-        """Return those of the ids that are of reservations to which anything ever happened."""
+        """Return those of the ids that name reservations with journal entries."""
         if not reservation_ids:
             return frozenset()
         of_these = journal.c.reservation_id.in_(sorted(reservation_ids))
@@ -42,8 +40,13 @@ class SqlJournal:
             self._connection.scalars(sa.select(journal.c.reservation_id).where(of_these).distinct())
         )
 
+    def has_delete(self, lease_id: str) -> bool:
+        """Return whether a request to delete the lease was recorded."""
+        which = journal.c.lease_id == lease_id, journal.c.event == DELETE
+        return self._connection.scalar(sa.select(journal.c.id).where(*which).limit(1)) is not None
+
     def list_event(self, event: str) -> tuple[JournalEntry, ...]:
-        """Return the entries of one event, of all leases, oldest first."""
+        """Return the entries with this event, of all leases, oldest first."""
         return self._list(journal.c.event == event)
 
     def list(self, lease_id: str) -> tuple[JournalEntry, ...]:
@@ -56,67 +59,6 @@ class SqlJournal:
             JournalEntry(**{key: value for key, value in row._mapping.items() if key != "id"})
             for row in self._connection.execute(query)
         )
-
-
-class SqlOutbox:
-    """Implements :class:`blazar.ports.store.Outbox`."""
-
-    def __init__(self, connection: sa.Connection) -> None:
-        self._connection = connection
-
-    def append(self, messages: Sequence[Message], at: datetime) -> None:
-        """Add messages."""
-        if messages:
-            self._connection.execute(
-                _INSERT_MESSAGE,
-                [
-                    {
-                        "event_type": each.event_type,
-                        "lease_id": each.lease_id,
-                        "payload": json.dumps(dict(each.payload)),
-                        "due_at": at,
-                        "attempts": 0,
-                        "created_at": at,
-                    }
-                    for each in messages
-                ],
-            )
-
-    def take(self, now: datetime, until: datetime, limit: int) -> tuple[Message, ...]:
-        """Return messages that are due, oldest first; nobody else is given them before *until*."""
-        query = (
-            sa.select(outbox)
-            .where(outbox.c.due_at <= now)
-            .order_by(outbox.c.id)
-            .limit(limit)
-            .with_for_update(skip_locked=True)
-        )
-        messages = tuple(
-            Message(
-                id=row.id,
-                event_type=row.event_type,
-                lease_id=row.lease_id,
-                payload=json.loads(row.payload),
-                attempts=row.attempts,
-            )
-            for row in self._connection.execute(query)
-        )
-        if messages:
-            self._connection.execute(
-                sa.update(outbox)
-                .where(outbox.c.id.in_([each.id for each in messages]))
-                .values(due_at=until, attempts=outbox.c.attempts + 1)
-            )
-        return messages
-
-    def remove(self, message_ids: Collection[int]) -> None:
-        """Forget messages that have been delivered."""
-        if message_ids:
-            self._connection.execute(sa.delete(outbox).where(outbox.c.id.in_(list(message_ids))))
-
-    def postpone(self, message_id: int, until: datetime) -> None:
-        """Have a message that could not be delivered tried again."""
-        self._connection.execute(sa.update(outbox).where(outbox.c.id == message_id).values(due_at=until))
 
 
 class SqlFindings:

@@ -1,8 +1,8 @@
-"""Which leases are to be looked at, when, and who is at it."""
+"""Planned reconcile passes of leases, and their claims."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
@@ -12,15 +12,15 @@ from oslo_db.exception import DBDuplicateEntry
 
 from blazar.db.tables import events, leases, work
 from blazar.domain.errors import ConcurrentUpdate
-from blazar.domain.lease import EventStatus, EventType
-from blazar.ports.work import Claim
+from blazar.domain.lease import EventStatus, EventType, LeaseStatus
+from blazar.ports.work import PERIODIC_TASKS, Claim, WaitingLease
 
 
 def _claimable(now: datetime | sa.BindParameter[datetime]) -> sa.ColumnElement[bool]:
     return sa.or_(work.c.claim_deadline.is_(None), work.c.claim_deadline <= now)
 
 
-# Made once: to put a statement together takes longer than to execute it.
+# Built once: building a statement takes longer than executing it.
 _NOW: Final = sa.bindparam("now", type_=work.c.due_at.type)
 _INSERT: Final = sa.insert(work)
 _DUE: Final = (
@@ -49,8 +49,8 @@ _BEGINNING: Final = _DUE.where(
         events.c.time_at <= _NOW,
     )
 ).with_for_update(of=work, skip_locked=True)
-# Both minima are found by the index of what is due when, as there is a row for each lease: what is claimed
-# was due.
+# Both minima use the index on due_at, because there is a row for each lease; claimed work was due
+# before.
 _NEXT_DUE: Final = sa.select(
     sa.select(work.c.due_at)
     .where(work.c.claim_deadline.is_(None))
@@ -64,14 +64,15 @@ _NEXT_DUE: Final = sa.select(
 class SqlWork:
     """Implements :class:`blazar.ports.store.WorkStore`."""
 
-    def __init__(self, connection: sa.Connection) -> None:
+    def __init__(self, connection: sa.Connection, first_number: Callable[[], int]) -> None:
         self._connection = connection
+        self._first_number = first_number
 
     def schedule(self, keys: Collection[str], due_at: datetime) -> None:
-        """Have these keys looked at by *due_at*, or sooner if that was planned.
+        """Schedule reconcile passes for these keys at *due_at*, unless an earlier one is planned.
 
-        A key that somebody works on is looked at again after that: the work may have passed by what
-        it is scheduled for.
+        A claimed key is reconciled again after its claim is released: the current pass may have missed the
+        change for which it is scheduled.
         """
         if not keys:
             return
@@ -84,6 +85,8 @@ class SqlWork:
                 sa.update(work)
                 .where(work.c.key.in_(known))
                 .values(
+                    # A row that is already due changes too: another node may be claiming it.
+                    touches=work.c.touches + 1,
                     due_at=sa.case((work.c.due_at > due_at, due_at), else_=work.c.due_at),
                     woken_at=sa.case((is_claimed & is_woken_later, due_at), else_=work.c.woken_at),
                 )
@@ -91,28 +94,42 @@ class SqlWork:
         self.plan(dict.fromkeys(sorted(set(keys) - set(known)), due_at))
 
     def plan(self, dues: Mapping[str, datetime]) -> None:
-        """Have keys that are not planned yet looked at, each at its instant. Raises ConcurrentUpdate."""
+        """Schedule keys that are not planned yet, each at its instant. Raises ConcurrentUpdate."""
         rows = [
-            {"key": key, "due_at": due_at, "claim_number": 0, "attempts": 0} for key, due_at in dues.items()
+            {"key": key, "due_at": due_at, "claim_number": self._first_number(), "attempts": 0}
+            for key, due_at in dues.items()
         ]
         if rows:
             try:
                 self._connection.execute(_INSERT, rows)
             except DBDuplicateEntry as error:
-                raise ConcurrentUpdate("The same work was scheduled by somebody else") from error
+                raise ConcurrentUpdate("Another transaction scheduled the same work meanwhile") from error
+
+    def list_unplanned(self) -> tuple[str, ...]:
+        """Return leases without planned work that may need some."""
+        is_deployed = sa.exists().where(reservations.c.lease_id == leases.c.id, reservations.c.is_deployed)
+        has_ended = leases.c.status == LeaseStatus.TERMINATED.value
+        query = (
+            sa.select(leases.c.id)
+            .outerjoin(work, work.c.key == leases.c.id)
+            .where(work.c.key.is_(None))
+            .where(sa.or_(sa.not_(has_ended), leases.c.is_deleting.is_(True), is_deployed))
+            .order_by(leases.c.id)
+        )
+        return tuple(self._connection.scalars(query))
 
     def is_due(self, key: str, now: datetime) -> bool:
-        """Return whether a key is due, or somebody is at it."""
+        """Return whether a key is due or claimed."""
         is_open = sa.or_(work.c.due_at <= now, work.c.claim_deadline.is_not(None))
         return self._connection.scalar(sa.select(work.c.key).where(work.c.key == key, is_open)) is not None
 
     def next_due(self, now: datetime) -> datetime | None:
-        """Return when something will next be due, or was, or a claim run out; None for never."""
+        """Return when the next key is or was due, or the next claim expires; None for never."""
         instants = self._connection.execute(_NEXT_DUE, {"now": now}).one()
         return min((each for each in instants if each is not None), default=None)
 
     def claim_due(self, owner: str, now: datetime, deadline: datetime, limit: int) -> tuple[Claim, ...]:
-        """Return claims on what is due, most overdue first; what others are claiming is left out."""
+        """Return claims on due keys, most overdue first; keys that others are claiming are omitted."""
         rows = self._connection.execute(_CLAIMABLE, {"now": now, "most": limit})
         found = [_claim(row) for row in rows]
         if found:
@@ -121,8 +138,8 @@ class SqlWork:
             )
         return tuple(replace(each, number=each.number + 1) for each in found)
 
-    def lock_beginning(self, now: datetime, limit: int) -> tuple[str, ...]:
-        """Return leases to start or end that nobody has begun with, locked; what others lock is left out."""
+    def lock_due_unclaimed(self, now: datetime, limit: int) -> tuple[str, ...]:
+        """Lock and return leases due to start or end that are not in progress; locked ones are omitted."""
         rows = self._connection.execute(_BEGINNING, {"now": now, "most": limit})
         return tuple(row.key for row in rows)
 
@@ -141,7 +158,7 @@ class SqlWork:
         return Claim(key=key, number=row.claim_number + 1, attempts=row.attempts, due_at=row.due_at)
 
     def renew(self, claims: Collection[Claim], deadline: datetime) -> frozenset[str]:
-        """Move deadlines; return the keys whose claims are still valid."""
+        """Extend claims to *deadline*; return the keys whose claims are still valid."""
         return frozenset(
             claim.key
             for claim in sorted(claims, key=lambda each: each.key)
@@ -149,9 +166,9 @@ class SqlWork:
         )
 
     def finish(self, claim: Claim, due_at: datetime | None, attempts: int) -> None:
-        """Give a claim back, or forget the key; raise ConcurrentUpdate if the claim is void.
+        """Release a claim, or delete the key; raise ConcurrentUpdate if the claim is void.
 
-        What was scheduled since the claim still counts.
+        A pass that was scheduled since the claim still takes place.
         """
         if due_at is None:
             unwoken = sa.delete(work).where(*_held(claim), work.c.woken_at.is_(None))
@@ -160,7 +177,7 @@ class SqlWork:
             due: Any = sa.func.coalesce(work.c.woken_at, work.c.due_at)
         else:
             due = sa.case((work.c.woken_at < due_at, work.c.woken_at), else_=due_at)
-        # With the number goes whatever was done under it and comes late, such as a renewal.
+        # A new number invalidates late operations under the claim, such as a renewal.
         given_back = {
             "owner": None,
             "claim_deadline": None,
@@ -168,22 +185,27 @@ class SqlWork:
             "woken_at": None,
         }
         if not self._update(claim, {**given_back, "due_at": due, "attempts": attempts}):
-            raise ConcurrentUpdate(f"The claim on {claim.key} was taken over")
+            raise ConcurrentUpdate(f"Another manager took over the claim on {claim.key}")
 
     def forget(self, key: str) -> None:
-        """Forget a key for which there is nothing to do; whoever is at it finds out by himself."""
+        """Delete a key that needs no work; a claim holder detects it."""
+        if key in PERIODIC_TASKS:
+            return  # a lease that was given such an id must not end a periodic task
         self._connection.execute(sa.delete(work).where(work.c.key == key, work.c.claim_deadline.is_(None)))
 
     def free_all(self) -> None:
-        """Void all claims: for a manager that starts and knows that there is no other."""
+        """Void all claims: for a manager that starts and knows that no other is running."""
         self._connection.execute(
             sa.update(work).values(owner=None, claim_deadline=None, claim_number=work.c.claim_number + 1)
         )
 
     def keep(self, claim: Claim) -> None:
-        """Check, and lock until the transaction ends, a claim; raise ConcurrentUpdate if it is void."""
-        if not self._update(claim, {"claim_number": claim.number}):
-            raise ConcurrentUpdate(f"The claim on {claim.key} was taken over")
+        """Check a claim and lock it until the transaction ends; raise ConcurrentUpdate if it is void.
+
+        The update changes the row, so that another cluster node, which does not see the lock, detects it.
+        """
+        if not self._update(claim, {"touches": work.c.touches + 1}):
+            raise ConcurrentUpdate(f"Another manager took over the claim on {claim.key}")
 
     def _update(self, claim: Claim, values: dict[str, Any]) -> bool:
         updated = self._connection.execute(sa.update(work).where(*_held(claim)).values(values))
@@ -191,7 +213,7 @@ class SqlWork:
 
 
 def _claim(row: sa.Row[Any]) -> Claim:
-    """Return what a claim on a row would continue."""
+    """Return the claim that a claim on this row would continue."""
     return Claim(
         key=row.key,
         number=row.claim_number,

@@ -236,6 +236,10 @@ class HostStore(Protocol):
         """Return (id, resource type, spec) of every reservation that holds the host."""
 
 
+DELETE: Final = "delete"
+"""The event name of the journal entry for a request to delete a lease."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JournalEntry:
     """A transition and its reason. ``actor`` is a user's id or a manager's name."""
@@ -270,7 +274,10 @@ class Journal(Protocol):
         """Return whether anything ever happened to a lease."""
 
     def known_reservations(self, reservation_ids: Collection[str]) -> frozenset[str]:
-        """Return those of the ids that are of reservations to which anything ever happened."""
+        """Return those of the ids that name reservations with journal entries."""
+
+    def has_delete(self, lease_id: str) -> bool:
+        """Return whether a request to delete the lease was recorded."""
 
     def list_event(self, event: str) -> tuple[JournalEntry, ...]:
         """Return the entries of one event, of all leases, oldest first."""

@@ -7,6 +7,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
+from blazar.domain.lease import LeaseId, LeaseStatus, ReservationId, ReservationStatus
+
+PERIODIC_TASKS = frozenset(
+    {"sweep", "refresh", "host-monitor", "check-floatingips", "take-stock", "plan-leases"}
+)
+"""Keys of work for periodic tasks. No lease may have such an id."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
@@ -30,7 +37,10 @@ class WorkStore(Protocol):
         """
 
     def plan(self, dues: Mapping[str, datetime]) -> None:
-        """Have keys that are not planned yet looked at, each at its instant. Raises ConcurrentUpdate."""
+        """Schedule keys that are not planned yet, each at its instant. Raises ConcurrentUpdate."""
+
+    def list_unplanned(self) -> tuple[str, ...]:
+        """Return leases without planned work that may need some; those that ended normally are omitted."""
 
     def is_due(self, key: str, now: datetime) -> bool:
         """Return whether a key is due, or somebody is at it."""

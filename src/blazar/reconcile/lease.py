@@ -45,8 +45,12 @@ from blazar.reconcile.claims import Interrupted
 from blazar.reconcile.healing import heal, with_flags
 from blazar.reconcile.measuring import measure
 from blazar.reconcile.replacing import Replacing
-from blazar.reconcile.steps import Obstacles, Report, take_steps
-from blazar.reconcile.telling import tell
+from blazar.reconcile.steps import Obstacles, Report, internal_error, take_steps
+
+_MOST_ATTEMPTS_TO_FIND: Final = 8
+"""Attempts to find a lease that is not recorded as deleted; with growing pauses they last some minutes."""
+_RELEASED_BY_THEN = timedelta(seconds=30)
+"""Fallback interval: releasing a resource wakes the leases that wait for it."""
 
 _logger = logging.getLogger(__name__)
 
@@ -84,10 +88,9 @@ def reconcile_lease(context: Context, claim: Claim, actor: str, before_each: Cal
     """
     with context.store.read() as transaction:
         lease = transaction.leases.find(claim.key)
+        is_deleted = lease is None and transaction.journal.has_delete(claim.key)
     if lease is None:
-        with context.store.begin() as transaction:
-            transaction.work.finish(claim, None, 0)
-            transaction.commit()
+        _drop_or_wait(context, claim, is_deleted)
         return
     phase = phase_of(lease, context.clock.now(), context.settings.leases.prepare_lead)
     lease = _mark(context, claim, actor, lease, phase)
@@ -107,6 +110,22 @@ def reconcile_lease(context: Context, claim: Claim, actor: str, before_each: Cal
     after = with_flags(_with_notes(after, current.reports), healing)
     after = _act_before_end(context, current, after)
     _record(context, claim, actor, current, after)
+
+
+def _drop_or_wait(context: Context, claim: Claim, is_deleted: bool) -> None:
+    """Drop the work for a missing lease if its deletion is recorded; otherwise reconcile it later.
+
+    If a database server lags behind another one, the lease may not have arrived yet. After many attempts,
+    the work is dropped; if the lease appears later, the check for leases without work finds it.
+    """
+    due_at, attempts = None, claim.attempts + 1
+    if not is_deleted and attempts <= _MOST_ATTEMPTS_TO_FIND:
+        due_at = context.clock.now() + context.settings.reconciler.backoff(claim.attempts)
+    elif not is_deleted:
+        _logger.warning("dropping work of a lease that does not exist: lease=%s", claim.key)
+    with context.store.begin() as transaction:
+        transaction.work.finish(claim, due_at, attempts)
+        transaction.commit()
 
 
 def _mark(context: Context, claim: Claim, actor: str, lease: Lease, phase: Phase) -> Lease:
