@@ -1,4 +1,4 @@
-"""Who holds which resource when, and the generations that guard it."""
+"""Allocations of resources, and the generations that guard them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ R0, R1, S0 = (ReservationId(each) for each in ("a-r0", "a-r1", "b-r0"))
 
 @pytest.fixture(autouse=True)
 def facts(store: SqlStore) -> None:
-    """Hosts 1 to 3, a lease ``a`` from 2 to 4 and a lease ``b`` from 4 to 6."""
+    """Insert hosts 1 to 3, a lease ``a`` from 2 to 4 and a lease ``b`` from 4 to 6."""
     with store.begin() as transaction:
         for number in "123":
             transaction.hosts.insert(make_host(number))
@@ -229,15 +229,14 @@ class TestRelease:
 
 
 class TestWaiting:
-    def test_a_resource_is_held_before_by_whoever_came_earlier_and_has_not_given_it_back(
-        self, store: SqlStore
-    ) -> None:
+    def test_earlier_holders_are_those_that_have_not_released_the_resource(self, store: SqlStore) -> None:
         book(store, make_allocation("1", R0, 2, 4), make_allocation("2", R0, 2, 4))
         book(store, make_allocation("1", S0, 4, 6), make_allocation("3", S0, 4, 6))
 
         def holders(*reservation_ids: ReservationId, start: float) -> dict[ResourceId, ReservationId]:
             with store.read() as transaction:
-                return dict(transaction.allocations.held_before(reservation_ids, at(start)))
+                held = transaction.allocations.held_before(reservation_ids, at(start))
+                return {key: each.reservation_id for key, each in held.items()}
 
         assert holders(S0, start=4) == {ONE: R0}
         assert holders(S0, start=2) == {}
@@ -320,7 +319,7 @@ class TestListing:
         assert self.listed(store, clock, resource_id=ONE) == [(ONE, R0), (ONE, S0)]
         assert self.listed(store, clock, resource_id=TWO, lease_id="b") == []
 
-    def test_what_was_given_back_is_not_listed(self, store: SqlStore, clock: ManualClock) -> None:
+    def test_released_resources_are_not_listed(self, store: SqlStore, clock: ManualClock) -> None:
         write(store, lambda allocations: allocations.release(R0, [ONE], at(4)))
 
         assert self.listed(store, clock) == [(TWO, R1), (ONE, S0)]
@@ -337,7 +336,7 @@ class TestListing:
 
 
 def test_resources_that_two_leases_hold_at_the_same_time_are_found(store: SqlStore) -> None:
-    # A share beside all of a host is what no database refuses.
+    # No database refuses a share of a host that is allocated as a whole.
     book(store, make_allocation("1", R0, 2, 4), make_allocation("1", S0, 3, 6, share=SHARE))
     book(store, make_allocation("2", R0, 2, 4), make_allocation("2", S0, 4, 6))
     book(store, make_allocation("3", R1, 2, 6, share=SHARE), make_allocation("3", S0, 4, 6, share=SHARE))

@@ -1,4 +1,4 @@
-"""What the in-memory index reads."""
+"""Reads of the in-memory index."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from samples import HOUR, SHARE, at, make_allocation, make_host, make_lease, win
 from statements import counted
 
 from blazar.db.store import SqlStore
+from blazar.db.tables import resources
 from blazar.domain.availability import Availability
 from blazar.domain.bookings import Booking
 from blazar.domain.interval import Interval
@@ -172,9 +173,9 @@ def test_an_index_that_was_loaded_finds_free_what_one_that_was_filled_does(
     bookings: list[tuple[ResourceId, ReservationId | None, Interval, datetime | None]],
     searches: list[tuple[Interval, datetime, ReservationId | None]],
 ) -> None:
-    store = SqlStore(database, ManualClock())
+    store = SqlStore(database, ManualClock(), {})
     insert_hosts(store, *HOST_IDS)
-    # Shared, so that they may overlap.
+    # Shares, so that they may overlap.
     insert(
         store,
         *(
@@ -237,3 +238,24 @@ def test_all_generations_take_one_statement(store: SqlStore, engine: sa.Engine) 
     assert statements.count("SELECT") == 1
     with store.read() as transaction:
         assert transaction.availability.all_generations("floatingip") == {}
+
+
+def test_the_database_and_the_index_summarize_generations_alike(store: SqlStore, engine: sa.Engine) -> None:
+    insert_hosts(store, "1", "2", "3")
+    large = sa.update(resources).values(generation=2**62 + sa.cast(resources.c.id, sa.BigInteger))
+    with engine.begin() as connection:
+        connection.execute(large)
+    index = Availability()
+
+    with store.begin() as transaction:
+        index.load(transaction.availability.read("host", None), [])
+        before = transaction.availability.generation_summary("host")
+        transaction.allocations.claim({ONE: 2**62 + 1})
+        transaction.commit()
+        after = transaction.availability.generation_summary("host")
+        nothing = transaction.availability.generation_summary("floatingip")
+
+    assert before == index.summary()
+    assert after != before
+    assert after.resources == before.resources == 3
+    assert (nothing.resources, nothing.total) == (0, 0)

@@ -1,4 +1,4 @@
-"""An index that reads only what has changed knows what one that reads everything does."""
+"""An index that reads only changes equals one that reads everything."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from statements import counted
 
 from blazar.booking.index import AvailabilityIndex
 from blazar.db.store import SqlStore
+from blazar.db.tables import resources
 from blazar.domain.availability import Availability
 from blazar.domain.lease import ReservationId, ResourceId
 from blazar.domain.providers import HostInventory, HostProvider
@@ -27,7 +28,7 @@ ONE, TWO = HOST_IDS[1:]
 
 
 def known(index: Availability, owners: list[ReservationId]) -> object:
-    """Return all that can be seen of an index: who is free when, and for whom."""
+    """Return the visible state of an index: when each host is free, and for which reservations."""
     hours = [window(hour, hour + 1) for hour in range(14)]
     now = at(3)
     return {
@@ -49,7 +50,7 @@ def known(index: Availability, owners: list[ReservationId]) -> object:
 
 
 def provider(host_id: ResourceId) -> HostProvider:
-    """Return one with room for many slots of the share that is booked."""
+    """Return a provider with room for many slots of the booked share."""
     room = {name: HostInventory(total=50 * amount) for name, amount in SHARE.demand.amounts}
     return HostProvider(
         uuid=f"provider-{host_id}", name=host_id, inventories=room, traits=SHARE.demand.required_traits
@@ -65,7 +66,7 @@ def insert_hosts(store: SqlStore) -> None:
 
 @dataclass
 class Life:
-    """What lessees and managers do to the books, as the service writes it."""
+    """Changes of leases and allocations by lessees and managers, written as the service does."""
 
     store: SqlStore
     leases: list[str] = field(default_factory=list)
@@ -85,7 +86,7 @@ class Life:
 
         def act(transaction: Transaction) -> None:
             expected = transaction.availability.generations(host_ids)
-            # Of shares, so that they may overlap.
+            # Shares, so that they may overlap.
             new = [make_allocation(each, f"{name}-r0", number, number + 2, share=SHARE) for each in expected]
             transaction.allocations.claim(expected, adding=new)
             transaction.leases.insert(make_lease(name))
@@ -115,7 +116,7 @@ class Life:
         self.write(lambda each: each.allocations.release(self.owner(number), host_ids, released_at))
 
     def forget(self, host_ids: list[ResourceId], number: int) -> None:
-        """Delete a lease; what it has released is cleaned for nobody from then on."""
+        """Delete a lease; from then on, its released resources need no cleaning."""
         name = self.leases.pop(number % len(self.leases))
 
         def act(transaction: Transaction) -> None:
@@ -135,7 +136,7 @@ class Life:
         self.write(act)
 
     def refuse(self, host_ids: list[ResourceId], number: int) -> None:
-        """Begin to book something, and leave it."""
+        """Begin a booking, and roll it back."""
         with self.store.begin() as transaction:
             transaction.allocations.touch(host_ids)
 
@@ -158,7 +159,7 @@ def test_an_index_that_follows_knows_what_one_that_is_new_does(
     database: sa.Engine, steps: list[tuple[str, list[ResourceId], int, str]]
 ) -> None:
     clock = ManualClock()
-    store = SqlStore(database, clock)
+    store = SqlStore(database, clock, {})
     insert_hosts(store)
     life = Life(store)
     first, second = (AvailabilityIndex(store, clock, "host") for _ in range(2))
@@ -188,10 +189,10 @@ def assert_knows_all(index: AvailabilityIndex, store: SqlStore, life: Life) -> N
         assert known(followed, owners) == known(loaded, owners)
 
 
-def test_what_is_booked_anew_is_all_that_is_read(store: SqlStore, engine: sa.Engine) -> None:
+def test_only_new_bookings_are_read(store: SqlStore, engine: sa.Engine) -> None:
     insert_hosts(store)
     life, index = Life(store), AvailabilityIndex(store, ManualClock(), "host")
-    # The second time, all that was under way at the first one is looked at.
+    # The second search checks all transactions that were in progress at the first one.
     for _ in range(2):
         with index.searching():
             pass
@@ -218,7 +219,7 @@ def test_a_booking_that_is_changed_at_once_is_read_as_it_is(store: SqlStore) -> 
     assert_knows_all(index, store, life)
 
 
-# SQLite writes one transaction after the other.
+# SQLite serializes writing transactions.
 @pytest.mark.parametrize("database", ["mariadb", "postgresql"], indirect=True, scope="session")
 def test_what_was_under_way_at_a_search_is_found_at_the_next(store: SqlStore) -> None:
     insert_hosts(store)
@@ -238,3 +239,22 @@ def test_what_was_under_way_at_a_search_is_found_at_the_next(store: SqlStore) ->
     assert_knows_all(index, store, life)
     with index.searching() as availability:
         assert availability.generation_of(TWO) == 1
+
+
+@pytest.mark.parametrize("generation", [0, 2**61])
+def test_a_host_that_was_registered_again_unseen_is_read_whole(
+    store: SqlStore, engine: sa.Engine, generation: int
+) -> None:
+    insert_hosts(store)
+    life, index = Life(store), AvailabilityIndex(store, ManualClock(), "host")
+    life.create([ONE], 1)
+    life.create([ONE], 2)
+    with index.searching():
+        pass
+    with engine.begin() as connection:
+        which = resources.c.id == ONE
+        connection.execute(sa.update(resources).where(which).values(generation=generation))
+
+    life.create([ONE], 5)
+
+    assert_knows_all(index, store, life)

@@ -1,19 +1,19 @@
-"""Requests that come at the same time do not all go for the same resources."""
+"""Concurrent requests do not all choose the same resources."""
 
 from __future__ import annotations
 
 from reconcile.lab import Lab
 from reconcile.parts import Conditions
 
+from blazar.booking.contention import Contention
 from blazar.booking.search import find_resources, search_for
-from blazar.booking.contention import Rush
 from blazar.domain.interval import Interval
 
 HOSTS = 12
 
 
 def chosen(lab: Lab, seed: int) -> str:
-    """Return the host that a request would be given now."""
+    """Return the ID of the host that a request would be given now."""
     lease = lab.lease(lab.leases()[0].id)
     context = lab.manager.context
     context.random.seed(seed)
@@ -24,13 +24,13 @@ def chosen(lab: Lab, seed: int) -> str:
 
 
 def test_there_is_a_rush_while_several_are_at_it() -> None:
-    rush = Rush()
-    seen = [rush.is_on]
-    with rush.joined():
-        seen.append(rush.is_on)
-        with rush.joined():
-            seen.append(rush.is_on)
-        seen.append(rush.is_on)
+    contention = Contention()
+    seen = [contention.is_present]
+    with contention.counted():
+        seen.append(contention.is_present)
+        with contention.counted():
+            seen.append(contention.is_present)
+        seen.append(contention.is_present)
 
     assert seen == [False, False, True, False]
 
@@ -38,10 +38,10 @@ def test_there_is_a_rush_while_several_are_at_it() -> None:
 def test_who_is_alone_is_given_the_first_and_others_any_that_is_alike(lab: Lab) -> None:
     lab.reset(Conditions(hosts=HOSTS))
     lab.create("lease", 1, 2)
-    rush = lab.manager.context.rush
+    contention = lab.manager.context.contention
 
     alone = {chosen(lab, seed) for seed in range(20)}
-    with rush.joined(), rush.joined():
+    with contention.counted(), contention.counted():
         together = {chosen(lab, seed) for seed in range(20)}
 
     assert len(alone) == 1
@@ -50,12 +50,12 @@ def test_who_is_alone_is_given_the_first_and_others_any_that_is_alike(lab: Lab) 
 
 def test_each_request_counts_while_it_is_tried(lab: Lab) -> None:
     lab.reset(Conditions(hosts=2))
-    rush = lab.manager.context.rush
+    contention = lab.manager.context.contention
     seen: list[bool] = []
-    lab.store.overtake(lambda: seen.append(rush.is_on))
+    lab.store.overtake(lambda: seen.append(contention.is_present))
 
-    with rush.joined():
+    with contention.counted():
         lab.create("lease", 1, 2)
 
     assert seen == [True]
-    assert not rush.is_on
+    assert not contention.is_present

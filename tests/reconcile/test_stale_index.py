@@ -1,4 +1,4 @@
-"""What a manager knows of the books: it finds out what others did, late and out of order too."""
+"""A manager's index of the database: changes by other managers arrive late and out of order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ from reconcile.parts import Conditions, lease_body
 
 from blazar.booking.index import Watermark
 from blazar.domain.errors import NotEnoughHosts
+from blazar.domain.interval import Interval
+from blazar.domain.lease import Allocation
+from blazar.plugins.testing.site import ManagerProcess
 
+HOUR = timedelta(hours=1)
 MINUTE = timedelta(minutes=1)
 
 
@@ -31,6 +35,60 @@ def test_what_the_log_has_forgotten_is_read_from_the_books(kind: str, lab_on: La
         idle.service.create_lease(LESSEE, lease_body("d", lab.date(5), lab.date(6)))
 
     lab.at(5.1)
+
+
+@pytest.fixture(params=["mariadb", "postgresql"])
+def lab_of_two(request: pytest.FixtureRequest, lab_on: LabOn) -> Lab:
+    """Return a lab with two hosts, both allocated to a lease on the next day."""
+    lab = lab_on(request.param)
+    lab.reset(Conditions(hosts=2))
+    lab.create("tomorrow", 24, 25, (2, 2))
+    return lab
+
+
+def commit_late(lab: Lab, other: ManagerProcess, books: bool) -> None:
+    """Change the first host in a transaction that commits after *other* has stopped waiting for it."""
+    (reservation,) = lab.leases()[0].reservations
+    with lab.store.read() as transaction:
+        generations = transaction.availability.all_generations("host")
+    first, second = sorted(generations)
+    with lab.store.begin() as frozen:
+        frozen.allocations.claim({first: generations[first]})
+        if books:
+            window = Interval(EPOCH + 5 * HOUR, EPOCH + 6 * HOUR)
+            booked = Allocation(resource_id=first, reservation_id=reservation.id, window=window)
+            frozen.allocations.insert([booked])
+        with lab.store.begin() as transaction:
+            transaction.allocations.claim({second: generations[second]})
+            transaction.commit()
+        for _ in range(2):
+            other.reconciler.refresh_indexes()
+            lab.clock.advance(5 * MINUTE)
+        frozen.commit()
+
+
+def test_a_late_commit_fails_no_request_that_relies_on_the_resource(lab_of_two: Lab) -> None:
+    other = lab_of_two.new_manager()
+    other.reconciler.refresh_indexes()
+    commit_late(lab_of_two, other, books=False)
+
+    body = lease_body("late", lab_of_two.date(5), lab_of_two.date(6), (2, 2))
+    other.service.create_lease(LESSEE, body)
+
+    assert [each.name for each in lab_of_two.leases()] == ["tomorrow", "late"]
+
+
+def test_what_was_booked_by_a_commit_that_comes_late_is_not_promised_again(lab_of_two: Lab) -> None:
+    other = lab_of_two.new_manager()
+    other.reconciler.refresh_indexes()
+    commit_late(lab_of_two, other, books=True)
+
+    start, end = lab_of_two.date(5), lab_of_two.date(6)
+    with pytest.raises(NotEnoughHosts):
+        other.service.create_lease(LESSEE, lease_body("both", start, end, (2, 2)))
+    other.service.create_lease(LESSEE, lease_body("one", start, end, (1, 2)))
+
+    assert [each.name for each in lab_of_two.leases()] == ["tomorrow", "one"]
 
 
 def test_a_manager_that_is_idle_for_long_need_not_load_everything_again(lab: Lab) -> None:

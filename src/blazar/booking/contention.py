@@ -1,4 +1,4 @@
-"""Whether several requests of one process are after resources at the same time."""
+"""Contention: whether several requests of one process are searching for resources at the same time."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 
-class Rush:
-    """Counts who is at it; safe for use by several threads."""
+class Contention:
+    """Counts concurrent requests; thread-safe."""
 
     def __init__(self) -> None:
         self._number = 0
         self._lock = threading.Lock()
 
     @property
-    def is_on(self) -> bool:
-        """Return whether there are several."""
+    def is_present(self) -> bool:
+        """Return whether more than one request is counted."""
         return self._number > 1
 
     @contextmanager
-    def joined(self) -> Iterator[None]:
-        """Count one more for the block."""
+    def counted(self) -> Iterator[None]:
+        """Count one more request for the duration of the block."""
         with self._lock:
             self._number += 1
         try:

@@ -60,7 +60,18 @@ class Context:
     trail: Trail = field(default_factory=NoTrail)
     """Where is said what a thread works on."""
     ending: threading.Event = field(default_factory=threading.Event)
-    """Set when the process is to end: then no request waits for anything any more."""
+    """Set when the process is about to end; from then on, requests no longer wait."""
+
+    @property
+    def quota_units(self) -> Units:
+        """Return the units in which each resource type is counted."""
+        return {key: plugin.quota_unit for key, plugin in self.plugins.items()}
+
+    def doubt(self, error: ConcurrentUpdate) -> None:
+        """Before the next search, read again from the database the resources that a claim found stale."""
+        if error.stale:
+            for index in self.indexes.values():
+                index.doubt(error.stale)
 
     def plugin_for(self, resource_type: str) -> Plugin:
         """Return the plugin of a resource type. Raises UnsupportedResourceType."""

@@ -1,7 +1,7 @@
-"""An index of all bookings in memory, kept up to date by the log of changes.
+"""An in-memory index of all bookings, kept current by the change log.
 
-The log's numbers are handed out before their transactions commit, so they become visible out of
-order: a number that is skipped is waited for before it is given up (ADR-0004).
+Sequence numbers of the log are assigned before their transactions commit, so they become visible out of
+order. The index waits for a skipped number before it gives up on it (ADR-0004).
 """
 
 from __future__ import annotations
@@ -12,25 +12,32 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 
+from blazar.booking.fair_lock import FairLock
 from blazar.domain.availability import Availability
 from blazar.domain.bookings import Booking
 from blazar.domain.lease import ResourceId
+from blazar.domain.requirements import Requirement
 from blazar.ports.availability import AvailabilityReader, Change
 from blazar.ports.clock import Clock
 from blazar.ports.store import Store
 
-_LONGEST_TRANSACTION = timedelta(seconds=60)
-"""A number that did not appear within this time was rolled back."""
+_LONGEST_TRANSACTION = timedelta(seconds=10)
+"""Time after which a missing number counts as rolled back.
+
+If its transaction was delayed for longer, the index misses a change until the first claim that relies on it
+fails; see :meth:`AvailabilityIndex.doubt`. Waiting has a cost: cluster nodes skip two of three numbers, and
+each search queries every number that is still awaited.
+"""
 CHANGES_KEPT_FOR = timedelta(hours=1)
-"""How long the log goes back."""
+"""Retention of the change log."""
 _LONGEST_IDLE = CHANGES_KEPT_FOR / 2
-"""After so long without a search the log may have forgotten what the index does not know yet."""
+"""Longest time without a search; after it, the log may have lost changes that the index has not read."""
 _REREAD = 1000
-"""How many numbers before a full load are looked at again, for transactions that were under way."""
+"""Numbers before a full load that are read again, because their transactions may have been open."""
 
 
 class Watermark:
-    """Which numbers of the log have been dealt with: all up to ``highest``, but for the ``missing`` ones."""
+    """The processed numbers of the log: all up to ``highest``, except for the ``missing`` ones."""
 
     def __init__(self, highest: int) -> None:
         self.highest = highest
@@ -38,17 +45,17 @@ class Watermark:
 
     @property
     def missing(self) -> Collection[int]:
-        """Return the numbers that were skipped and may still come."""
+        """Return the numbers that were skipped and may still appear."""
         return self._missing_since.keys()
 
     def is_new(self, number: int) -> bool:
-        """Return whether a number has not been dealt with."""
+        """Return whether a number has not been processed."""
         return number > self.highest or number in self._missing_since
 
     def advance(self, numbers: Collection[int], now: datetime) -> None:
-        """Note numbers that have been dealt with; those that they skip are waited for from now on.
+        """Record processed numbers; from now on, wait for the numbers that they skip.
 
-        Of a long gap, as a purge leaves it, only the end can belong to transactions that are under way.
+        In a long gap, such as a purge leaves, only the end can belong to open transactions.
         """
         for number in sorted(numbers):
             for skipped in range(max(self.highest + 1, number - _REREAD), number):
@@ -63,7 +70,7 @@ class Watermark:
 
 
 class AvailabilityIndex:
-    """The index of one collection of resources; safe for use by several threads."""
+    """The index of one collection of resources; thread-safe."""
 
     def __init__(
         self, store: Store, clock: Clock, collection: str, casefold_facts: Collection[str] = ()
@@ -72,43 +79,78 @@ class AvailabilityIndex:
         self._clock = clock
         self._collection = collection
         self._casefold_facts = frozenset(casefold_facts)
-        self._lock = threading.Lock()
+        self._lock = FairLock()
+        self._doubted: set[ResourceId] = set()
+        self._doubting = threading.Lock()
         self._availability: Availability | None = None
         self._watermark = Watermark(0)
         self._refreshed_at: datetime | None = None
 
     @contextmanager
+    def searching_on(self) -> Iterator[Availability]:
+        """Yield the bookings as last read, for a further search of a request that has just searched.
+
+        Other requests may search between two searches of a request.
+        """
+        with self._lock:
+            assert self._availability is not None
+            yield self._availability
+
+    @contextmanager
     def searching(self) -> Iterator[Availability]:
-        """Yield the bookings as of now; nobody else searches meanwhile, so be quick."""
+        """Yield the current bookings. Holds the lock: other searches wait, so keep the block short."""
         with self._lock:
             with self._store.read() as transaction:
                 self._refresh(transaction.availability)
             assert self._availability is not None
             yield self._availability
 
+    def doubt(self, resource_ids: Collection[str]) -> None:
+        """Read these resources from the database before the next search; ignore those of other collections.
+
+        Call this with the stale resources that the error names after a claim that relied on the index was
+        refused. Otherwise each further attempt would rely on the same outdated entries.
+        """
+        with self._doubting:
+            self._doubted |= {ResourceId(each) for each in resource_ids}
+
+    def prepare(self, requirement: Requirement) -> None:
+        """Match a requirement outside the lock; a search reuses the result unless facts change first."""
+        with self._lock:
+            columns = None if self._availability is None else self._availability.columns()
+        if columns is not None:
+            columns.matching(requirement)
+
     def refresh(self) -> None:
-        """Learn what has changed; without that for half an hour, the next search has to load everything."""
+        """Apply recent changes. If this is not done for half an hour, the next search reloads everything."""
         with self.searching():
             pass
 
-    def amend(self, availability: Availability) -> bool:
-        """Ask the database for all generations, and read anew the resources that have moved on.
+    def confirm(self) -> None:
+        """Compare all generations with those in the database and reload the resources that differ.
 
-        To be called inside of :meth:`searching`, before a request is refused.
-
-        Returns:
-            Whether anything was amended, so that another search may succeed.
+        Call this outside :meth:`searching`, before a request is refused; then search once more.
         """
         with self._store.read() as transaction:
-            reader = transaction.availability
-            present = reader.all_generations(self._collection)
-            stale = [each for each, number in present.items() if _is_stale(availability, each, number)]
+            summary = transaction.availability.generation_summary(self._collection)
+        with self._lock:
+            if self._availability is None or self._availability.summary() == summary:
+                return
+        # Without the lock, because reading thousands of rows would delay other searches for too long.
+        with self._store.read() as transaction:
+            present = transaction.availability.all_generations(self._collection)
+        with self._lock:
+            availability = self._availability
+            known = availability.generations()
+            stale = [each for each in known.keys() | present.keys() if known.get(each) != present.get(each)]
             if stale:
-                self._reload(reader, availability, stale)
-        return bool(stale)
+                with self._store.read() as transaction:
+                    self._reload(transaction.availability, availability, stale)
 
     def _refresh(self, reader: AvailabilityReader) -> None:
         now, last = self._clock.now(), self._refreshed_at
+        with self._doubting:
+            doubted, self._doubted = self._doubted, set()
         if self._availability is None or last is None or now - last > _LONGEST_IDLE:
             self._load(reader)
             self._refreshed_at = now
@@ -119,6 +161,9 @@ class AvailabilityIndex:
         new = [change for change in logged if watermark.is_new(change.sequence)]
         self._follow(reader, self._availability, new)
         watermark.advance([change.sequence for change in new], now)
+        known = [each for each in sorted(doubted) if self._availability.get(each) is not None]
+        if known:
+            self._reload(reader, self._availability, known)
 
     def _follow(
         self, reader: AvailabilityReader, availability: Availability, changes: Sequence[Change]
@@ -148,7 +193,7 @@ class AvailabilityIndex:
     def _reload(
         self, reader: AvailabilityReader, availability: Availability, resource_ids: Collection[ResourceId]
     ) -> None:
-        # Resources before bookings: what is booked in between shows in a generation that is too old.
+        # Resources before bookings: a booking made in between then shows as a generation that is too old.
         resources = {each.id: each for each in reader.read(self._collection, resource_ids)}
         bookings = _by_resource(reader, resource_ids)
         for resource_id in resource_ids:
@@ -175,17 +220,20 @@ class AvailabilityIndex:
 
 
 def _add(availability: Availability, resource_id: ResourceId, changes: Sequence[Change]) -> bool:
-    """Add what was newly booked of a resource; return whether that is all that happened to it.
+    """Add the new bookings of a resource; return whether these were all its changes.
 
-    It is if entries tell of every generation between the one that is known and the present one. A generation
-    is what all changes up to it have left, so that entries of earlier ones have nothing new.
+    They were if the entries cover every generation between the known one and the present one. A generation
+    includes all changes up to it, so entries of earlier generations add nothing.
     """
     known, present = availability.get(resource_id), changes[-1].present
     if known is None or present is None:
         return False
-    if present <= known.generation:
+    if present == known.generation:
         return True
     new = [each for each in changes if each.generation is None or each.generation > known.generation]
+    # A resource that was registered again has an arbitrary generation, because generations start at random.
+    if not 0 < present - known.generation <= len(new):
+        return False
     if {each.generation for each in new} != set(range(known.generation + 1, present + 1)):
         return False
     bookings = {each.reservation_id: each.bookings for each in new if each.reservation_id is not None}
@@ -200,8 +248,3 @@ def _by_resource(
     for booking in reader.bookings(resource_ids):
         grouped[booking.resource_id].append(booking)
     return grouped
-
-
-def _is_stale(availability: Availability, resource_id: ResourceId, generation: int) -> bool:
-    known = availability.get(resource_id)
-    return known is None or known.generation != generation

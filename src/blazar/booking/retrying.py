@@ -1,4 +1,4 @@
-"""Beginning a use case anew when somebody else was faster."""
+"""Retry of a use case after a concurrent update."""
 
 from __future__ import annotations
 
@@ -21,19 +21,26 @@ _NEVER = threading.Event()
 
 
 def retrying(context: Context, once: Callable[[int], ResultT], *, attempts: int | None = None) -> ResultT:
-    """Return what *once* returns; it is given the number of the attempt, from 0.
+    """Return the result of *once*, which is called with the number of the attempt, from 0.
 
     Args:
-        context: Says how many attempts there are, unless *attempts* does.
+        context: Its settings limit the number of attempts, unless *attempts* does.
         once: The attempt.
-        attempts: How many there are at most.
+        attempts: Maximum number of attempts.
 
     Raises:
-        ConcurrentUpdate: Every attempt met somebody faster.
+        ConcurrentUpdate: Every attempt met a concurrent update.
     """
 
     def pause(seconds: float) -> None:
         context.clock.wait(_NEVER, timedelta(seconds=seconds))
+
+    def attempt_once() -> ResultT:
+        try:
+            return once(next(attempt))
+        except ConcurrentUpdate as error:
+            context.doubt(error)
+            raise
 
     retryer = tenacity.Retrying(
         retry=tenacity.retry_if_exception_type(ConcurrentUpdate),
@@ -44,5 +51,5 @@ def retrying(context: Context, once: Callable[[int], ResultT], *, attempts: int 
         reraise=True,
     )
     attempt = itertools.count()
-    with context.rush.joined():
-        return retryer(lambda: once(next(attempt)))
+    with context.contention.counted():
+        return retryer(attempt_once)

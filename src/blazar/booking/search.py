@@ -1,18 +1,17 @@
-"""Finding resources for the reservations of a lease: in memory first, confirmed before a refusal."""
+"""Choice of resources for the reservations of a lease: in memory first, confirmed before a refusal."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
-from blazar.booking.index import AvailabilityIndex
 from blazar.booking.context import Context, Plugin
+from blazar.booking.specs import intact_spec
 from blazar.domain.availability import Availability, Shuffle
 from blazar.domain.capacity import Share
-from blazar.domain.errors import BadRequest, Conflict, NotEnoughFloatingIPs, NotEnoughHosts
+from blazar.domain.errors import BadRequest, Conflict, NotEnoughResources, rebuild
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Allocation, Holdings, Lease, Reservation, ReservationId, ResourceId
 from blazar.plugins.contract import Wish
@@ -21,29 +20,29 @@ from blazar.ports.metrics import SHORTAGES
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
-    """One reservation's wish and the plugin that understands it."""
+    """The wish of one reservation and the plugin that interprets it."""
 
     plugin: Plugin
     wish: Wish[Any]
 
 
 def search_for(context: Context, lease: Lease, reservation: Reservation, window: Interval) -> Search:
-    """Return the search for what an existing reservation is to hold in a window.
+    """Return the search for the resources of an existing reservation in a window.
 
-    What other reservations of its lease hold does not stand in its way: it is for the caller to say,
-    by ``Wish.beside``, what they hold in the window.
+    Holdings of other reservations of the same lease are ignored; the caller states in ``Wish.beside`` what
+    they hold in the window.
 
     Args:
         context: The context.
         lease: The lease.
-        reservation: One of its reservations, with its spec as it is to be.
-        window: When.
+        reservation: One of its reservations, with the new spec.
+        window: The window to search.
     """
     plugin = context.plugin_for(reservation.resource_type)
     return Search(
         plugin=plugin,
         wish=Wish(
-            spec=plugin.decode(reservation.spec),
+            spec=intact_spec(plugin, reservation),
             window=window,
             now=context.clock.now(),
             cleaning_time=context.settings.leases.cleaning_time,
@@ -53,7 +52,7 @@ def search_for(context: Context, lease: Lease, reservation: Reservation, window:
 
 
 def holdings_of(allocations: Sequence[Allocation]) -> Mapping[ReservationId, Holdings]:
-    """Return what each reservation holds."""
+    """Return the holdings of each reservation."""
     held: dict[ReservationId, dict[ResourceId, Share | None]] = {}
     for each in allocations:
         held.setdefault(each.reservation_id, {})[each.resource_id] = each.share
@@ -62,59 +61,79 @@ def holdings_of(allocations: Sequence[Allocation]) -> Mapping[ReservationId, Hol
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What was chosen, in the order of the searches, and the generations at which it was free."""
+    """The chosen resources, in the order of the searches, and the generations at which they were free."""
 
     chosen: tuple[Holdings, ...]
     generations: Mapping[ResourceId, int]
 
 
 def find_resources(context: Context, searches: Sequence[Search], attempt: int) -> Found:
-    """Return resources for all of *searches*; nothing is given to two of them.
+    """Return resources for all *searches*; no two searches share capacity.
 
     Args:
         context: The context.
-        searches: The wishes, answered in order.
-        attempt: 0 at first. Later attempts choose at random among what fits, because somebody else
-            chose the same by the same order of preference; while others are choosing, the first one does
-            among what is equally preferable.
+        searches: The wishes, processed in order.
+        attempt: 0 for the first attempt. Later attempts choose at random among all resources that fit,
+            because a concurrent request chose the same ones by the same order of preference. Under
+            contention, the first attempt chooses at random among equally preferred resources.
 
     Raises:
-        Conflict: A wish cannot be had; the database confirmed it.
-        BadRequest: A wish names something that no resource knows.
+        Conflict: A wish cannot be satisfied, as confirmed by the database.
+        BadRequest: A wish names a property or fact that no resource has.
     """
     shuffle = _shuffle(context, attempt)
+    for search in searches:
+        requirement = search.plugin.requirement(search.wish.spec)
+        if requirement.conditions:
+            context.indexes[search.plugin.collection].prepare(requirement)
+    try:
+        return _find_in_memory(context, searches, shuffle, is_confirmed=False)
+    except (BadRequest, Conflict):
+        # Without a lock, because reading thousands of generations would delay other searches for too long.
+        for collection in {each.plugin.collection for each in searches}:
+            context.indexes[collection].confirm()
+    return _find_in_memory(context, searches, shuffle, is_confirmed=True)
+
+
+def _find_in_memory(
+    context: Context, searches: Sequence[Search], shuffle: Shuffle | None, *, is_confirmed: bool
+) -> Found:
     chosen: list[Holdings] = []
+    given: dict[ResourceId, tuple[Share | None, ...]] = {}
     generations: dict[ResourceId, int] = {}
-    with ExitStack() as locks:
-        views: dict[str, Availability] = {}
-        for collection in sorted({each.plugin.collection for each in searches}):
-            views[collection] = locks.enter_context(context.indexes[collection].searching())
-        for search in searches:
-            given = beside(chosen)
-            wish = replace(
-                search.wish,
-                beside={
-                    key: (*search.wish.beside.get(key, ()), *given.get(key, ()))
-                    for key in search.wish.beside.keys() | given.keys()
-                },
-                shuffle=shuffle,
-            )
-            view = views[search.plugin.collection]
-            found = _choose(context, search.plugin, wish, view)
+    begun: set[str] = set()
+    for search in searches:
+        wish = replace(search.wish, beside=_together(search.wish.beside, given), shuffle=shuffle)
+        collection = search.plugin.collection
+        index = context.indexes[collection]
+        with index.searching_on() if collection in begun else index.searching() as view:
+            begun.add(collection)
+            found = _choose(context, search.plugin, wish, view, is_confirmed=is_confirmed)
             chosen.append(found)
-            # An earlier search may have seen an older generation; that one must still hold.
+            for key, share in found.items():
+                given[key] = (*given.get(key, ()), share)
+            # An earlier search may have seen an older generation; the claim must be made on that one.
             generations = {each: view.generation_of(each) for each in found} | generations
     return Found(chosen=tuple(chosen), generations=generations)
+
+
+def _together(
+    one: Mapping[ResourceId, tuple[Share | None, ...]], other: Mapping[ResourceId, tuple[Share | None, ...]]
+) -> Mapping[ResourceId, tuple[Share | None, ...]]:
+    """Return the shares of both as a copy; *other* may be modified afterwards."""
+    if not one or not other:
+        return dict(one or other)
+    return {key: (*one.get(key, ()), *other.get(key, ())) for key in one.keys() | other.keys()}
 
 
 def _shuffle(context: Context, attempt: int) -> Shuffle | None:
     if attempt > 0 or context.settings.hosts.randomize_selection:
         return Shuffle(chance=context.random)
-    return Shuffle(chance=context.random, equals_only=True) if context.rush.is_on else None
+    return Shuffle(chance=context.random, equals_only=True) if context.contention.is_present else None
 
 
 def beside(holdings: Iterable[Holdings]) -> dict[ResourceId, tuple[Share | None, ...]]:
-    """Return what all of them hold of each resource, as ``Wish.beside`` has it."""
+    """Return the combined holdings of each resource in the form of ``Wish.beside``."""
     together: dict[ResourceId, tuple[Share | None, ...]] = {}
     for each in holdings:
         for key, share in each.items():
@@ -123,7 +142,7 @@ def beside(holdings: Iterable[Holdings]) -> dict[ResourceId, tuple[Share | None,
 
 
 def has_room_now(context: Context, collection: str, allocation: Allocation) -> bool:
-    """Return whether a share fits beside all that others have not given back yet."""
+    """Return whether a share fits next to everything that others have not released yet."""
     now, share = context.clock.now(), allocation.share
     if share is None:
         return False
@@ -141,20 +160,31 @@ def has_room_now(context: Context, collection: str, allocation: Allocation) -> b
         return bool(room.slots([position])[0] >= share.slots)
 
 
-def _choose(context: Context, plugin: Plugin, wish: Wish[Any], view: Availability) -> Holdings:
-    try:
-        return _choose_confirmed(context.indexes[plugin.collection], plugin, wish, view)
-    except (NotEnoughHosts, NotEnoughFloatingIPs):
-        context.meter.count(SHORTAGES, plugin.resource_type)
-        raise
-
-
-def _choose_confirmed(
-    index: AvailabilityIndex, plugin: Plugin, wish: Wish[Any], view: Availability
+def _choose(
+    context: Context, plugin: Plugin, wish: Wish[Any], view: Availability, *, is_confirmed: bool
 ) -> Holdings:
     try:
         return plugin.choose(wish, view)
-    except (BadRequest, Conflict):
-        if not index.amend(view):
+    except NotEnoughResources as error:
+        if not is_confirmed:
             raise
-    return plugin.choose(wish, view)
+        context.meter.count(SHORTAGES, plugin.resource_type)
+        if not _is_for_cleaning(plugin, wish, view):
+            raise
+        minutes = round(wish.cleaning_time / timedelta(minutes=1))
+        message = (
+            f"{error.message}; without the cleaning time of {minutes} minutes, which is kept free before and"
+            " after other reservations, there would be enough"
+        )
+        raise rebuild(error.code, message, error.fields) from error
+
+
+def _is_for_cleaning(plugin: Plugin, wish: Wish[Any], view: Availability) -> bool:
+    """Return whether a refused wish would be granted without cleaning time."""
+    if not wish.cleaning_time:
+        return False
+    try:
+        plugin.choose(replace(wish, cleaning_time=timedelta(0)), view)
+    except (BadRequest, Conflict):
+        return False
+    return True

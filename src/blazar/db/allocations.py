@@ -1,4 +1,4 @@
-"""Allocations, and the generations that guard them."""
+"""Allocations, and the generations that protect them."""
 
 from __future__ import annotations
 
@@ -9,16 +9,17 @@ from typing import Final
 import sqlalchemy as sa
 
 from blazar.db.changes import note_additions, note_changes
+from blazar.db.collections import ALL_TABLES, NAME_COLUMNS
 from blazar.db.shares import read_share, share_columns
 from blazar.db.tables import allocations, leases, reservations, resources
 from blazar.domain.errors import ConcurrentUpdate
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Allocation, LeaseId, ReservationId, ReservationStatus, ResourceId
 from blazar.ports.clock import Clock
-from blazar.ports.store import BookedWindow
+from blazar.ports.store import BookedWindow, EarlierHolder, HeldResource
 
 _UNRELEASED = allocations.c.released_at.is_(None)
-# Made once: to put a statement together takes longer than to execute it.
+# Built once: building a statement takes longer than executing it.
 _INSERT: Final = sa.insert(allocations)
 _OF_RESERVATIONS: Final = (
     sa.select(allocations)
@@ -28,7 +29,7 @@ _OF_RESERVATIONS: Final = (
 _MOVE_ON_ONE: Final = sa.update(resources).where(
     resources.c.id == sa.bindparam("resource_id"), resources.c.generation == sa.bindparam("known_generation")
 )
-_TOO_LATE = "A resource was claimed by somebody else meanwhile"
+_TOO_LATE = "Another transaction claimed a resource meanwhile"
 
 
 class SqlAllocations:
@@ -54,7 +55,7 @@ class SqlAllocations:
         )
 
     def claim(self, expected: Mapping[ResourceId, int], adding: Sequence[Allocation] = ()) -> None:
-        """Move these resources on from the generations expected, or raise ConcurrentUpdate."""
+        """Increment these generations; raise ConcurrentUpdate if one is not as expected."""
         if not expected:
             return
         if len(expected) == 1:
@@ -70,7 +71,7 @@ class SqlAllocations:
             note_changes(self._connection, rest, self._clock.now(), facts_changed=False)
 
     def touch(self, resource_ids: Collection[ResourceId]) -> None:
-        """Move these resources to their next generation."""
+        """Increment the generations of these resources."""
         if not resource_ids:
             return
         self._move_on(resource_ids)
@@ -98,7 +99,7 @@ class SqlAllocations:
     def move(
         self, reservation_ids: Collection[ReservationId], window: Interval, *, began_at: datetime
     ) -> None:
-        """Give the unreleased allocations of these reservations another window."""
+        """Move the unreleased allocations of these reservations to another window."""
         came_later = sa.and_(allocations.c.start_at > began_at, allocations.c.start_at < window.end)
         if reservation_ids:
             self._connection.execute(
@@ -113,7 +114,7 @@ class SqlAllocations:
     def remove(
         self, reservation_id: ReservationId, resource_ids: Collection[ResourceId] | None = None
     ) -> None:
-        """Forget unreleased allocations of a reservation; None: all of them."""
+        """Delete unreleased allocations of a reservation; None: all of them."""
         if resource_ids is not None and not resource_ids:
             return
         which = [allocations.c.reservation_id == reservation_id, _UNRELEASED]
@@ -124,7 +125,7 @@ class SqlAllocations:
     def release(
         self, reservation_id: ReservationId, resource_ids: Collection[ResourceId], at: datetime | None
     ) -> None:
-        """Note that resources were seen free, or, without an instant, forget their allocations."""
+        """Record that resources were observed free; without an instant, delete their allocations."""
         if not resource_ids:
             return
         if at is None:
@@ -142,7 +143,7 @@ class SqlAllocations:
         self.touch(resource_ids)
 
     def purge_released(self, before: datetime) -> bool:
-        """Forget allocations that were released before this instant; return whether there were any."""
+        """Delete allocations released before this instant; return whether there were any."""
         purged = allocations.c.released_at < before
         gone = list(self._connection.scalars(sa.select(allocations.c.resource_id).where(purged)))
         if gone:
@@ -152,7 +153,7 @@ class SqlAllocations:
 
     def held_before(
         self, reservation_ids: Collection[ReservationId], start: datetime
-    ) -> Mapping[ResourceId, ReservationId]:
+    ) -> Mapping[ResourceId, EarlierHolder]:
         """Return resources of these reservations that an earlier allocation still holds."""
         if not reservation_ids:
             return {}
@@ -160,7 +161,7 @@ class SqlAllocations:
         is_over = allocations.c.end_at <= start
         is_whole = sa.or_(own.c.slots.is_(None), allocations.c.slots.is_(None))
         query = (
-            sa.select(allocations.c.resource_id, allocations.c.reservation_id)
+            sa.select(allocations.c.resource_id, allocations.c.reservation_id, allocations.c.end_at)
             .join(own, own.c.resource_id == allocations.c.resource_id)
             .where(
                 own.c.reservation_id.in_(list(reservation_ids)),
@@ -168,14 +169,17 @@ class SqlAllocations:
                 allocations.c.reservation_id.not_in(list(reservation_ids)),
                 allocations.c.start_at < start,
                 _UNRELEASED,
-                # Shares of one resource are held at the same time.
+                # Several reservations hold shares of one resource at the same time.
                 sa.or_(is_whole, is_over),
             )
         )
-        return {row.resource_id: row.reservation_id for row in self._connection.execute(query)}
+        return {
+            row.resource_id: EarlierHolder(reservation_id=row.reservation_id, end=row.end_at)
+            for row in self._connection.execute(query)
+        }
 
     def waiting_leases(self, resource_ids: Collection[ResourceId], now: datetime) -> tuple[LeaseId, ...]:
-        """Return the leases that have begun and may wait for one of these resources."""
+        """Return the leases whose start has passed and that may wait for one of these resources."""
         is_pending = reservations.c.status == ReservationStatus.PENDING.value
         query = (
             sa.select(reservations.c.lease_id)
@@ -184,7 +188,7 @@ class SqlAllocations:
                 allocations.c.resource_id.in_(list(resource_ids)),
                 allocations.c.start_at <= now,
                 _UNRELEASED,
-                # Many hold shares of one host; those that have started wait for nobody.
+                # Many reservations hold shares of one host; those that have started do not wait.
                 sa.or_(allocations.c.slots.is_(None), is_pending),
             )
             .distinct()
@@ -199,7 +203,7 @@ class SqlAllocations:
         lease_id: str | None = None,
         reservation_id: str | None = None,
     ) -> tuple[BookedWindow, ...]:
-        """Return current and future allocations, or, with a filter, all of that lease or reservation."""
+        """Return current and future allocations; with a filter, all of that lease or reservation."""
         query = (
             sa.select(
                 allocations.c.resource_id,
@@ -235,8 +239,29 @@ class SqlAllocations:
             for _ in range(row.slots or 1)
         )
 
+    def list_held(self, lease_id: LeaseId) -> tuple[HeldResource, ...]:
+        """Return the resources that a lease's reservations hold, by resource name, in one statement."""
+        name = sa.func.coalesce(*NAME_COLUMNS, allocations.c.resource_id).label("name")
+        query = sa.select(allocations, name).join(
+            reservations, reservations.c.id == allocations.c.reservation_id
+        )
+        for table in ALL_TABLES:
+            query = query.outerjoin(table, table.c.id == allocations.c.resource_id)
+        query = query.where(reservations.c.lease_id == lease_id, _UNRELEASED)
+        query = query.order_by(name, allocations.c.id)
+        return tuple(
+            HeldResource(
+                reservation_id=row.reservation_id,
+                resource_id=row.resource_id,
+                name=row.name,
+                slots=row.slots,
+                window=Interval(row.start_at, row.end_at),
+            )
+            for row in self._connection.execute(query)
+        )
+
     def list_overlaps(self, limit: int) -> tuple[tuple[ResourceId, LeaseId, LeaseId], ...]:
-        """Return resources that two leases hold at the same time, one of them for itself."""
+        """Return resources that two leases hold at the same time, one of them exclusively."""
         one, other = allocations.alias("one"), allocations.alias("other")
         first, second = reservations.alias("first"), reservations.alias("second")
         query = (
@@ -260,7 +285,7 @@ class SqlAllocations:
         )
 
     def count_on(self, resource_id: ResourceId) -> int:
-        """Return how many allocations a resource has."""
+        """Return the number of allocations of a resource."""
         query = sa.select(sa.func.count()).where(allocations.c.resource_id == resource_id)
         return self._connection.scalar(query) or 0
 
@@ -270,10 +295,10 @@ class SqlAllocations:
             {"resource_id": resource_id, "known_generation": expected, "generation": expected + 1},
         )
         if moved.rowcount != 1:
-            raise ConcurrentUpdate(_TOO_LATE)
+            raise ConcurrentUpdate(_TOO_LATE, stale=[resource_id])
 
     def _move_on_from(self, expected: Mapping[ResourceId, int]) -> None:
-        # Locked in one order, so that two claims wait for each other instead of deadlocking.
+        # The rows are locked in a fixed order, so that two claims wait for each other instead of deadlocking.
         query = (
             sa.select(resources.c.id, resources.c.generation)
             .where(resources.c.id.in_(list(expected)))
@@ -281,8 +306,9 @@ class SqlAllocations:
             .with_for_update()
         )
         found = {row.id: row.generation for row in self._connection.execute(query)}
-        if found != dict(expected):
-            raise ConcurrentUpdate(_TOO_LATE)
+        stale = [key for key, generation in expected.items() if found.get(key) != generation]
+        if stale:
+            raise ConcurrentUpdate(_TOO_LATE, stale=stale)
         self._move_on(expected)
 
     def _move_on(self, resource_ids: Collection[ResourceId]) -> None:

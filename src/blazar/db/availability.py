@@ -1,9 +1,8 @@
-"""What the in-memory index of bookings reads."""
+"""Reads for the in-memory index of bookings."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
@@ -12,12 +11,11 @@ from typing import Any, Final
 import numpy as np
 import sqlalchemy as sa
 
-from blazar.db import floatingips, hosts
-from blazar.db.host_providers import select_providers
+from blazar.db.collections import OWN_TABLES
+from blazar.db.discovered import select_discovered
 from blazar.db.shares import read_demand, read_share
-from blazar.db.stock import select_stock
 from blazar.db.tables import Instant, allocations, resource_changes, resources
-from blazar.domain.availability import Resource
+from blazar.domain.availability import GenerationSummary, Resource
 from blazar.domain.bookings import Booking, BookingColumns
 from blazar.domain.interval import Interval
 from blazar.domain.lease import ReservationId, ResourceId
@@ -56,7 +54,7 @@ _CHANGES: Final = (
     )
     .order_by(resource_changes.c.sequence)
 )
-"""Each change once for each booking that its reservation has of the resource by now, and at least once."""
+"""Each change, once for each present booking of the resource by its reservation, and at least once."""
 _IS_ABOVE: Final = resource_changes.c.sequence > sa.bindparam("above")
 _CHANGES_ABOVE: Final = _CHANGES.where(_IS_ABOVE)
 _CHANGES_OR_AMONG: Final = _CHANGES.where(
@@ -71,11 +69,11 @@ class SqlAvailability:
         self._connection = connection
 
     def last_change(self) -> int:
-        """Return the highest sequence number in the log, 0 for an empty one."""
+        """Return the highest sequence number in the log; 0 if the log is empty."""
         return self._connection.scalar(sa.select(sa.func.max(resource_changes.c.sequence))) or 0
 
     def changes(self, collection: str, above: int, among: Collection[int] = ()) -> tuple[Change, ...]:
-        """Return what the log has above a number, and among some, as seen from a collection."""
+        """Return the log entries above a number, and some given ones, as seen from a collection."""
         if len(among) > _NUMBERS_AT_ONCE:
             above, among = min(among) - 1, ()
         values = {"collection": collection, "above": above}
@@ -86,19 +84,15 @@ class SqlAvailability:
         return tuple(_change(list(group)) for _, group in groupby(rows, key=itemgetter(0)))
 
     def read(self, collection: str, resource_ids: Collection[ResourceId] | None) -> tuple[Resource, ...]:
-        """Return these resources with their facts, or all of the collection."""
-        if collection == floatingips.COLLECTION:
-            found = floatingips.select_floatingips(self._connection, resource_ids)
-            return tuple(each.as_resource() for each in found)
-        if collection != hosts.COLLECTION:
-            stock = select_stock(self._connection, collection, resource_ids)
-            return tuple(each.as_resource() for each in stock)
-        providers = select_providers(self._connection, resource_ids)
-        registered = hosts.select_hosts(self._connection, resource_ids)
-        return tuple(replace(each, providers=providers.get(each.id, ())).as_resource() for each in registered)
+        """Return these resources with their facts; for None, all resources of the collection."""
+        own = OWN_TABLES.get(collection)
+        if own is not None:
+            return own.read(self._connection, resource_ids)
+        discovered = select_discovered(self._connection, collection, resource_ids)
+        return tuple(each.as_resource() for each in discovered)
 
     def generations(self, resource_ids: Collection[ResourceId]) -> Mapping[ResourceId, int]:
-        """Return the present generations; resources that are gone are missing."""
+        """Return the present generations; resources that are gone are omitted."""
         query = sa.select(resources.c.id, resources.c.generation).where(
             resources.c.id.in_(list(resource_ids))
         )
@@ -109,6 +103,13 @@ class SqlAvailability:
         query = sa.select(resources.c.id, resources.c.generation).where(resources.c.collection == collection)
         return {ResourceId(row.id): row.generation for row in self._connection.execute(query)}
 
+    def generation_summary(self, collection: str) -> GenerationSummary:
+        """Return the summary of all generations of a collection, computed by the database."""
+        rest = resources.c.generation % GenerationSummary.MODULUS
+        query = sa.select(sa.func.count(), sa.func.coalesce(sa.func.sum(rest), 0))
+        count, total = self._connection.execute(query.where(resources.c.collection == collection)).one()
+        return GenerationSummary(count, int(total))
+
     def bookings(self, resource_ids: Collection[ResourceId]) -> Iterable[Booking]:
         """Return the bookings of these resources."""
         query = sa.select(*_BOOKING).where(allocations.c.resource_id.in_(list(resource_ids)))
@@ -117,25 +118,25 @@ class SqlAvailability:
 
     def all_bookings(self, collection: str) -> Iterator[BookingColumns]:
         """Yield all bookings of a collection's resources, some thousands at a time."""
-        # Naive UTC, as it is stored: numpy makes numbers of it much faster than aware instants.
+        # Naive UTC, as stored: numpy converts it to numbers much faster than aware instants.
         columns = [
             sa.type_coerce(column, sa.DateTime) if isinstance(column.type, Instant) else column
             for column in _BOOKING
         ]
         own = sa.select(resources.c.id).where(resources.c.collection == collection)
-        # What the driver makes of all rows together is many times what is kept of them.
+        # The driver's objects for all rows together take many times the memory of the result.
         query = sa.select(*columns).where(allocations.c.resource_id.in_(own))
         found = self._connection.execute(query.execution_options(yield_per=_ROWS_AT_ONCE))
         for rows in found.partitions():
             yield _booking_columns(rows)
 
     def purge_changes(self, before: datetime) -> None:
-        """Forget entries of the log that are older than this."""
+        """Delete log entries older than *before*."""
         self._connection.execute(sa.delete(resource_changes).where(resource_changes.c.changed_at < before))
 
 
 def _change(rows: Sequence[Sequence[Any]]) -> Change:
-    """Return the change that all these rows are of."""
+    """Return the change that all these rows belong to."""
     sequence, resource_id, facts_changed, generation, reservation_id, present, *_ = rows[0]
     return Change(
         sequence=sequence,
@@ -167,17 +168,21 @@ def _booking(  # noqa: PLR0913 — a row
 
 
 def _booking_columns(rows: Sequence[sa.Row[Any]]) -> BookingColumns:
-    """Return the columns of some bookings, as they were selected."""
+    """Return selected bookings as columns."""
     resource_ids, reservation_ids, starts, ends, released, slots, demands = zip(*rows, strict=True)
     released_at = np.array(released, "datetime64[us]")
     held = np.isnat(released_at)
     ends_at = np.array(ends, "datetime64[us]").astype(np.int64)
+    needed = [None if each is None else read_demand(each) for each in demands]
     return BookingColumns(
         resource_ids=resource_ids,
         reservation_ids=reservation_ids,
         starts=np.array(starts, "datetime64[us]").astype(np.int64),
         ends=np.where(held, ends_at, np.maximum(ends_at, released_at.astype(np.int64))),
         held=held,
-        slots=np.array([each or 0 for each in slots], np.int32),
-        demands=[None if each is None else read_demand(each) for each in demands],
+        # A booking without a readable demand takes the whole resource.
+        slots=np.array(
+            [0 if demand is None else each or 0 for each, demand in zip(slots, needed, strict=True)], np.int32
+        ),
+        demands=needed,
     )

@@ -1,4 +1,4 @@
-"""The log of changes that in-memory indexes are kept up to date by."""
+"""The log of changes, from which in-memory indexes are updated."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _INSERT: Final = sa.insert(resource_changes)
 def note_changes(
     connection: sa.Connection, resource_ids: Collection[ResourceId], at: datetime, *, facts_changed: bool
 ) -> None:
-    """Log that these resources changed: their bookings, and maybe their facts."""
+    """Log that the bookings of these resources changed, and possibly their facts."""
     connection.execute(
         _INSERT,
         [
@@ -33,13 +33,13 @@ def note_additions(
     generations: Mapping[ResourceId, int],
     at: datetime,
 ) -> None:
-    """Log that nothing has changed of resources but that new reservations have booked something of them.
+    """Log that new reservations booked resources of which nothing else has changed.
 
     Args:
-        connection: On which that happens.
-        added: Which reservations, of which resources; they had nothing of them before.
-        generations: To which each of the resources has been moved.
-        at: When.
+        connection: The connection of the transaction that adds the bookings.
+        added: The reservations and their resources; they had no bookings of these before.
+        generations: The new generation of each resource.
+        at: The time of the change.
     """
     connection.execute(
         _INSERT,

@@ -328,9 +328,17 @@ class CapabilityInUse(Conflict):
 
 
 class ConcurrentUpdate(Conflict):
-    """Somebody else was faster, again and again; the same request may succeed now."""
+    """Other transactions were faster, several times in a row; the same request may succeed now.
+
+    ``stale`` contains the ids of resources whose generation has changed since they were read.
+    """
 
     code = "concurrent-update"
+    stale: frozenset[str] = frozenset()
+
+    def __init__(self, message: str, *, stale: Collection[str] = (), **fields: object) -> None:
+        super().__init__(message, **fields)
+        self.stale = frozenset(stale)
 
 
 class Unavailable(BlazarError):
@@ -364,7 +372,7 @@ class CloudNotFound(CloudError):
 
 
 class CloudConflict(CloudError):
-    """The cloud refuses because of its state: a duplicate, a thing in use, a stale generation."""
+    """The cloud refuses because of its state: a duplicate, an object in use, a stale generation."""
 
     code = "cloud-conflict"
 

@@ -1,4 +1,4 @@
-"""What is wanted from the database by whoever keeps all bookings in memory."""
+"""Port: database reads that an in-memory index of all bookings needs."""
 
 from __future__ import annotations
 
@@ -7,55 +7,58 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from blazar.domain.availability import Resource
+from blazar.domain.availability import GenerationSummary, Resource
 from blazar.domain.bookings import Booking, BookingColumns
 from blazar.domain.lease import ReservationId, ResourceId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """An entry of the log: something about a resource changed, and how that is now.
+    """An entry of the change log: a resource changed; the other fields give its present state.
 
-    Where new reservations have booked something of it, and nothing else has changed, there is an entry for
-    each of them.
+    If new reservations booked the resource and nothing else about it changed, the log has one entry for each
+    of these reservations.
     """
 
     sequence: int
     resource_id: ResourceId
     facts_changed: bool
     generation: int | None = None
-    """To which the new booking has moved the resource; None for all other changes."""
+    """The generation to which the new booking moved the resource; None for all other changes."""
     reservation_id: ReservationId | None = None
-    """Whose new booking it is; None for all other changes."""
+    """The reservation that made the new booking; None for all other changes."""
     present: int | None = None
-    """The resource's generation by now; None for one that is gone, or is of another collection."""
+    """The resource's present generation; None if the resource is gone or belongs to another collection."""
     bookings: tuple[Booking, ...] = ()
-    """What ``reservation_id`` has booked of the resource by now."""
+    """The present bookings of the resource by ``reservation_id``."""
 
 
 class AvailabilityReader(Protocol):
-    """What an in-memory index of bookings is built from and kept up to date by."""
+    """Reads from which an in-memory index of bookings is built and kept up to date."""
 
     def last_change(self) -> int:
-        """Return the highest sequence number in the log, 0 for an empty one."""
+        """Return the highest sequence number in the log; 0 if the log is empty."""
 
     def changes(self, collection: str, above: int, among: Collection[int] = ()) -> tuple[Change, ...]:
-        """Return what the log has, ascending, as seen from a collection; in one statement.
+        """Return log entries in ascending order, as seen from a collection; uses one statement.
 
         Args:
-            collection: Whose resources are wanted; of others' changes only the numbers matter.
-            above: Return all with higher numbers,
-            among: and those of these numbers that are there.
+            collection: The collection of interest; changes in other collections carry only their numbers.
+            above: Return all entries with higher numbers,
+            among: and also the existing entries with these numbers.
         """
 
     def read(self, collection: str, resource_ids: Collection[ResourceId] | None) -> tuple[Resource, ...]:
-        """Return these resources with their facts, or all of the collection."""
+        """Return these resources with their facts; for None, all resources of the collection."""
 
     def generations(self, resource_ids: Collection[ResourceId]) -> Mapping[ResourceId, int]:
-        """Return the present generations; resources that are gone are missing."""
+        """Return the present generations; resources that are gone are omitted."""
 
     def all_generations(self, collection: str) -> Mapping[ResourceId, int]:
         """Return the present generations of all resources of a collection."""
+
+    def generation_summary(self, collection: str) -> GenerationSummary:
+        """Return the summary of :meth:`all_generations`, computed by the database."""
 
     def bookings(self, resource_ids: Collection[ResourceId]) -> Iterable[Booking]:
         """Return the bookings of these resources."""
@@ -63,8 +66,8 @@ class AvailabilityReader(Protocol):
     def all_bookings(self, collection: str) -> Iterator[BookingColumns]:
         """Yield all bookings of a collection's resources, some thousands at a time.
 
-        Nothing else can be read by the transaction before the last of them.
+        The transaction can read nothing else until the iterator is exhausted.
         """
 
     def purge_changes(self, before: datetime) -> None:
-        """Forget old entries of the log."""
+        """Delete log entries older than *before*."""
