@@ -1,4 +1,4 @@
-"""Questions of which hosts the slots of a reservation are on."""
+"""Cases for the choice of hosts for instances."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ THIN, FAT = Demand.of({"VCPU": 1}), Demand.of({"VCPU": 1, "MEMORY_MB": 4})
 
 @dataclass(frozen=True, kw_only=True)
 class HostFacts:
-    """A host and who has booked how much of it when."""
+    """A host and its bookings."""
 
     id: str
     vcpus: int = 8
@@ -39,7 +39,7 @@ class HostFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class Case:
-    """A question, and all that matters to the answer."""
+    """A request for instances, with all facts that determine the result."""
 
     hosts: tuple[HostFacts, ...]
     amount: int
@@ -70,7 +70,7 @@ class Case:
         )
 
     def choose(self) -> dict[str, int]:
-        """Return how many slots are where."""
+        """Return the chosen number of instances by host."""
         requirement = parse(["==", "$rack", self.rack] if self.rack else None, field="resource_properties")
         chosen: Holdings = choose_slots(
             self.wish,

@@ -1,10 +1,10 @@
-"""Which hosts a reservation gets, against brute force; and what its spec may say."""
+"""The choice of hosts, against brute force."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
@@ -14,20 +14,17 @@ from hypothesis import strategies as st
 from samples import HOUR, at, window
 
 from blazar.domain.availability import Availability, Resource, Shuffle
-from blazar.domain.bookings import Booking
+from blazar.domain.bookings import LONG_FREE, Booking
 from blazar.domain.errors import (
-    BadRequest,
-    InvalidParameter,
-    InvalidRange,
+    CannotChange,
     InvalidRequirement,
-    MissingParameter,
     NotEnoughHosts,
 )
 from blazar.domain.interval import Interval
 from blazar.domain.lease import ReservationId, ResourceId
 from blazar.plugins.contract import Wish
 from blazar.plugins.hosts.choice import choose_hosts
-from blazar.plugins.hosts.spec import HostSpec, encode_spec, parse_spec, revise_spec
+from blazar.plugins.hosts.spec import HostSpec
 
 OWN = ReservationId("own")
 OTHER = ReservationId("other")
@@ -41,16 +38,25 @@ def make_spec(minimum: int = 1, maximum: int = 1, properties: str = "", **fields
 
 @dataclass(frozen=True, kw_only=True)
 class HostFacts:
-    """A host and who has booked it when."""
+    """A host and its bookings."""
 
     id: ResourceId
     vcpus: int = 8
     is_reservable: bool = True
     bookings: tuple[tuple[ReservationId, Interval], ...] = ()
 
+    capabilities: Mapping[str, str] = field(default_factory=dict)
+    memory: int = 1
+
     @property
     def order(self) -> tuple[int, int]:
         return self.vcpus, int(self.id)
+
+    def order_of_new(self, wanted: Interval) -> tuple[int, timedelta, int]:
+        """Return the sort key of a host without properties: size, free time around the window, number."""
+        around = [wanted.start - each.end for _, each in self.bookings if each.end <= wanted.start]
+        around += [each.start - wanted.end for _, each in self.bookings if each.start >= wanted.end]
+        return self.vcpus, -min(around, default=LONG_FREE), int(self.id)
 
 
 def make_index(hosts: list[HostFacts]) -> Availability:
@@ -60,8 +66,9 @@ def make_index(hosts: list[HostFacts]) -> Availability:
             id=host.id,
             generation=0,
             is_reservable=host.is_reservable,
-            facts={"vcpus": host.vcpus},
-            size=(host.vcpus,),
+            facts={**host.capabilities, "vcpus": host.vcpus, "hypervisor_hostname": f"host-{host.id}"},
+            size=(host.vcpus, host.memory),
+            properties=host.capabilities,
         )
         bookings = [
             Booking(resource_id=host.id, reservation_id=owner, window=each) for owner, each in host.bookings
@@ -71,7 +78,7 @@ def make_index(hosts: list[HostFacts]) -> Availability:
 
 
 def make_wish(spec: HostSpec, *, held: str = "", taken: str = "", **fields: Any) -> Wish[HostSpec]:
-    """Return a wish for the hours 4 to 6; *held* and *taken* are ids of one digit."""
+    """Return a wish for hours 4 to 6; *held* and *taken* are ids of one digit."""
     defaults: dict[str, Any] = {"window": window(4, 6), "now": at(0), "ignoring": frozenset({OWN})}
     return Wish(
         spec=spec,
@@ -91,6 +98,11 @@ def is_suitable(host: HostFacts, wish: Wish[HostSpec], least_vcpus: int) -> bool
         for owner, each in host.bookings
     )
     return host.vcpus >= least_vcpus and not in_the_way and host.id not in wish.beside
+
+
+def in_order_of_keeping(hosts: list[HostFacts], wish: Wish[HostSpec]) -> list[ResourceId]:
+    hosts.sort(key=lambda each: (each.id not in wish.in_use, not each.is_reservable))
+    return [each.id for each in hosts]
 
 
 HOSTS = st.lists(
@@ -122,6 +134,7 @@ ID_SETS = st.frozensets(st.integers(0, 9).map(str).map(ResourceId), max_size=4)
     held=ID_SETS,
     taken=ID_SETS,
     is_active=st.booleans(),
+    in_use=ID_SETS,
     cleaning_time=st.sampled_from([timedelta(0), HOUR]),
     seed=st.none() | st.integers(0, 3),
 )
@@ -132,6 +145,7 @@ def test_the_choice_is_the_best_there_is_and_refused_only_if_there_is_none(
     held: frozenset[ResourceId],
     taken: frozenset[ResourceId],
     is_active: bool,
+    in_use: frozenset[ResourceId],
     cleaning_time: timedelta,
     seed: int | None,
 ) -> None:
@@ -142,21 +156,23 @@ def test_the_choice_is_the_best_there_is_and_refused_only_if_there_is_none(
         held=dict.fromkeys(held),
         beside=dict.fromkeys(taken - held, (None,)),
         is_active=is_active,
+        in_use=dict.fromkeys(held & in_use, 1) if is_active else {},
         cleaning_time=cleaning_time,
         shuffle=None if seed is None else Shuffle(chance=random.Random(seed)),
     )
     suitable = sorted(
         (each for each in hosts if is_suitable(each, wish, least_vcpus)), key=lambda each: each.order
     )
-    keepable = [each.id for each in suitable if each.id in held]
+    keepable = in_order_of_keeping([each for each in suitable if each.id in held], wish)
+    suitable.sort(key=lambda each: each.order_of_new(wish.window))
     addable = [each.id for each in suitable if each.id not in held and each.is_reservable]
     is_possible = len(keepable) + len(addable) >= minimum
     if is_active:
-        is_possible = is_possible and held == set(keepable) and len(held) <= maximum
+        is_possible = is_possible and held == set(keepable) and len(wish.in_use) <= maximum
 
     try:
         chosen = tuple(choose_hosts(wish, make_index(hosts)))
-    except NotEnoughHosts:
+    except (CannotChange, NotEnoughHosts):
         assert not is_possible
         return
 
@@ -176,6 +192,51 @@ class TestChoice:
 
         assert tuple(choose_hosts(make_wish(make_spec(1, 3)), index)) == ("3", "1", "0")
 
+    def test_hosts_with_scarce_properties_are_kept_for_those_who_ask_for_them(self) -> None:
+        gpus = [HostFacts(id=ResourceId(str(each)), capabilities={"gpu": "a100"}) for each in range(2)]
+        plain = [HostFacts(id=ResourceId(str(each)), vcpus=64) for each in range(2, 10)]
+        index = make_index([*gpus, *plain])
+
+        assert tuple(choose_hosts(make_wish(make_spec(2, 2)), index)) == ("2", "3")
+        assert tuple(choose_hosts(make_wish(make_spec(9, 9)), index))[-1] == "0"
+        asking = make_spec(1, 1, '["==", "$gpu", "a100"]')
+        assert tuple(choose_hosts(make_wish(asking), index)) == ("0",)
+
+    @pytest.mark.parametrize("seed", range(5))
+    @pytest.mark.parametrize("equals_only", [True, False])
+    def test_chance_does_not_take_scarce_properties_either(self, seed: int, equals_only: bool) -> None:
+        gpus = [HostFacts(id=ResourceId(str(each)), capabilities={"gpu": "a100"}) for each in range(2)]
+        plain = [HostFacts(id=ResourceId(str(each))) for each in range(2, 10)]
+        shuffle = Shuffle(chance=random.Random(seed), equals_only=equals_only)
+
+        chosen = choose_hosts(make_wish(make_spec(8, 8), shuffle=shuffle), make_index([*gpus, *plain]))
+
+        assert set(chosen) == set("23456789")
+
+    def test_much_memory_is_kept_though_its_host_has_few_vcpus(self) -> None:
+        hosts = [HostFacts(id=ResourceId("0"), vcpus=4, memory=64)]
+        hosts += [HostFacts(id=ResourceId(str(each)), vcpus=8, memory=8) for each in (1, 2)]
+
+        assert tuple(choose_hosts(make_wish(make_spec(1, 3)), make_index(hosts))) == ("1", "2", "0")
+
+    def test_among_equal_hosts_those_come_first_that_are_free_for_long_before_and_after(self) -> None:
+        times = {"0": [(2, 4)], "1": [(6, 8)], "2": [(1, 2)], "3": [(2, 3), (8, 9)], "4": [(7, 8)], "5": []}
+        hosts = [
+            HostFacts(id=ResourceId(key), bookings=tuple((OTHER, window(start, end)) for start, end in found))
+            for key, found in times.items()
+        ]
+
+        chosen = tuple(choose_hosts(make_wish(make_spec(1, 6)), make_index(hosts)))
+
+        assert chosen == ("5", "2", "3", "4", "0", "1")
+
+    def test_a_host_that_should_have_been_released_comes_last(self) -> None:
+        hosts = hosts_of(4, 4)
+        hosts[0] = replace(hosts[0], bookings=((OTHER, window(1, 2)),))
+        wish = make_wish(make_spec(1, 2), now=at(2.5), window=window(9 * 24, 9 * 24 + 1))
+
+        assert tuple(choose_hosts(wish, make_index(hosts))) == ("1", "0")
+
     def test_what_is_held_comes_first_though_it_is_larger(self) -> None:
         index = make_index(hosts_of(2, 2, 64))
 
@@ -192,15 +253,36 @@ class TestChoice:
 
         assert tuple(choose_hosts(make_wish(make_spec(1, 1), held="0", taken="0"), index)) == ("1",)
 
-    def test_an_active_reservation_gives_nothing_up(self) -> None:
+    def test_an_active_reservation_releases_idle_hosts_first_and_failed_ones_before_them(self) -> None:
+        hosts = hosts_of(4, 4, 4, 4)
+        hosts[1] = replace(hosts[1], is_reservable=False)
+        wishes = [
+            make_wish(make_spec(1, maximum), held="0123", is_active=True, in_use={ResourceId("2"): 1})
+            for maximum in (3, 2, 1)
+        ]
+
+        assert [tuple(choose_hosts(each, make_index(hosts))) for each in wishes] == [
+            ("2", "0", "3"),
+            ("2", "0"),
+            ("2",),
+        ]
+
+    def test_an_active_reservation_keeps_hosts_in_use_and_the_refusal_names_them(self) -> None:
         index = make_index(hosts_of(4, 4, 4))
+        in_use = {ResourceId("1"): 2, ResourceId("2"): 1}
+
+        with pytest.raises(CannotChange, match=r"^max: 1 is less than the 2 hosts .*: host-1, host-2$"):
+            choose_hosts(make_wish(make_spec(1, 1), held="012", is_active=True, in_use=in_use), index)
+
+    def test_an_active_reservation_gives_up_no_host_that_no_longer_fits(self) -> None:
+        wish = make_wish(make_spec(1, 2, '[">=", "$vcpus", "4"]'), held="01", is_active=True)
 
         with pytest.raises(NotEnoughHosts) as refused:
-            choose_hosts(make_wish(make_spec(1, 1), held="01", is_active=True), index)
+            choose_hosts(wish, make_index(hosts_of(4, 2, 4)))
 
         assert (refused.value.fields["in_use"], refused.value.fields["would_remain"]) == (2, 1)
 
-    def test_an_active_reservation_does_not_survive_a_host_that_nobody_knows(self) -> None:
+    def test_an_active_reservation_does_not_survive_an_unknown_host(self) -> None:
         with pytest.raises(NotEnoughHosts):
             choose_hosts(make_wish(make_spec(1, 2), held="7", is_active=True), make_index(hosts_of(4, 4)))
 
@@ -222,156 +304,3 @@ class TestChoice:
 
         with pytest.raises(NotEnoughHosts):
             choose_hosts(wish, make_index([]))
-
-
-BODY = {"min": 1, "max": 2, "hypervisor_properties": "", "resource_properties": None}
-RACK = '["==", "$rack", "r1"]'
-
-
-def refusal(body: Mapping[str, object]) -> BadRequest:
-    with pytest.raises(BadRequest) as refused:
-        parse_spec(body)
-    return refused.value
-
-
-def without(*keys: str, **fields: object) -> dict[str, object]:
-    return {**{key: value for key, value in BODY.items() if key not in keys}, **fields}
-
-
-class TestParsing:
-    def test_a_spec_keeps_what_was_sent(self) -> None:
-        spec = parse_spec({**BODY, "resource_properties": RACK, "before_end": "snapshot", "unknown": 1})
-
-        assert spec == HostSpec(
-            minimum=1, maximum=2, hypervisor_properties="", resource_properties=RACK, before_end="snapshot"
-        )
-        assert encode_spec(spec) == {
-            "min": 1,
-            "max": 2,
-            "hypervisor_properties": "",
-            "resource_properties": RACK,
-            "before_end": "snapshot",
-        }
-        assert spec.requirement.keys == {"rack"}
-
-    def test_both_expressions_are_required_together(self) -> None:
-        spec = parse_spec(
-            {**BODY, "hypervisor_properties": '[">", "$vcpus", "4"]', "resource_properties": RACK}
-        )
-
-        assert spec.requirement.matches({"vcpus": 8, "rack": "r1"})
-        assert not spec.requirement.matches({"vcpus": 4, "rack": "r1"})
-        assert not spec.requirement.matches({"vcpus": 8, "rack": "r2"})
-
-    def test_counts_may_be_numeric_text(self) -> None:
-        spec = parse_spec({**BODY, "min": "2", "max": "10"})
-
-        assert (spec.minimum, spec.maximum) == (2, 10)
-        assert encode_spec(spec)["max"] == 10
-
-    def test_an_expression_may_be_a_list(self) -> None:
-        spec = parse_spec({**BODY, "resource_properties": ["==", "$rack", "r1"]})
-
-        assert spec.resource_properties == RACK
-
-    def test_the_default_before_end_action_is_the_sites(self) -> None:
-        assert parse_spec(BODY).before_end == "default"
-
-    @pytest.mark.parametrize(
-        "count",
-        [
-            *("x", "", "-", "--5", "1-", "+1", " 1", "1.0", "0x1", "\N{ARABIC-INDIC DIGIT THREE}", "1" * 40),
-            *(True, 1.0, [1], {}),
-            *(0, -1, "0", "-1", 2**31, str(2**31)),
-        ],
-    )
-    @pytest.mark.parametrize("key", ["min", "max"])
-    def test_a_count_is_a_positive_whole_number(self, key: str, count: object) -> None:
-        error = refusal({**BODY, key: count})
-
-        assert isinstance(error, InvalidParameter)
-        assert error.fields["name"] == key
-
-    @pytest.mark.parametrize("action", [None, "destroy", "Snapshot", 0, []])
-    def test_an_unknown_before_end_action_is_refused(self, action: object) -> None:
-        assert refusal({**BODY, "before_end": action}).fields["name"] == "before_end"
-
-    @pytest.mark.parametrize(
-        ("body", "error", "names"),
-        [
-            (without("min", "max"), MissingParameter, ["min"]),
-            (without("max", min=None), MissingParameter, ["min"]),
-            (without("max", min="1"), MissingParameter, ["max"]),
-            (without("resource_properties", min="x", max=1), InvalidParameter, "min"),
-            (without("resource_properties", max="x"), InvalidParameter, "max"),
-            (without("hypervisor_properties", min=3), InvalidRange, None),
-            (
-                without("hypervisor_properties", "resource_properties", before_end="x"),
-                MissingParameter,
-                ["hypervisor_properties", "resource_properties"],
-            ),
-            (
-                without("resource_properties", hypervisor_properties="x"),
-                MissingParameter,
-                ["resource_properties"],
-            ),
-            (without(before_end="x", hypervisor_properties="x"), InvalidParameter, "before_end"),
-            (
-                without(hypervisor_properties="x", resource_properties="x"),
-                InvalidRequirement,
-                "hypervisor_properties",
-            ),
-            (without(resource_properties="x"), InvalidRequirement, "resource_properties"),
-        ],
-    )
-    def test_the_first_problem_is_reported(
-        self, body: dict[str, object], error: type[BadRequest], names: object
-    ) -> None:
-        refused = refusal(body)
-
-        assert type(refused) is error
-        assert refused.fields.get("names", refused.fields.get("name")) == names
-
-    @given(
-        st.dictionaries(
-            st.sampled_from([*BODY, "before_end"]),
-            st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.lists(st.text()),
-        )
-    )
-    def test_nothing_that_is_sent_is_worse_than_a_bad_request(self, body: dict[str, object]) -> None:
-        try:
-            spec = parse_spec(body)
-        except BadRequest:
-            return
-        assert parse_spec(encode_spec(spec)) == spec
-
-
-class TestRevising:
-    def test_keys_that_are_not_sent_keep_their_value(self) -> None:
-        spec = make_spec(1, 2, RACK, before_end="snapshot")
-
-        assert revise_spec(spec, {"id": "x", "resource_type": "physical:host"}) == spec
-        assert revise_spec(spec, {"max": "3"}) == replace(spec, maximum=3)
-        assert revise_spec(spec, {"hypervisor_properties": None}) == replace(spec, hypervisor_properties=None)
-        assert revise_spec(spec, {"before_end": ""}) == replace(spec, before_end="")
-
-    @pytest.mark.parametrize("changes", [{"min": 3}, {"min": 2, "max": 1}])
-    def test_the_range_is_checked_with_what_is_stored(self, changes: dict[str, object]) -> None:
-        with pytest.raises(InvalidRange):
-            revise_spec(make_spec(1, 2), changes)
-
-    @pytest.mark.parametrize(
-        ("changes", "error"),
-        [
-            ({"min": None}, MissingParameter),
-            ({"max": 0}, InvalidParameter),
-            ({"before_end": None}, InvalidParameter),
-            ({"resource_properties": "x"}, InvalidRequirement),
-            ({"before_end": "x", "resource_properties": "x", "min": 5}, InvalidRange),
-        ],
-    )
-    def test_what_a_new_reservation_may_not_say_a_change_may_not_either(
-        self, changes: dict[str, object], error: type[BadRequest]
-    ) -> None:
-        with pytest.raises(error):
-            revise_spec(make_spec(1, 2), changes)

@@ -1,4 +1,4 @@
-"""Which hosts the slots of a reservation are on, by example."""
+"""The choice of hosts for instances, by example."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from blazar.domain.lease import Holdings
 from blazar.domain.requirements import parse
 from blazar.plugins.slots.choice import choose_slots
 
-# A host of the default size has room for four slots.
+# A host of the default size has capacity for four instances.
 
 
 def hosts_of(*sizes: int) -> tuple[HostFacts, ...]:
@@ -27,7 +27,7 @@ def hosts_of(*sizes: int) -> tuple[HostFacts, ...]:
 
 
 def shared(host_id: str, **fields: Any) -> HostFacts:
-    """Return a host of which somebody else has a thin share."""
+    """Return a host on which another reservation has a small share."""
     return HostFacts(id=host_id, bookings=((OTHER, window(5, 6), Share(slots=1, demand=THIN)),), **fields)
 
 
@@ -110,7 +110,7 @@ def test_slots_that_are_apart_are_on_a_host_each_though_it_has_room_for_more() -
 
 
 def test_another_host_takes_all_slots_of_one_that_was_lost() -> None:
-    """What an active reservation held together, it holds together again."""
+    """Instances of an active reservation that were on one host are on one host again."""
     case = Case(hosts=hosts_of(4, 4), affinity=True, amount=2, is_active=True, excluded=frozenset("0"))
 
     assert case.choose() == {"1": 2}
@@ -147,7 +147,7 @@ def test_a_refusal_says_how_much_would_have_been_there(
 
 
 def test_peaks_inside_of_the_window_decide_also_where_the_beginning_is_free() -> None:
-    """What bounds a host promises more than there is."""
+    """The upper bound for a host is higher than its free capacity."""
     later = ((OTHER, window(6, 7), Share(slots=3, demand=SLOT)),)
     hosts = tuple(HostFacts(id=str(number), bookings=later) for number in range(3))
 
@@ -158,7 +158,7 @@ def test_peaks_inside_of_the_window_decide_also_where_the_beginning_is_free() ->
 
 
 @pytest.mark.parametrize("affinity", [None, False])
-def test_hundreds_of_hosts_are_looked_at_as_long_as_slots_are_lacking(affinity: bool | None) -> None:
+def test_hundreds_of_hosts_are_checked_while_slots_are_lacking(affinity: bool | None) -> None:
     hosts = hosts_of(*([1] * 400))
 
     chosen = Case(hosts=hosts, amount=300, affinity=affinity).choose()
@@ -166,7 +166,7 @@ def test_hundreds_of_hosts_are_looked_at_as_long_as_slots_are_lacking(affinity: 
     assert chosen == {str(number): 1 for number in range(300)}
 
 
-def test_only_as_many_hosts_are_looked_at_as_are_needed() -> None:
+def test_only_as_many_hosts_are_checked_as_are_needed() -> None:
     index = Counting(make_index(hosts_of(*([1] * 1000))))
 
     choose(index, amount=300)
@@ -176,7 +176,7 @@ def test_only_as_many_hosts_are_looked_at_as_are_needed() -> None:
 
 
 @pytest.mark.parametrize(("affinity", "amount"), [(None, 10**6), (False, 1001), (True, 3)])
-def test_no_host_is_looked_at_where_bounds_forbid_it(affinity: bool | None, amount: int) -> None:
+def test_no_host_is_checked_if_bounds_forbid_it(affinity: bool | None, amount: int) -> None:
     index = Counting(make_index(hosts_of(*([2] * 1000))))
 
     with pytest.raises(NotEnoughHosts):
@@ -197,7 +197,7 @@ def choose(index: Counting, amount: int, affinity: bool | None = None) -> Holdin
 
 
 class Counting:
-    """An index, or the room in it, that counts the hosts whose room is asked for exactly."""
+    """A wrapper of an index or its headroom that counts the hosts whose headroom is computed exactly."""
 
     def __init__(self, whole: Any, parent: Counting | None = None) -> None:
         self.looked_at = 0

@@ -1,4 +1,4 @@
-"""Which hosts the slots of a reservation are on, against brute force."""
+"""The choice of hosts for instances, against brute force."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from blazar.domain.availability import Shuffle
 from blazar.domain.capacity import Share
 from blazar.domain.errors import CannotChange, Conflict, NotEnoughHosts
 
-# Brute force: every way of placing the slots is tried, at every hour.
+# Brute force: try every placement of the instances, at every hour.
 
 
 def fits(case: Case, host: HostFacts, slots: int) -> bool:
@@ -34,7 +34,7 @@ def fits(case: Case, host: HostFacts, slots: int) -> bool:
 
 
 def shares_at(case: Case, host: HostFacts, hour: int) -> list[Share | None]:
-    """Return what others have, or what is being cleaned after them, in an hour."""
+    """Return the shares of other reservations in an hour, including their cleaning time."""
     present = [
         share
         for owner, each, share in host.bookings
@@ -54,7 +54,7 @@ def has_room(host: HostFacts, shares: list[Share | None]) -> bool:
 
 
 def must_stay(case: Case) -> dict[str, int]:
-    """Return how many slots must stay on which host."""
+    """Return the number of instances that must stay, by host."""
     if not case.is_active:
         return {}
     if case.amount >= sum(case.held.values()):
@@ -63,7 +63,7 @@ def must_stay(case: Case) -> dict[str, int]:
 
 
 def is_allowed(case: Case, placed: Mapping[str, int]) -> bool:
-    """Return whether slots, for which there is room, are where they may be."""
+    """Return whether a placement that fits is allowed."""
     if sum(placed.values()) != case.amount:
         return False
     if any(placed.get(key, 0) < slots for key, slots in must_stay(case).items()):
@@ -115,7 +115,7 @@ def cases(draw: st.DrawFn) -> Case:
     is_active = draw(st.booleans())
     held = draw(st.dictionaries(ids, st.integers(1, 3), max_size=3))
     if is_active and affinity is not None:
-        # What is in use was placed as it was asked for.
+        # Instances in use were placed according to the affinity.
         held = dict.fromkeys(held, 1) if affinity is False else dict(list(held.items())[:1])
     return Case(
         hosts=hosts,
@@ -187,7 +187,7 @@ def test_hosts_with_shares_of_others_are_filled_before_another_one_is_begun(case
 
 
 def is_begun(case: Case, host: HostFacts) -> bool:
-    """Return whether a host is the reservation's already, or is shared by others in the window."""
+    """Return whether the reservation already holds the host, or others share it in the window."""
     wide = window(4, 8).widened(case.cleaning_time)
     shares = [share for owner, each, share in host.bookings if owner != OWN and each.overlaps(wide)]
     return host.id in case.held or any([*shares, *case.beside.get(host.id, ())])

@@ -1,4 +1,4 @@
-"""Who has booked which resource when, as arrays, so that a million bookings are searched in milliseconds."""
+"""Bookings of resources as arrays, so that a search among a million takes milliseconds."""
 
 from __future__ import annotations
 
@@ -15,33 +15,35 @@ from blazar.domain.interval import Interval
 from blazar.domain.lease import ReservationId, ResourceId
 
 Mask = NDArray[np.bool_]
-"""One truth value a position."""
+"""One truth value per position."""
 Positions = NDArray[np.intp]
 Numbers = NDArray[np.int64]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 _DEAD = -1
+LONG_FREE = timedelta(days=1)
+"""Resources that are free for longer than this before and after a window rank equally."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Booking:
-    """A window in which a resource is held. ``reservation_id`` is None for one that is only cleaned."""
+    """A window in which a resource is held. ``reservation_id`` is None if it is only being cleaned."""
 
     resource_id: ResourceId
     reservation_id: ReservationId | None
     window: Interval
     share: Share | None = None
-    """None: all of the resource."""
+    """None: the whole resource."""
     released_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BookingColumns:
-    """Many bookings as parallel columns, so that a million of them are loaded in seconds.
+    """Many bookings as parallel columns, so that a million of them load in seconds.
 
-    ``starts`` and ``ends`` are microseconds since 1970, ``ends`` at the earliest when the resource was
-    released; ``held`` says that it was not. ``slots`` is 0 where a booking is of all of its resource.
+    ``starts`` and ``ends`` are microseconds since 1970; ``ends`` is not before the resource's release.
+    ``held`` is true if it was not released. ``slots`` is 0 if a booking takes the whole resource.
     """
 
     resource_ids: Sequence[ResourceId]
@@ -55,7 +57,7 @@ class BookingColumns:
 
 @dataclass(slots=True)
 class Rows:
-    """Bookings as parallel arrays, each of the same length."""
+    """Bookings as parallel arrays of the same length."""
 
     starts: Numbers
     ends: Numbers
@@ -66,7 +68,7 @@ class Rows:
     demands: NDArray[np.int32]
 
     def take(self, which: NDArray[np.intp] | Mask) -> Rows:
-        """Return a copy of some of them."""
+        """Return a copy of the selected rows."""
         return Rows(*(getattr(self, each.name)[which] for each in fields(self)))
 
 
@@ -83,7 +85,7 @@ def _empty_rows(length: int) -> Rows:
 
 
 class Bookings:
-    """The bookings of resources that are known by their positions in a list."""
+    """The bookings of resources that are identified by their positions in a list."""
 
     def __init__(self) -> None:
         self._rows = _empty_rows(64)
@@ -97,7 +99,7 @@ class Bookings:
         self._amounts: dict[str, Numbers] = {}
 
     def load(self, parts: Iterable[tuple[BookingColumns, NDArray[np.int32]]]) -> None:
-        """Replace all bookings by these with their positions; where that is negative they are left out."""
+        """Replace all bookings by these, with their positions; negative positions are ignored."""
         loaded = [_empty_rows(0)]
         for columns, positions in parts:
             owners = np.fromiter((self._owner_code(each) for each in columns.reservation_ids), np.int32)
@@ -116,7 +118,7 @@ class Bookings:
         self._add(position, bookings)
 
     def replace_of(self, position: int, reservation_id: ReservationId, bookings: Iterable[Booking]) -> None:
-        """Replace what one reservation has booked of one resource."""
+        """Replace one reservation's bookings of one resource."""
         owner = self._owners.get(reservation_id)
         if owner is not None:
             rows, owners = self._rows_of.get(position, ()), self._rows.owners
@@ -125,7 +127,7 @@ class Bookings:
         self._add(position, bookings)
 
     def bury(self, position: int) -> None:
-        """Forget all bookings of one resource."""
+        """Remove all bookings of one resource."""
         self._kill(self._rows_of.pop(position, ()))
 
     def overlapping(
@@ -137,15 +139,15 @@ class Bookings:
         ignoring: Collection[ReservationId],
         awaited: Positions | None = None,
     ) -> Rows:
-        """Return the bookings that stand in the way of one in *window*, with the cleaning that follows them.
+        """Return the bookings that conflict with one in *window*; their ends include the cleaning time.
 
         Args:
-            window: When.
-            cleaning_time: Idle time owed after every booking, the one in *window* too.
-            present: If given, what should have been given back by then, and was not, stands in the way
+            window: The requested window.
+            cleaning_time: Idle time required after every booking, including the requested one.
+            present: If given, bookings that should have been released by then, and were not, conflict
                 throughout the window.
-            ignoring: Reservations whose own bookings do not.
-            awaited: Positions of what will be waited for, so that *present* does not matter there.
+            ignoring: Reservations whose own bookings do not conflict.
+            awaited: Positions of resources that the request will wait for, where *present* has no effect.
         """
         rows, used = self._rows, slice(0, self._used)
         wide = window.widened(cleaning_time)
@@ -168,8 +170,33 @@ class Bookings:
             taken.starts[overdue[which]], taken.ends[overdue[which]] = micros(window.start), end
         return taken
 
+    def free_around(self, window: Interval, length: int, *, now: datetime) -> Numbers:
+        """Return by position how long a resource is free around a window in which it is free.
+
+        That is the shorter of the times before and after it, in microseconds, at most :data:`LONG_FREE`;
+        negative if an earlier holder should have released the resource by now and has not.
+
+        Args:
+            window: The requested window.
+            length: The number of positions.
+            now: The present.
+        """
+        rows, used = self._rows, slice(0, self._used)
+        start, end, longest = micros(window.start), micros(window.end), LONG_FREE // _MICROSECOND
+        starts, ends = rows.starts[used], rows.ends[used]
+        overdue = rows.held[used] & (ends <= micros(now))
+        near = np.flatnonzero(((starts < end + longest) & (ends > start - longest)) | overdue)
+        near = near[rows.positions[near] != _DEAD]
+        positions, starts, ends = rows.positions[near], starts[near], ends[near]
+        free = np.full(length, longest, np.int64)
+        before, after = ends <= start, starts >= end
+        np.minimum.at(free, positions[before], start - ends[before])
+        np.minimum.at(free, positions[after], starts[after] - end)
+        free[positions[overdue[near]]] = -1
+        return free
+
     def amounts(self, resource_class: str) -> Numbers:
-        """Return how much of a class one slot needs, by the code of its demand."""
+        """Return the amount of a class that one slot needs, by demand code."""
         known = self._amounts.get(resource_class)
         done = 0 if known is None else len(known)
         if known is None or done < len(self._demands):
@@ -179,7 +206,7 @@ class Bookings:
         return known
 
     def demand(self, code: int) -> Demand:
-        """Return the demand that has a code."""
+        """Return the demand with this code."""
         return self._demands[code]
 
     def _add(self, position: int, bookings: Iterable[Booking]) -> None:
@@ -188,7 +215,7 @@ class Bookings:
             self._rows_of.setdefault(position, array("i")).extend(rows)
 
     def _kill(self, rows: Sequence[int]) -> None:
-        """Have rows count no more; nothing may name them any longer."""
+        """Mark rows as deleted; no index may refer to them any longer."""
         for row in rows:
             self._rows.positions[row] = _DEAD
         self._dead += len(rows)
@@ -214,7 +241,7 @@ class Bookings:
         self._rows = Rows(*(np.resize(getattr(self._rows, each.name), length) for each in fields(Rows)))
 
     def _index_rows(self) -> None:
-        """Find out which rows each position has."""
+        """Rebuild the index of each position's rows."""
         positions = self._rows.positions[: self._used]
         order = np.argsort(positions, kind="stable")
         firsts = np.flatnonzero(np.diff(positions[order], prepend=-1))
@@ -227,7 +254,7 @@ class Bookings:
     def _owner_code(self, reservation_id: ReservationId | None) -> int:
         if reservation_id is None:
             return -1
-        # Never given out twice: compaction forgets codes in between.
+        # A code is never reused: compaction may forget codes in between.
         code = self._owners.get(reservation_id)
         if code is None:
             code = self._owners[reservation_id] = self._next_owner
@@ -253,7 +280,7 @@ class Bookings:
         self._forget_demands()
 
     def _forget_demands(self) -> None:
-        """Number anew the demands that some booking still has."""
+        """Drop demands without bookings and renumber the others."""
         shared = self._rows.demands >= 0
         codes, renumbered = np.unique(self._rows.demands[shared], return_inverse=True)
         self._demands = [self._demands[each] for each in codes.tolist()]

@@ -1,31 +1,36 @@
-"""Choosing hosts: pure, over the facts and bookings of all of them."""
+"""Choice of hosts: a pure function of the facts and bookings of all of them."""
 
 from __future__ import annotations
 
 import itertools
 
 from blazar.domain.availability import Availability
-from blazar.domain.errors import InvalidRequirement, NotEnoughHosts
+from blazar.domain.bookings import Mask
+from blazar.domain.errors import CannotChange, InvalidRequirement, NotEnoughHosts
 from blazar.domain.hosts import HOST_FACTS
-from blazar.domain.lease import Holdings
-from blazar.domain.requirements import Requirement, unknown_keys
+from blazar.domain.lease import Holdings, ResourceId
+from blazar.domain.requirements import unknown_keys
+from blazar.domain.wording import first_few
 from blazar.plugins.contract import Wish
 from blazar.plugins.hosts.spec import HostSpec
 
 
 def choose_hosts(wish: Wish[HostSpec], availability: Availability) -> Holdings:
-    """Return as many hosts as can be had up to the maximum, what is held already first.
+    """Return the hosts to hold, as many as are available up to the maximum; held ones come first.
 
-    In order of preference: what the reservation has, then small hosts before large ones, then by
-    number; so large hosts stay free for those who need them.
+    In order of preference: hosts that the reservation holds, those with servers first; hosts with few scarce
+    properties that are not requested; small hosts; hosts that are free longest before and after the window;
+    the lowest number. So scarce and large hosts stay free for requests that need them, and the end of one
+    lease rarely delays the next.
 
     Raises:
-        NotEnoughHosts: Fewer than the minimum fit and are free, or an active reservation would have
-            to give one up.
-        InvalidRequirement: The spec names a property that no host has.
+        NotEnoughHosts: Fewer than the minimum fit and are free, or a host of an active reservation no longer
+            fits.
+        CannotChange: An active reservation would lose a host that has servers.
+        InvalidRequirement: The spec names a property that no host has, or that the caller may not see.
     """
     requirement = wish.spec.requirement
-    _check_keys(requirement, availability)
+    _check_keys(wish, availability)
     free = availability.free(
         wish.window,
         now=wish.now,
@@ -37,19 +42,12 @@ def choose_hosts(wish: Wish[HostSpec], availability: Availability) -> Holdings:
         availability.matching(requirement) & free & ~availability.mask_of(wish.excluded | wish.beside.keys())
     )
     held = availability.mask_of(wish.held)
-    kept = [availability.resource_at(each).id for each in availability.in_order(suitable & held)][
-        : wish.spec.maximum
-    ]
-    if wish.is_active and len(kept) < len(wish.held):
-        raise NotEnoughHosts(
-            "Not enough hosts available: a host in use would have to be given up, because it no longer"
-            " fits, is booked by somebody else in the new period, or is one too many",
-            in_use=len(wish.held),
-            would_remain=len(kept),
-        )
+    kept = _choose_kept(wish, availability, suitable & held)
     new = suitable & availability.reservable() & ~held
     room = wish.spec.maximum - len(kept)
-    candidates = availability.in_order(new, wish.shuffle)
+    candidates = availability.best_first(
+        new, wish.window, now=wish.now, asked=requirement.keys, shuffle=wish.shuffle
+    )
     added = [availability.resource_at(each).id for each in itertools.islice(candidates, room)]
     if len(kept) + len(added) < wish.spec.minimum:
         raise NotEnoughHosts(
@@ -62,8 +60,34 @@ def choose_hosts(wish: Wish[HostSpec], availability: Availability) -> Holdings:
     return dict.fromkeys([*kept, *added])
 
 
-def _check_keys(requirement: Requirement, availability: Availability) -> None:
-    unknown = unknown_keys(requirement, availability.known_facts() | HOST_FACTS)
+def _choose_kept(wish: Wish[HostSpec], availability: Availability, suitable: Mask) -> list[ResourceId]:
+    """Return the held hosts to keep, up to the maximum: those in use first, failed ones last.
+
+    Raises:
+        NotEnoughHosts: The reservation is active, and one of its hosts is no longer suitable.
+        CannotChange: More hosts than the maximum have servers.
+    """
+    held = [availability.resource_at(each) for each in availability.in_order(suitable)]
+    if wish.is_active and len(held) < len(wish.held):
+        raise NotEnoughHosts(
+            "Not enough hosts available: a host of the active reservation no longer fits, or is reserved"
+            " for another lease in the new period",
+            in_use=len(wish.held),
+            would_remain=len(held),
+        )
+    held.sort(key=lambda each: (each.id not in wish.in_use, not each.is_reservable))
+    in_use = [str(each.facts["hypervisor_hostname"]) for each in held if each.id in wish.in_use]
+    if len(in_use) > wish.spec.maximum:
+        raise CannotChange(
+            f"max: {wish.spec.maximum} is less than the {len(in_use)} hosts that have servers on them:"
+            f" {first_few(sorted(in_use))}"
+        )
+    return [each.id for each in held[: wish.spec.maximum]]
+
+
+def _check_keys(wish: Wish[HostSpec], availability: Availability) -> None:
+    known = availability.known_facts() - wish.hidden | HOST_FACTS
+    unknown = unknown_keys(wish.spec.requirement, known)
     if unknown:
         raise InvalidRequirement(
             "hypervisor_properties, resource_properties", f"no host has a property named {', '.join(unknown)}"

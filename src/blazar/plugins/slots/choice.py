@@ -1,7 +1,7 @@
-"""Choosing the hosts of slots: pure, over the facts and bookings of all of them.
+"""Choice of hosts for slots: a pure function of the facts and bookings of all hosts.
 
-Bounds of the room are known of all hosts; what is exactly free is asked for host by host, in the order of
-preference, and no further than until enough is found.
+Upper bounds of the free slots are known for all hosts. The exact number is computed host by host, in the
+order of preference, only until enough slots are found.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from blazar.domain.requirements import Requirement, unknown_keys
 from blazar.plugins.contract import Wish
 
 _FIRST_CHUNK = 32
-"""So many hosts are looked at exactly at first, then twice as many, and so on."""
+"""Number of hosts in the first exact evaluation; it doubles each time."""
 
 
 def choose_slots(
@@ -34,26 +34,26 @@ def choose_slots(
     affinity: bool | None,
     requirement: Requirement,
 ) -> Holdings:
-    """Return on which hosts the slots are, and how many on each; what is held already comes first.
+    """Return the hosts to hold, with the number of slots on each; held slots come first.
 
-    In order of preference: hosts that the reservation has, hosts of which others hold shares, untouched
-    ones; among them small hosts before large ones. An active reservation keeps what it has where it is;
-    when it shrinks, it keeps what is in use.
+    In order of preference: hosts that the reservation holds, hosts that other reservations share, unused
+    hosts; in each group, hosts with few scarce properties that are not requested first, then small hosts. An
+    active reservation keeps its slots where they are; when it shrinks, it keeps those in use.
 
     Args:
-        wish: When, and what is held; its spec is not looked at.
+        wish: The window and the present holdings; its spec is not used.
         availability: All hosts.
-        demand: What a slot needs; of an active reservation, what it always was.
-        amount: How many slots.
-        affinity: True for one host, false for different ones, None for any.
-        requirement: What a host must be like.
+        demand: The demand of a slot; it is fixed while a reservation is active.
+        amount: The number of slots.
+        affinity: True for one host, false for different hosts, None for any.
+        requirement: The requirement for a host.
 
     Raises:
-        NotEnoughHosts: There is not enough room, or not where an active reservation has it.
-        CannotChange: More slots are in use than would be left.
-        InvalidRequirement: The requirement names a property that no host has.
+        NotEnoughHosts: Too few slots are free, or too few on the hosts of an active reservation.
+        CannotChange: More slots are in use than would remain.
+        InvalidRequirement: The requirement names a property that no host has, or that the caller may not see.
     """
-    unknown = unknown_keys(requirement, availability.known_facts() | HOST_FACTS)
+    unknown = unknown_keys(requirement, availability.known_facts() - wish.hidden | HOST_FACTS)
     if unknown:
         raise InvalidRequirement("resource_properties", f"no host has a property named {', '.join(unknown)}")
     search = _Search(wish, availability, demand, amount, affinity, requirement)
@@ -66,7 +66,7 @@ def choose_slots(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Held:
-    """What a reservation has on one host: its slots, how many must stay, and for how many there is room."""
+    """The slots that a reservation holds on one host, how many must stay, and how many fit."""
 
     slots: int
     needed: int
@@ -74,7 +74,7 @@ class _Held:
 
 
 class _Search:
-    """One search. Hosts are known by their positions."""
+    """One search. Hosts are identified by their positions."""
 
     def __init__(
         self,
@@ -89,6 +89,7 @@ class _Search:
         self._availability = availability
         self._amount = amount
         self._affinity = affinity
+        self._asked = requirement.keys
         self._room = availability.room(
             demand,
             wish.window,
@@ -111,7 +112,7 @@ class _Search:
         self._held = self._look_at_held()
 
     def together(self) -> dict[int, int]:
-        """Return one host with room for all. Raises NotEnoughHosts."""
+        """Return one host with room for all slots. Raises NotEnoughHosts."""
         most = 0
         for position, free in self._offers():
             if free >= self._amount:
@@ -120,7 +121,7 @@ class _Search:
         raise self._shortage(max(most, self._bound(self._suitable & ~self._usable)))
 
     def apart(self) -> dict[int, int]:
-        """Return hosts with room for all among them. Raises NotEnoughHosts."""
+        """Return hosts that together have room for all slots. Raises NotEnoughHosts."""
         found = self._keep()
         lacking = self._amount - sum(found.values())
         bound = self._bound(self._usable)
@@ -138,10 +139,10 @@ class _Search:
         return found
 
     def _what_must_stay(self) -> Mapping[ResourceId, int]:
-        """Return how many slots must stay on which host: all, or, if it shrinks, those in use.
+        """Return how many slots must stay on each host: all, or, if the reservation shrinks, those in use.
 
         Raises:
-            CannotChange: They are too many.
+            CannotChange: More slots must stay than were requested.
         """
         if not self.is_bound:
             return {}
@@ -159,10 +160,10 @@ class _Search:
         return needed
 
     def _look_at_held(self) -> dict[int, _Held]:
-        """Return what is held on hosts that are known, in the order of preference.
+        """Return the holdings on existing hosts, in the order of preference.
 
         Raises:
-            NotEnoughHosts: There is no room for what must stay.
+            NotEnoughHosts: A host has no room for slots that must stay.
             CannotChange: As for :meth:`_what_must_stay`.
         """
         needed = self._what_must_stay()
@@ -173,7 +174,7 @@ class _Search:
             share = self._wish.held[resource_id]
             slots = share.slots if share else 0
             if not self._availability.reservable()[position]:
-                free = min(free, slots)  # what is held there may stay, but nothing is added
+                free = min(free, slots)  # held slots may stay; none are added
             held[position] = _Held(
                 slots=slots,
                 needed=needed.get(resource_id, 0),
@@ -182,15 +183,15 @@ class _Search:
         possible = sum(min(each.needed, each.free) for each in held.values())
         if possible < sum(needed.values()):
             raise NotEnoughHosts(
-                "Not enough hosts available: slots in use would have to be given up or moved, because their"
-                " host no longer fits, or somebody else has booked its room in the new period",
+                "Not enough hosts available: slots in use would have to be released or moved, because their"
+                " host no longer fits, or is reserved for another lease in the new period",
                 in_use=sum(needed.values()),
                 would_remain=possible,
             )
         return held
 
     def _keep(self) -> dict[int, int]:
-        """Return what is kept of what is held, by position."""
+        """Return the held slots to keep, by position."""
         kept = {
             position: max(each.needed, min(each.slots, self._limited(each.free)))
             for position, each in self._held.items()
@@ -199,7 +200,7 @@ class _Search:
         return {position: slots for position, slots in kept.items() if slots}
 
     def _drop(self, kept: dict[int, int], surplus: int) -> None:
-        """Take slots away: first all of a host where that is possible, the smallest shares first."""
+        """Remove slots: all slots of a host where possible, starting with the smallest shares."""
         positions = list(kept)[::-1]
         positions.sort(key=lambda position: kept[position])
         for is_all_dropped in (True, False):
@@ -210,14 +211,15 @@ class _Search:
                     surplus -= dropped
 
     def _offers(self) -> Iterator[tuple[int, int]]:
-        """Yield hosts that may have room, in the order of preference, with the slots free there."""
+        """Yield hosts that may have room, in the order of preference, with their free slots."""
         for position, each in self._held.items():
             yield position, each.free
         if self._affinity and self.is_bound:
             return
         others = self._usable & ~self._held_mask
         for group in (others & self._room.is_shared, others & ~self._room.is_shared):
-            yield from self._evaluated(self._availability.in_order(group, self._wish.shuffle))
+            in_order = self._availability.in_order(group, self._wish.shuffle)
+            yield from self._evaluated(self._availability.common_first(in_order, self._asked))
 
     def _evaluated(self, positions: Sequence[int]) -> Iterator[tuple[int, int]]:
         begin, size = 0, _FIRST_CHUNK
@@ -227,11 +229,11 @@ class _Search:
             begin, size = begin + size, 2 * size
 
     def _limited(self, free: int) -> int:
-        """Return how many of the slots that are free on a host may be taken."""
+        """Return how many of a host's free slots may be taken."""
         return min(free, 1) if self._affinity is False else free
 
     def _bound(self, mask: Mask) -> int:
-        """Return how many slots some hosts can have at most: one of them, or all."""
+        """Return an upper bound for the slots on one of the hosts (with affinity) or on all of them."""
         bounds = self._room.at_most[mask]
         if self._affinity:
             return int(bounds.max(initial=0))
