@@ -86,7 +86,16 @@ MANAGER_OPTIONS: list[cfg.Opt] = [
         "seconds_to_prepare",
         default=120,
         min=0,
-        help="Seconds before the start at which what has no effect yet is made; 0 for at the start.",
+        help="Seconds before the start of a lease at which managers prepare what has no effect on the cloud "
+        "yet, such as aggregates; 0 for at the start.",
+    ),
+    cfg.IntOpt(
+        "release_wait_seconds",
+        default=60,
+        min=0,
+        help="Seconds after the end of a lease for which the next lease waits for a resource that is not "
+        "released, for example because a server on it cannot be deleted. Then the next lease gets another "
+        "resource; if none is free, it keeps waiting. 0 for waiting without limit.",
     ),
     cfg.IntOpt(
         "delete_wait_seconds",

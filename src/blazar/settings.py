@@ -18,7 +18,10 @@ class LeaseSettings:
     before_end_lead: timedelta = timedelta(minutes=60)
     """How long before its end a lease's ``before_end_lease`` event is due; zero for no event."""
     prepare_lead: timedelta = timedelta(minutes=2)
-    """How long before the start things without effect, such as the aggregate, are made."""
+    """Time before the start at which items without effect, such as the aggregate, are created."""
+    release_wait: timedelta = timedelta(seconds=60)
+    """Time after the end of the previous lease for which a lease waits for a resource before it gets another
+    one; zero for no limit."""
     delete_wait: timedelta = timedelta(seconds=30)
     """How long a DELETE waits for the teardown before it answers; zero for not at all."""
     claim_attempts: int = 24

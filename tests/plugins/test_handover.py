@@ -1,4 +1,4 @@
-"""Handing over a host that is not empty, or that has a zone of its own."""
+"""Handover of a host that has servers or an availability zone."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from clocks import EPOCH, ManualClock
 from plugin_cases import CASES, RESERVATION, assignment_of
 
 from blazar.cloud.simulated import SimulatedCloud
+from blazar.cloud.simulated.faults import FaultKind, FaultRule
+from blazar.domain.errors import CloudConflict
 from blazar.domain.lifecycle import Phase
 from blazar.plugins.contract import Assignment, Done, Outcome, Unusable, Waiting
 from blazar.plugins.hosts.items import HostItem, Kind
@@ -31,7 +33,7 @@ SPOT = Flavor(
 
 
 class Stage:
-    """A reservation of two hosts whose aggregate exists already."""
+    """A reservation of two hosts whose aggregate exists."""
 
     def __init__(self, notice: timedelta = timedelta(0)) -> None:
         self.clock = ManualClock()
@@ -47,14 +49,14 @@ class Stage:
         return self.cloud.boot_server("server", project_id, flavor_id=flavor_id, service_host=self.host)
 
     def hand_over(self, now: timedelta = timedelta(0)) -> Outcome:
-        """Try to put the host into the aggregate, so long after the start."""
+        """Try to add the host to the aggregate, so long after the start."""
         assignment = self.at(now)
         seen = self.plugin.observe(self.cloud, assignment, Phase.RUNNING)
         item = HostItem(Kind.MEMBER, assignment.resources[0].id, self.host)
         return self.plugin.make(self.cloud, assignment, item, seen)
 
     def prepare(self) -> None:
-        """Do what is to be done shortly before the start."""
+        """Take the steps that are due shortly before the start."""
         assignment = self.at(-timedelta(minutes=2))
         seen = self.plugin.observe(self.cloud, assignment, Phase.PREPARING)
         for item in seen.items - self.plugin.wanted(assignment, Phase.PREPARING):
@@ -97,6 +99,17 @@ def test_a_server_of_the_lessee_is_not_deleted_either() -> None:
 
     assert isinstance(stage.hand_over(), Unusable)
     assert not stage.servers[server.id].is_deleting
+
+
+def test_a_preemptible_server_that_cannot_be_deleted_now_does_not_protect_the_others() -> None:
+    stage = Stage()
+    servers = [stage.boot("spot"), stage.boot("spot")]
+    stage.cloud.faults.add(
+        FaultRule(kind=FaultKind.ERROR, operation="compute.delete_server", nth=1, error=CloudConflict)
+    )
+
+    assert isinstance(stage.hand_over(), Waiting)
+    assert sorted(stage.servers[each.id].is_deleting for each in servers) == [False, True]
 
 
 def test_servers_that_are_going_are_waited_for() -> None:

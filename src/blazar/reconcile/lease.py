@@ -155,10 +155,9 @@ def _work_on(
         return Report(is_complete=True, is_deployed=False, occupied=frozenset())
     held = _held_by_others(context, current, reservation) if phase is Phase.RUNNING else {}
     try:
-        plugin = context.plugin_for(reservation.resource_type)
-        assignment = current.books.assign(context, current.lease, reservation)
-        obstacles = Obstacles(held_by_others=held, failed=current.books.failed(reservation).keys())
-        report = take_steps(plugin, context.cloud, assignment, phase, obstacles, before_each)
+        assignment = _awaiting(current.snapshot.assign(context, current.lease, reservation), held)
+        obstacles = Obstacles(held_by_others=held, failed=current.snapshot.failed(reservation).keys())
+        report = take_steps(plugin, context.cloud, assignment, phase, obstacles, check_claim)
     except Interrupted:
         raise
     except Exception as error:
@@ -166,6 +165,12 @@ def _work_on(
         _logger.exception("reservation %s could not be worked on", reservation.id)
         report = Report(failure=f"internal error: {type(error).__name__}")
     return report
+
+
+def _awaiting(assignment: Assignment[Any], held_by_others: Mapping[str, Outcome]) -> Assignment[Any]:
+    """Return the assignment with the resources marked that other reservations still hold."""
+    resources = tuple(replace(each, is_awaited=each.id in held_by_others) for each in assignment.resources)
+    return replace(assignment, resources=resources)
 
 
 def _replace_unusable(
@@ -176,26 +181,43 @@ def _replace_unusable(
     unusable = {
         key: report.unusable[key] for key in (each.resource_id for each in held) if key in report.unusable
     }
-    replacing = Replacing(
-        context=context,
-        lease=current.lease,
-        reservation=reservation,
-        held=held,
-        reasons={key: each.reason for key, each in unusable.items()},
-    )
-    found = replacing.find(claim.attempts)
-    if found is not None:
-        current.lease = replacing.store(found, current.lease, claim, actor)
-        current.has_replaced = True
-    elif any(each.is_final for each in unusable.values()):
+    for keys in _portions(list(unusable)):
+        replacing = Replacing(
+            context=context,
+            lease=current.lease,
+            reservation=reservation,
+            held=held,
+            reasons={key: unusable[key].reason for key in keys},
+            avoided=frozenset(unusable),
+        )
+        try:
+            found = replacing.find(claim.attempts)
+        except (ConcurrentUpdate, Unavailable):
+            raise
+        except Exception as error:
+            _logger.exception("plugin failed to find resources: reservation_id=%s", reservation.id)
+            report.failure = internal_error(error)
+            return
+        if found is not None:
+            current.lease = replacing.store(found, current.lease, claim, actor)
+            current.has_replaced = True
+            return
+    if any(each.is_final for each in unusable.values()):
         report.refused = report.reason
     else:
         report.failure = report.reason
 
 
-def _held_by_others(context: Context, current: _Pass, reservation: Reservation) -> Mapping[str, str]:
-    # Also of an active reservation: what had failed when it began is handed over later.
-    allocations = current.books.allocations[reservation.id]
+def _portions(keys: list[ResourceId]) -> list[list[ResourceId]]:
+    """Return the sets to replace: all at once, or, if that is not possible, one by one."""
+    return [keys, *([each] for each in keys if len(keys) > 1)]
+
+
+def _held_by_others(
+    context: Context, current: _Pass, reservation: Reservation, plugin: Plugin
+) -> Mapping[str, Outcome]:
+    # Also for an active reservation: resources that had failed at its start are handed over later.
+    allocations = current.snapshot.allocations[reservation.id]
     if not allocations:
         return {}
     start = min(each.window.start for each in allocations)
@@ -203,11 +225,22 @@ def _held_by_others(context: Context, current: _Pass, reservation: Reservation) 
         held = transaction.allocations.held_before([reservation.id], start)
     collection = context.plugin_for(reservation.resource_type).collection
     return {
-        each.resource_id: f"resource {each.resource_id} was not yet given back by reservation "
-        f"{held[each.resource_id]}"
+        each.resource_id: _obstacle(context, each, held[each.resource_id])
         for each in allocations
-        if each.resource_id in held and not has_room_now(context, collection, each)
+        if each.resource_id in held and not has_room_now(context, plugin.collection, each)
     }
+
+
+def _obstacle(context: Context, allocation: Allocation, holder: EarlierHolder) -> Outcome:
+    """Return the outcome of handing over a resource that its earlier holder has not released.
+
+    The reservation waits for it at first; after the release wait, another resource may replace it.
+    """
+    limit, late = context.settings.leases.release_wait, context.clock.now() - holder.end
+    reason = f"resource {allocation.resource_id} was not released yet by reservation {holder.reservation_id}"
+    if not limit:
+        return Waiting(_RELEASED_BY_THEN, reason)
+    return Unusable(reason) if late >= limit else Waiting(min(_RELEASED_BY_THEN, limit - late), reason)
 
 
 def _plan_retry(current: _Pass, report: Report) -> None:

@@ -1,6 +1,6 @@
-"""Other resources for those of a reservation that cannot serve it.
+"""Replacement of resources that cannot serve a reservation.
 
-The books are changed first and the cloud follows: the next look at the lease finds its new resources.
+The database is changed first and the cloud follows: the next pass over the lease finds the new resources.
 """
 
 from __future__ import annotations
@@ -10,62 +10,63 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from blazar.booking.search import Found, Search, beside, find_resources, holdings_of, search_for
 from blazar.booking.context import Context
+from blazar.booking.search import Found, Search, beside, find_resources, holdings_of, search_for
+from blazar.booking.transitions import record_changes
 from blazar.domain.capacity import Share
 from blazar.domain.errors import BadRequest, Conflict
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Allocation, Holdings, Lease, Reservation, ResourceId
+from blazar.domain.lifecycle import has_started
 from blazar.ports.store import JournalEntry
 from blazar.ports.work import Claim
-from blazar.reconcile.telling import tell
 
 _logger = logging.getLogger(__name__)
 _NOTHING = object()
-_NEVER_HELD = {"nothing": "it held less than it was promised"}
+_NEVER_HELD = {"nothing": "it held less than was reserved"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Replacing:
-    """A reservation whose resources are to be replaced."""
+    """A replacement of resources of one reservation."""
 
     context: Context
     lease: Lease
-    """As it was read last."""
+    """The lease as last read."""
     reservation: Reservation
     held: Sequence[Allocation]
-    """All that the reservation holds."""
+    """All allocations of the reservation."""
     reasons: Mapping[ResourceId, str]
-    """Which of that is to be replaced, and why."""
+    """The resources to replace, with the reason for each."""
     avoided: frozenset[ResourceId] = frozenset()
-    """What must not be chosen besides."""
+    """Further resources that must not be chosen."""
     was_used: bool = False
-    """The lessee may have used what is to be replaced, so that cleaning time is owed."""
+    """Whether the lessee may have used the replaced resources, so that cleaning time applies."""
 
     @property
     def remaining(self) -> Holdings:
-        """Return what the reservation keeps in any case."""
+        """Return the resources that the reservation keeps in any case."""
         return {each.resource_id: each.share for each in self.held if each.resource_id not in self.reasons}
 
     def find(self, attempt: int) -> Found | None:
-        """Return what the reservation is to hold, which may be fewer resources if that is enough for it.
+        """Return the new holdings of the reservation; fewer resources are possible if they are enough.
 
         Args:
-            attempt: As for :func:`~blazar.booking.search.find_resources`.
+            attempt: See :func:`~blazar.booking.search.find_resources`.
 
         Returns:
-            None if there is nothing that could take their place.
+            None if no replacement is available.
         """
         try:
             return find_resources(self.context, [self._search(self.avoided | self.reasons.keys())], attempt)
         except (BadRequest, Conflict) as error:
-            # What is asked for may have become impossible: the last host with a property has gone, say.
-            what = ", ".join(sorted(self.reasons)) or "what was never there"
-            _logger.info("nothing can take the place of %s: %s", what, error)
+            # The request may have become impossible, for example if the last host with a property is gone.
+            what = ", ".join(sorted(self.reasons)) or "missing resources"
+            _logger.info("no replacement for %s: %s", what, error)
             return None
 
     def is_enough(self) -> bool:
-        """Return whether what the reservation keeps is all that it needs."""
+        """Return whether the kept resources satisfy the reservation."""
         collection = self.context.plugin_for(self.reservation.resource_type).collection
         with self.context.store.read() as transaction:
             everything = transaction.availability.all_generations(collection).keys()
@@ -76,36 +77,36 @@ class Replacing:
         return True
 
     def _search(self, excluded: Collection[ResourceId]) -> Search:
-        """Return the search for what the reservation is to hold, without anything new that is excluded."""
+        """Return the search for the new holdings, without new resources that are excluded."""
         search = search_for(self.context, self.lease, self.reservation, self._window)
         wish = replace(
             search.wish,
             held=self.remaining,
-            is_active=True,  # what was handed over, or promised, and is as it should be, is kept
+            is_active=True,  # healthy resources that were handed over or reserved are kept
             excluded=frozenset(excluded) - self.remaining.keys(),
             beside=self._held_by_others(),
         )
         return replace(search, wish=wish)
 
     def added(self, found: Found) -> Holdings:
-        """Return what comes in their place; a share that grows is among it, as it will be."""
+        """Return the added resources; a share that grows is included with its new size."""
         remaining = self.remaining
         return {key: each for key, each in found.chosen[0].items() if remaining.get(key, _NOTHING) != each}
 
     def store(self, found: Found, after: Lease, claim: Claim, actor: str) -> Lease:
-        """Change the books.
+        """Store the replacement.
 
         Args:
-            found: What :meth:`find` found.
-            after: The lease as it is to be from now on.
-            claim: The right to work on it.
-            actor: Who works, for the journal.
+            found: The result of :meth:`find`.
+            after: The new state of the lease.
+            claim: The claim on the lease.
+            actor: The actor recorded in the journal.
 
         Returns:
             The lease at its new revision.
 
         Raises:
-            ConcurrentUpdate: Somebody else was faster, or the claim was taken over; nothing has changed.
+            ConcurrentUpdate: A concurrent update was faster, or the claim was taken over; nothing was stored.
         """
         remaining, added = self.remaining, self.added(found)
         now = self.context.clock.now()
@@ -115,7 +116,7 @@ class Replacing:
                 {key: generation for key, generation in found.generations.items() if key in added}
             )
             transaction.allocations.touch(self.reasons)
-            # A share that grows is written anew.
+            # A share that grows is removed and inserted again.
             transaction.allocations.remove(
                 self.reservation.id, [*self.reasons, *(added.keys() & remaining.keys())]
             )
@@ -126,19 +127,17 @@ class Replacing:
                 ]
             )
             transaction.journal.append(self._entries(list(added), now, actor))
-            tell(self.context, transaction, self.lease, after, actor, now)
-            # Resources before work, like everybody else: who notes a failure locks them in this order, too.
+            record_changes(self.context, transaction, self.lease, after, actor, now)
+            # Lock resources before work: recording a failure locks them in this order, too.
             transaction.work.keep(claim)
             transaction.commit()
         for resource_id, reason in self.reasons.items():
-            _logger.warning(
-                "reservation %s gives up resource %s: %s", self.reservation.id, resource_id, reason
-            )
+            _logger.warning("reservation %s loses resource %s: %s", self.reservation.id, resource_id, reason)
         return after
 
     @property
     def _window(self) -> Interval:
-        """Return when the resources are needed: what was before has passed."""
+        """Return the window for which the resources are needed, without the part that has passed."""
         window = self.held[0].window if self.held else Interval(self.lease.start, self.lease.end)
         return Interval(max(window.start, self.context.clock.now()), window.end)
 
@@ -160,9 +159,13 @@ class Replacing:
         if not self.was_used or not self.context.settings.leases.cleaning_time:
             return []
         return [
-            replace(each, window=Interval(each.window.start, now), released_at=now)
+            replace(
+                each,
+                window=Interval.at_least_an_instant(each.window.start, now),
+                released_at=now,
+            )
             for each in self.held
-            if each.resource_id in self.reasons and each.window.start < now
+            if each.resource_id in self.reasons and (has_started(self.lease) or each.window.start < now)
         ]
 
     def _entries(self, added: Sequence[ResourceId], at: datetime, actor: str) -> Sequence[JournalEntry]:

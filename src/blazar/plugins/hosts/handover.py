@@ -1,7 +1,7 @@
-"""Handing a host over: into the reservation's aggregate first, then out of the freepool.
+"""Handover of a host: add it to the reservation's aggregate, then remove it from the freepool.
 
-Nova refuses the first of these while servers are on the host or while it is in another availability
-zone. Only then it is looked what is in the way, so that a host without servers costs two calls.
+Nova refuses the first step while the host has servers or is in another availability zone. The obstacle is
+searched for only then, so that a host without servers costs two calls.
 """
 
 from __future__ import annotations
@@ -21,30 +21,30 @@ RETRY = timedelta(seconds=2)
 
 
 class Handover:
-    """The steps; each is one item's."""
+    """The steps; each makes one item."""
 
     def __init__(self, settings: HostSettings) -> None:
         self._settings = settings
 
     def make_aggregate(self, compute: Compute, assignment: Assignment[HostSpec], seen: HostsSeen) -> Outcome:
-        """Make the reservation's aggregate, with its owner."""
+        """Create the reservation's aggregate, with its owner."""
         name = assignment.reservation_id
         zone = f"{self._settings.availability_zone_prefix}{name}"
         try:
             seen.own = compute.create_aggregate(name, zone, {self._settings.owner_key: assignment.project_id})
         except CloudConflict:
-            return Waiting(RETRY, "the aggregate has just been made by another")
+            return Waiting(RETRY, "the aggregate was created concurrently")
         return Done()
 
     def set_owner(self, compute: Compute, assignment: Assignment[HostSpec], own: Aggregate) -> Outcome:
-        """Write into the aggregate whose it is."""
+        """Set the owner in the aggregate's metadata."""
         compute.set_aggregate_metadata(own.id, {self._settings.owner_key: assignment.project_id})
         return Done()
 
     def add_member(
         self, compute: Compute, assignment: Assignment[HostSpec], item: HostItem, seen: HostsSeen
     ) -> Outcome:
-        """Put a host into the aggregate, or clear the way for that."""
+        """Add a host to the aggregate, or remove an obstacle to that."""
         if seen.own is None:
             return Waiting(RETRY, "the aggregate does not exist yet")
         host = item.service_host
@@ -52,14 +52,14 @@ class Handover:
             compute.add_host(seen.own.id, host)
         except CloudNotFound:
             if host not in compute.list_availability_zones():
-                return Unusable(f"Nova does not know the host {host} any more", is_final=True)
-            return Waiting(RETRY, "the aggregate has just been deleted by another")
+                return Unusable(f"Nova no longer has host {host}", is_final=True)
+            return Waiting(RETRY, "the aggregate was deleted concurrently")
         except CloudConflict as error:
             return self._clear(compute, assignment, host, seen.own, error)
         return Done()
 
     def withdraw(self, compute: Compute, item: HostItem, seen: HostsSeen) -> Outcome:
-        """Take a host out of the freepool."""
+        """Remove a host from the freepool."""
         if seen.freepool is not None:
             try:
                 compute.remove_host(seen.freepool.id, item.service_host)
@@ -70,7 +70,7 @@ class Handover:
     def announce(
         self, compute: Compute, assignment: Assignment[HostSpec], item: HostItem, seen: HostsSeen
     ) -> Outcome:
-        """Close a host shortly before the start, and tell its preemptible servers."""
+        """Close a host shortly before the start, and notify its preemptible servers."""
         if seen.freepool is not None:
             servers = compute.list_servers(service_host=item.service_host)
             preemptible = [each for each in servers if is_preemptible(each)]
@@ -85,7 +85,7 @@ class Handover:
         own: Aggregate,
         refusal: CloudConflict,
     ) -> Outcome:
-        """Find out why Nova refuses a host, and do what can be done about it."""
+        """Find the obstacle for which Nova refuses a host, and remove it if possible."""
         aggregates = compute.list_aggregates()
         own = next((each for each in aggregates if each.id == own.id), own)
         if host in own.hosts:
@@ -117,7 +117,7 @@ class Handover:
         foreign = [each for each in staying if not is_preemptible(each)]
         if foreign:
             names = ", ".join(f"{each.id} (project {each.project_id})" for each in foreign)
-            return Unusable(f"servers run on host {host} that are neither preemptible nor ours: {names}")
+            return Unusable(f"host {host} has servers that are neither preemptible nor ours: {names}")
         if freepool is None:
             return Waiting(
                 RETRY, f"Nova has no aggregate named {self._settings.freepool_name} (the freepool)"
