@@ -1,4 +1,4 @@
-"""The addresses that end-to-end tests reserve, and a network of the lessee's to attach them to."""
+"""The addresses that end-to-end tests reserve, and a network of the lessee."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from cloudlab.tests.stage import Stage
 from cloudlab.waiting import wait_until
 
 ADDRESSES: Final = ("203.0.113.210", "203.0.113.211")
-"""Outside of the subnet's pool; the contract suite uses others."""
+"""Outside the subnet's pool; the contract suite uses other addresses."""
 SECONDS_TO_NOTICE: Final = 100
-"""The lab's managers look every minute."""
+"""The lab's managers check every minute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +39,17 @@ class AddressPool:
             self.operator.blazar.floatingip.create(self.stage.lab.details.network_id, each)
 
     def deregister(self) -> None:
-        """Remove all addresses; whoever has one is waited for."""
+        """Remove all addresses, after waiting for the leases that hold them."""
         for each in [str(each["id"]) for each in self.operator.blazar.floatingip.list()]:
             wait_until(functools.partial(self._is_removed, each), f"{each} is free", seconds=90)
 
     def reservable(self, address: str) -> bool:
-        """Return whether an address can be given to anybody now."""
+        """Return whether an address can be reserved now."""
         found = {each["floating_ip_address"]: each for each in self.operator.blazar.floatingip.list()}
         return bool(found[address]["reservable"])
 
     def wait_until_reservable(self, address: str, is_so: bool) -> None:
-        """Return when it is noticed that an address can, or cannot, be given to anybody."""
+        """Return when the service has noticed that an address can, or cannot, be reserved."""
         wait_until(
             lambda: self.reservable(address) is is_so,
             f"{address} is {'' if is_so else 'not '}reservable",
@@ -58,7 +58,7 @@ class AddressPool:
         )
 
     def of(self, lessee: Actor, lease: Mapping[str, Any]) -> dict[str, Json]:
-        """Return what a lessee finds by the tags of a lease's only reservation, by address."""
+        """Return the addresses that a lessee finds by the tags of the only reservation of a lease."""
         (reservation,) = lease["reservations"]
         tags = f"blazar,reservation:{reservation['id']}"
         found = self.stage.lab.api("network", _account(self.stage, lessee)).get(
@@ -67,12 +67,12 @@ class AddressPool:
         return {each["floating_ip_address"]: each for each in found.json()["floatingips"]}
 
     def existing(self) -> dict[str, Json]:
-        """Return what Neutron has, by address."""
+        """Return the floating IPs in Neutron, by address."""
         return {each["floating_ip_address"]: each for each in self.operator.floating_ips()}
 
     @contextmanager
     def in_neutrons_pool(self, address: str) -> Iterator[None]:
-        """Have Neutron give an address to anybody, meanwhile."""
+        """Add an address to an allocation pool of Neutron during the block."""
         path = f"/v2.0/subnets/{self.stage.lab.details.subnet_id}"
         pools = self.operator.networks.get(path).json()["subnet"]["allocation_pools"]
         self._set_pools(path, [*pools, {"start": address, "end": address}])
@@ -83,7 +83,7 @@ class AddressPool:
 
     @contextmanager
     def given_to(self, actor: Actor, address: str) -> Iterator[Json]:
-        """Have an administrator give an address to somebody, meanwhile."""
+        """Create a floating IP with an address for another project during the block."""
         body = {
             "floating_network_id": self.stage.lab.details.network_id,
             "floating_ip_address": address,
@@ -111,7 +111,7 @@ class AddressPool:
 
 @contextmanager
 def port_of(stage: Stage, actor: Actor) -> Iterator[str]:
-    """Have a port of somebody's on a network with a router to the external one; yield its id."""
+    """Create a port on a network with a router to the external one for the block; yield its id."""
     api, made = stage.operator.networks, _Made(stage.operator.networks)
     try:
         network_id = made.make("network", name="inner", project_id=actor.project_id)
@@ -129,7 +129,7 @@ def port_of(stage: Stage, actor: Actor) -> Iterator[str]:
 
 
 class _Made:
-    """What was made in Neutron, to be removed in the opposite order."""
+    """Objects created in Neutron, to be removed in reverse order."""
 
     def __init__(self, api: Adapter) -> None:
         self._api = api

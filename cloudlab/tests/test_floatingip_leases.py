@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterator
 
 import pytest
@@ -17,7 +18,7 @@ FIRST, SECOND = ADDRESSES
 
 @pytest.fixture
 def pool(stage: Stage) -> Iterator[AddressPool]:
-    """Return the addresses, registered; afterwards they are not, and nobody has one."""
+    """Return registered addresses, which are removed after the test."""
     pool = AddressPool(stage)
     pool.register()
     yield pool
@@ -58,6 +59,52 @@ def test_an_active_lease_gets_more_and_its_end_leaves_others_alone(pool: Address
     wait_until(lambda: pool.of(lessee, running).keys() == set(ADDRESSES), "there are two", seconds=30)
     assert pool.existing()[FIRST]["id"] == before[FIRST]["id"]
     lessee.end(running)
+    assert pool.existing() == {}
+
+
+def test_a_lessee_cannot_keep_an_address_by_editing_its_tags(
+    stage: Stage, pool: AddressPool, lessee: Actor
+) -> None:
+    lease = lessee.reserve_floatingips(1, FIRST)
+    lessee.wait_for_lease(lease, "ACTIVE")
+    before = pool.existing()
+    path = f"/v2.0/floatingips/{before[FIRST]['id']}/tags"
+    stolen = {"tags": ["blazar", f"reservation:{uuid.uuid4()}"]}
+    stage.lab.api("network", "lessee").put(path, json=stolen)
+
+    assert " 0 have failed" in stage.check_floatingips(found=False)
+    (reservation,) = lease["reservations"]
+    changes = [{"id": reservation["id"], "required_floatingips": []}]
+    lessee.reservations.put(f"/leases/{lease['id']}", json={"reservations": changes})
+    wait_until(lambda: pool.of(lessee, lease).keys() == {FIRST}, "its tags are restored", seconds=30)
+    assert pool.existing()[FIRST]["id"] == before[FIRST]["id"]
+    stage.lab.api("network", "lessee").put(path, json=stolen)
+    lessee.end_now(lease)
+    assert pool.existing() == {}
+
+
+def test_an_active_lease_shrinks_to_the_addresses_on_ports(
+    stage: Stage, pool: AddressPool, lessee: Actor
+) -> None:
+    lease = lessee.reserve_floatingips(2)
+    lessee.wait_for_lease(lease, "ACTIVE")
+    (reservation,) = lease["reservations"]
+
+    def shrink(amount: int) -> None:
+        changes = [{"id": reservation["id"], "amount": amount}]
+        lessee.blazar.lease.update(lease["id"], reservations=changes)
+
+    with port_of(stage, lessee) as port_id:
+        body = {"floatingip": {"port_id": port_id}}
+        found = pool.of(lessee, lease)
+        stage.lab.api("network", "lessee").put(f"/v2.0/floatingips/{found[SECOND]['id']}", json=body)
+        shrink(1)
+        assert pool.existing().keys() == {SECOND}
+        with pytest.raises(BlazarClientException, match=SECOND) as refusal:
+            shrink(0)
+        assert refusal.value.code == 409
+        assert pool.existing()[SECOND]["id"] == found[SECOND]["id"]
+        lessee.end_now(lease)
     assert pool.existing() == {}
 
 

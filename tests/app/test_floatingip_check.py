@@ -1,12 +1,13 @@
-"""Comparing registered floating IPs with Neutron, and what becomes of leases then."""
+"""Comparison of registered floating IPs with Neutron, and its effect on leases."""
 
 from __future__ import annotations
 
 import pytest
-from app.floatingips import POOLS, Pool, address, make_pool
+from app.floatingips import POOLS, UNKNOWN, Pool, address, make_pool
 from app.world import LESSEE, World, refusal
 
 from blazar.reconcile.periodic.floatingip_check import check_floatingips
+from blazar.reconcile.sweep import sweep
 
 
 def check(world: World) -> dict[str, str]:
@@ -55,7 +56,7 @@ def test_an_address_in_a_pool_is_not_promised_until_it_is_out_of_it(world: World
     assert pool.reservable() == {address(1): True, address(2): True}
 
 
-def test_somebodys_address_moves_a_pending_lease_before_it_is_hurt(world: World, pool: Pool) -> None:
+def test_an_address_in_use_is_replaced_before_its_pending_lease_starts(world: World, pool: Pool) -> None:
     pool.register(1, 2)
     lease = world.create(30, 60, asked=pool.asked())
     other = pool.put(1)
@@ -69,7 +70,7 @@ def test_somebodys_address_moves_a_pending_lease_before_it_is_hurt(world: World,
     assert pool.of(lease) == {address(2)}
 
 
-def test_a_required_address_that_is_somebodys_is_missing(world: World, pool: Pool) -> None:
+def test_a_required_address_that_is_in_use_is_missing(world: World, pool: Pool) -> None:
     pool.register(1, 2)
     lease = world.create(30, 60, asked=pool.asked(1, 1))
     other = pool.put(1)
@@ -83,16 +84,57 @@ def test_a_required_address_that_is_somebodys_is_missing(world: World, pool: Poo
     assert world.lease(lease["id"])["degraded"] is False
 
 
-@pytest.mark.parametrize("is_tagged", [True, False])
-def test_a_running_leases_own_address_is_nobody_elses(world: World, pool: Pool, is_tagged: bool) -> None:
-    pool.register(1)
+@pytest.mark.parametrize(
+    "tags",
+    [
+        frozenset({"blazar"}),
+        frozenset[str](),
+        frozenset({"blazar", f"reservation:{UNKNOWN}"}),
+        frozenset({f"reservation:{UNKNOWN}"}),
+    ],
+    ids=lambda tags: " ".join(sorted(tags)) or "none",
+)
+def test_a_lessee_cannot_keep_an_address_by_editing_its_tags(
+    world: World, pool: Pool, tags: frozenset[str]
+) -> None:
+    pool.register(1, 2)
     lease = world.create("now", 60, asked=pool.asked())
     world.work()
-    if not is_tagged:
-        world.cloud.networks.set_floating_ip_tags(pool.existing()[address(1)].id, frozenset())
+    (found,) = pool.existing().values()
+    world.cloud.networks.set_floating_ip_tags(found.id, tags)
 
     assert check(world) == {}
+    sweep(world.context, "manager")
+    world.pass_time(30)
+    sweep(world.context, "manager")
+    world.change(lease, end_date=world.date(50))
+    world.work()
+
     assert world.lease(lease["id"])["degraded"] is False
+    assert pool.existing().keys() == {found.address}
+    assert pool.of(lease) == {found.address}
+    world.cloud.networks.set_floating_ip_tags(found.id, tags)
+    world.pass_time(51)
+    assert world.status(lease) == "TERMINATED"
+    assert pool.existing() == {}
+
+
+def test_a_successor_of_the_same_project_gets_an_address_of_its_own(world: World, pool: Pool) -> None:
+    pool.register(1)
+    first = world.create("now", 10, asked=pool.asked())
+    second = world.create(10, 20, asked=pool.asked())
+    world.work()
+    (before,) = pool.existing().values()
+    with world.failing("networks.delete_floating_ip"):
+        world.pass_time(11)
+    assert world.status(second) == "STARTING"
+    assert pool.existing()[address(1)].id == before.id
+
+    world.pass_time(15)
+
+    assert (world.status(first), world.status(second)) == ("TERMINATED", "ACTIVE")
+    assert pool.existing()[address(1)].id != before.id
+    assert pool.of(second) == {address(1)}
 
 
 def test_the_tag_of_a_lease_that_is_over_is_no_excuse(world: World, pool: Pool) -> None:

@@ -1,13 +1,22 @@
-"""What a reservation of floating IPs may ask for, and what may change of it (rest-api 6.4)."""
+"""The spec of floating IP reservations: requests, and the keys that may change."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 
 from blazar.domain.errors import BadRequest, InvalidParameter, MissingParameter
-from blazar.plugins.floatingips.spec import FloatingIPSpec, encode_spec, parse_spec, revise_spec
+from blazar.plugins.floatingips.spec import (
+    MADE,
+    FloatingIPSpec,
+    decode_spec,
+    encode_spec,
+    parse_spec,
+    render_spec,
+    revise_spec,
+)
 
 BODY: Mapping[str, object] = {"network_id": "net", "amount": 2}
 REQUIRED = ("203.0.113.7", "2001:db8::7")
@@ -70,6 +79,8 @@ def test_null_is_no_value(key: str) -> None:
     [
         ({}, SPEC),
         ({"amount": "5"}, FloatingIPSpec(network_id="net", amount=5, required=REQUIRED)),
+        ({"amount": 2}, FloatingIPSpec(network_id="net", amount=2, required=REQUIRED)),
+        ({"amount": 0, "required_floatingips": []}, FloatingIPSpec(network_id="net", amount=0)),
         ({"amount": 3, "network_id": "net"}, SPEC),
         ({"required_floatingips": ["2001:DB8::7", "203.0.113.7"]}, SPEC),
         ({"required_floatingips": []}, FloatingIPSpec(network_id="net", amount=3)),
@@ -85,8 +96,6 @@ def test_what_may_change_at_any_time(
 @pytest.mark.parametrize(
     ("changes", "after"),
     [
-        ({"amount": 2}, FloatingIPSpec(network_id="net", amount=2, required=REQUIRED)),
-        ({"amount": 0, "required_floatingips": []}, FloatingIPSpec(network_id="net", amount=0)),
         (
             {"required_floatingips": ["203.0.113.9"]},
             FloatingIPSpec(network_id="net", amount=3, required=("203.0.113.9",)),
@@ -96,7 +105,7 @@ def test_what_may_change_at_any_time(
 def test_what_may_change_before_the_start_only(changes: Mapping[str, object], after: FloatingIPSpec) -> None:
     assert revise_spec(SPEC, changes, is_active=False) == after
 
-    with pytest.raises(InvalidParameter, match=r"^(amount|required_floatingips): .* while the reserv"):
+    with pytest.raises(InvalidParameter, match=r"^required_floatingips: .* while the reserv"):
         revise_spec(SPEC, changes, is_active=True)
 
 
@@ -124,4 +133,11 @@ def test_fewer_than_are_required_cannot_be_had() -> None:
 
 
 def test_clients_see_what_they_asked_for() -> None:
-    assert encode_spec(SPEC) == {"network_id": "net", "amount": 3, "required_floatingips": list(REQUIRED)}
+    made = replace(SPEC, made={"resource": "floating IP"})
+
+    assert render_spec(made) == {"network_id": "net", "amount": 3, "required_floatingips": list(REQUIRED)}
+    assert decode_spec(encode_spec(made)) == made
+
+
+def test_what_was_made_cannot_be_asked_for() -> None:
+    assert parse_spec({**encode_spec(SPEC), MADE: {"resource": "another's"}}) == SPEC

@@ -1,4 +1,4 @@
-"""Lives of leases for floating IPs, as functions of a lab; see :mod:`engine.scenarios`."""
+"""Life cycles of leases of floating IPs, as functions of a lab; see :mod:`reconcile.scenarios`."""
 
 from __future__ import annotations
 
@@ -85,6 +85,19 @@ def more_addresses_while_active(lab: Lab) -> None:
         lab.at(2.1)
 
 
+def fewer_addresses_while_active(lab: Lab) -> None:
+    lease = lab.create("a", 0, 2, floatingips(lab, 3))
+    lab.at(1)
+    (reservation,) = lab.lease(lease).reservations
+    used = existing(lab)[address(2)]
+    lab.cloud.attach_floating_ip(used.id, "port")
+    with lab.trial():
+        lab.update(lease, reservations=[{"id": reservation.id, "amount": 1}])
+        lab.at(1.1)
+        assert existing(lab)[address(2)].id == used.id
+        lab.at(2.1)
+
+
 def other_addresses_before_the_start(lab: Lab) -> None:
     lease = lab.create("a", 1, 2, floatingips(lab, 2, 1))
     lab.at(0.99)
@@ -150,7 +163,7 @@ def a_stranger_has_a_required_address(lab: Lab) -> None:
 
 
 def neutron_takes_an_address(lab: Lab) -> None:
-    """And gives it back."""
+    """Remove an address from Neutron's allocation pools, then restore it."""
     lease = lab.create("a", 0.5, 2, floatingips(lab, 2))
     running = lab.create("b", 0, 2, floatingips(lab, 1, 3))
     lab.at(0.1)
@@ -202,6 +215,7 @@ FLOATINGIP_SCENARIOS: tuple[Scenario, ...] = (
     further(addresses_back_to_back, floatingips=3),
     representative(addresses_are_attached, floatingips=3),
     further(more_addresses_while_active, floatingips=3),
+    further(fewer_addresses_while_active, floatingips=3),
     further(other_addresses_before_the_start, floatingips=3),
     further(a_future_lease_for_the_same_address_is_deleted, floatingips=3),
     further(addresses_deleted_while_active, floatingips=3),

@@ -1,9 +1,11 @@
-"""Floating IPs in a lab, and what must be so of them once everything has settled."""
+"""Floating IPs in a lab, and their expected state once everything has settled."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
+
+from samples import stored_spec
 
 from blazar.domain.lease import LeaseStatus, Reservation, ReservationStatus, ResourceId
 from blazar.plugins.floatingips.names import reservation_tag, tags_of
@@ -20,7 +22,7 @@ POOLS = (("203.0.113.10", "203.0.113.99"),)
 
 
 def address(number: int) -> str:
-    """Return a registered address, by a number from 1."""
+    """Return the registered address with this number, counted from 1."""
     return f"203.0.113.{200 + number}"
 
 
@@ -30,7 +32,7 @@ def registration(lab: Scene, number: int) -> Mapping[str, object]:
 
 
 def register(lab: Scene) -> None:
-    """Have as many floating IPs as the conditions say, of a new network."""
+    """Register as many floating IPs as the lab's conditions specify, on a new network."""
     if not lab.conditions.floatingips:
         return
     with lab.faults.exempt():
@@ -44,7 +46,7 @@ def register(lab: Scene) -> None:
 
 
 def subnet_of(lab: Scene) -> tuple[str, str]:
-    """Return the ids of the network and of its subnet."""
+    """Return the IDs of the network and of its subnet."""
     row = lab.world().floatingips[0]
     return row.network_id, row.subnet_id
 
@@ -60,19 +62,19 @@ def floatingips(lab: Scene, amount: int, *required: int) -> Mapping[str, Any]:
 
 
 def existing(lab: Scene) -> Mapping[str, FloatingIP]:
-    """Return what is in Neutron, by address."""
+    """Return the floating IPs in Neutron, by address."""
     with lab.faults.exempt():
         return {each.address: each for each in lab.cloud.networks.list_floating_ips()}
 
 
 def put(lab: Scene, number: int) -> FloatingIP:
-    """Have a stranger's floating IP at an address."""
+    """Create a floating IP that belongs to another project at an address."""
     with lab.faults.exempt():
         return lab.cloud.networks.create_floating_ip(*subnet_of(lab), address(number), STRANGER)
 
 
 def take_away(lab: Scene, found: FloatingIP) -> None:
-    """Delete a floating IP as its owner does."""
+    """Delete a floating IP as its owner would."""
     with lab.faults.exempt():
         lab.cloud.networks.delete_floating_ip(found.id)
 
@@ -89,23 +91,25 @@ def is_of_floatingips(reservation: Reservation) -> bool:
 
 
 def check_books(reservation: Reservation, own: Rows) -> None:
-    """It holds as many as it asked for."""
-    assert len(own) == reservation.spec["amount"]
+    """Check that the reservation holds as many floating IPs as it asked for."""
+    assert len(own) == stored_spec(reservation)["amount"]
     assert all(row.slots is None for row in own)
 
 
 def served(lab: Scene, world: World, reservation: Reservation) -> frozenset[ResourceId]:
-    """Return which floating IPs a reservation has in Neutron, whatever is said of them."""
+    """Return the IDs of a reservation's floating IPs that exist in Neutron, whatever their health."""
     tag = reservation_tag(reservation.id)
     found = {each.address for each in existing(lab).values() if tag in each.tags}
     return frozenset(ResourceId(row.id) for row in world.floatingips if row.address in found)
 
 
 def check_in_cloud(lab: Scene, world: World, failed: Collection[str]) -> frozenset[str]:
-    """Check that there is what reservations hold that run, with its tags, and nothing else of the project's.
+    """Check that Neutron has exactly the floating IPs of running reservations, with the right tags.
+
+    Floating IPs of other projects are ignored.
 
     Returns:
-        The reservations that have something in Neutron.
+        The IDs of the reservations that have floating IPs in Neutron.
     """
     now = lab.clock.now()
     addresses = {row.id: row.address for row in world.floatingips}
@@ -120,7 +124,7 @@ def check_in_cloud(lab: Scene, world: World, failed: Collection[str]) -> frozens
                     for row in world.allocations
                     if row.reservation_id == each.id
                     and row.released_at is None
-                    # What has failed is handed over when it has come back.
+                    # A failed resource is handed over once it has recovered.
                     and (row.resource_id not in failed or row.resource_id in there)
                 }
     own = {key: each for key, each in existing(lab).items() if each.project_id != STRANGER}

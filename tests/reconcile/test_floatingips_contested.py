@@ -1,4 +1,4 @@
-"""Floating IPs at which two things happen at the same time."""
+"""Floating IPs that are affected by two operations at the same time."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from reconcile.floatingips import address, addresses_of, floatingips, registrati
 from reconcile.lab import LESSEE, Lab
 from reconcile.parts import Conditions
 
-from blazar.reconcile.periodic.floatingip_check import check_floatingips
 from blazar.domain.errors import FloatingIPAlreadyRegistered, FloatingIPReserved, NotEnoughFloatingIPs
 from blazar.domain.lease import LeaseStatus
+from blazar.reconcile.periodic.floatingip_check import check_floatingips
 
 
 @pytest.fixture(autouse=True)
@@ -72,7 +72,7 @@ def test_of_two_who_want_the_last_address_one_is_refused(lab: Lab) -> None:
     "operation", ["networks.list_floating_ips", "networks.find_network", "networks.list_subnets"]
 )
 @pytest.mark.parametrize("is_starting", [True, False])
-def test_a_lease_that_starts_or_ends_during_a_check_is_nobody_else(
+def test_a_lease_that_starts_or_ends_during_a_check_is_not_a_foreign_owner(
     lab: Lab, operation: str, is_starting: bool
 ) -> None:
     def start() -> None:
@@ -91,7 +91,7 @@ def test_a_lease_that_starts_or_ends_during_a_check_is_nobody_else(
     assert [each.status for each in lab.leases()] == ([LeaseStatus.ACTIVE] if is_starting else [])
 
 
-def test_a_check_between_the_two_steps_of_a_start_harms_nobody(lab: Lab) -> None:
+def test_a_check_between_the_two_steps_of_a_start_harms_no_lease(lab: Lab) -> None:
     lease = lab.create("a", 1, 2, floatingips(lab, 1, 1))
     found: list[object] = []
     _during(
@@ -107,7 +107,7 @@ def test_a_check_between_the_two_steps_of_a_start_harms_nobody(lab: Lab) -> None
 
 
 def _during(lab: Lab, operation: str, act: Callable[[], None]) -> None:
-    """Have *act* done just before the next call of an operation, and its own calls pass."""
+    """Run *act* just before the next call of an operation; faults do not apply to the act's own calls."""
 
     def exempt() -> None:
         with lab.faults.exempt():

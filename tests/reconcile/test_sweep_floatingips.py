@@ -1,20 +1,20 @@
-"""What a lost reservation of floating IPs left goes by a sweep, and nothing else does."""
+"""A sweep removes the floating IPs of a lost reservation and nothing else."""
 
 from __future__ import annotations
 
 import pytest
-from reconcile.floatingips import address, existing, floatingips, put
+from reconcile.floatingips import address, existing, floatingips, put, subnet_of
 from reconcile.lab import Lab
 from reconcile.leftovers import INTERVAL, LOST, OTHER
 from reconcile.parts import Conditions
 from reconcile.slot_scenarios import forget
 from samples import know_a_lease
 
-from blazar.reconcile.periodic.floatingip_check import check_floatingips
 from blazar.cloud.simulated.faults import FaultKind, FaultRule
 from blazar.domain.errors import CloudUnavailable
-from blazar.plugins.floatingips.names import tags_of
+from blazar.plugins.floatingips.names import reservation_tag, tags_of
 from blazar.ports.network import FloatingIP
+from blazar.reconcile.periodic.floatingip_check import check_floatingips
 from blazar.reconcile.sweep import Sweepings, sweep
 
 
@@ -35,7 +35,7 @@ def sweep_twice(lab: Lab) -> Sweepings:
 
 
 def leave(lab: Lab, number: int = 1, tags: frozenset[str] = tags_of(LOST)) -> FloatingIP:
-    """Have a floating IP with these tags."""
+    """Create a floating IP with these tags."""
     found = put(lab, number)
     lab.cloud.networks.set_floating_ip_tags(found.id, tags)
     return found
@@ -73,6 +73,30 @@ def test_what_does_not_bear_the_mark_of_one_reservation_stays(lab: Lab, tags: fr
 
     assert sweep_twice(lab) == Sweepings(found=(), removed=())
     assert existing(lab).keys() == {address(1)}
+
+
+def test_one_that_was_created_late_and_has_no_tags_is_known_by_its_description(lab: Lab) -> None:
+    lease = lab.create("a", 0, 1, floatingips(lab, 1, 1))
+    lab.at(0.1)
+    before = existing(lab)[address(1)]
+    lab.run_until(1.1)
+    assert not existing(lab)
+
+    late = lab.cloud.networks.create_floating_ip(*subnet_of(lab), address(1), "project", before.description)
+
+    assert before.description == reservation_tag(lab.lease(lease).reservations[0].id)
+    assert sweep_twice(lab).removed == (f"floatingip:{late.id}",)
+    assert not existing(lab)
+
+
+def test_a_description_means_nothing_at_an_address_that_is_not_registered_or_is_held(lab: Lab) -> None:
+    lab.create("a", 0, 9, floatingips(lab, 1, 1))
+    lab.at(0.1)
+    held = existing(lab)[address(1)]
+    lab.cloud.networks.set_floating_ip_tags(held.id, frozenset())
+    lab.cloud.networks.create_floating_ip(*subnet_of(lab), address(50), "project", f"reservation:{LOST}")
+
+    assert sweep_twice(lab) == Sweepings(found=(), removed=())
 
 
 def test_what_a_lease_has_stays_until_the_lease_is_lost(lab: Lab) -> None:
@@ -114,7 +138,7 @@ def test_what_its_owner_deletes_at_the_same_time_is_no_failure(lab: Lab) -> None
     assert sweep_once(lab).removed == (f"floatingip:{found.id}",)
 
 
-def test_an_address_that_a_lost_lease_left_is_promised_to_nobody_until_it_is_swept(lab: Lab) -> None:
+def test_an_address_left_by_a_lost_lease_is_not_allocated_until_swept(lab: Lab) -> None:
     lease = lab.create("a", 0, 9, floatingips(lab, 1, 1))
     lab.at(0.1)
     forget(lab, lease)

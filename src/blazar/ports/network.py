@@ -1,4 +1,4 @@
-"""What is wanted from Neutron. ``CloudUnavailable`` and ``CloudRefused`` may come from any call."""
+"""Port: Neutron. Any call may raise ``CloudUnavailable`` or ``CloudRefused``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from blazar.domain.subnets import Subnet
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Network:
-    """A network; floating IPs live on external ones."""
+    """A network. Only external networks have floating IPs."""
 
     id: str
     name: str
@@ -20,7 +20,7 @@ class Network:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FloatingIP:
-    """A floating IP as Neutron has it; ``port_id`` is None while it is not attached."""
+    """A floating IP as Neutron reports it; ``port_id`` is None while it is not attached."""
 
     id: str
     floating_network_id: str
@@ -29,16 +29,17 @@ class FloatingIP:
     project_id: str
     port_id: str | None = None
     tags: frozenset[str] = frozenset()
+    description: str = ""
 
 
 class Networks(Protocol):
-    """All of Neutron that is used."""
+    """Everything of Neutron that the service uses."""
 
     def find_network(self, network_id: str) -> Network | None:
         """Return the network, or None."""
 
     def list_subnets(self, network_id: str) -> tuple[Subnet, ...]:
-        """Return the subnets of a network; none for an unknown one."""
+        """Return the subnets of a network; empty if the network is unknown."""
 
     def list_floating_ips(
         self,
@@ -47,30 +48,30 @@ class Networks(Protocol):
         addresses: Collection[str] = (),
         tags: frozenset[str] = frozenset(),
     ) -> tuple[FloatingIP, ...]:
-        """Return the floating IPs of all projects that match everything given.
+        """Return the floating IPs of all projects that match all given filters.
 
         Args:
-            network_id: Those of this network.
-            addresses: Those that have one of these addresses, in their canonical form; none for any.
-            tags: Those that bear all of these.
+            network_id: Only those of this network.
+            addresses: Only those with one of these addresses, in canonical form; empty for any address.
+            tags: Only those with all of these tags.
         """
 
     def create_floating_ip(
-        self, network_id: str, subnet_id: str, address: str, project_id: str
+        self, network_id: str, subnet_id: str, address: str, project_id: str, description: str = ""
     ) -> FloatingIP:
-        """Return a new floating IP, in that project, without tags.
+        """Return a new floating IP in that project, without tags: Neutron sets tags in a separate request.
 
         Raises:
             CloudNotFound: The network or subnet does not exist.
             CloudConflict: The address is taken.
-            CloudRefused: The address lies outside the subnet.
+            CloudRefused: The address is outside the subnet.
         """
 
     def set_floating_ip_tags(self, floating_ip_id: str, tags: frozenset[str]) -> None:
         """Replace all tags. Raises CloudNotFound."""
 
     def detach_floating_ip(self, floating_ip_id: str) -> None:
-        """Take it off its port, if it is on one. Raises CloudNotFound."""
+        """Detach the floating IP from its port, if it has one. Raises CloudNotFound."""
 
     def delete_floating_ip(self, floating_ip_id: str) -> None:
-        """Delete it. Raises CloudNotFound."""
+        """Delete the floating IP. Raises CloudNotFound."""

@@ -28,7 +28,7 @@ def network(lab: CloudLab) -> LabNetwork:
 @pytest.fixture
 def floating_ip(networks: Networks, lab: CloudLab, network: LabNetwork) -> FloatingIP:
     return networks.create_floating_ip(
-        network.network_id, network.subnet_id, network.free_addresses[0], lab.project_ids[0]
+        network.network_id, network.subnet_id, network.free_addresses[0], lab.project_ids[0], "of a test"
     )
 
 
@@ -70,7 +70,11 @@ def test_a_floating_ip_is_made_at_an_address_for_a_project(
     assert floating_ip.address == network.free_addresses[0]
     assert floating_ip.floating_network_id == network.network_id
     assert floating_ip.project_id == lab.project_ids[0]
-    assert (floating_ip.port_id, floating_ip.tags) == (None, frozenset())
+    assert (floating_ip.port_id, floating_ip.tags, floating_ip.description) == (
+        None,
+        frozenset(),
+        "of a test",
+    )
     assert seen(networks, floating_ip) == floating_ip
 
 

@@ -1,4 +1,4 @@
-"""What is special about Neutron, beyond the contract suite."""
+"""Behaviour of Neutron that the contract suite does not cover."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ def floating_ip(number: int) -> dict[str, object]:
         "floating_ip_address": f"203.0.113.{number}",
         "project_id": "project",
         "port_id": None,
+        "description": "",
         "tags": ["blazar"],
     }
 

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 
 _ADDRESSES_IN_A_URL = 50
-"""So many of the longest stay well below the 8 kB that web servers allow."""
+"""Maximum number of addresses in a URL, well below the 8 kB that web servers allow."""
 
 
 class OpenStackNetworks:
     """Networks, subnets and floating IPs of all projects.
 
-    Neutron does not say in which subnet a floating IP is; ``subnet_id`` is None.
+    Neutron does not report the subnet of a floating IP, so ``subnet_id`` is None.
     """
 
     def __init__(self, neutron: RestClient) -> None:
@@ -33,7 +33,7 @@ class OpenStackNetworks:
         return None if answer is None else answer.read(lambda body: _network(body["network"]))
 
     def list_subnets(self, network_id: str) -> tuple[Subnet, ...]:
-        """Return the subnets of a network; none for an unknown one."""
+        """Return the subnets of a network; empty if the network is unknown."""
         return self._neutron.list("subnets", key="subnets", parse=_subnet, params={"network_id": network_id})
 
     def list_floating_ips(
@@ -43,7 +43,7 @@ class OpenStackNetworks:
         addresses: Collection[str] = (),
         tags: frozenset[str] = frozenset(),
     ) -> tuple[FloatingIP, ...]:
-        """Return the floating IPs of all projects that match everything given."""
+        """Return the floating IPs of all projects that match all given filters."""
         params = {"floating_network_id": network_id, "tags": ",".join(sorted(tags)) or None}
         wanted = sorted(addresses)
         if not wanted:
@@ -58,14 +58,15 @@ class OpenStackNetworks:
         return self._neutron.list("floatingips", key="floatingips", parse=_floating_ip, params=params)
 
     def create_floating_ip(
-        self, network_id: str, subnet_id: str, address: str, project_id: str
+        self, network_id: str, subnet_id: str, address: str, project_id: str, description: str = ""
     ) -> FloatingIP:
-        """Return a new floating IP, in that project, without tags. Raises as the port says."""
+        """Return a new floating IP in that project, without tags. Raises as in the port."""
         body = {
             "floating_network_id": network_id,
             "subnet_id": subnet_id,
             "floating_ip_address": address,
             "project_id": project_id,
+            "description": description,
         }
         answer = self._neutron.post("floatingips", body={"floatingip": body})
         return answer.read(lambda body: _floating_ip(body["floatingip"]))
@@ -75,12 +76,12 @@ class OpenStackNetworks:
         try:
             self._neutron.put("floatingips", floating_ip_id, "tags", body={"tags": sorted(tags)})
         except CloudUnavailable:
-            # Neutron 29 says 500 if there is no such floating IP; this then says 404.
+            # Neutron 29 answers 500 if the floating IP does not exist; this request then answers 404.
             self._neutron.get("floatingips", floating_ip_id)
             raise
 
     def detach_floating_ip(self, floating_ip_id: str) -> None:
-        """Take it off its port, if it is on one. Raises CloudNotFound."""
+        """Detach it from its port, if it is attached. Raises CloudNotFound."""
         self._neutron.put("floatingips", floating_ip_id, body={"floatingip": {"port_id": None}})
 
     def delete_floating_ip(self, floating_ip_id: str) -> None:
@@ -111,6 +112,7 @@ def _floating_ip(body: Mapping[str, Any]) -> FloatingIP:
         project_id=body["project_id"],
         port_id=body["port_id"],
         tags=frozenset(body["tags"]),
+        description=body["description"],
     )
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class SimulatedNetworks(Service):
-    """Networks, subnets and floating IPs. An address exists once in a network."""
+    """Networks, subnets and floating IPs. An address is unique in a network."""
 
     @reads("networks.find_network")
     def find_network(self, network_id: str) -> Network | None:
@@ -27,7 +27,7 @@ class SimulatedNetworks(Service):
 
     @reads("networks.list_subnets")
     def list_subnets(self, network_id: str) -> tuple[Subnet, ...]:
-        """Return the subnets of a network, oldest first; none for an unknown one."""
+        """Return the subnets of a network, oldest first; empty if the network is unknown."""
         return tuple(each for each in self._state.subnets.values() if each.network_id == network_id)
 
     @reads("networks.list_floating_ips")
@@ -38,7 +38,7 @@ class SimulatedNetworks(Service):
         addresses: Collection[str] = (),
         tags: frozenset[str] = frozenset(),
     ) -> tuple[FloatingIP, ...]:
-        """Return the floating IPs of all projects that match everything given, oldest first."""
+        """Return the floating IPs of all projects that match all given filters, oldest first."""
         return tuple(
             each
             for each in self._state.floating_ips.values()
@@ -49,14 +49,14 @@ class SimulatedNetworks(Service):
 
     @writes("networks.create_floating_ip")
     def create_floating_ip(
-        self, network_id: str, subnet_id: str, address: str, project_id: str
+        self, network_id: str, subnet_id: str, address: str, project_id: str, description: str = ""
     ) -> FloatingIP:
-        """Return a new floating IP, in that project, without tags.
+        """Return a new floating IP in that project, without tags.
 
         Raises:
-            CloudNotFound: The network, or a subnet of this id in it, does not exist.
+            CloudNotFound: The network does not exist, or has no subnet with this id.
             CloudConflict: The address is taken.
-            CloudRefused: The network is not external, or the address is none or outside the subnet.
+            CloudRefused: The network is not external, or the address is invalid or outside the subnet.
         """
         network = known(self._state.networks, network_id, "network")
         subnet = known(self._state.subnets, subnet_id, "subnet")
@@ -65,7 +65,7 @@ class SimulatedNetworks(Service):
         if not network.is_external:
             raise CloudRefused(f"network {network_id} is not external")
         if not _lies_in(address, subnet.cidr):
-            raise CloudRefused(f"{address} is no address of subnet {subnet_id}")
+            raise CloudRefused(f"{address} is not an address of subnet {subnet_id}")
         if self._is_taken(network_id, address):
             raise CloudConflict(f"address {address} is taken")
         floating_ip = FloatingIP(
@@ -74,6 +74,7 @@ class SimulatedNetworks(Service):
             subnet_id=subnet_id,
             address=address,
             project_id=project_id,
+            description=description,
         )
         self._state.floating_ips[floating_ip.id] = floating_ip
         return floating_ip
@@ -86,7 +87,7 @@ class SimulatedNetworks(Service):
 
     @writes("networks.detach_floating_ip")
     def detach_floating_ip(self, floating_ip_id: str) -> None:
-        """Take it off its port, if it is on one. Raises CloudNotFound."""
+        """Detach it from its port, if it is attached. Raises CloudNotFound."""
         floating_ip = known(self._state.floating_ips, floating_ip_id, "floating IP")
         self._state.floating_ips[floating_ip_id] = replace(floating_ip, port_id=None)
 

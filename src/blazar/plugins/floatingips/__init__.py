@@ -1,1 +1,1 @@
-"""``virtual:floatingip``: addresses that appear in the lessee's project for the time of the lease."""
+"""``virtual:floatingip``: reservations of addresses that exist in the lessee's project during the lease."""

@@ -1,4 +1,4 @@
-"""What exists outside for a reservation of floating IPs, piece by piece, and what was seen of it."""
+"""The items of a floating IP reservation, and the result of observing them."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from blazar.ports.network import FloatingIP
 
 
 class Kind(IntEnum):
-    """What exists for a reservation, in the order in which it is made; the last is taken back first."""
+    """The kinds of items, in the order of making; they are removed in reverse order."""
 
     ADDRESS = 0
-    """A floating IP at the address, in the lessee's project."""
+    """A floating IP with the address, in the lessee's project."""
     TAGS = 1
-    """It says whose it is. These tags go with it, and never before it."""
+    """Tags by which lessees find the floating IP. They are deleted only together with it."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class FloatingIPItem:
-    """One item. ``scope`` is the resource, or Neutron's id of what the reservation holds no more."""
+    """One item; ``scope`` is the resource."""
 
     kind: Kind
     scope: str
@@ -29,18 +29,18 @@ class FloatingIPItem:
 
     @property
     def rank(self) -> int:
-        """Return the place in the order of making."""
+        """Return the position in the order of making."""
         return int(self.kind)
 
 
 @dataclass(slots=True, kw_only=True)
 class FloatingIPsSeen:
-    """What Neutron showed; a step that makes a floating IP notes it here."""
+    """The state of Neutron; a step that creates a floating IP records it here."""
 
     items: frozenset[FloatingIPItem] = frozenset()
     own: dict[str, FloatingIP] = field(default_factory=dict)
-    """The reservation's, by scope."""
+    """The reservation's floating IPs, by scope."""
     foreign: Mapping[str, FloatingIP] = field(default_factory=dict)
-    """Those of others at addresses of the reservation, by scope."""
+    """Floating IPs of others at addresses of the reservation, by scope."""
     notes: Mapping[str, object] = field(default_factory=dict)
-    """Nothing: which addresses a reservation has is not shown."""
+    """The Neutron ids of the reservation's floating IPs, for the stored spec."""

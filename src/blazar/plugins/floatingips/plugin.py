@@ -1,13 +1,14 @@
-"""``virtual:floatingip`` as a resource plugin: which floating IPs should exist, and how one comes and goes.
+"""The resource plugin for ``virtual:floatingip``.
 
-A registered address exists in Neutron only while a reservation has it: it is made in the lessee's project
-when the lease starts, and deleted when it ends. Whatever else is found at the address is left alone
-(behaviour 12, 32).
+A registered address exists in Neutron only while a reservation uses it: the floating IP is created in the
+lessee's project when the lease starts, and deleted when it ends. Other floating IPs at the address are not
+changed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, ClassVar
 
@@ -15,6 +16,8 @@ from blazar.domain.availability import Availability
 from blazar.domain.errors import CannotChange, CloudConflict, CloudNotFound
 from blazar.domain.lease import Holdings, ResourceId
 from blazar.domain.lifecycle import Phase
+from blazar.domain.quotas import QuotaUnit
+from blazar.domain.wording import first_few
 from blazar.plugins.base import Plugin
 from blazar.plugins.contract import (
     Assignment,
@@ -29,8 +32,18 @@ from blazar.plugins.contract import (
 )
 from blazar.plugins.floatingips.choice import choose_floatingips
 from blazar.plugins.floatingips.items import FloatingIPItem, FloatingIPsSeen, Kind
-from blazar.plugins.floatingips.names import is_of_reservation, reservation_tag, say_in_use, tags_of
-from blazar.plugins.floatingips.spec import FloatingIPSpec, encode_spec, parse_spec, revise_spec
+from blazar.plugins.floatingips.leftovers import FloatingIPLeftovers
+from blazar.plugins.floatingips.names import other_tags, reservation_tag, say_in_use, tags_of
+from blazar.plugins.floatingips.spec import (
+    MADE,
+    FloatingIPSpec,
+    decode_spec,
+    encode_spec,
+    parse_spec,
+    render_spec,
+    revise_spec,
+)
+from blazar.plugins.leftovers import LeftoverKind, Sweep
 from blazar.ports.cloud import Cloud
 from blazar.ports.network import FloatingIP, Networks
 from blazar.settings import Settings
@@ -43,6 +56,7 @@ class FloatingIPs(Plugin[FloatingIPSpec]):
 
     resource_type: ClassVar[str] = "virtual:floatingip"
     collection: ClassVar[str] = "floatingip"
+    quota_unit: ClassVar[QuotaUnit] = QuotaUnit(name="floatingip", is_whole=True)
 
     def parse(self, body: JsonObject) -> FloatingIPSpec:
         """Return the spec of a new reservation."""
@@ -57,29 +71,50 @@ class FloatingIPs(Plugin[FloatingIPSpec]):
         return encode_spec(spec)
 
     def decode(self, stored: JsonObject) -> FloatingIPSpec:
-        """Return the spec that was stored."""
-        return parse_spec(stored)
+        """Return the spec from its stored form."""
+        return decode_spec(stored)
 
-    def give_up(self, cloud: Cloud, assignment: Assignment[FloatingIPSpec], kept: Holdings) -> None:
-        """Do nothing but look: only what is lost is ever given up, and of that nothing exists.
+    def least_spec(self) -> FloatingIPSpec:
+        """Return the smallest spec: the items are found by the reservation's id."""
+        return FloatingIPSpec(network_id="unknown", amount=0)
+
+    def render(self, spec: FloatingIPSpec) -> JsonObject:
+        """Return the keys that clients see."""
+        return render_spec(spec)
+
+    def count_in_use(
+        self, cloud: Cloud, assignment: Assignment[FloatingIPSpec], before: FloatingIPSpec
+    ) -> Mapping[ResourceId, int]:
+        """Return the attached floating IPs if the reservation is to shrink; otherwise nothing."""
+        if assignment.spec.amount >= before.amount:
+            return {}
+        own = self.observe(cloud, assignment, Phase.RUNNING).own
+        return {each.id: 1 for each in assignment.resources if each.id in own and own[each.id].port_id}
+
+    def release(self, cloud: Cloud, assignment: Assignment[FloatingIPSpec], kept: Holdings) -> None:
+        """Delete the floating IPs that the reservation no longer holds.
 
         Raises:
-            CannotChange: It exists after all.
+            CannotChange: One of them is attached to a port; none is deleted.
         """
-        giving_up = [each.id for each in assignment.resources if each.id not in kept]
-        if not giving_up:
+        released = [each.id for each in assignment.resources if each.id not in kept]
+        if not released:
             return
         own = self.observe(cloud, assignment, Phase.RUNNING).own
-        existing = [own[each].address for each in giving_up if each in own]
-        if existing:
-            raise CannotChange(f"the lessee has what would have to be given up: {', '.join(existing)}")
+        existing = [own[each] for each in released if each in own]
+        attached = sorted(each.address for each in existing if each.port_id is not None)
+        if attached:
+            raise CannotChange(f"amount: floating IPs on ports cannot be taken away: {first_few(attached)}")
+        for each in existing:
+            with suppress(CloudNotFound):
+                cloud.networks.delete_floating_ip(each.id)
 
     def choose(self, wish: Wish[FloatingIPSpec], availability: Availability) -> Holdings:
-        """Return the floating IPs that the reservation is to have."""
+        """Return the floating IPs that the reservation holds from now on."""
         return choose_floatingips(wish, availability)
 
     def wanted(self, assignment: Assignment[FloatingIPSpec], phase: Phase) -> frozenset[FloatingIPItem]:
-        """Return every address, with its tags, while the lease runs."""
+        """Return each address and its tags while the lease runs; otherwise nothing."""
         if phase is not Phase.RUNNING:
             return frozenset()
         return frozenset(
@@ -91,33 +126,35 @@ class FloatingIPs(Plugin[FloatingIPSpec]):
     def lost(
         self, cloud: Cloud, assignment: Assignment[FloatingIPSpec], failed: Collection[ResourceId]
     ) -> frozenset[ResourceId]:
-        """Return those that do not exist: an address that does serves the lessee, whatever is said of it."""
+        """Return the failed resources without a floating IP; an existing one serves the lessee."""
         own = self.observe(cloud, assignment, Phase.RUNNING).own
         return frozenset(each for each in failed if each not in own)
 
-    def observe(self, cloud: Cloud, assignment: Assignment[FloatingIPSpec], phase: Phase) -> FloatingIPsSeen:
-        """Return what exists: one request, and one more where a promised address was not found by that.
+    def leftover_kinds(self, sweep: Sweep) -> tuple[LeftoverKind, ...]:
+        """Return floating IPs."""
+        return (FloatingIPLeftovers(sweep),)
 
-        What bears no tag is the reservation's only at an address that it holds, and once it has begun:
-        before, it has made nothing.
+    def observe(self, cloud: Cloud, assignment: Assignment[FloatingIPSpec], phase: Phase) -> FloatingIPsSeen:
+        """Return the floating IPs at the reservation's addresses, in one or more requests.
+
+        A reservation that has not begun owns none of them.
         """
-        promised = _promised(assignment)
-        scopes = {place: scope for scope, place in promised.items()}
-        tag = reservation_tag(assignment.reservation_id)
-        own = {
-            scopes.get((each.floating_network_id, each.address), each.id): each
-            for each in cloud.networks.list_floating_ips(tags=frozenset({tag}))
-            if each.project_id == assignment.project_id
-        }
+        scopes = {place: scope for scope, place in _promised(assignment).items()}
+        if not scopes or not assignment.has_begun:
+            return FloatingIPsSeen()
+        awaited = {each.id for each in assignment.resources if each.is_awaited}
+        own: dict[str, FloatingIP] = {}
         foreign: dict[str, FloatingIP] = {}
-        missing = {place[1] for scope, place in promised.items() if scope not in own}
-        if missing and assignment.now >= assignment.window.start:
-            network_id = assignment.spec.network_id
-            for each in cloud.networks.list_floating_ips(network_id=network_id, addresses=missing):
-                scope = scopes[each.floating_network_id, each.address]
-                (own if _is_own(each, assignment) else foreign)[scope] = each
+        addresses = {address for _, address in scopes}
+        network_id = assignment.spec.network_id
+        for each in cloud.networks.list_floating_ips(network_id=network_id, addresses=addresses):
+            scope = scopes[each.floating_network_id, each.address]
+            is_own = _is_own(each, scope, assignment) and scope not in awaited
+            (own if is_own else foreign)[scope] = each
         items = frozenset(_items(own, assignment))
-        return FloatingIPsSeen(items=items, own=own, foreign=foreign)
+        made = {scope: each.id for scope, each in own.items()} if phase is Phase.RUNNING else {}
+        notes = {MADE: made} if phase is Phase.RUNNING and made != assignment.spec.made else {}
+        return FloatingIPsSeen(items=items, own=own, foreign=foreign, notes=notes)
 
     def make(
         self,
@@ -126,13 +163,13 @@ class FloatingIPs(Plugin[FloatingIPSpec]):
         item: FloatingIPItem,
         seen: FloatingIPsSeen,
     ) -> Outcome:
-        """Make a floating IP in the lessee's project, or tag it."""
+        """Create a floating IP in the lessee's project, or set its tags."""
         if item.kind is Kind.ADDRESS:
             return _make_address(cloud.networks, assignment, item, seen)
         own = seen.own.get(item.scope)
         if own is None:
             return Waiting(_RETRY, f"the floating IP {item.address} does not exist yet")
-        tags = own.tags | tags_of(assignment.reservation_id)
+        tags = other_tags(own.tags) | tags_of(assignment.reservation_id)
         cloud.networks.set_floating_ip_tags(own.id, tags)
         return Done()
 
@@ -143,9 +180,9 @@ class FloatingIPs(Plugin[FloatingIPSpec]):
         item: FloatingIPItem,
         seen: FloatingIPsSeen,
     ) -> Outcome:
-        """Take a floating IP off its port and delete it."""
+        """Detach and delete a floating IP."""
         own = seen.own.get(item.scope)
-        # The tags go with it: without them nobody could tell whose it is.
+        # The tags are deleted with the floating IP.
         if item.kind is Kind.TAGS or own is None:
             return Done()
         try:
@@ -158,22 +195,44 @@ class FloatingIPs(Plugin[FloatingIPSpec]):
 
 
 def _promised(assignment: Assignment[FloatingIPSpec]) -> Mapping[str, tuple[str, str]]:
-    """Return network and address of each resource."""
+    """Return network and address by resource."""
     return {
         each.id: (str(each.facts["network_id"]), str(each.facts["address"])) for each in assignment.resources
     }
 
 
-def _is_own(found: FloatingIP, assignment: Assignment[FloatingIPSpec]) -> bool:
-    return is_of_reservation(found, assignment.reservation_id, assignment.project_id)
+def _is_own(found: FloatingIP, scope: str, assignment: Assignment[FloatingIPSpec]) -> bool:
+    """Return whether a floating IP at an address of a reservation was created for the reservation.
+
+    If an id is recorded, only that floating IP was. Otherwise the floating IP may have been created just
+    before.
+    """
+    if found.project_id != assignment.project_id:
+        return False
+    return assignment.spec.made.get(scope, found.id) == found.id
 
 
 def _items(own: Mapping[str, FloatingIP], assignment: Assignment[FloatingIPSpec]) -> Iterator[FloatingIPItem]:
     tags = tags_of(assignment.reservation_id)
     for scope, each in own.items():
         yield FloatingIPItem(Kind.ADDRESS, scope, each.floating_network_id, each.address)
-        if tags <= each.tags:
+        if each.tags - other_tags(each.tags) == tags:
             yield FloatingIPItem(Kind.TAGS, scope, each.floating_network_id, each.address)
+
+
+def _find_obstacle(
+    assignment: Assignment[FloatingIPSpec], item: FloatingIPItem, seen: FloatingIPsSeen
+) -> Outcome | None:
+    """Return the reason that a floating IP cannot be created now, if no request is needed to find it."""
+    if not assignment.project_id:
+        return Refused("the lease has no project in which a floating IP can be created")
+    foreign = seen.foreign.get(item.scope)
+    if foreign is not None:
+        return _taken(foreign)
+    if item.scope in assignment.spec.made:
+        # Record first that the earlier floating IP is gone, so that the new one is recognized after a crash.
+        return Waiting(timedelta(0), f"the floating IP {item.address} has been deleted")
+    return None
 
 
 def _make_address(
@@ -182,27 +241,29 @@ def _make_address(
     item: FloatingIPItem,
     seen: FloatingIPsSeen,
 ) -> Outcome:
-    """Make a floating IP, or find out what is in the way."""
-    if not assignment.project_id:
-        return Refused("the lease belongs to no project, in which a floating IP could be made")
-    foreign = seen.foreign.get(item.scope)
-    if foreign is not None:
-        return _taken(foreign)
+    """Create a floating IP, or return the obstacle."""
+    obstacle = _find_obstacle(assignment, item, seen)
+    if obstacle is not None:
+        return obstacle
     subnet_id = next(str(each.facts["subnet_id"]) for each in assignment.resources if each.id == item.scope)
     try:
         seen.own[item.scope] = networks.create_floating_ip(
-            item.network_id, subnet_id, item.address, assignment.project_id
+            item.network_id,
+            subnet_id,
+            item.address,
+            assignment.project_id,
+            description=reservation_tag(assignment.reservation_id),
         )
     except CloudConflict as error:
         for each in networks.list_floating_ips(network_id=item.network_id, addresses=[item.address]):
-            if not _is_own(each, assignment):
+            if not _is_own(each, item.scope, assignment):
                 return _taken(each)
             seen.own[item.scope] = each
             return Done()
-        return Unusable(f"Neutron does not give out {item.address}: {error.message}")
+        return Unusable(f"Neutron refuses to allocate {item.address}: {error.message}")
     except CloudNotFound as error:
         if all(each.id != subnet_id for each in networks.list_subnets(item.network_id)):
-            return Unusable(f"Neutron does not know subnet {subnet_id} any more", is_final=True)
+            return Unusable(f"Neutron no longer has subnet {subnet_id}", is_final=True)
         return Waiting(_RETRY, error.message)
     return Done()
 
@@ -212,7 +273,7 @@ def _taken(found: FloatingIP) -> Unusable:
 
 
 def make_plugin(settings: Settings, conf: object) -> FloatingIPs:
-    """Return the plugin; the entry point ``virtual.floatingip.plugin``."""
+    """Return the plugin; the target of the entry point ``virtual.floatingip.plugin``."""
     return FloatingIPs()
 
 

@@ -1,33 +1,39 @@
-"""What a ``virtual:floatingip`` reservation asks for, and how requests and the store write it."""
+"""The spec of a ``virtual:floatingip`` reservation, in requests, responses and the store."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from blazar.domain.errors import InvalidParameter, MissingParameter
 from blazar.domain.floatingips import parse_address
 from blazar.plugins.parameters import parse_number
+
+MADE = "made_floatingips"
+"""The key of the created floating IPs in the store."""
 
 _LONGEST_ID = 255
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FloatingIPSpec:
-    """How many floating IPs of a network, and which addresses must be among them, in canonical form."""
+    """The number of floating IPs, their network, and the required addresses in canonical form."""
 
     network_id: str
     amount: int
     required: tuple[str, ...] = ()
+    made: Mapping[str, str] = field(default_factory=dict)
+    """The Neutron ids of the floating IPs created for it, by resource; set only by the service."""
 
 
 def parse_spec(body: Mapping[str, object]) -> FloatingIPSpec:
     """Return the spec of a new reservation.
 
-    Unset keys come as null from some clients (rest-api 9, 29), so that null requires no address.
+    Some clients send unset keys as null, so null requires no address.
 
     Raises:
-        MissingParameter, InvalidParameter: Naming the key.
+        MissingParameter, InvalidParameter: A key is missing or invalid.
     """
     missing = [key for key in ("network_id", "amount") if key not in body]
     if missing:
@@ -42,19 +48,16 @@ def parse_spec(body: Mapping[str, object]) -> FloatingIPSpec:
 
 
 def revise_spec(spec: FloatingIPSpec, changes: Mapping[str, object], *, is_active: bool) -> FloatingIPSpec:
-    """Return *spec* with the keys of an update; keys that are not sent keep their value.
+    """Return *spec* with the keys of an update; keys that are not sent keep their values.
 
-    The network is fixed. While the reservation is active the amount can only grow, and the required
-    addresses can only be given up as a whole: what the lessee has is kept in any case.
+    The network is fixed. While the reservation is active, the required addresses can only be emptied.
 
     Raises:
-        MissingParameter, InvalidParameter: Naming the key; 400 as in the reference (rest-api 6.4).
+        MissingParameter, InvalidParameter: A key is missing, invalid or fixed.
     """
     if "network_id" in changes and changes["network_id"] != spec.network_id:
         raise InvalidParameter("network_id", "cannot be changed")
     amount = parse_number(changes, "amount", least=0) if "amount" in changes else spec.amount
-    if is_active and amount < spec.amount:
-        raise InvalidParameter("amount", "cannot be reduced while the reservation is active")
     required = spec.required
     if "required_floatingips" in changes:
         required = _parse_required(changes["required_floatingips"])
@@ -68,7 +71,17 @@ def revise_spec(spec: FloatingIPSpec, changes: Mapping[str, object], *, is_activ
 
 
 def encode_spec(spec: FloatingIPSpec) -> Mapping[str, object]:
-    """Return the spec as the REST API and the store write it."""
+    """Return the spec in its stored form; clients see it without :data:`MADE`."""
+    return {**render_spec(spec), MADE: dict(spec.made)}
+
+
+def decode_spec(stored: Mapping[str, Any]) -> FloatingIPSpec:
+    """Return the spec from its stored form."""
+    return replace(parse_spec(stored), made=stored.get(MADE, {}))
+
+
+def render_spec(spec: FloatingIPSpec) -> Mapping[str, object]:
+    """Return the spec in the form of the REST API."""
     return {
         "network_id": spec.network_id,
         "amount": spec.amount,
@@ -83,12 +96,12 @@ def _parse_network(value: object) -> str:
 
 
 def _parse_required(value: object) -> tuple[str, ...]:
-    """Return addresses in their canonical form. Raises InvalidParameter."""
+    """Return the addresses in canonical form. Raises InvalidParameter."""
     if not isinstance(value, list):
         raise InvalidParameter("required_floatingips", "must be a list of IP addresses")
     found = tuple(str(parse_address("required_floatingips", each)) for each in value)
     if len(set(found)) < len(found):
-        raise InvalidParameter("required_floatingips", "names an address twice")
+        raise InvalidParameter("required_floatingips", "has an address twice")
     return found
 
 

@@ -1,4 +1,4 @@
-"""Comparing registered floating IPs with Neutron, before one that cannot be had hurts a lease."""
+"""Comparison of registered floating IPs with Neutron, to find unusable ones before a lease needs them."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from ipaddress import ip_address
 from blazar.booking.context import Context
 from blazar.booking.health import record_health
 from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused
-from blazar.domain.floatingips import FloatingIP
-from blazar.domain.health import SOUND, Diagnosis, Health
+from blazar.domain.floatingips import FloatingIP, addresses_by_network
+from blazar.domain.health import HEALTHY, Diagnosis, Health
 from blazar.domain.subnets import Subnet, find_obstacle
-from blazar.plugins.floatingips.names import is_of_reservation, say_in_use
+from blazar.plugins.floatingips.names import say_in_use
 from blazar.ports.floatingips import Holder
 from blazar.ports.network import FloatingIP as Existing
 from blazar.ports.network import Network
@@ -24,7 +24,7 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _View:
-    """What Neutron says of one network."""
+    """The state of one network in Neutron."""
 
     network: Network | None
     subnets: tuple[Subnet, ...]
@@ -33,38 +33,37 @@ class _View:
 
 
 def check_floatingips(
-    context: Context, actor: str, *, before_each: Callable[[], None] = lambda: None
+    context: Context, actor: str, *, check_claim: Callable[[], None] = lambda: None
 ) -> Mapping[str, str]:
-    """Note which registered floating IPs have failed, and which are sound again.
+    """Update the health of registered floating IPs.
 
-    One has failed that Neutron gives to anybody by now, that is somebody's, or whose subnet is gone.
-    What a lease that runs has made at its own address is as it should be.
+    A floating IP has failed if Neutron can now allocate its address to any project, if the address is in use,
+    or if its subnet was deleted. A floating IP that a running lease created at its own address is healthy.
 
     Args:
         context: The context.
-        actor: Who checks, for the journal.
-        before_each: Called before each of many steps; what it raises ends the check.
+        actor: The actor recorded in the journal.
+        check_claim: Called before each longer step; an exception from it ends the check.
 
     Returns:
-        What is wrong with those that have failed, by address.
+        The problem of each failed floating IP, by address.
 
     Raises:
-        CloudUnavailable: Neutron does not answer; what was noted so far stays.
+        CloudUnavailable: Neutron does not respond; results stored so far remain.
     """
     with context.store.read() as transaction:
         registered = transaction.floatingips.list()
         before = transaction.floatingips.list_holders()
     views = {}
-    for network_id in sorted({each.network_id for each in registered}):
-        before_each()
-        addresses = [each.address for each in registered if each.network_id == network_id]
+    for network_id, addresses in addresses_by_network(registered).items():
+        check_claim()
         try:
             views[network_id] = _look(context, network_id, addresses)
         except (CloudConflict, CloudNotFound, CloudRefused) as error:
-            _logger.warning("floating IPs of network %s cannot be checked: %s", network_id, error)
+            _logger.warning("cannot check the floating IPs of network %s: %s", network_id, error)
     with context.store.read() as transaction:
         registered = transaction.floatingips.list()
-        # Who came since, and who has gone, may have made what Neutron showed.
+        # A lease that started or ended since may explain what Neutron returned, so read the holders again.
         after = transaction.floatingips.list_holders()
     failed = {}
     for each in registered:
@@ -74,9 +73,9 @@ def check_floatingips(
         problem = _find_problem(each, views[each.network_id], holders, context.clock.now())
         if problem:
             failed[each.address] = problem
-        diagnosis = Diagnosis(health=Health.FAILED, problem=problem) if problem else SOUND
+        diagnosis = Diagnosis(health=Health.FAILED, problem=problem) if problem else HEALTHY
         if diagnosis != each.diagnosis:
-            before_each()
+            check_claim()
             name = f"floating IP {each.address}"
             record_health(context, actor, each.id, name, diagnosis)
     return failed
@@ -93,20 +92,19 @@ def _look(context: Context, network_id: str, addresses: list[str]) -> _View:
 
 
 def _find_problem(floatingip: FloatingIP, view: _View, holders: Iterable[Holder], now: datetime) -> str:
-    """Return what is wrong with a floating IP; empty for nothing."""
+    """Return the problem of a floating IP; empty if it is healthy."""
     if view.network is None:
-        return f"Neutron has no network {floatingip.network_id} any more"
+        return f"Neutron no longer has network {floatingip.network_id}"
     if not view.network.is_external:
-        return f"network {floatingip.network_id} is not external any more"
+        return f"network {floatingip.network_id} is no longer external"
     obstacle = find_obstacle(ip_address(floatingip.address), view.subnets)
     if obstacle is not None:
         return f"{floatingip.address} {obstacle}"
     if all(each.id != floatingip.subnet_id for each in view.subnets):
-        return f"Neutron has no subnet {floatingip.subnet_id} any more"
+        return f"Neutron no longer has subnet {floatingip.subnet_id}"
     existing = view.existing.get(floatingip.address)
     if existing is None or any(
-        each.start <= now and is_of_reservation(existing, each.reservation_id, each.project_id)
-        for each in holders
+        each.start <= now and each.project_id == existing.project_id for each in holders
     ):
         return ""
     return say_in_use(existing)
