@@ -159,7 +159,28 @@ HOST_OPTIONS: list[cfg.Opt] = [
         "before_end",
         default="",
         choices=["", "snapshot"],
-        help="What before_end: default means: nothing, or a snapshot of every server.",
+        help="Action of a reservation with before_end: default: none, or a snapshot of every server.",
+    ),
+    cfg.IntOpt(
+        "snapshot_wait_minutes",
+        default=10,
+        min=0,
+        help="Minutes after the end of a lease for which its servers are kept until their snapshots are "
+        "active; 0 for deleting them at the end.",
+    ),
+    cfg.StrOpt(
+        "snapshot_failure",
+        default="keep",
+        choices=["keep", "continue"],
+        help="Action at the end of a lease if snapshots of its servers failed: keep the servers for "
+        "snapshot_grace_minutes and retry the snapshots, or continue and delete the servers.",
+    ),
+    cfg.IntOpt(
+        "snapshot_grace_minutes",
+        default=60,
+        min=0,
+        help="Minutes after the end of a lease for which servers whose snapshots failed are kept; 0 for no "
+        "grace period.",
     ),
     cfg.IntOpt(
         "preemption_notice_seconds",

@@ -16,7 +16,11 @@ class LeaseSettings:
     cleaning_time: timedelta = timedelta(0)
     """Idle time owed between two uses of one resource; zero for none."""
     before_end_lead: timedelta = timedelta(minutes=60)
-    """How long before its end a lease's ``before_end_lease`` event is due; zero for no event."""
+    """Time from a lease's ``before_end_lease`` event to its end; zero for no event."""
+    before_end_wait: timedelta = timedelta(minutes=10)
+    """Time after its end for which a lease waits for its before-end action; zero for no wait."""
+    before_end_grace: timedelta = timedelta(minutes=60)
+    """Time after its end for which a lease is kept if its before-end action failed; zero for none."""
     prepare_lead: timedelta = timedelta(minutes=2)
     """Time before the start at which items without effect, such as the aggregate, are created."""
     release_wait: timedelta = timedelta(seconds=60)

@@ -160,6 +160,18 @@ def with_before_end(lease: Lease, status: EventStatus) -> Lease:
     return replace(lease, events=_marked(lease.events, EventType.BEFORE_END, status))
 
 
+def is_notice_due(lease: Lease, phase: Phase, now: datetime) -> bool:
+    """Return whether the before-end notice is due now.
+
+    It does not wait for a slow start, unless it is due at the start itself.
+    """
+    event = lease.find_event(EventType.BEFORE_END)
+    if phase is not Phase.RUNNING or event is None or event.status is not EventStatus.UNDONE:
+        return False
+    is_started = lease.get_event_status(EventType.START) in (EventStatus.DONE, EventStatus.ERROR)
+    return event.time <= now and (is_started or event.time > lease.start)
+
+
 def is_before_end_due(lease: Lease, phase: Phase, now: datetime) -> bool:
     """Return whether the before-end actions are to be taken now: once begun, once due, once."""
     event = lease.find_event(EventType.BEFORE_END)

@@ -1,15 +1,16 @@
-"""What is wanted from Nova.
+"""Port: Nova.
 
-Every method is one request or a few, has a timeout, and may raise besides what it names:
+Every method makes one request or a few, has a timeout, and may also raise:
 
-* ``CloudUnavailable``: no usable answer; the call may or may not have had its effect;
-* ``CloudRefused``: the request will never be accepted as it stands.
+* ``CloudUnavailable``: no usable answer; the call may or may not have taken effect;
+* ``CloudRefused``: the request will never be accepted in this form.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Protocol
 
 
@@ -26,12 +27,12 @@ class Hypervisor:
     memory_mb: int
     local_gb: int
     cpu_info: str
-    """JSON text, as Nova gives it."""
+    """JSON text, as Nova returns it."""
     is_up: bool = True
-    """Whether its compute service reports, and nobody has declared it down."""
+    """True if its compute service reports and is not forced down."""
     is_enabled: bool = True
     disabled_reason: str = ""
-    """What whoever disabled it said about that, if anything."""
+    """The reason given when the service was disabled, if any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,22 +48,25 @@ class Aggregate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
-    """An instance. ``is_deleting`` says that its deletion was accepted and is under way."""
+    """An instance. ``is_deleting`` is true once its deletion was accepted and is in progress."""
 
     id: str
     name: str
     project_id: str
     service_host: str
     flavor_extra_specs: Mapping[str, str] = field(default_factory=dict)
-    """Those of its flavor when it was booted; the flavor itself may be gone."""
+    """The flavor's extra specs at boot time; the flavor itself may be gone."""
     metadata: Mapping[str, str] = field(default_factory=dict)
-    """What its owner sees too, also from inside the server."""
+    """Metadata that its owner can also read, including from inside the server."""
     is_deleting: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flavor:
-    """A flavor. ``extra_specs`` keys and values are text."""
+    """A flavor. Keys and values of ``extra_specs`` are text.
+
+    Swap, rxtx factor and the disabled flag are only reported; created flavors have the defaults.
+    """
 
     id: str
     name: str
@@ -72,6 +76,9 @@ class Flavor:
     ephemeral_gb: int = 0
     is_public: bool = False
     extra_specs: Mapping[str, str] = field(default_factory=dict)
+    swap_mb: int = 0
+    rxtx_factor: float = 1.0
+    is_disabled: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +91,15 @@ class ServerGroup:
     project_id: str
 
 
+class ImageState(StrEnum):
+    """The progress of an image. The values are Glance's; Glance has more states than these."""
+
+    PENDING = "queued"
+    ACTIVE = "active"
+    """The image's data are complete, so that it can be used."""
+    FAILED = "killed"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Image:
     """An image or a snapshot of a server, with its free-form properties."""
@@ -92,47 +108,52 @@ class Image:
     name: str
     owner_project_id: str
     properties: Mapping[str, str] = field(default_factory=dict)
+    state: ImageState = ImageState.ACTIVE
+    is_of_service: bool = False
+    """True if it belongs to the service's own project, as newly created images do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lessee:
-    """Whose rights a call inside a request uses. ``token`` is never stored, and not shown by ``repr``."""
+    """The lessee whose rights a call inside a request uses. ``token`` is never stored or shown by repr."""
 
     project_id: str
     token: str | None = field(default=None, repr=False)
-    """None where callers are known otherwise than by Keystone's tokens."""
+    """None if callers do not authenticate with Keystone tokens."""
 
 
 class Hypervisors(Protocol):
-    """The compute nodes and where they stand."""
+    """The compute nodes and their availability zones."""
 
     def find_hypervisor(self, name_or_id: str) -> Hypervisor | None:
-        """Return the hypervisor whose id or exact host name this is, or None."""
+        """Return the hypervisor with this id or this exact host name, or None."""
 
     def list_hypervisors(self) -> tuple[Hypervisor, ...]:
-        """Return all hypervisors, by id."""
+        """Return all hypervisors, ordered by id."""
 
     def list_availability_zones(self) -> Mapping[str, str]:
-        """Return for every compute service host the zone in which Nova shows it."""
+        """Return each compute service host's availability zone, as Nova shows it."""
 
 
 class Aggregates(Protocol):
-    """Host aggregates. The real rules hold: a host is in at most one availability zone."""
+    """Host aggregates. Nova's rules apply: a host is in at most one availability zone."""
 
     def list_aggregates(self, names: Collection[str] | None = None) -> tuple[Aggregate, ...]:
-        """Return aggregates with their hosts and metadata: all, or those of these names."""
+        """Return aggregates with their hosts and metadata: all, or those with these names."""
 
     def create_aggregate(
         self, name: str, availability_zone: str | None, metadata: Mapping[str, str]
     ) -> Aggregate:
-        """Return a new aggregate. Two requests: it may be left behind without its metadata.
+        """Return a new aggregate.
+
+        Makes two requests; if the second fails, the aggregate remains without its metadata.
 
         Raises:
-            CloudConflict: An aggregate of this name exists.
+            CloudConflict: An aggregate with this name exists.
         """
 
     def set_aggregate_metadata(self, aggregate_id: int, metadata: Mapping[str, str | None]) -> None:
-        """Set these keys, remove those whose value is None, leave others alone. Raises CloudNotFound."""
+        """Set these keys, remove those with the value None, leave others alone. Raises CloudNotFound."""
 
     def delete_aggregate(self, aggregate_id: int) -> None:
         """Delete an empty aggregate.
@@ -147,7 +168,7 @@ class Aggregates(Protocol):
 
         Raises:
             CloudNotFound: The aggregate or the host does not exist.
-            CloudConflict: It is in there already, it is in another availability zone, or
+            CloudConflict: The host is already in the aggregate, it is in another availability zone, or
                 servers on it forbid the change of zone.
         """
 
@@ -156,55 +177,55 @@ class Aggregates(Protocol):
 
         Raises:
             CloudNotFound: The aggregate does not exist or the host is not in it.
-            CloudConflict: Servers on it forbid the change of zone.
+            CloudConflict: Servers on the host forbid the change of zone.
         """
 
 
 class Servers(Protocol):
-    """Servers of all projects, and images of them."""
+    """Servers of all projects, and their images."""
 
     def list_servers(
         self, *, service_host: str | None = None, flavor_id: str | None = None
     ) -> tuple[Server, ...]:
-        """Return the servers of all projects on that host, or of that flavor; all pages."""
+        """Return the servers of all projects on that host, or with that flavor; reads all pages."""
 
     def delete_server(self, server_id: str) -> None:
-        """Ask for a server's deletion, which takes its time. Raises CloudNotFound."""
+        """Request a server's deletion, which completes later. Raises CloudNotFound."""
 
     def set_server_metadata(self, server_id: str, metadata: Mapping[str, str]) -> None:
         """Set these keys and leave others alone.
 
         Raises:
             CloudNotFound: The server does not exist.
-            CloudConflict: The server is in a state in which it cannot be changed.
+            CloudConflict: The server's present state does not allow the change.
         """
 
     def create_image(self, server_id: str, name: str, properties: Mapping[str, str]) -> str:
-        """Return the id of a snapshot that is being made of the server; it belongs to the service.
+        """Start a snapshot of the server and return the image's id; the service owns the image.
 
         Raises:
             CloudNotFound: The server does not exist.
-            CloudConflict: The server is in a state in which it cannot be snapshotted now.
+            CloudConflict: The server's present state does not allow a snapshot.
         """
 
     def set_image_owner(self, image_id: str, project_id: str) -> None:
-        """Give an image to a project. Raises CloudNotFound."""
+        """Transfer an image to a project. Raises CloudNotFound."""
 
     def list_images(self, properties: Mapping[str, str]) -> tuple[Image, ...]:
-        """Return the images that bear all of these properties."""
+        """Return the images that have all of these properties."""
 
 
 class Flavors(Protocol):
-    """Flavors, who may use them, and their extra specs."""
+    """Flavors, their project access, and their extra specs."""
 
     def find_flavor(self, flavor_id: str) -> Flavor | None:
         """Return the flavor with its extra specs, or None."""
 
     def list_flavors(self) -> tuple[Flavor, ...]:
-        """Return all flavors, private ones too, with their extra specs; all pages."""
+        """Return all flavors, including private ones, with their extra specs; reads all pages."""
 
     def create_flavor(self, flavor: Flavor) -> None:
-        """Create the flavor and then its extra specs. Raises CloudConflict for a taken id or name."""
+        """Create the flavor, then its extra specs. Raises CloudConflict if the id or name is taken."""
 
     def set_flavor_extra_specs(self, flavor_id: str, extra_specs: Mapping[str, str]) -> None:
         """Set these extra specs and leave others alone. Raises CloudNotFound."""
@@ -213,17 +234,17 @@ class Flavors(Protocol):
         """Delete the flavor. Raises CloudNotFound."""
 
     def list_flavor_access(self, flavor_id: str) -> frozenset[str]:
-        """Return the ids of the projects that may use it. Raises CloudNotFound."""
+        """Return the ids of the projects that may use the flavor. Raises CloudNotFound."""
 
     def add_flavor_access(self, flavor_id: str, project_id: str) -> None:
-        """Let a project use it. Raises CloudNotFound, or CloudConflict if it may already."""
+        """Allow a project to use the flavor. Raises CloudNotFound, or CloudConflict if it may already."""
 
     def remove_flavor_access(self, flavor_id: str, project_id: str) -> None:
-        """Forbid a project to use it. Raises CloudNotFound if it could not, or there is none."""
+        """Revoke a project's access. Raises CloudNotFound if it had none or the flavor does not exist."""
 
 
 class ServerGroups(Protocol):
-    """Server groups. They are created with their project's rights: see :class:`LesseeCompute`."""
+    """Server groups. They are created with their project's rights; see :class:`LesseeCompute`."""
 
     def list_server_groups(self) -> tuple[ServerGroup, ...]:
         """Return the server groups of all projects."""
@@ -233,14 +254,14 @@ class ServerGroups(Protocol):
 
 
 class LesseeCompute(Protocol):
-    """What needs a lessee's own rights in Nova; used inside requests only."""
+    """The part of Nova that needs a lessee's own rights; used inside requests only."""
 
     def find_flavor(self, flavor_id: str) -> Flavor | None:
-        """Return the flavor with its extra specs, or None, also if the lessee may not see it."""
+        """Return the flavor with its extra specs; None if it does not exist or the lessee may not see it."""
 
     def create_server_group(self, name: str, policy: str) -> ServerGroup:
         """Return a new server group in the lessee's project; names need not be unique."""
 
 
 class Compute(Hypervisors, Aggregates, Servers, Flavors, ServerGroups, Protocol):
-    """All of Nova that is used."""
+    """Everything of Nova that the service uses."""

@@ -30,17 +30,15 @@ from blazar.domain.lifecycle import (
     Phase,
     Progress,
     advanced,
-    is_before_end_due,
+    has_started,
     next_due,
     phase_of,
     reservation_phase,
-    with_before_end,
 )
 from blazar.plugins.contract import Outcome, Refused, Waiting
 from blazar.ports.store import JournalEntry, Transaction
 from blazar.ports.work import Claim
-from blazar.reconcile.beginning import marked, write_marked
-from blazar.reconcile.books import Books
+from blazar.reconcile.before_end import BeforeEnd, act_before_end
 from blazar.reconcile.claims import Interrupted
 from blazar.reconcile.healing import heal, with_flags
 from blazar.reconcile.measuring import measure
@@ -65,6 +63,7 @@ class _Pass:
     reports: dict[ReservationId, Report] = field(default_factory=dict)
     retry_after: timedelta | None = None
     has_failed: bool = False
+    before_end: BeforeEnd = field(default_factory=BeforeEnd)
     has_replaced: bool = False
     """A reservation was given other resources, which nobody has tried to hand over yet."""
 
@@ -98,6 +97,8 @@ def reconcile_lease(context: Context, claim: Claim, actor: str, before_each: Cal
     current = _Pass(lease=healing.lease, phase=phase, books=healing.books)
     if healing.look_again is not None:
         current.look_again(healing.look_again)
+    if phase is Phase.OVER:
+        current.before_end = act_before_end(context, healing.snapshot, healing.lease, phase, check_claim)
     for reservation in healing.lease.reservations:
         with context.trail.working_on(reservation_id=reservation.id):
             report = _work_on(context, current, reservation, before_each)
@@ -107,8 +108,8 @@ def reconcile_lease(context: Context, claim: Claim, actor: str, before_each: Cal
                 _plan_retry(current, report)
                 current.reports[reservation.id] = report
     after = advanced(current.lease, phase, [_progress(key, each) for key, each in current.reports.items()])
-    after = with_flags(_with_notes(after, current.reports), healing)
-    after = _act_before_end(context, current, after)
+    after = with_flags(_with_notes(context, after, current.reports), healing)
+    after = _act_before_end(context, current, after, check_claim)
     _record(context, claim, actor, current, after)
 
 
@@ -147,7 +148,7 @@ def _work_on(
 ) -> Report | None:
     """Return what came of a reservation, or None if there was nothing to look at."""
     phase = reservation_phase(reservation, current.phase)
-    if reservation.status is ReservationStatus.DELETED:
+    if reservation.status is ReservationStatus.DELETED or reservation.id in current.before_end.kept:
         return None
     if phase is Phase.AHEAD and not reservation.is_deployed:
         return None
@@ -271,40 +272,13 @@ def _with_notes(lease: Lease, reports: Mapping[ReservationId, Report]) -> Lease:
     return replace(lease, reservations=reservations)
 
 
-def _act_before_end(context: Context, current: _Pass, lease: Lease) -> Lease:
-    """Take the before-end actions if they are due; what goes wrong there harms no reservation."""
-    event = lease.find_event(EventType.BEFORE_END)
-    if event is None or not is_before_end_due(lease, current.phase, context.clock.now()):
-        return lease
-    status = EventStatus.DONE
-    for reservation in lease.reservations:
-        if reservation.status is not ReservationStatus.ACTIVE:
-            continue
-        with context.trail.working_on(reservation_id=reservation.id):
-            outcome = _before_end_outcome(context, current, event, reservation)
-        match outcome:
-            case Waiting(retry_after, reason):
-                _logger.info("before-end action of lease %s waits: %s", lease.id, reason)
-                current.look_again(retry_after)
-                status = EventStatus.IN_PROGRESS
-            case Refused(reason) if status is EventStatus.DONE:
-                _logger.warning("before-end action of lease %s was refused: %s", lease.id, reason)
-                status = EventStatus.ERROR
-    return with_before_end(lease, status)
-
-
-def _before_end_outcome(context: Context, current: _Pass, event: Event, reservation: Reservation) -> Outcome:
-    try:
-        plugin = context.plugin_for(reservation.resource_type)
-        assignment = current.books.assign(context, current.lease, reservation)
-        return plugin.before_end(context.cloud, assignment, event.time)
-    except CloudRefused as error:
-        return Refused(error.message)
-    except CloudError as error:
-        return Waiting(context.settings.reconciler.first_backoff, error.message)
-    except Exception as error:
-        _logger.exception("the before-end action of reservation %s failed", reservation.id)
-        return Refused(f"internal error: {type(error).__name__}")
+def _act_before_end(context: Context, current: _Pass, lease: Lease, check_claim: Callable[[], None]) -> Lease:
+    """Return the lease with the result of its before-end action, taken now unless the lease is over."""
+    if current.phase is not Phase.OVER:
+        current.before_end = act_before_end(context, current.snapshot, lease, current.phase, check_claim)
+    if current.before_end.retry_after is not None:
+        current.look_again(current.before_end.retry_after)
+    return current.before_end.applied_to(lease)
 
 
 def _record(context: Context, claim: Claim, actor: str, current: _Pass, after: Lease) -> None:

@@ -136,9 +136,11 @@ def test_an_image_of_a_server_is_found_by_its_properties(
     }
 
     image_id = compute.create_image(server_id, lab.name("image"), properties)
+    assert [each.is_of_service for each in compute.list_images(properties)] == [True]
     compute.set_image_owner(image_id, lab.project_ids[1])
 
     (image,) = compute.list_images(properties)
+    assert not image.is_of_service
     assert compute.list_images({"blazar_lease": lab.name("lease")}) == (image,)
     assert (image.id, image.name) == (image_id, lab.name("image"))
     assert image.owner_project_id == lab.project_ids[1]

@@ -1,13 +1,14 @@
-"""Snapshots of servers: Nova makes them, Glance keeps them."""
+"""Snapshots of servers, created by Nova and stored in Glance."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from blazar.cloud.openstack.nova import NovaPart
 from blazar.cloud.openstack.rest import RestClient
-from blazar.ports.compute import Image
+from blazar.ports.compute import Image, ImageState
 
 _WITH_IMAGE_ID = "2.45"
 _PATCH = "application/openstack-images-v2.1-json-patch"
@@ -32,18 +33,28 @@ _GLANCES_OWN = frozenset(
         "visibility",
     }
 )
-"""What is text in Glance's description of an image, and no property of it."""
+"""Text keys of an image in Glance's format that are not properties."""
+
+
+_STATES = {
+    "active": ImageState.ACTIVE,
+    "killed": ImageState.FAILED,
+    "deleted": ImageState.FAILED,
+    "pending_delete": ImageState.FAILED,
+    "deactivated": ImageState.FAILED,
+}
+"""Image states by Glance's status; any other status means that the data are not complete yet."""
 
 
 class Images(NovaPart):
-    """Images of servers. Glance sees the service as an administrator, so images of all projects."""
+    """Images of servers. The service is an administrator in Glance and sees the images of all projects."""
 
     @property
     def _glance(self) -> RestClient:
         return self._services.glance
 
     def create_image(self, server_id: str, name: str, properties: Mapping[str, str]) -> str:
-        """Return the id of a snapshot that is being made. Raises as the port says."""
+        """Return the id of a new, pending snapshot. Raises as in the port."""
         body = {"createImage": {"name": name, "metadata": dict(properties)}}
         answer = self._nova.post("servers", server_id, "action", body=body, version=_WITH_IMAGE_ID)
         return answer.read(lambda body: str(body["image_id"]))
@@ -54,9 +65,14 @@ class Images(NovaPart):
         self._glance.patch("images", image_id, body=change, content_type=_PATCH)
 
     def list_images(self, properties: Mapping[str, str]) -> tuple[Image, ...]:
-        """Return the images that bear all of these properties."""
+        """Return the images that have all of these properties."""
         found = self._glance.list("images", key="images", parse=_image, params=properties)
-        return tuple(each for each in found if properties.items() <= each.properties.items())
+        own_project = self._services.project_id() if found else ""
+        return tuple(
+            replace(each, is_of_service=each.owner_project_id == own_project)
+            for each in found
+            if properties.items() <= each.properties.items()
+        )
 
 
 def _image(body: Mapping[str, Any]) -> Image:
@@ -67,4 +83,5 @@ def _image(body: Mapping[str, Any]) -> Image:
         properties={
             key: value for key, value in body.items() if isinstance(value, str) and key not in _GLANCES_OWN
         },
+        state=_STATES.get(body["status"], ImageState.PENDING),
     )

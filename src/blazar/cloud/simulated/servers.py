@@ -1,4 +1,4 @@
-"""Nova's servers and server groups, and Glance's images of servers."""
+"""Nova's servers and server groups, and Glance's images of servers, simulated."""
 
 from __future__ import annotations
 
@@ -9,24 +9,26 @@ from datetime import timedelta
 from blazar.cloud.simulated.calls import Calls, Service, reads, writes
 from blazar.cloud.simulated.state import known
 from blazar.domain.errors import CloudConflict
-from blazar.ports.compute import Image, Server, ServerGroup
+from blazar.ports.compute import Image, ImageState, Server, ServerGroup
 
 SERVICE_PROJECT = "service"
-"""The project of whoever asks with the service's own rights."""
+"""The project of the service itself."""
 
 
 class SimulatedServers(Service):
-    """Servers of all projects. A server takes *deletion_time* to go once its deletion is asked for."""
+    """Servers of all projects. The deletion of a server takes *deletion_time*."""
 
     def __init__(self, calls: Calls, *, deletion_time: timedelta) -> None:
         super().__init__(calls)
         self.deletion_time = deletion_time
+        self.image_state = ImageState.ACTIVE
+        """The state of new images."""
 
     @reads("compute.list_servers")
     def list_servers(
         self, *, service_host: str | None = None, flavor_id: str | None = None
     ) -> tuple[Server, ...]:
-        """Return the servers on that host, or of that flavor, oldest first; none of a deleted flavor."""
+        """Return the servers on that host, or with that flavor, oldest first; none for a deleted flavor."""
         return tuple(
             each
             for each in self._state.servers.values()
@@ -36,7 +38,7 @@ class SimulatedServers(Service):
 
     @writes("compute.delete_server")
     def delete_server(self, server_id: str) -> None:
-        """Ask for a server's deletion; asking again changes nothing. Raises CloudNotFound."""
+        """Request a server's deletion; repeated requests have no effect. Raises CloudNotFound."""
         server = known(self._state.servers, server_id, "server")
         if server.is_deleting:
             return
@@ -47,7 +49,12 @@ class SimulatedServers(Service):
 
     @writes("compute.set_server_metadata")
     def set_server_metadata(self, server_id: str, metadata: Mapping[str, str]) -> None:
-        """Set these keys and leave others alone. Raises CloudNotFound, or CloudConflict if it is going."""
+        """Set these keys and leave others alone.
+
+        Raises:
+            CloudNotFound: The server does not exist.
+            CloudConflict: The server is being deleted.
+        """
         server = known(self._state.servers, server_id, "server")
         if server.is_deleting:
             raise CloudConflict(f"server {server_id} is being deleted")
@@ -68,6 +75,7 @@ class SimulatedServers(Service):
             name=name,
             owner_project_id=SERVICE_PROJECT,
             properties=dict(properties),
+            state=self.image_state,
         )
         self._state.images[image.id] = image
         return image.id
@@ -78,11 +86,20 @@ class SimulatedServers(Service):
         image = known(self._state.images, image_id, "image")
         self._state.images[image_id] = replace(image, owner_project_id=project_id)
 
+    def settle_images(self, state: ImageState) -> None:
+        """Set this state for pending images, and for all new ones."""
+        self.image_state = state
+        for image in self._state.images.values():
+            if image.state is ImageState.PENDING:
+                self._state.images[image.id] = replace(image, state=state)
+
     @reads("compute.list_images")
     def list_images(self, properties: Mapping[str, str]) -> tuple[Image, ...]:
-        """Return the images that bear all of these properties, oldest first."""
+        """Return the images that have all of these properties, oldest first."""
         return tuple(
-            each for each in self._state.images.values() if properties.items() <= each.properties.items()
+            replace(each, is_of_service=each.owner_project_id == SERVICE_PROJECT)
+            for each in self._state.images.values()
+            if properties.items() <= each.properties.items()
         )
 
     @reads("compute.list_server_groups")

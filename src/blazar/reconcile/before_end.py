@@ -1,0 +1,155 @@
+"""The before-end action of a lease: taken once the notice was given, and completed before teardown."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+
+from blazar.booking.context import Context
+from blazar.booking.transitions import BEFORE_END_PROBLEM
+from blazar.domain.errors import CloudError, CloudRefused
+from blazar.domain.lease import (
+    Event,
+    EventStatus,
+    EventType,
+    Lease,
+    Reservation,
+    ReservationId,
+    ReservationStatus,
+)
+from blazar.domain.lifecycle import Phase, is_before_end_due, with_before_end
+from blazar.plugins.contract import Outcome, Refused, Waiting
+from blazar.reconcile.lease_snapshot import LeaseSnapshot
+
+_logger = logging.getLogger(__name__)
+
+
+@dataclass(slots=True, kw_only=True)
+class BeforeEnd:
+    """The result of the action in one reconcile pass; empty if the action was not due."""
+
+    status: EventStatus | None = None
+    """New status of the event; None for no change."""
+    problems: dict[ReservationId, str] = field(default_factory=dict)
+    kept: set[ReservationId] = field(default_factory=set)
+    """Reservations that must not be torn down yet."""
+    retry_after: timedelta | None = None
+
+    def applied_to(self, lease: Lease) -> Lease:
+        """Return the lease with the event's status and the problems."""
+        if self.status is None:
+            return lease
+        reservations = tuple(
+            replace(each, problem=self.problems[each.id])
+            if each.id in self.problems and each.status is ReservationStatus.ACTIVE
+            else each
+            for each in lease.reservations
+        )
+        return with_before_end(replace(lease, reservations=reservations), self.status)
+
+    def look_after(self, pause: timedelta) -> None:
+        """Request a reconcile pass after this time or sooner."""
+        self.retry_after = pause if self.retry_after is None else min(self.retry_after, pause)
+
+
+def act_before_end(
+    context: Context, snapshot: LeaseSnapshot, lease: Lease, phase: Phase, check_claim: Callable[[], None]
+) -> BeforeEnd:
+    """Take the before-end action of a lease if it is due; its failure does not put a reservation in error.
+
+    At the end of a lease, an unfinished action is retried, and its reservations are kept for a bounded time:
+    while it waits and, if the operator configured it, after it failed. The deletion of a lease does not wait
+    for the action.
+
+    Args:
+        context: The context.
+        snapshot: The allocations of the reservations.
+        lease: The lease.
+        phase: Its phase.
+        check_claim: Called before the action of each reservation; an exception from it ends the pass.
+    """
+    result, now = BeforeEnd(), context.clock.now()
+    event = lease.find_event(EventType.BEFORE_END)
+    left = _time_left(context, lease, phase, now)
+    if event is None or not (is_before_end_due(lease, phase, now) or (left and _is_open(event))):
+        return result
+    result.status = EventStatus.DONE
+    for reservation in lease.reservations:
+        if reservation.status is not ReservationStatus.ACTIVE:
+            continue
+        check_claim()
+        with context.log_context.working_on(reservation_id=reservation.id):
+            outcome = _take_action(context, snapshot, lease, event, reservation)
+            _note(context, result, lease, reservation, outcome, now if phase is Phase.OVER else None)
+    if result.retry_after is not None and left:
+        result.retry_after = min(result.retry_after, left)
+    return result
+
+
+def _is_open(event: Event) -> bool:
+    return event.status is not EventStatus.DONE
+
+
+def _time_left(context: Context, lease: Lease, phase: Phase, now: datetime) -> timedelta:
+    """Return for how long a lease that is over can still be kept; zero if it cannot."""
+    if phase is not Phase.OVER or lease.is_deleting:
+        return timedelta(0)
+    settings = context.settings.leases
+    longest = max(settings.before_end_wait, settings.before_end_grace)
+    return max(timedelta(0), longest - (now - lease.end))
+
+
+def _note(
+    context: Context,
+    result: BeforeEnd,
+    lease: Lease,
+    reservation: Reservation,
+    outcome: Outcome,
+    over_at: datetime | None,
+) -> None:
+    """Add the outcome of one reservation; *over_at* is the present time if its lease is over."""
+    settings = context.settings.leases
+    late = None if over_at is None else over_at - lease.end
+    if isinstance(outcome, Waiting) and late is not None and late >= settings.before_end_wait:
+        outcome = Refused(f"not completed in time: {outcome.reason}")
+    match outcome:
+        case Waiting(retry_after, reason):
+            _logger.info("before-end action waits: lease=%s reason=%s", lease.id, reason)
+            result.status = EventStatus.IN_PROGRESS
+            result.look_after(
+                retry_after if late is None else min(retry_after, settings.before_end_wait - late)
+            )
+            is_kept = late is not None
+        case Refused(reason):
+            _logger.warning("before-end action failed: lease=%s reason=%s", lease.id, reason)
+            if result.status is EventStatus.DONE:
+                result.status = EventStatus.ERROR
+            # Record the first failure with its reason before anything is torn down.
+            is_first = lease.get_event_status(EventType.BEFORE_END) is not EventStatus.ERROR
+            is_kept = late is not None and (is_first or late < settings.before_end_grace)
+            backoffs = context.settings.reconciler
+            if is_kept:
+                result.look_after(backoffs.first_backoff if is_first else backoffs.longest_backoff)
+        case _:
+            return
+    result.problems[reservation.id] = f"{BEFORE_END_PROBLEM}{reason}"
+    if is_kept:
+        result.kept.add(reservation.id)
+
+
+def _take_action(
+    context: Context, snapshot: LeaseSnapshot, lease: Lease, event: Event, reservation: Reservation
+) -> Outcome:
+    try:
+        plugin = context.plugin_for(reservation.resource_type)
+        assignment = snapshot.assign(context, lease, reservation)
+        return plugin.before_end(context.cloud, assignment, event.time)
+    except CloudRefused as error:
+        return Refused(error.message)
+    except CloudError as error:
+        return Waiting(context.settings.reconciler.first_backoff, error.message)
+    except Exception as error:
+        _logger.exception("the before-end action of reservation %s failed", reservation.id)
+        return Refused(f"internal error: {type(error).__name__}")
