@@ -75,3 +75,10 @@ def test_a_margin_ends_where_the_calendar_does() -> None:
 
     assert nearly_all.widened(2 * HOUR) == Interval(first, last)
     assert Interval(first, last).widened(HOUR) == Interval(first, last)
+
+
+def test_a_window_that_would_be_empty_gets_one_instant() -> None:
+    assert Interval.at_least_an_instant(at(1), at(2)) == window(1, 2)
+    for end in (at(0), at(1)):
+        shortest = Interval.at_least_an_instant(at(1), end)
+        assert shortest == Interval(at(1), at(1) + timedelta.resolution)

@@ -1,4 +1,4 @@
-"""What dates and progress mean for a lease at an instant."""
+"""Decisions for a lease at an instant, from its dates and progress."""
 
 from __future__ import annotations
 
@@ -93,6 +93,27 @@ class TestPhases:
         lease = replace(make_lease(start=1, end=5), end=at(1))
 
         assert phase_of(lease, at(1), LEAD) is Phase.OVER
+
+    @pytest.mark.parametrize("hour", [0, 0.8, 0.99, 1])
+    def test_a_recorded_start_stands_whatever_a_clock_says(self, hour: float) -> None:
+        lease = make_lease(start=1, end=5)
+
+        assert phase_of(begun(lease, Phase.RUNNING), at(hour), LEAD) is Phase.RUNNING
+        assert phase_of(started(lease, progress()), at(hour), LEAD) is Phase.RUNNING
+
+    def test_a_start_that_is_tried_again_does_not_take_back_what_is_active(self) -> None:
+        lease = make_lease(start=1, end=5, reservations=2)
+        failed = started(lease, progress(), progress(1, complete=False, refused="x"))
+        events = tuple(replace(each, status=UNDONE) for each in failed.events)
+
+        assert phase_of(replace(failed, events=events), at(0.99), LEAD) is Phase.RUNNING
+
+    @pytest.mark.parametrize("hour", [0, 1, 4.99])
+    def test_a_recorded_end_stands_whatever_a_clock_says(self, hour: float) -> None:
+        lease = started(make_lease(start=1, end=5), progress())
+
+        assert phase_of(begun(lease, Phase.OVER), at(hour), LEAD) is Phase.OVER
+        assert phase_of(ended(lease, progress(deployed=False)), at(hour), LEAD) is Phase.OVER
 
     @pytest.mark.parametrize("phase", Phase)
     def test_a_reservation_that_failed_is_taken_back_in_every_phase(self, phase: Phase) -> None:
@@ -207,7 +228,7 @@ class TestStart:
         assert later.reservations[0].status is ACTIVE
         assert later.reservations[0].problem == "quota"
 
-    def test_a_reservation_nobody_worked_on_stays_as_it_is(self) -> None:
+    def test_a_reservation_without_progress_stays_as_it_is(self) -> None:
         lease = begun(make_lease(), Phase.RUNNING)
 
         assert advanced(lease, Phase.RUNNING, []) == lease

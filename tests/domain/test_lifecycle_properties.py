@@ -1,4 +1,4 @@
-"""Whatever happens to a lease, its statuses move as clients know them, and it comes to its end."""
+"""For any sequence of outcomes, a lease makes only documented status transitions and ends."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PENDING, ACTIVE, DELETED, FAILED = (
     ReservationStatus.ERROR,
 )
 
-# Given in rest-api 5.1.7; updates do not happen here.
+# The documented transitions; these tests make no updates.
 LEASE_TRANSITIONS = {
     LeaseStatus.PENDING: {LeaseStatus.STARTING, LeaseStatus.DELETING},
     LeaseStatus.STARTING: {LeaseStatus.ACTIVE, LeaseStatus.ERROR, LeaseStatus.DELETING},
@@ -44,7 +44,7 @@ LEASE_TRANSITIONS = {
     LeaseStatus.DELETING: set(),
 }
 TOO_LATE = {
-    # Nobody looked until the end had come: what lies between is skipped.
+    # If no pass ran before the end, the statuses in between are skipped.
     (LeaseStatus.PENDING, LeaseStatus.TERMINATING),
     (LeaseStatus.STARTING, LeaseStatus.TERMINATING),
 }
@@ -55,7 +55,7 @@ RESERVATION_TRANSITIONS = {
     DELETED: set(),
 }
 EVENT_TRANSITIONS = {
-    # UNDONE to DONE: what was not due before the end is not due any more.
+    # UNDONE to DONE: an event that was not due before the end is never due.
     UNDONE: {IN_PROGRESS, DONE},
     IN_PROGRESS: {DONE, ERROR},
     DONE: set(),
@@ -68,7 +68,7 @@ STEPS = st.lists(st.tuples(st.floats(0, 1.5), st.lists(OUTCOMES, min_size=2, max
 
 
 def worked(lease: Lease, phase: Phase, outcomes: list[str]) -> list[Progress]:
-    """Return what an engine would report: nothing is refused or complete by itself."""
+    """Return the progress that an engine would report for these outcomes."""
     return [
         Progress(
             reservation_id=reservation.id,

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from blazar.booking.clock_guard import ClockGuard
+from blazar.booking.contention import Contention
 from blazar.booking.index import AvailabilityIndex
 from blazar.booking.lease_cache import LeaseMemory
 from blazar.booking.contention import Rush
@@ -56,9 +58,11 @@ class Context:
     new_id: Callable[[], str] = new_uuid
     """Where the ids of what is stored come from; with this and *random*, a run can be repeated exactly."""
     meter: Meter = field(default_factory=NoMeter)
-    """Where is counted what happens."""
-    trail: Trail = field(default_factory=NoTrail)
-    """Where is said what a thread works on."""
+    """The metrics sink."""
+    log_context: LogContext = field(default_factory=NoLogContext)
+    """The log context of each thread."""
+    clock_guard: ClockGuard = field(default_factory=ClockGuard)
+    """The check of this process's clock."""
     ending: threading.Event = field(default_factory=threading.Event)
     """Set when the process is about to end; from then on, requests no longer wait."""
 

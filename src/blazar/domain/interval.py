@@ -11,7 +11,7 @@ class Interval:
     """The time from *start* up to, but not including, *end*; both are timezone-aware.
 
     Raises:
-        ValueError: An end without a time zone, or an end that is not after the start.
+        ValueError: A bound has no time zone, or the end is not after the start.
 
     Source: ADR-0003 (time is half-open UTC).
     """
@@ -25,27 +25,35 @@ class Interval:
         if not self.start < self.end:
             raise ValueError("interval must end after it starts")
 
+    @classmethod
+    def at_least_an_instant(cls, start: datetime, end: datetime) -> Interval:
+        """Return the interval from *start* to *end*, or its first instant if *end* is not after *start*.
+
+        A lease that ends in the moment in which it starts has held its resources for that instant.
+        """
+        return cls(start, max(end, start + timedelta.resolution))
+
     @property
     def duration(self) -> timedelta:
         """Return the length; always positive."""
         return self.end - self.start
 
     def overlaps(self, other: Interval) -> bool:
-        """Return whether the two share at least an instant; touching is not sharing."""
+        """Return whether the two share at least an instant; adjacent intervals do not."""
         return self.start < other.end and other.start < self.end
 
     def contains(self, instant: datetime) -> bool:
-        """Return whether *instant* lies inside; the start does, the end does not."""
+        """Return whether *instant* is inside; the start is, the end is not."""
         return self.start <= instant < self.end
 
     def covers(self, other: Interval) -> bool:
-        """Return whether all of *other* lies inside."""
+        """Return whether all of *other* is inside."""
         return self.start <= other.start and other.end <= self.end
 
     def widened(self, margin: timedelta) -> Interval:
         """Return the interval with *margin* (not negative) added at both ends.
 
-        Where the calendar ends, so does the interval.
+        The result is clipped to the range of ``datetime``.
         """
         first, last = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
         start = self.start - margin if self.start - first > margin else first

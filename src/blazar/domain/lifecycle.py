@@ -1,6 +1,6 @@
-"""What a lease's dates and its progress mean at a given instant.
+"""The meaning of a lease's dates and progress at a given instant.
 
-The engine asks here, never the other way round: nothing in this module does anything.
+This module only computes; the engine calls it and acts on the results.
 """
 
 from __future__ import annotations
@@ -23,29 +23,47 @@ from blazar.domain.lease import (
 
 
 class Phase(Enum):
-    """Where *now* lies in a lease's life."""
+    """The position of *now* in a lease's life."""
 
     AHEAD = "ahead"
     PREPARING = "preparing"
-    """Shortly before the start: what has no effect yet may be made."""
+    """Shortly before the start: items that have no effect yet may be created."""
     RUNNING = "running"
     OVER = "over"
-    """Ended, or to be deleted."""
+    """Ended, or marked for deletion."""
+
+
+def has_started(lease: Lease) -> bool:
+    """Return whether the start of a lease was recorded, so that the lessee may use its resources."""
+    start = lease.find_event(EventType.START)
+    return (start is not None and start.status is not EventStatus.UNDONE) or any(
+        each.status is ReservationStatus.ACTIVE for each in lease.reservations
+    )
+
+
+def has_ended(lease: Lease) -> bool:
+    """Return whether the end of a lease was recorded, so that its teardown may be in progress."""
+    end = lease.find_event(EventType.END)
+    return end is not None and end.status is not EventStatus.UNDONE
 
 
 def phase_of(lease: Lease, now: datetime, prepare_lead: timedelta) -> Phase:
-    """Return the phase of a lease; one that is to be deleted is over."""
-    if lease.is_deleting or now >= lease.end:
+    """Return the phase of a lease; a lease marked for deletion is over.
+
+    A recorded start or end remains valid even if *now* is before it: managers' clocks differ, and a clock may
+    be set back.
+    """
+    if lease.is_deleting or has_ended(lease) or now >= lease.end:
         return Phase.OVER
-    if now >= lease.start:
+    if has_started(lease) or now >= lease.start:
         return Phase.RUNNING
     return Phase.PREPARING if now >= lease.start - prepare_lead else Phase.AHEAD
 
 
 def reservation_phase(reservation: Reservation, lease_phase: Phase) -> Phase:
-    """Return the phase in which a reservation is to be treated.
+    """Return the phase that applies to a reservation.
 
-    A reservation that could not start is taken back at once, so that nobody is left with half of it.
+    A reservation that could not start is torn down at once, so that no lessee is left with half of it.
     """
     if reservation.status in (ReservationStatus.ERROR, ReservationStatus.DELETED):
         return Phase.OVER
@@ -59,7 +77,7 @@ def lease_status(
     end: EventStatus,
     reservations: Collection[ReservationStatus],
 ) -> LeaseStatus:
-    """Return the status that follows from how far a lease's events and reservations are."""
+    """Return the status that follows from the progress of a lease's events and reservations."""
     if is_deleting:
         return LeaseStatus.DELETING
     has_error = ReservationStatus.ERROR in reservations
@@ -81,7 +99,7 @@ def lease_status(
 
 
 def with_status(lease: Lease) -> Lease:
-    """Return the lease with the status that its events and reservations give it."""
+    """Return the lease with the status that follows from its events and reservations."""
     status = lease_status(
         is_deleting=lease.is_deleting,
         start=lease.get_event_status(EventType.START),
@@ -93,10 +111,10 @@ def with_status(lease: Lease) -> Lease:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """What came of working on one reservation.
+    """The result of a reconcile pass over one reservation.
 
-    ``is_complete``: outside is everything that should be, and nothing else. ``refused``: why it will
-    never be. ``waiting_for``: what the next step waits for. ``is_deployed``: something is outside.
+    ``is_complete``: the observed state equals the wanted state. ``refused``: why it never will.
+    ``waiting_for``: what the next step waits for. ``is_deployed``: the reservation has items in the cloud.
     """
 
     reservation_id: ReservationId
@@ -107,10 +125,10 @@ class Progress:
 
 
 def begun(lease: Lease, phase: Phase) -> Lease:
-    """Return the lease as it is while the work of its present phase is being done.
+    """Return the lease with the work of its present phase marked as in progress.
 
-    A lease whose whole window passed while nobody looked has its start counted as done: nothing was
-    handed over, and nothing is left to hand over.
+    If the whole window of a lease passed without a reconcile pass, its start counts as done: nothing was
+    handed over, and nothing remains to be handed over.
     """
     start = lease.get_event_status(EventType.START)
     end = lease.get_event_status(EventType.END)
@@ -127,12 +145,12 @@ def begun(lease: Lease, phase: Phase) -> Lease:
 
 
 def advanced(lease: Lease, phase: Phase, progress: Iterable[Progress]) -> Lease:
-    """Return the lease after work in *phase*: statuses of reservations, events, and its own.
+    """Return the lease after a pass in *phase*, with new statuses of reservations, events and the lease.
 
     Args:
         lease: As :func:`begun` returned it.
-        phase: The phase in which the work was done.
-        progress: One for each reservation that was worked on.
+        phase: The phase of the pass.
+        progress: The result for each reservation of the pass.
     """
     by_id = {each.reservation_id: each for each in progress}
     reservations = tuple(
@@ -156,7 +174,7 @@ def advanced(lease: Lease, phase: Phase, progress: Iterable[Progress]) -> Lease:
 
 
 def with_before_end(lease: Lease, status: EventStatus) -> Lease:
-    """Return the lease with its ``before_end_lease`` event in this status."""
+    """Return the lease with this status of its ``before_end_lease`` event."""
     return replace(lease, events=_marked(lease.events, EventType.BEFORE_END, status))
 
 
@@ -173,7 +191,7 @@ def is_notice_due(lease: Lease, phase: Phase, now: datetime) -> bool:
 
 
 def is_before_end_due(lease: Lease, phase: Phase, now: datetime) -> bool:
-    """Return whether the before-end actions are to be taken now: once begun, once due, once."""
+    """Return whether before-end actions are due now: after the start, once the event is due, only once."""
     event = lease.find_event(EventType.BEFORE_END)
     return (
         phase is Phase.RUNNING
@@ -185,15 +203,31 @@ def is_before_end_due(lease: Lease, phase: Phase, now: datetime) -> bool:
 
 
 def next_due(lease: Lease, now: datetime, prepare_lead: timedelta) -> datetime | None:
-    """Return the next instant after *now* at which something of a lease changes by itself.
+    """Return the next instant after *now* at which a lease changes without a request.
 
-    None means: nothing ever will.
+    None means never.
     """
-    instants = [lease.start - prepare_lead, lease.start, lease.end]
+    instants = []
+    if not has_ended(lease):
+        instants.append(lease.end)
+        if not has_started(lease):
+            instants += [lease.start - prepare_lead, lease.start]
     before_end = lease.find_event(EventType.BEFORE_END)
     if before_end is not None and before_end.status is EventStatus.UNDONE:
         instants.append(before_end.time)
     return min((instant for instant in instants if instant > now), default=None)
+
+
+def preparation_due(lease: Lease, now: datetime, prepare_lead: timedelta) -> datetime:
+    """Return when a lease without items in the cloud is first reconciled; *now* if that time has passed."""
+    return max(now, lease.start - prepare_lead)
+
+
+def next_pass(lease: Lease, now: datetime, prepare_lead: timedelta) -> datetime:
+    """Return when a changed lease is reconciled next: now, unless it is healthy and has no items yet."""
+    if lease.is_degraded or any(each.is_deployed for each in lease.reservations):
+        return now
+    return preparation_due(lease, now, prepare_lead)
 
 
 def _marked(events: tuple[Event, ...], event_type: EventType, status: EventStatus) -> tuple[Event, ...]:

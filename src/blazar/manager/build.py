@@ -12,8 +12,10 @@ from dataclasses import replace
 import sqlalchemy as sa
 from oslo_config.cfg import ConfigOpts
 
-from blazar.booking.index import AvailabilityIndex
+from blazar.booking.clock_guard import ClockGuard
 from blazar.booking.context import Context, Plugin
+from blazar.booking.index import AvailabilityIndex
+from blazar.db.clock import SqlClock
 from blazar.db.store import SqlStore
 from blazar.domain.hosts import HOST_TEXT_FACTS
 from blazar.manager.plugins import load_filters, load_limits, load_plugins
@@ -69,6 +71,12 @@ def configured_context(
     plugins = load_plugins(conf.manager.plugins, settings, conf)
     context = build_context(engine, clock, cloud, settings, plugins, waker)
     return replace(context, filters=load_filters(conf), limits=load_limits(conf, clock))
+
+
+def guarded(context: Context, engine: sa.Engine) -> Context:
+    """Return the context of a manager that compares its clock with the database's, which managers share."""
+    limit = context.settings.reconciler.clock_limit
+    return replace(context, clock_guard=ClockGuard(context.clock, SqlClock(engine), limit))
 
 
 def warm_up(context: Context) -> None:

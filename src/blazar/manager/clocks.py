@@ -1,4 +1,4 @@
-"""The system's clock, and one that runs faster for demonstrations."""
+"""The system clock, and a faster clock for demonstrations."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from datetime import UTC, datetime, timedelta
 
 
 class SystemClock:
-    """Implements :class:`blazar.ports.clock.Clock` with the machine's own time."""
+    """Implements :class:`blazar.ports.clock.Clock` with the machine's time."""
 
     def now(self) -> datetime:
         """Return the present instant."""
-        return datetime.now(UTC)  # noqa: TID251 - this is the clock that all others ask
+        return datetime.now(UTC)  # noqa: TID251 - the source of time for all other code
 
     def wait(self, event: threading.Event, timeout: timedelta) -> bool:
         """Wait until *event* is set or *timeout* has passed."""
@@ -21,7 +21,7 @@ class SystemClock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FastClock:
-    """A clock that has run *speed* times as fast as the system's since *epoch*, and was right then.
+    """A clock that equals the system clock at *epoch* and runs *speed* times as fast.
 
     Two processes with the same epoch and speed show the same time.
     """

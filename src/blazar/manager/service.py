@@ -25,7 +25,8 @@ class ManagerService:
         return leases.get_lease(self._context, lease_id)
 
     def create_lease(self, caller: Caller, body: JsonObject) -> JsonObject:
-        """Return the new lease."""
+        """Create a lease and return it. Raises Unavailable if this manager's clock is wrong."""
+        self._context.clock_guard.check()
         return leases.create_lease(self._context, caller, body)
 
     def update_lease(self, caller: Caller, lease_id: str, body: JsonObject) -> JsonObject:

@@ -316,8 +316,9 @@ def _release(context: Context, transaction: Transaction, current: _Pass, now: da
             continue
         held = current.books.allocations[reservation_id]
         free = {each.resource_id for each in held if each.resource_id not in report.occupied}
-        # What never came into use needs no cleaning, and must not block the window that was given up.
-        used = {each.resource_id for each in held if each.window.start < now}
+        # Unused resources need no cleaning, and must not block the window that was released.
+        was_started = has_started(current.lease)
+        used = {each.resource_id for each in held if was_started or each.window.start < now}
         cleaned = free & used if context.settings.leases.cleaning_time else set()
         transaction.allocations.release(reservation_id, cleaned, now)
         transaction.allocations.release(reservation_id, free - cleaned, None)
