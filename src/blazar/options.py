@@ -116,7 +116,24 @@ MANAGER_OPTIONS: list[cfg.Opt] = [
         "claim_seconds",
         default=10,
         min=2,
-        help="Seconds after which the work of a manager that fell silent is taken over.",
+        help="Seconds after which other managers take over the work of a manager that stopped renewing its "
+        "claims.",
+    ),
+    cfg.FloatOpt(
+        "step_deadline_seconds",
+        default=300,
+        min=0,
+        help="Seconds that one step of a lease or periodic task may take, such as a cloud call or a check of "
+        "the servers on a lease's hosts. After that, other managers may take over its claim, and another "
+        "thread replaces the one that hangs. Must exceed the longest step that succeeds; 0 for no deadline.",
+    ),
+    cfg.FloatOpt(
+        "clock_difference_limit_seconds",
+        default=2,
+        min=0,
+        help="Seconds by which a manager's clock may differ from the database's. Above that, the manager "
+        "claims no work, refuses to create, change and delete leases (503), and fails its health check until "
+        "the clock is corrected; it warns at half of that. 0 for no limit. Keep it well below claim_seconds.",
     ),
     cfg.FloatOpt(
         "poll_interval_seconds",

@@ -92,7 +92,11 @@ class ReconcilerSettings:
     workers: int = 8
     """Leases worked on at the same time in one manager."""
     claim_duration: timedelta = timedelta(seconds=10)
-    """A claim that was not renewed for so long is taken over by any manager."""
+    """Time after which any manager may take over a claim that was not renewed."""
+    step_limit: timedelta = timedelta(seconds=300)
+    """Time that one step may take before other managers may take over its claim; zero for no limit."""
+    clock_limit: timedelta = timedelta(seconds=2)
+    """Difference from the database's clock above which a manager stops acting; zero for no limit."""
     poll_interval: timedelta = timedelta(seconds=2)
     """The safety net beside timers and wake-ups."""
     first_backoff: timedelta = timedelta(seconds=1)

@@ -1,4 +1,4 @@
-"""Taking claims: several managers are after the same work, and none waits for another."""
+"""Taking claims: several managers compete for the same work without waiting for each other."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def keeper(lab: Lab, name: str) -> ClaimKeeper:
 
 @pytest.fixture
 def due(lab: Lab) -> list[str]:
-    """Return the ids of four leases that are due, the most urgent first."""
+    """Return the IDs of four leases that are due, the most urgent first."""
     leases = [lab.create(f"lease {number}", 1, 2, None) for number in range(4)]
     lab.jump(1)
     now = lab.clock.now()
     with lab.store.begin() as transaction:
-        # As nothing is committed, nobody has them.
-        keys = [each.key for each in transaction.work.claim_due("nobody", now, now, 10)]
+        # The claims are not committed, so they have no effect.
+        keys = [each.key for each in transaction.work.claim_due("test", now, now, 10)]
     assert sorted(keys) == sorted(leases)
     return keys
 
@@ -36,7 +36,7 @@ def test_as_many_are_taken_as_are_wanted_the_most_urgent_first(lab: Lab, due: li
     assert [each.key for each in keeper(lab, "other").take(3)] == due[3:]
 
 
-def test_claims_that_cannot_be_written_are_an_error_and_nobodys(lab: Lab, due: list[str]) -> None:
+def test_claims_that_cannot_be_written_are_an_error_and_not_held(lab: Lab, due: list[str]) -> None:
     lab.store.arm(COMMIT_FAULTS["fails"], 1)
 
     with pytest.raises(Unavailable):

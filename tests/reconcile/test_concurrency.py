@@ -1,4 +1,4 @@
-"""Several at once: requests against requests, requests against a pass, managers against managers."""
+"""Concurrency: requests against requests, requests against a pass, and managers against managers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ every_database = pytest.mark.parametrize("kind", KINDS)
 
 
 def all_at_once(acts: Sequence[Callable[[], object]]) -> Counter[str]:
-    """Return how often acts that begin at the same time end how: ``done``, or an error's class."""
+    """Run the acts concurrently and count their results: ``done``, or the name of the error's class."""
     barrier = threading.Barrier(len(acts))
 
     def run(act: Callable[[], object]) -> str:
@@ -64,7 +64,7 @@ def test_one_of_eight_gets_the_last_host_and_the_others_are_told_that_there_is_n
 
 
 class Three:
-    """Three hosts for every project."""
+    """Limits of three hosts for every project."""
 
     def get(self, project_id: str, *, fresh: bool = False) -> Mapping[str, int]:
         return self.get_defaults()
@@ -196,6 +196,21 @@ def test_a_lease_that_starts_cannot_be_changed(lab: Lab) -> None:
     assert lab.lease(lease).end == lab.instant(2)
 
 
+def test_a_lease_is_renamed_between_two_steps_of_its_start_and_starts(lab: Lab) -> None:
+    lease = lab.create("a", 1, 2, (2, 2))
+    lab.at(0.99)
+
+    def rename() -> None:
+        assert lab.lease(lease).status is LeaseStatus.STARTING
+        lab.manager.service.update_lease(LESSEE, lease, {"name": "b"})
+
+    lab.faults.before("compute.remove_host", rename)
+    lab.at(1.1)
+
+    assert (lab.lease(lease).name, lab.lease(lease).status) == ("b", LeaseStatus.ACTIVE)
+    assert lab.sent.counts[lease, "lease.event.start_lease"] == 1
+
+
 def test_a_change_during_a_pass_is_looked_at_at_once(lab: Lab) -> None:
     lease = lab.create("a", "now", 2)
     lab.at(0.5)
@@ -210,7 +225,7 @@ def test_a_change_during_a_pass_is_looked_at_at_once(lab: Lab) -> None:
     check_settled(lab)
 
 
-def test_a_host_that_is_given_back_during_the_pass_of_its_next_holder_is_handed_over_at_once(
+def test_a_host_released_during_the_pass_of_its_next_holder_is_handed_over_at_once(
     lab: Lab,
 ) -> None:
     lab.reset(Conditions(hosts=1))
@@ -219,7 +234,7 @@ def test_a_host_that_is_given_back_during_the_pass_of_its_next_holder_is_handed_
     lab.at(0.999)
     lab.clock.set(lab.instant(1))
 
-    # Whichever is looked at first has read the books when the other one's pass is made.
+    # The pass for the first lease has read the database before the other lease's pass runs.
     lab.faults.before("compute.list_aggregates", lab.new_manager().reconciler.run_due)
     lab.run_due()
 
@@ -244,7 +259,7 @@ def test_a_worker_that_was_paused_until_its_claim_was_taken_over_does_no_more(la
 
     after = [row for row in lab.world().journal if row.at > lab.instant(1)]
     assert {row.actor for row in after} == {other.name}
-    # What it was about to do is refused by the cloud; it looks why, and does not go on from there.
+    # The cloud refuses the next operation; the worker looks for the cause and stops there.
     assert set(lab.cloud.calls - calls[0]) == {"compute.list_aggregates"}
     lab.at(1.1)
 

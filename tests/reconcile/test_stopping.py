@@ -1,4 +1,4 @@
-"""A reconciler that is told to stop hands back at once what it has claimed."""
+"""A reconciler that is told to stop releases its claims at once."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ SECONDS = 30
 
 
 class WaitedOnClock(ManualClock):
-    """One by which threads really wait."""
+    """A manual clock whose waits block the thread in real time."""
 
     def wait(self, event: threading.Event, timeout: timedelta) -> bool:
-        """Return whether *event* was set in time."""
+        """Wait for *event*, for *timeout* of real time at most; return whether it was set."""
         return event.wait(timeout.total_seconds())
 
 
@@ -35,7 +35,7 @@ def held_by(lab: Lab, name: str) -> int:
 
 
 @pytest.mark.parametrize("number", [1, 4])
-def test_what_was_claimed_and_not_begun_is_anybodys_when_it_has_stopped(
+def test_claims_on_work_not_started_are_free_once_it_has_stopped(
     lab: Lab, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
     leases = [lab.create(f"lease {each}", 1, 2, None) for each in range(number)]
@@ -51,7 +51,7 @@ def test_what_was_claimed_and_not_begun_is_anybodys_when_it_has_stopped(
     started, begun, held = threading.Event(), threading.Event(), []
 
     def stop_meanwhile(*_: object) -> int:
-        """Have it stop between claiming and giving out."""
+        """Stop the reconciler after it has taken claims, before it passes them to workers."""
         assert started.wait(SECONDS)
         held.append(held_by(lab, "ending"))
         stopper.start()
@@ -62,7 +62,7 @@ def test_what_was_claimed_and_not_begun_is_anybodys_when_it_has_stopped(
             threading.Event().wait(0.01)
         return 0
 
-    monkeypatch.setattr(loop, "begin_waiting", stop_meanwhile)
+    monkeypatch.setattr(loop, "mark_due_leases", stop_meanwhile)
     monkeypatch.setattr(Reconciler, "plan_chores", lambda _: None)
     reconciler.start()
     started.set()

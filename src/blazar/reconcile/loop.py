@@ -1,11 +1,10 @@
-"""The reconciler of one manager: timers and wake-ups decide when it looks, claims decide at what."""
+"""The reconciler of one manager: timers and wake-ups decide when it runs, claims decide on which work."""
 
 from __future__ import annotations
 
 import logging
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
@@ -13,17 +12,19 @@ from blazar.booking.context import Context
 from blazar.domain.errors import BlazarError, CloudError, ConcurrentUpdate, Unavailable
 from blazar.ports import metrics
 from blazar.ports.work import Claim
-from blazar.reconcile.beginning import AT_ONCE, begin_waiting
-from blazar.reconcile.periodic.tasks import Chore, chores
 from blazar.reconcile.claims import ClaimKeeper, Interrupted
 from blazar.reconcile.lease import reconcile_lease
+from blazar.reconcile.liveness import Liveness
+from blazar.reconcile.mark_in_progress import AT_ONCE, mark_due_leases
 from blazar.reconcile.outbox import SENT_AT_ONCE, OutboxSender
-from blazar.reconcile.pulse import Pulse
+from blazar.reconcile.periodic.tasks import PeriodicTask, periodic_tasks
+from blazar.reconcile.workers import Workers
 from blazar.settings import ReconcilerSettings
 
 _SHORTEST_WAIT = timedelta(milliseconds=5)
 _CONTENDED = timedelta(milliseconds=100)
 _MARKING_INTERVAL = timedelta(milliseconds=250)
+_COMPARISON_INTERVAL = timedelta(seconds=5)
 _REFRESH_INTERVAL = timedelta(seconds=20)
 _FAILED = "failed"
 
@@ -31,38 +32,39 @@ _logger = logging.getLogger(__name__)
 
 
 class Reconciler:
-    """Works on whatever is due; any number of them, in any number of processes, share the work."""
+    """Processes due work; any number of reconcilers, in any number of processes, share the work."""
 
     def __init__(self, context: Context, name: str, sender: OutboxSender, wakeup: threading.Event) -> None:
-        """Make a reconciler that is not started yet.
+        """Create a reconciler that is not started yet.
 
         Args:
             context: The context.
-            name: What its claims and journal entries are signed with; unique over all managers.
+            name: The name recorded in its claims and journal entries; unique among all managers.
             sender: Sends the outbox.
-            wakeup: Set by whoever committed work in this process.
+            wakeup: Set when work was committed in this process.
         """
         self._context = context
         self._settings = context.settings.reconciler
         self._sender = sender
         self._wakeup = wakeup
-        self._keeper = ClaimKeeper(context.store, context.clock, name, self._settings.claim_duration)
+        self._keeper = ClaimKeeper(
+            context.store, context.clock, name, self._settings.claim_duration, self._settings.step_limit
+        )
         self._name = name
-        self._chores = chores(context.settings)
+        self._periodic_tasks = periodic_tasks(context.settings)
         self._stopping = threading.Event()
-        self._slots = threading.Semaphore(self._settings.workers)
+        self._workers = Workers(self._settings.workers, self._work, wakeup.set, context.meter)
         self._marked_at = datetime.min.replace(tzinfo=UTC)
-        self._pulse = Pulse(context.clock, _longest_silence(self._settings))
-        self._executor: ThreadPoolExecutor | None = None
+        self._liveness = Liveness(context.clock, _longest_silence(self._settings))
         self._threads: list[threading.Thread] = []
 
     def run_due(self, limit: int = 1000) -> int:
-        """Work on what is due now, in this thread, until nothing is; return how many passes were made.
+        """Process the work that is due now, in the calling thread; return the number of passes.
 
         For tests and tools; a manager calls :meth:`start`.
         """
         passes = 0
-        while passes < limit:
+        while passes < limit and not self._context.clock_guard.problems():
             claims = self._keeper.take(1)
             if not claims:
                 break
@@ -72,92 +74,109 @@ class Reconciler:
         return passes
 
     def renew_claims(self) -> None:
-        """Hold on to what is being worked on, as a manager does by itself, again and again.
+        """Renew the claims whose steps meet their deadline. Managers call this periodically.
 
         Raises:
-            ConcurrentUpdate, Unavailable: The database does not take it now.
+            ConcurrentUpdate, Unavailable: The database cannot store it now.
         """
-        self._keeper.renew()
+        for claim in self._keeper.renew():
+            _logger.error("step past its deadline, its claim is left to expire: key=%s", claim.key)
+            self._context.meter.count(metrics.STEPS_OVERDUE)
+            self._workers.note_hanging(claim)
 
-    def begin_waiting(self) -> int:
-        """Mark leases whose start or end is due and that nobody is at as begun with; return how many."""
-        return self._while_full(AT_ONCE, partial(begin_waiting, self._context, self._name))
+    def mark_due_leases(self) -> int:
+        """Mark unclaimed due leases as in progress; return their number."""
+        return self._while_full(AT_ONCE, partial(mark_due_leases, self._context, self._name))
 
     def send_outbox(self) -> None:
-        """Send all that is due, one batch after the other, as a manager does by itself each second.
+        """Send all messages that are due, batch by batch. Managers call this every second.
 
         Raises:
-            ConcurrentUpdate, Unavailable: The database does not take it now.
+            ConcurrentUpdate, Unavailable: The database cannot store it now.
         """
         self._while_full(SENT_AT_ONCE, self._sender.send_due)
 
     def plan_chores(self) -> None:
-        """Have every chore done now, as is right when a manager starts. Raises ConcurrentUpdate."""
-        keys = [key for key, chore in self._chores.items() if chore.is_enabled]
+        """Schedule every periodic task now, as at the start of a manager. Raises ConcurrentUpdate."""
+        keys = [key for key, task in self._periodic_tasks.items() if task.is_enabled]
         with self._context.store.begin() as transaction:
             transaction.work.schedule(keys, self._context.clock.now())
             transaction.commit()
 
     def start(self) -> None:
-        """Begin to work in threads of its own, and plan the chores."""
-        self._executor = ThreadPoolExecutor(self._settings.workers, thread_name_prefix="reconcile")
+        """Start the threads of the reconciler and schedule the periodic tasks."""
+        self._workers.start()
         for name, target in (
             ("dispatch", self._dispatch),
             ("renew-claims", self._renew),
             ("send-outbox", self._send),
             ("refresh-indexes", self._refresh),
+            ("compare-clocks", self._compare),
         ):
             self._threads.append(threading.Thread(target=target, name=name, daemon=True))
-        self._pulse.watch(self._threads)
+        self._liveness.watch(self._threads)
         for thread in self._threads:
             thread.start()
 
     def refresh_indexes(self) -> None:
-        """Learn what was booked elsewhere; called again and again while a manager has nothing to search."""
+        """Read bookings made elsewhere. Called periodically, to keep the indexes of an idle manager fresh."""
         for index in self._context.indexes.values():
             index.refresh()
 
+    def compare_clocks(self) -> None:
+        """Compare this manager's clock with the database clock. Raises Unavailable."""
+        self._context.clock_guard.compare(self._context.meter)
+
     def problems(self) -> tuple[str, ...]:
-        """Return why the work does not go on, in words for an operator; empty if it does. Asks nobody."""
-        return self._pulse.problems()
+        """Return why the work does not progress, as text for operators; empty if it does. No I/O."""
+        return (*self._context.clock_guard.problems(), *self._workers.problems(), *self._liveness.problems())
 
     def stop(self) -> None:
-        """Hand back what is being worked on, at its next step, and wait for that."""
+        """Interrupt all work before its next step, release the claims, and wait until this is done."""
         self._stopping.set()
-        self._pulse.stop()
+        self._liveness.stop()
         self._keeper.stop()
         self._wakeup.set()
-        # The dispatcher gives out what it has claimed, and the workers hand all of that back.
+        # The dispatcher submits what it has claimed, and the workers release all of it.
         for thread in self._threads:
             thread.join()
-        if self._executor is not None:
-            self._executor.shutdown(wait=True)
+        self._workers.stop()
+
+    def hanging(self) -> int:
+        """Return the number of workers whose step is past its deadline."""
+        return self._workers.hanging()
+
+    def is_lost(self) -> bool:
+        """Return whether all workers hang for good, so that the process must be restarted."""
+        return self._workers.are_lost()
 
     def _dispatch(self) -> None:
         self._repeat(self._plan, once=True)
         self._repeat(self._dispatch_due)
 
     def _repeat(self, act: Callable[[], timedelta], once: bool = False) -> None:
-        """Call *act* until the reconciler stops; it returns how long to wait before the next time."""
+        """Call *act* until the reconciler stops; it returns the time to wait before the next call."""
         while not self._stopping.is_set():
             try:
                 pause = act()
+            except ConcurrentUpdate as error:
+                pause = self._contended(error)
             except BlazarError as error:
                 _logger.warning("%s", error)
-                self._pulse.beat(error)
+                self._liveness.beat(error)
                 pause = self._settings.poll_interval
             except Exception as error:
-                _logger.exception("the reconciler met an unexpected error and goes on")
-                self._pulse.beat(error)
+                _logger.exception("the reconciler met an unexpected error and continues")
+                self._liveness.beat(error)
                 pause = self._settings.poll_interval
             else:
-                self._pulse.beat()
+                self._liveness.beat()
                 if once:
                     return
             self._context.clock.wait(self._wakeup, pause)
 
     def _while_full(self, batch: int, act: Callable[[], int]) -> int:
-        """Call *act* as long as it did a whole batch, until the reconciler stops; return how many in all."""
+        """Call *act* while it processes full batches, until the reconciler stops; return the total number."""
         total = 0
         while not self._stopping.is_set():
             number = act()
@@ -171,8 +190,7 @@ class Reconciler:
         return timedelta(0)
 
     def _dispatch_due(self) -> timedelta:
-        """Hand due work to the workers; return how long there will be none to hand out."""
-        assert self._executor is not None
+        """Submit due work to the workers; return how long to wait before more can be submitted."""
         self._wakeup.clear()
         now = self._context.clock.now()
         with self._context.store.read() as transaction:
@@ -180,115 +198,106 @@ class Reconciler:
         wait = self._settings.poll_interval if due_at is None else due_at - now
         if wait > timedelta(0):
             return min(wait, self._settings.poll_interval)
-        free = self._take_slots()
+        self.compare_clocks()  # work may seem due only because this manager's clock has jumped
+        if self._context.clock_guard.problems():
+            return self._settings.poll_interval
+        free = self._workers.take_slots()
         claims: list[Claim] = []
         try:
             if free and not self._stopping.is_set():
                 claims = self._keeper.take(free)
         except ConcurrentUpdate as error:
-            _logger.debug("claims are tried again: %s", error)
-            return _CONTENDED * self._context.random.uniform(0.5, 1)
+            return self._contended(error)
         finally:
-            self._free_slots(free - len(claims))
+            self._workers.free_slots(free - len(claims))
         wait = _SHORTEST_WAIT
         if len(claims) == free:
             wait = self._mark_waiting()
         for claim in claims:
-            self._executor.submit(self._work_in_slot, claim)
+            self._workers.submit(claim)
         return wait
 
     def _mark_waiting(self) -> timedelta:
-        """Begin with what nobody is free for, now and then; return how long to wait for a free worker."""
+        """Mark waiting work as in progress, at intervals; return how long to wait for a free worker."""
         now = self._context.clock.now()
         if timedelta(0) <= now - self._marked_at < _MARKING_INTERVAL:
             return _MARKING_INTERVAL
         self._marked_at = now
-        self.begin_waiting()
-        return self._settings.poll_interval  # a worker that becomes free wakes us up
-
-    def _take_slots(self) -> int:
-        """Return how many workers are free; they are taken."""
-        free = 0
-        while free < self._settings.workers and self._slots.acquire(blocking=False):
-            free += 1
-        return free
-
-    def _free_slots(self, number: int) -> None:
-        if number:
-            self._slots.release(number)
-
-    def _work_in_slot(self, claim: Claim) -> None:
-        try:
-            self._work(claim)
-        finally:
-            self._slots.release()
-            self._wakeup.set()
+        self.mark_due_leases()
+        return self._settings.poll_interval  # a worker that becomes free wakes the dispatcher
 
     def _work(self, claim: Claim) -> None:
-        """Work on one claim; whatever happens, it is given back or left to run out."""
-        chore, meter = self._chores.get(claim.key), self._context.meter
-        with self._context.trail.working_on(lease_id=None if chore else claim.key):
+        """Process one claim; in every case, it is released or left to expire."""
+        task, meter = self._periodic_tasks.get(claim.key), self._context.meter
+        with self._context.log_context.working_on(lease_id=None if task else claim.key):
             if claim.taken_from is not None:
                 meter.count(metrics.TAKEOVERS)
                 _logger.warning("claim taken over: key=%s silent_manager=%s", claim.key, claim.taken_from)
             begun = self._context.clock.now()
-            outcome = self._try(claim, chore)
+            outcome = self._try(claim, task)
             seconds = max(0.0, (self._context.clock.now() - begun).total_seconds())
-        if chore is None:
-            meter.observe(metrics.LOOKS_SECONDS, seconds, outcome)
+        if task is None:
+            meter.observe(metrics.PASS_SECONDS, seconds, outcome)
         else:
-            meter.observe(metrics.CHORE_SECONDS, seconds, claim.key)
-        if chore is not None and outcome == _FAILED:
-            meter.count(metrics.CHORE_FAILURES, claim.key)
+            meter.observe(metrics.PERIODIC_TASK_SECONDS, seconds, claim.key)
+        if task is not None and outcome == _FAILED:
+            meter.count(metrics.PERIODIC_TASK_FAILURES, claim.key)
 
-    def _try(self, claim: Claim, chore: Chore | None) -> str:
-        """Return in one word what came of the work on a claim."""
+    def _try(self, claim: Claim, task: PeriodicTask | None) -> str:
+        """Return the outcome of processing a claim, in one word."""
         try:
-            self._keeper.check(claim)
-            if chore is not None:
-                self._do_chore(claim, chore)
+            self._check(claim)
+            if task is not None:
+                self._run_task(claim, task)
             else:
-                reconcile_lease(self._context, claim, self._name, lambda: self._keeper.check(claim))
+                reconcile_lease(self._context, claim, self._name, lambda: self._check(claim))
         except Interrupted:
             self._hand_back(claim, claim.attempts)
             return "interrupted"
         except ConcurrentUpdate as error:
-            _logger.debug("%s is looked at again: %s", claim.key, error)
+            _logger.debug("%s is reconciled again: %s", claim.key, error)
+            self._context.doubt(error)
             self._hand_back(claim, claim.attempts)
             return "overtaken"
         except (CloudError, Unavailable) as error:
-            _logger.warning("work on %s is tried again: %s", claim.key, error)
+            _logger.warning("work on %s is retried: %s", claim.key, error)
             self._hand_back(claim, claim.attempts + 1)
             return _FAILED
         except Exception:
-            _logger.exception("work on %s failed and is tried again", claim.key)
+            _logger.exception("work on %s failed and is retried", claim.key)
             self._hand_back(claim, claim.attempts + 1)
             return _FAILED
         finally:
             self._keeper.forget(claim)
         return "done"
 
-    def _do_chore(self, claim: Claim, chore: Chore) -> None:
-        """Do a chore and plan it anew; one that only another manager wanted is dropped."""
+    def _check(self, claim: Claim) -> None:
+        """Raise Interrupted if work on *claim* must end here."""
+        if self._context.clock_guard.problems():
+            raise Interrupted(claim.key)
+        self._keeper.check(claim)
+
+    def _run_task(self, claim: Claim, task: PeriodicTask) -> None:
+        """Run a periodic task and schedule it again; drop a task that only another manager has enabled."""
         due_at = None
-        if chore.is_enabled:
-            chore.run(self._context, self._name, lambda: self._keeper.check(claim))
-            due_at = self._context.clock.now() + chore.interval if chore.interval else None
+        if task.is_enabled:
+            task.run(self._context, self._name, lambda: self._check(claim))
+            due_at = self._context.clock.now() + task.interval if task.interval else None
         with self._context.store.begin() as transaction:
             transaction.work.finish(claim, due_at, 0)
             transaction.commit()
 
     def _hand_back(self, claim: Claim, attempts: int) -> None:
-        """Make a claim free again, to be looked at soon; one that cannot be is taken over in seconds."""
-        pause = timedelta(0)
+        """Release a claim and schedule its work soon; if this fails, the claim expires within seconds."""
+        due_at = claim.due_at  # not the present time: this manager's clock may have become wrong meanwhile
         if attempts > claim.attempts:
-            pause = self._settings.backoff(attempts)
+            due_at = self._context.clock.now() + self._settings.backoff(attempts)
         try:
             with self._context.store.begin() as transaction:
-                transaction.work.finish(claim, self._context.clock.now() + pause, attempts)
+                transaction.work.finish(claim, due_at, attempts)
                 transaction.commit()
         except BlazarError as error:
-            _logger.info("the claim on %s is left to run out: %s", claim.key, error)
+            _logger.info("the claim on %s is left to expire: %s", claim.key, error)
 
     def _renew(self) -> None:
         self._every(self._settings.claim_duration / 4, self.renew_claims)
@@ -296,24 +305,36 @@ class Reconciler:
     def _refresh(self) -> None:
         self._every(_REFRESH_INTERVAL, self.refresh_indexes)
 
+    def _compare(self) -> None:
+        self._every(_COMPARISON_INTERVAL, self.compare_clocks)
+
     def _send(self) -> None:
         self._every(min(timedelta(seconds=1), self._settings.poll_interval), self.send_outbox)
 
     def _every(self, interval: timedelta, act: Callable[[], object]) -> None:
         while not self._stopping.is_set():
+            pause = interval
             try:
                 act()
+            except ConcurrentUpdate as error:
+                pause = min(interval, self._contended(error))
             except BlazarError as error:
                 _logger.warning("%s", error)
-                self._pulse.beat(error)
+                self._liveness.beat(error)
             except Exception as error:
-                _logger.exception("a helper of the reconciler met an unexpected error and goes on")
-                self._pulse.beat(error)
+                _logger.exception("a thread of the reconciler met an unexpected error and continues")
+                self._liveness.beat(error)
             else:
-                self._pulse.beat()
-            self._context.clock.wait(self._stopping, interval)
+                self._liveness.beat()
+            self._context.clock.wait(self._stopping, pause)
+
+    def _contended(self, error: ConcurrentUpdate) -> timedelta:
+        """Return how long to wait after another manager was faster, which is not an error."""
+        _logger.debug("retrying, another manager was faster: %s", error)
+        self._liveness.beat(error)
+        return _CONTENDED * self._context.random.uniform(0.5, 1)
 
 
 def _longest_silence(settings: ReconcilerSettings) -> timedelta:
-    """Return how long a thread that is well may take to come round: many times what it waits, and works."""
+    """Return how long a healthy thread may take for one round: many times its waits and its work."""
     return max(30 * settings.poll_interval, 6 * settings.claim_duration)
