@@ -1,4 +1,4 @@
-"""Leases there and back."""
+"""Leases, written and read back."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ from blazar.domain.lease import (
     LeaseStatus,
     ReservationStatus,
     ResourceId,
+    StoredSpec,
 )
+from blazar.reconcile.periodic.tasks import periodic_tasks
+from blazar.settings import Settings
 
 ODD = timedelta(hours=1, minutes=2, seconds=3, microseconds=456_789)
 
@@ -58,7 +61,11 @@ class TestRoundTrip:
             revision=7,
             updated_at=EPOCH + ODD,
             reservations=(
-                replace(first, spec={"min": 1, "nested": {"list": [None, True, 1.5, "ü"]}}, is_deployed=True),
+                replace(
+                    first,
+                    spec=StoredSpec({"min": 1, "nested": {"list": [None, True, 1.5, "ü"]}}),
+                    is_deployed=True,
+                ),
                 replace(second, status=ReservationStatus.ERROR, problem="x" * 5000, missing_resources=True),
                 replace(third, lost_resources=frozenset({ResourceId("7")}), updated_at=EPOCH + ODD),
             ),
@@ -68,7 +75,7 @@ class TestRoundTrip:
 
         assert find(store, "lease") == lease
 
-    def test_a_lease_of_nobody_without_children_comes_back(self, store: SqlStore) -> None:
+    def test_a_lease_without_owner_and_children_comes_back(self, store: SqlStore) -> None:
         lease = make_lease(reservations=0, events=(), user_id=None, project_id=None, name="")
 
         insert(store, lease)
@@ -202,7 +209,7 @@ class TestReplacing:
         before = make_lease(reservations=2)
         insert(store, before)
         first, second = before.reservations
-        changed = replace(first, status=ReservationStatus.ACTIVE, spec={"min": 5}, problem="slow")
+        changed = replace(first, status=ReservationStatus.ACTIVE, spec=StoredSpec({"min": 5}), problem="slow")
         events = tuple(
             replace(each, status=EventStatus.DONE) if each.event_type is EventType.START else each
             for each in before.events
@@ -286,7 +293,7 @@ class TestDeleting:
         with store.read() as transaction:
             assert transaction.leases.list() == (other,)
         with store.begin() as transaction:
-            transaction.leases.insert(lease)  # nothing of it was left behind
+            transaction.leases.insert(lease)  # the deletion left nothing behind
             transaction.commit()
 
     def test_what_is_being_cleaned_outlives_its_lease(self, store: SqlStore) -> None:
@@ -303,3 +310,13 @@ class TestDeleting:
             [booking] = transaction.availability.bookings([host.id])
 
         assert (booking.reservation_id, booking.released_at) == (None, at(5))
+
+
+def test_no_lease_has_the_key_of_a_periodic_task_as_its_id(store: SqlStore) -> None:
+    for key in periodic_tasks(Settings()):
+        with pytest.raises(ValueError, match="periodic task"), store.begin() as transaction:
+            transaction.leases.insert(make_lease(key))
+        with store.begin() as transaction:
+            transaction.work.schedule([key], EPOCH)
+            transaction.work.forget(key)
+            assert transaction.work.is_due(key, EPOCH)

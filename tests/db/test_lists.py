@@ -1,4 +1,4 @@
-"""Lists of a manager that keeps what it has listed are those of one that reads everything."""
+"""Lists of a manager that caches leases equal those of one that reads everything."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from samples import HOUR, make_lease
 from statements import counted
 
 import blazar
-from blazar.booking.context import Context
-from blazar.booking.lease_cache import LeaseMemory
 from blazar.app.leases import list_leases
+from blazar.booking.context import Context
+from blazar.booking.lease_cache import LeaseCache
 from blazar.booking.views import lease_view
 from blazar.cloud.simulated import SimulatedCloud
 from blazar.domain.lease import EventStatus, Lease, LeaseStatus
@@ -33,12 +33,12 @@ PROJECTS = ("project", "other")
 
 
 def make_manager(engine: sa.Engine, clock: ManualClock) -> Context:
-    """Return a manager that knows nothing; a reservation shows what is stored, as without its plugin."""
+    """Return a manager without cached leases and without plugins; reservations show their stored values."""
     return build_context(engine, clock, SimulatedCloud(clock), Settings(), {}, Silent())
 
 
 def plain(manager: Context, project_id: str | None) -> list[JsonObject]:
-    """Return what a list is, by reading everything."""
+    """Return the expected list by reading everything."""
     with manager.store.read() as transaction:
         return [lease_view(each, manager.plugins) for each in transaction.leases.list(project_id)]
 
@@ -88,7 +88,7 @@ CHANGES = (with_status, with_event_done, with_missing)
 class TestTwoManagers:
     @pytest.fixture
     def managers(self, engine: sa.Engine, clock: ManualClock) -> tuple[Context, Context]:
-        """Return two that have listed three leases."""
+        """Return two managers that have listed three leases."""
         one, two = make_manager(engine, clock), make_manager(engine, clock)
         insert(one, [make_lease(f"l{number}", created_at=EPOCH - number * HOUR) for number in range(3)])
         for each in (one, two):
@@ -133,7 +133,7 @@ class TestTwoManagers:
 
         assert [each["id"] for each in list_leases(two, "other")] == ["theirs"]
         assert [each["id"] for each in list_leases(two, "project")] == ["l2", "l1", "l0"]
-        assert list(list_leases(two, "nobody")) == []
+        assert list(list_leases(two, "none")) == []
 
 
 def test_of_leases_that_are_known_only_the_revisions_are_read(engine: sa.Engine, clock: ManualClock) -> None:
@@ -183,7 +183,7 @@ def test_whatever_happens_a_list_is_what_reading_everything_gives(
     empty_tables(database)
     clock, numbers = ManualClock(), count()
     managers = [
-        replace(make_manager(database, clock), lease_memory=LeaseMemory(most_characters)) for _ in range(2)
+        replace(make_manager(database, clock), lease_cache=LeaseCache(most_characters)) for _ in range(2)
     ]
     writer, ids = managers[0], list[str]()
     for act, which, how in steps:
@@ -194,7 +194,7 @@ def test_whatever_happens_a_list_is_what_reading_everything_gives(
         elif act == "list":
             project_id = (*PROJECTS, None)[how]
             assert list(list_leases(managers[which], project_id)) == plain(writer, project_id)
-            assert managers[which].lease_memory.characters <= most_characters
+            assert managers[which].lease_cache.characters <= most_characters
         elif ids and act == "change":
             lease = find(writer, ids[which % len(ids)])
             change(writer, lease, CHANGES[how](lease))

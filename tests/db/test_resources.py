@@ -1,4 +1,4 @@
-"""What is stored of resources of every kind, and who is found that depends on one."""
+"""Stored resources of every kind, and the leases that depend on one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from samples import make_allocation, make_host, make_lease
 from statements import counted
 
 from blazar.db.store import SqlStore
-from blazar.domain.health import SOUND, Diagnosis, Health, ResourceState
+from blazar.domain.health import HEALTHY, Diagnosis, Health, ResourceState
 from blazar.domain.lease import Lease, LeaseId, ReservationStatus, ResourceId
 
 FAILED = Diagnosis(health=Health.FAILED, problem="its compute service is down")
@@ -44,7 +44,7 @@ def test_states_of_many_are_read_at_once(store: SqlStore, engine: sa.Engine) -> 
     names = {"hypervisor_hostname": "node-1.example.org", "service_name": "node-1"}
     assert states.keys() == set(IDS)
     assert states[IDS[1]] == ResourceState(facts=names, diagnosis=FAILED)
-    assert states[IDS[2]].diagnosis == SOUND
+    assert states[IDS[2]].diagnosis == HEALTHY
     assert statements.count("SELECT") == 1
 
 
@@ -60,20 +60,20 @@ def test_a_diagnosis_moves_the_resource_on_and_shows_in_searches(store: SqlStore
         before = transaction.availability.generations(IDS[:1])[IDS[0]]
         last = transaction.availability.last_change()
 
-    assert diagnose(store, IDS[0], DISABLED) == SOUND
+    assert diagnose(store, IDS[0], DISABLED) == HEALTHY
 
     with store.read() as transaction:
         assert transaction.availability.generations(IDS[:1]) == {IDS[0]: before + 1}
         assert [each[1:] for each in changes_after(transaction, last)] == [(IDS[0], True)]
         assert [each.is_reservable for each in transaction.availability.read("host", IDS[:1])] == [False]
-        assert [each.diagnosis for each in transaction.hosts.list()] == [DISABLED, *[SOUND] * 4]
+        assert [each.diagnosis for each in transaction.hosts.list()] == [DISABLED, *[HEALTHY] * 4]
 
 
 def test_only_what_is_not_sound_is_listed(store: SqlStore) -> None:
     diagnose(store, IDS[0], FAILED)
     diagnose(store, IDS[1], DISABLED)
     diagnose(store, IDS[2], FAILED)
-    diagnose(store, IDS[2], SOUND)
+    diagnose(store, IDS[2], HEALTHY)
 
     with store.read() as transaction:
         assert transaction.resources.list_unsound("host") == {IDS[0]: FAILED, IDS[1]: DISABLED}

@@ -1,9 +1,11 @@
-"""What goes wrong in a run, beside what authors of plugins can have go wrong, too: a bug in a plugin."""
+"""A plugin with a bug, for faults beyond those that the plugin authors' test kit injects."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 
+from blazar.domain.lifecycle import Phase
 from blazar.plugins.contract import Assignment, Outcome
 from blazar.plugins.hosts.items import HostItem, HostsSeen
 from blazar.plugins.hosts.plugin import Hosts
@@ -13,21 +15,39 @@ from blazar.settings import HostSettings
 
 
 class FaultyHosts(Hosts):
-    """The plugin with a bug in one of its methods."""
+    """The hosts plugin with a bug in one of its methods."""
 
-    def __init__(self, settings: HostSettings, step: str, service_host: str) -> None:
+    def __init__(
+        self, settings: HostSettings, step: str, service_host: str, error: Callable[[], Exception]
+    ) -> None:
         super().__init__(settings)
-        self._step = step
+        self.step = step
         self._service_host = service_host
+        self._error = error
+        self.tried_at: list[datetime] = []
+        """The times at which the faulty method was called."""
+
+    def observe(self, cloud: Cloud, assignment: Assignment[HostSpec], phase: Phase) -> HostsSeen:
+        self._fail("observe", self._service_host, assignment)
+        return super().observe(cloud, assignment, phase)
 
     def make(
         self, cloud: Cloud, assignment: Assignment[HostSpec], item: HostItem, seen: HostsSeen
     ) -> Outcome:
-        if self._step == "make" and self._service_host in ("", item.service_host):
-            raise ZeroDivisionError
+        self._fail("make", item.service_host, assignment)
         return super().make(cloud, assignment, item, seen)
 
+    def remove(
+        self, cloud: Cloud, assignment: Assignment[HostSpec], item: HostItem, seen: HostsSeen
+    ) -> Outcome:
+        self._fail("remove", item.service_host, assignment)
+        return super().remove(cloud, assignment, item, seen)
+
     def before_end(self, cloud: Cloud, assignment: Assignment[HostSpec], due: datetime) -> Outcome:
-        if self._step == "before_end":
-            raise ZeroDivisionError
+        self._fail("before_end", self._service_host, assignment)
         return super().before_end(cloud, assignment, due)
+
+    def _fail(self, step: str, service_host: str, assignment: Assignment[HostSpec]) -> None:
+        if self.step == step and self._service_host in ("", service_host):
+            self.tried_at.append(assignment.now)
+            raise self._error()

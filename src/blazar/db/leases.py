@@ -1,4 +1,4 @@
-"""Leases with their reservations and events: one statement a table, however many there are."""
+"""Leases with their reservations and events, read with one statement per table."""
 
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
+from blazar.db.columns import read_list, read_object
+from blazar.db.specs import SpecColumn
 from blazar.db.tables import events, leases, reservations
 from blazar.domain.errors import ConcurrentUpdate
 from blazar.domain.lease import (
+    DAMAGED,
     Event,
     EventStatus,
     EventType,
@@ -23,12 +26,16 @@ from blazar.domain.lease import (
     Reservation,
     ReservationId,
     ReservationStatus,
+    ResourceId,
+    StoredSpec,
 )
+from blazar.ports.damage import damaged_rows
+from blazar.ports.work import PERIODIC_TASKS
 
 Row = Mapping[str, Any]
 Rows = list[Row]
 
-# Of each of thousands of rows: looked up in a fraction of the time that calling the class takes.
+# For thousands of rows: a lookup takes a fraction of the time of calling the enum class.
 _LEASE_STATUSES: Final = {each.value: each for each in LeaseStatus}
 _RESERVATION_STATUSES: Final = {each.value: each for each in ReservationStatus}
 _EVENT_TYPES: Final = {each.value: each for each in EventType}
@@ -37,7 +44,7 @@ _EVENT_STATUSES: Final = {each.value: each for each in EventStatus}
 
 @dataclass(frozen=True, slots=True)
 class _Queries:
-    """What is to be read of leases and of their children, in their order."""
+    """Queries for leases and their children, in the order of their use."""
 
     leases: sa.Select[Any]
     reservations: sa.Select[Any]
@@ -45,18 +52,18 @@ class _Queries:
 
     @classmethod
     def of(cls, which: sa.ColumnElement[bool], children_of: Callable[[Any], Any]) -> _Queries:
-        """Return the queries for some leases, and for the rows of a table that are theirs."""
+        """Return the queries for some leases, and for the rows of other tables that belong to them."""
         return cls(
             sa.select(leases).where(which).order_by(leases.c.created_at, leases.c.id),
             sa.select(reservations).where(children_of(reservations)).order_by(reservations.c.position),
-            # At one instant: start_lease, end_lease, before_end_lease.
+            # At the same instant: start_lease, end_lease, before_end_lease.
             sa.select(events)
             .where(children_of(events))
             .order_by(events.c.time_at, events.c.event_type.desc()),
         )
 
 
-# Made once: to put a statement together takes longer than to execute it.
+# Built once: building a statement takes longer than executing it.
 _WANTED: Final[sa.BindParameter[str]] = sa.bindparam("wanted")
 _ALL_WANTED: Final[sa.BindParameter[str]] = sa.bindparam("wanted", expanding=True)
 _FIND: Final = _Queries.of(leases.c.id == _WANTED, lambda table: table.c.lease_id == _WANTED)
@@ -78,8 +85,9 @@ _REPLACE_CHILD: Final = {
 class SqlLeases:
     """Implements :class:`blazar.ports.store.LeaseStore`."""
 
-    def __init__(self, connection: sa.Connection) -> None:
+    def __init__(self, connection: sa.Connection, specs: SpecColumn) -> None:
         self._connection = connection
+        self._specs = specs
 
     def find(self, lease_id: str) -> Lease | None:
         """Return a lease, or None."""
@@ -100,7 +108,7 @@ class SqlLeases:
         return {LeaseId(lease_id): revision for lease_id, revision in self._connection.execute(query)}
 
     def get_many(self, lease_ids: Collection[str]) -> tuple[Lease, ...]:
-        """Return these leases, oldest first; those that are gone are left out."""
+        """Return these leases, oldest first; those that are gone are omitted."""
         return self._load(_GET_MANY, {"wanted": list(lease_ids)})
 
     def insert(self, lease: Lease) -> None:
@@ -109,10 +117,13 @@ class SqlLeases:
 
     def insert_many(self, new: Sequence[Lease]) -> None:
         """Add many leases with their children, in three statements."""
+        reserved = [each.id for each in new if each.id in PERIODIC_TASKS]
+        if reserved:
+            raise ValueError(f"a lease id must not be the key of a periodic task: {', '.join(reserved)}")
         rows_of = {
             leases: [_lease_row(each) for each in new],
             reservations: [
-                _reservation_row(each, place)
+                {**_reservation_row(each, place), "spec": self._specs.encode(each)}
                 for lease in new
                 for place, each in enumerate(lease.reservations)
             ],
@@ -123,7 +134,7 @@ class SqlLeases:
                 self._connection.execute(_INSERT[table], rows)
 
     def replace(self, before: Lease, after: Lease, at: datetime) -> Lease:
-        """Write what differs; raise ConcurrentUpdate if *before* is not what is stored any more."""
+        """Write the differences; raise ConcurrentUpdate if *before* is no longer the stored revision."""
         after = _stamped(before, after, at)
         changed = self._connection.execute(
             _REPLACE,
@@ -134,7 +145,7 @@ class SqlLeases:
             },
         )
         if changed.rowcount != 1:
-            raise ConcurrentUpdate(f"Lease {before.id} was changed by somebody else meanwhile")
+            raise ConcurrentUpdate(f"Another transaction changed lease {before.id} meanwhile")
         self._replace_reservations(before, after)
         self._replace_events(before, after)
         return after
@@ -145,16 +156,23 @@ class SqlLeases:
             sa.delete(leases).where(leases.c.id == lease.id, leases.c.revision == lease.revision)
         )
         if deleted.rowcount != 1:
-            raise ConcurrentUpdate(f"Lease {lease.id} was changed by somebody else meanwhile")
+            raise ConcurrentUpdate(f"Another transaction changed lease {lease.id} meanwhile")
 
     def check(self, lease: Lease) -> None:
-        """Lock the lease until the transaction ends; raise ConcurrentUpdate if it is not as read."""
-        query = sa.select(leases.c.revision).where(leases.c.id == lease.id).with_for_update()
-        if self._connection.scalar(query) != lease.revision:
-            raise ConcurrentUpdate(f"Lease {lease.id} was changed by somebody else meanwhile")
+        """Lock the lease until the transaction ends; raise ConcurrentUpdate if it changed since read.
+
+        The update changes the row, so that another cluster node, which does not see the lock, detects it.
+        """
+        locked = self._connection.execute(
+            sa.update(leases)
+            .where(leases.c.id == lease.id, leases.c.revision == lease.revision)
+            .values(touches=leases.c.touches + 1)
+        )
+        if locked.rowcount != 1:
+            raise ConcurrentUpdate(f"Another transaction changed lease {lease.id} meanwhile")
 
     def deployed_reservations(self, reservation_ids: Collection[str]) -> frozenset[str]:
-        """Return those of the ids that are reservations of which something may exist outside."""
+        """Return those of the ids that name reservations which may have resources in the cloud."""
         query = sa.select(reservations.c.id).where(
             reservations.c.id.in_(list(reservation_ids)), reservations.c.is_deployed.is_(True)
         )
@@ -165,12 +183,24 @@ class SqlLeases:
         if not lease_rows:
             return ()
         reservations_of, events_of = defaultdict(list), defaultdict(list)
+        damaged_events: dict[str, str] = {}
         for row in self._rows(queries.reservations, values):
-            reservations_of[row["lease_id"]].append(_reservation(row))
+            reservations_of[row["lease_id"]].append(_reservation(row, self._specs))
         for row in self._rows(queries.events, values):
-            events_of[row["lease_id"]].append(_event(row))
+            event, column = _event(row)
+            if column is not None:
+                damaged_rows.note("events", column, row["id"])
+                damaged_events[row["lease_id"]] = f"the {column} of its event {row['id']} is damaged"
+            if event is not None:
+                events_of[row["lease_id"]].append(event)
         return tuple(
-            _lease(row, tuple(reservations_of[row["id"]]), tuple(events_of[row["id"]])) for row in lease_rows
+            _lease(
+                row,
+                tuple(reservations_of[row["id"]]),
+                tuple(events_of[row["id"]]),
+                damaged_events.get(row["id"]),
+            )
+            for row in lease_rows
         )
 
     def _rows(self, query: sa.Select[Any], values: Mapping[str, Any]) -> Rows:
@@ -179,13 +209,21 @@ class SqlLeases:
         return [dict(zip(names, row, strict=True)) for row in found]
 
     def _replace_reservations(self, before: Lease, after: Lease) -> None:
-        rows = [
-            {"row_id": each.id, **_without(_reservation_row(each, place), "id", "lease_id", "created_at")}
-            for place, each in enumerate(after.reservations)
-            if each not in before.reservations
-        ]
-        if rows:
-            self._connection.execute(_REPLACE_CHILD[reservations], rows)
+        known = {each.id: each for each in before.reservations}
+        others: Rows = []
+        revised: Rows = []
+        for place, each in enumerate(after.reservations):
+            old = known.get(each.id)
+            row = _without(_reservation_row(each, place), "id", "lease_id", "created_at")
+            row["row_id"] = each.id
+            # A spec that did not change keeps its text, even if it is damaged or has an old format.
+            if old is None or old.spec != each.spec:
+                revised.append({**row, "spec": self._specs.encode(each)})
+            elif old != each:
+                others.append(row)
+        for rows in (others, revised):
+            if rows:
+                self._connection.execute(_REPLACE_CHILD[reservations], rows)
 
     def _replace_events(self, before: Lease, after: Lease) -> None:
         known = {each.id for each in before.events}
@@ -202,7 +240,7 @@ class SqlLeases:
 
 
 def _stamped(before: Lease, after: Lease, at: datetime) -> Lease:
-    """Return *after* with its next revision and with times of update where something changed."""
+    """Return *after* with its next revision, and with update times where something changed."""
     old_reservations = {each.id: each for each in before.reservations}
     old_events = {each.id: each for each in before.events}
     return replace(
@@ -240,13 +278,13 @@ def _lease_row(lease: Lease) -> dict[str, Any]:
 
 
 def _reservation_row(reservation: Reservation, position: int) -> dict[str, Any]:
+    """Return the columns of a reservation, except for its spec."""
     lost = reservation.lost_resources
     return {
         "id": reservation.id,
         "lease_id": reservation.lease_id,
         "position": position,
         "resource_type": reservation.resource_type,
-        "spec": json.dumps(dict(reservation.spec)),
         "status": reservation.status.value,
         "is_deployed": reservation.is_deployed,
         "problem": reservation.problem,
@@ -269,7 +307,15 @@ def _event_row(event: Event, lease_id: LeaseId) -> dict[str, Any]:
     }
 
 
-def _lease(row: Row, own_reservations: tuple[Reservation, ...], own_events: tuple[Event, ...]) -> Lease:
+def _lease(
+    row: Row,
+    own_reservations: tuple[Reservation, ...],
+    own_events: tuple[Event, ...],
+    damage: str | None,
+) -> Lease:
+    if row["status"] not in _LEASE_STATUSES:
+        damaged_rows.note("leases", "status", row["id"])
+        damage = "its stored status is damaged"
     return Lease(
         id=LeaseId(row["id"]),
         name=row["name"],
@@ -277,38 +323,67 @@ def _lease(row: Row, own_reservations: tuple[Reservation, ...], own_events: tupl
         project_id=row["project_id"],
         start=row["start_at"],
         end=row["end_at"],
-        status=_LEASE_STATUSES[row["status"]],
+        status=_lease_status(row, own_reservations),
         is_deleting=row["is_deleting"],
         revision=row["revision"],
         reservations=own_reservations,
         events=own_events,
         created_at=row["created_at"],
         updated_at=row["updated_at"],
+        damage=damage,
     )
 
 
-def _reservation(row: Row) -> Reservation:
+def _lease_status(row: Row, own_reservations: tuple[Reservation, ...]) -> LeaseStatus:
+    """Return the status of a lease; ERROR if it is unknown or a reservation is damaged."""
+    status = _LEASE_STATUSES.get(row["status"])
+    is_damaged = any(each.is_damaged for each in own_reservations)
+    if is_damaged and status not in (LeaseStatus.DELETING, LeaseStatus.TERMINATED):
+        return LeaseStatus.ERROR
+    return LeaseStatus.ERROR if status is None else status
+
+
+def _reservation(row: Row, specs: SpecColumn) -> Reservation:
+    content, problem = read_object(row["spec"]), row["problem"]
+    status = _RESERVATION_STATUSES.get(row["status"])
+    if content is None or status is None:
+        damaged = "spec" if content is None else "status"
+        problem = f"{DAMAGED} {damaged} is damaged: the reservation can only be deleted"
+        damaged_rows.note("reservations", damaged, row["id"])
+    lost = read_list(row["lost_resources"] or "[]")
+    if lost is None:
+        damaged_rows.note("reservations", "lost_resources", row["id"])
+    if content is None or status is None:
+        status = status if status is ReservationStatus.DELETED else ReservationStatus.ERROR
     return Reservation(
         id=ReservationId(row["id"]),
         lease_id=LeaseId(row["lease_id"]),
         resource_type=row["resource_type"],
-        spec=json.loads(row["spec"]),
-        status=_RESERVATION_STATUSES[row["status"]],
+        spec=StoredSpec({}) if content is None else specs.decode(content, row["resource_type"], row["id"]),
+        status=status,
         is_deployed=row["is_deployed"],
-        problem=row["problem"],
+        problem=problem,
         missing_resources=row["missing_resources"],
-        lost_resources=frozenset(json.loads(row["lost_resources"] or "[]")),
+        lost_resources=frozenset(ResourceId(each) for each in lost or () if isinstance(each, str)),
         created_at=row["created_at"],
         updated_at=row["updated_at"],
     )
 
 
-def _event(row: Row) -> Event:
-    return Event(
+def _event(row: Row) -> tuple[Event | None, str | None]:
+    """Return an event, and the name of its damaged column, if any.
+
+    An event of an unknown type is None; an event of an unknown status gets the status ERROR.
+    """
+    event_type, status = _EVENT_TYPES.get(row["event_type"]), _EVENT_STATUSES.get(row["status"])
+    if event_type is None:
+        return None, "event_type"
+    event = Event(
         id=row["id"],
-        event_type=_EVENT_TYPES[row["event_type"]],
+        event_type=event_type,
         time=row["time_at"],
-        status=_EVENT_STATUSES[row["status"]],
+        status=EventStatus.ERROR if status is None else status,
         created_at=row["created_at"],
         updated_at=row["updated_at"],
     )
+    return event, "status" if status is None else None

@@ -16,7 +16,19 @@ ReservationId = NewType("ReservationId", str)
 ResourceId = NewType("ResourceId", str)
 """A host's or floating IP's id; unique over all kinds of resources."""
 Holdings = Mapping[ResourceId, Share | None]
-"""What a reservation holds: of each resource a share, or, with None, all of it for itself."""
+"""The resources that a reservation holds: a share of each, or None for the whole resource."""
+
+
+def is_reservation_id(text: str) -> bool:
+    """Return whether a text has the form of reservation ids: a UUID, lower case, with hyphens."""
+    try:
+        return str(uuid.UUID(text)) == text
+    except ValueError:
+        return False
+
+
+DAMAGED: Final = "its stored"
+"""The start of the problem text of a reservation whose row cannot be read."""
 
 
 class LeaseStatus(StrEnum):
@@ -107,6 +119,11 @@ class Reservation:
         """Return whether others serve the lessee, because those that it had have failed."""
         return bool(self.lost_resources)
 
+    @property
+    def is_damaged(self) -> bool:
+        """Return whether its stored row cannot be read."""
+        return self.problem is not None and self.problem.startswith(DAMAGED)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allocation:
@@ -144,11 +161,20 @@ class Lease:
     events: tuple[Event, ...] = ()
     created_at: datetime | None = None
     updated_at: datetime | None = None
+    damage: str | None = None
+    """Which part of the lease's row or of its events cannot be read; not stored."""
+
+    @property
+    def owner(self) -> Owner:
+        """Return the project and the user that the lease belongs to."""
+        return Owner(project_id=self.project_id, user_id=self.user_id)
 
     @property
     def is_degraded(self) -> bool:
-        """Return whether a reservation has lost resources that have not come back."""
-        return any(each.missing_resources or each.resources_changed for each in self.reservations)
+        """Return whether a reservation lost resources, replaced or not, or a row is damaged."""
+        return self.damage is not None or any(
+            each.missing_resources or each.resources_changed or each.is_damaged for each in self.reservations
+        )
 
     def find_event(self, event_type: EventType) -> Event | None:
         """Return the event of this type; only ``before_end_lease`` may be absent."""

@@ -154,7 +154,13 @@ def _work_on(
         return None
     if phase is Phase.OVER and not reservation.is_deployed:
         return Report(is_complete=True, is_deployed=False, occupied=frozenset())
-    held = _held_by_others(context, current, reservation) if phase is Phase.RUNNING else {}
+    plugin = context.plugins.get(reservation.resource_type)
+    if plugin is None:
+        _logger.error(
+            "no plugin for reservation: reservation_id=%s type=%s", reservation.id, reservation.resource_type
+        )
+        return Report(failure=f"no plugin is loaded for resource type {reservation.resource_type}")
+    held = _held_by_others(context, current, reservation, plugin) if phase is Phase.RUNNING else {}
     try:
         assignment = _awaiting(current.snapshot.assign(context, current.lease, reservation), held)
         obstacles = Obstacles(held_by_others=held, failed=current.snapshot.failed(reservation).keys())
@@ -162,9 +168,9 @@ def _work_on(
     except Interrupted:
         raise
     except Exception as error:
-        # A faulty plugin, or one that is not loaded any more, must not stop the other reservations.
-        _logger.exception("reservation %s could not be worked on", reservation.id)
-        report = Report(failure=f"internal error: {type(error).__name__}")
+        # A faulty plugin must not stop the other reservations.
+        _logger.exception("cannot reconcile reservation %s", reservation.id)
+        report = Report(failure=internal_error(error))
     return report
 
 

@@ -1,16 +1,16 @@
-"""The steps of one reservation: wanted minus seen, one repeatable step at a time, removals first."""
+"""The steps of one reservation: wanted minus observed, one repeatable step at a time, removals first."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from datetime import timedelta
 from functools import partial
 from itertools import groupby
 from typing import Any
 
 from blazar.booking.context import Plugin
+from blazar.domain.circuit_breaker import CircuitBreaker
 from blazar.domain.errors import (
     CloudConflict,
     CloudError,
@@ -18,24 +18,22 @@ from blazar.domain.errors import (
     CloudRefused,
     CloudUnavailable,
 )
+from blazar.domain.lease import is_canonical_id
 from blazar.domain.lifecycle import Phase
 from blazar.plugins.contract import Assignment, Done, Item, Outcome, Refused, Unusable, Waiting
 from blazar.ports.cloud import Cloud
-from blazar.ports.patience import Patience
 
 _ROUNDS = 4
-"""How often a reservation is looked at again in one pass, as long as that brings it on."""
-_GIVEN_BACK_BY_THEN = timedelta(seconds=30)
-"""A safety net: who gives a resource back wakes up who waits for it."""
+"""Maximum number of rounds in one pass; rounds end as soon as one changes nothing."""
 
 _logger = logging.getLogger(__name__)
 
 
 @dataclass(slots=True, kw_only=True)
 class Report:
-    """What came of a reservation's steps.
+    """The result of a reservation's steps.
 
-    ``occupied`` are the scopes of which something is outside; None says that nobody could look.
+    ``occupied`` are the scopes that have items in the cloud; None if the cloud could not be observed.
     """
 
     is_complete: bool = False
@@ -44,15 +42,15 @@ class Report:
     refused: str | None = None
     waiting: list[Waiting] = field(default_factory=list)
     failure: str | None = None
-    """What went wrong that may go right the next time."""
+    """An error that may not occur on the next attempt."""
     unusable: dict[str, Unusable] = field(default_factory=dict)
-    """Resources (by id) in whose place others are needed."""
+    """Resources, by id, that must be replaced."""
     notes: Mapping[str, object] = field(default_factory=dict)
-    """Keys of the reservation's spec that became known outside."""
+    """Keys of the reservation's spec whose values were read from the cloud."""
 
     @property
     def reason(self) -> str | None:
-        """Return what the next step waits for, or None."""
+        """Return the reason why the next step waits, or None."""
         if self.failure is not None:
             return self.failure
         reasons = [each.reason for each in self.unusable.values()] + [each.reason for each in self.waiting]
@@ -60,24 +58,24 @@ class Report:
 
 
 _Step = tuple[Item, bool]
-"""An item, and whether it is to be made; otherwise it is to be removed."""
+"""An item, and whether to make it; otherwise, it is removed."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Failed:
-    """The cloud refused a step, and may not do so the next time."""
+    """The cloud refused a step, but may accept it on the next attempt."""
 
     message: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Obstacles:
-    """Resources (by id) that are not to be handed over now."""
+    """Resources, by id, that must not be handed over now."""
 
-    held_by_others: Mapping[str, str] = field(default_factory=dict)
-    """With the reason to wait for."""
+    held_by_others: Mapping[str, Outcome] = field(default_factory=dict)
+    """The outcome to report for a step that would hand over each of them."""
     failed: Set[str] = frozenset()
-    """They serve nobody; what the lessee has of them already is left alone."""
+    """Failed resources; items that the lessee already has on them are left alone."""
 
 
 def take_steps(
@@ -86,25 +84,30 @@ def take_steps(
     assignment: Assignment[Any],
     phase: Phase,
     obstacles: Obstacles,
-    before_each: Callable[[], None],
+    check_claim: Callable[[], None],
 ) -> Report:
-    """Bring a reservation as far as it can be brought now.
+    """Bring a reservation as close to its desired state as possible now.
 
     Args:
-        plugin: The plugin of its type.
-        cloud: Where things exist.
+        plugin: The plugin of the resource type.
+        cloud: The cloud.
         assignment: The reservation.
-        phase: What its items should be for.
-        obstacles: What is not to be handed over now.
-        before_each: Called before every step; what it raises ends the work.
+        phase: The phase that determines the wanted items.
+        obstacles: The resources that must not be handed over now.
+        check_claim: Called before every step; an exception from it ends the work.
     """
+    if not is_canonical_id(assignment.reservation_id):
+        # Such an id could match a foreign object in the cloud, for example the freepool or a public flavor.
+        is_over = phase is Phase.OVER
+        refused = None if is_over else "the reservation's id is not a UUID, so nothing is created for it"
+        return Report(is_complete=is_over, is_deployed=False, occupied=frozenset(), refused=refused)
     work = _Work(
         plugin=plugin,
         cloud=cloud,
         assignment=assignment,
         phase=phase,
         obstacles=obstacles,
-        before_each=before_each,
+        check_claim=check_claim,
     )
     try:
         work.take_rounds()
@@ -119,19 +122,19 @@ def take_steps(
 
 @dataclass(slots=True, kw_only=True)
 class _Work:
-    """The arguments of :func:`take_steps`, and what has come of them so far."""
+    """The arguments of :func:`take_steps`, and the results so far."""
 
     plugin: Plugin
     cloud: Cloud
     assignment: Assignment[Any]
     phase: Phase
     obstacles: Obstacles
-    before_each: Callable[[], None]
+    check_claim: Callable[[], None]
     report: Report = field(default_factory=Report)
-    patience: Patience = field(default_factory=Patience)
+    breaker: CircuitBreaker = field(default_factory=CircuitBreaker)
 
     def take_rounds(self) -> None:
-        """Observe and take steps, as long as that brings the reservation on."""
+        """Observe and take steps as long as they change the observed items."""
         seen = self._observe()
         for _ in range(_ROUNDS):
             self._note(seen)
@@ -144,10 +147,11 @@ class _Work:
                 break
         self._note(seen)
         if not self.report.is_complete and self.report.reason is None and self.report.refused is None:
-            # All steps were taken, and yet the cloud does not show it: look again, but not at once.
-            self.report.failure = "the cloud does not show yet what was done"
+            # All steps were taken, but the cloud does not show the result yet: reconcile again after a pause.
+            self.report.failure = "the cloud does not show the result of the last step yet"
 
     def _observe(self) -> Any:
+        self.check_claim()
         return self.plugin.observe(self.cloud, self.assignment, self.phase)
 
     def _wanted(self, seen: Any) -> frozenset[Item]:
@@ -156,9 +160,9 @@ class _Work:
         return frozenset(each for each in wanted if each.scope not in left_out)
 
     def _take_round(self, seen: Any) -> None:
-        """Take every step that is not held up by one before it."""
+        """Take every step that is not blocked by an earlier one."""
         self.report.waiting, self.report.failure, self.report.unusable = [], None, {}
-        # From here on something may be outside, whatever the answer to the step that makes it.
+        # From here on items may exist in the cloud, whatever the response to a step.
         self.report.is_deployed = True
         blocked: set[str] = set()
         for steps in self._side_by_side(_ordered(seen.items, self._wanted(seen))):
@@ -168,7 +172,7 @@ class _Work:
                 if item.scope not in blocked and (item.scope or not blocked)
             ]
             acts = [partial(self._take_step, item, is_wanted, seen) for item, is_wanted in open_steps]
-            outcomes = self.cloud.side_by_side.run(acts)
+            outcomes = self.cloud.executor.run(acts)
             for (item, _), outcome in zip(open_steps, outcomes, strict=True):
                 self._report(item, outcome)
                 if not isinstance(outcome, Done):
@@ -177,7 +181,7 @@ class _Work:
                 return
 
     def _side_by_side(self, steps: Sequence[_Step]) -> list[list[_Step]]:
-        """Return the steps in their order, those together that are taken side by side."""
+        """Return the steps in order, with steps that run in parallel grouped together."""
         together: list[list[_Step]] = []
         for (_, rank), alike in groupby(steps, key=lambda step: (step[1], step[0].rank)):
             group = list(alike)
@@ -189,19 +193,30 @@ class _Work:
         return together
 
     def _take_step(self, item: Item, is_wanted: bool, seen: Any) -> Outcome | _Failed:
-        self.before_each()
+        self.check_claim()
         if is_wanted and item.scope in self.obstacles.held_by_others:
-            return Waiting(_GIVEN_BACK_BY_THEN, self.obstacles.held_by_others[item.scope])
+            return self.obstacles.held_by_others[item.scope]
         act = self.plugin.make if is_wanted else self.plugin.remove
         step: Callable[[], Outcome] = partial(act, self.cloud, self.assignment, item, seen)
         try:
-            outcome = self.patience.ask(step)
+            outcome = self.breaker.call(step)
         except (CloudConflict, CloudNotFound) as error:
             return _Failed(error.message)
+        except CloudError:
+            raise
+        except Exception as error:
+            # An error of the plugin in one item must not prevent the removal of items of other resources.
+            _logger.exception(
+                "plugin failed in a step: reservation_id=%s step=%s item=%r",
+                self.assignment.reservation_id,
+                "make" if is_wanted else "remove",
+                item,
+            )
+            return _Failed(internal_error(error))
         return _Failed(_silence(outcome)) if isinstance(outcome, CloudUnavailable) else outcome
 
     def _report(self, item: Item, outcome: Outcome | _Failed) -> None:
-        """Put into the report why a step is not done, if it is not."""
+        """Record in the report why a step is not done, if it is not."""
         match outcome:
             case Waiting():
                 self.report.waiting.append(outcome)
@@ -215,19 +230,24 @@ class _Work:
     def _note(self, seen: Any) -> None:
         self.report.is_complete = seen.items == self._wanted(seen)
         if self.report.is_complete:
-            # What seemed to fail had its effect: only the answer was lost.
+            # Steps that seemed to fail took effect: only their responses were lost.
             self.report.waiting, self.report.failure = [], None
         self.report.is_deployed = bool(seen.items)
         self.report.occupied = frozenset(item.scope for item in seen.items)
         self.report.notes = seen.notes
 
 
+def internal_error(error: Exception) -> str:
+    """Return the text about a plugin error that lessees may see."""
+    return f"internal error: {type(error).__name__}"
+
+
 def _silence(error: CloudUnavailable) -> str:
-    return f"the cloud does not answer: {error.message}"
+    return f"the cloud does not respond: {error.message}"
 
 
 def _ordered(seen: frozenset[Item], wanted: frozenset[Item]) -> list[_Step]:
-    """Return the steps: removals from the last made to the first, then additions."""
+    """Return the steps: removals in reverse order of creation, then additions."""
     removals = sorted(seen - wanted, key=lambda item: (-item.rank, item.scope, repr(item)))
     additions = sorted(wanted - seen, key=lambda item: (item.rank, item.scope, repr(item)))
     return [(item, False) for item in removals] + [(item, True) for item in additions]
