@@ -84,7 +84,7 @@ static: $(STAMP)
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/mypy src client nova tests bench examples cloudlab rig doc
-	@MYPYPATH=bench $(BIN)/mypy --scripts-are-modules bench/filter bench/month bench/processor bench/search bench/race bench/slots
+	@MYPYPATH=bench $(BIN)/mypy --scripts-are-modules bench/filter bench/hostile bench/month bench/processor bench/search bench/race bench/slots
 	@$(BIN)/lint-imports --no-logo
 
 lock: require-python ## choose the versions of all dependencies anew, into constraints.txt

@@ -39,7 +39,7 @@ def make_booking(
 
 
 def ids_in(availability: Availability, mask: Mask) -> set[str]:
-    """Return the living resources of a mask."""
+    """Return the ids of a mask's resources that still exist."""
     return {
         each for each in HOST_IDS if availability.get(each) and (mask & availability.mask_of([each])).any()
     }
@@ -47,7 +47,7 @@ def ids_in(availability: Availability, mask: Mask) -> set[str]:
 
 @dataclass
 class PlainList:
-    """The same thing without arrays: everything is looked at every time."""
+    """The same search without arrays: every call checks all bookings."""
 
     resources: dict[ResourceId, Resource] = field(default_factory=dict)
     bookings: dict[ResourceId, list[Booking]] = field(default_factory=dict)
@@ -121,7 +121,7 @@ def apply(
 
 
 def in_parts(bookings: Iterable[list[Booking]]) -> Iterator[BookingColumns]:
-    """Yield the bookings of each resource as a part of their own."""
+    """Yield the bookings of each resource as a separate part."""
     return (as_columns(each) for each in bookings)
 
 
@@ -257,14 +257,14 @@ class TestFree:
         assert not is_free(booked, window(2.9, 4), cleaning_time=HOUR)
         assert not is_free(booked, window(3, 4.1), cleaning_time=HOUR)
 
-    def test_what_was_not_given_back_in_time_is_not_free_now(self) -> None:
+    def test_a_resource_released_late_is_not_free_now(self) -> None:
         overdue = [make_booking("1", 1, 2)]
 
         assert not is_free(overdue, window(3, 4), now=3)
         assert is_free(overdue, window(3.1, 4), now=3)
         assert is_free([make_booking("1", 1, 2, released=2.5)], window(3, 4), now=3)
 
-    def test_cleaning_begins_when_a_resource_was_given_back_late(self) -> None:
+    def test_cleaning_starts_when_a_resource_is_released_late(self) -> None:
         late = [make_booking("1", 1, 2, owner=None, released=3)]
 
         assert is_free(late, window(4, 5), now=3.5, cleaning_time=HOUR)

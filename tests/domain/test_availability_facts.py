@@ -99,9 +99,31 @@ class TestFacts:
 
 
 KEYS = st.sampled_from(["rack", "vcpus", "type"])
-VALUES = st.sampled_from(["1", "1.0", "true", "True", "QEMU", "qemu", "null", "0", "8", "1!", "ß", "SS"])
+VALUES = st.sampled_from(
+    [
+        "1",
+        "1.0",
+        "true",
+        "True",
+        "QEMU",
+        "qemu",
+        "null",
+        "0",
+        "8",
+        "1!",
+        "ß",
+        "SS",
+        "nan",
+        "-3",
+        "01",
+        "\U0001f600",
+    ]
+)
 FACT_VALUES: st.SearchStrategy[Fact] = (
-    VALUES | st.sampled_from([0, 1, 8, 0.0, 1.0, 0.5]) | st.booleans() | st.none()
+    VALUES
+    | st.sampled_from([0, 1, 8, 0.0, 1.0, 0.5, float("nan"), float("inf"), 2**70, -3])
+    | st.booleans()
+    | st.none()
 )
 REQUIREMENTS = st.builds(
     Requirement,

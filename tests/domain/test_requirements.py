@@ -1,4 +1,4 @@
-"""Requirement expressions: what they mean, which are refused, and that no condition is ever lost."""
+"""Requirement expressions: their meaning, those that are refused, and that no condition is lost."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def nested(depth: int) -> list[Any]:
     return expression
 
 
-# --- what is accepted -------------------------------------------------------------------------------------
+# --- accepted ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("text", [None, "", "[]", " [ ] ", []])
@@ -96,7 +96,7 @@ def test_unknown_keys_are_named_in_order() -> None:
     assert unknown_keys(requirement, {"vcpus", "rack", "memory_mb"}) == ()
 
 
-# --- what is refused --------------------------------------------------------------------------------------
+# --- refused -----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -121,12 +121,12 @@ def test_unknown_keys_are_named_in_order() -> None:
         ("[[]]", "at [0]: unknown operator a list"),
         ('[["==", "$vcpus", "8"]]', "at [0]: unknown operator a list"),
         ('["and"]', '"and" needs at least one condition'),
-        ('["and", []]', "at [1]: an empty list"),
-        ('["and", ["==", "$vcpus", "8"], []]', "at [2]: an empty list"),
+        ('["and", []]', "at [1]: an expression must not contain"),
+        ('["and", ["==", "$vcpus", "8"], []]', "at [2]: an expression must not contain"),
         ('["and", ["==", "$vcpus", "8"], ["and"]]', 'at [2]: "and" needs'),
-        ('["and", ["==", "$vcpus", "8"], ["and", []]]', "at [2][1]: an empty list"),
+        ('["and", ["==", "$vcpus", "8"], ["and", []]]', "at [2][1]: an expression must not contain"),
         ('["and", ""]', "at [1]: not JSON"),
-        ('["and", "[]"]', "at [1]: an empty list"),
+        ('["and", "[]"]', "at [1]: an expression must not contain"),
         ('["and", "8"]', "at [1]: expected a list, got a number"),
         ('["and", null]', "at [1]: expected a list, got null"),
         ('["and", "and"]', "at [1]: not JSON"),
@@ -146,14 +146,14 @@ def test_unknown_keys_are_named_in_order() -> None:
         ('["==", "$vcpus ", "8"]', "at [1]: a key must not contain blanks"),
         ('["==", "$ vcpus", "8"]', "at [1]: a key must not contain blanks"),
         ('["==", "$v\\u00a0cpus", "8"]', "at [1]: a key must not contain blanks"),
-        ('["==", "$vc\\u0000pus", "8"]', "at [1]: '$vc\\x00pus' contains a character that is not text"),
+        ('["==", "$vc\\u0000pus", "8"]', "at [1]: '$vc\\x00pus' contains an invalid character"),
         ('["==", "$vcpus", ""]', "at [2]: a value must not be empty"),
         ('["==", "$vcpus", 8]', "at [2]: a value must be text in quotes, got a number"),
         ('["==", "$vcpus", null]', "at [2]: a value must be text in quotes, got null"),
         ('["==", "$vcpus", true]', "at [2]: a value must be text in quotes, got true"),
         ('["==", "$vcpus", ["8"]]', "at [2]: a value must be text in quotes, got a list"),
-        ('["==", "$rack", "a\\u0000b"]', "at [2]: 'a\\x00b' contains a character that is not text"),
-        ('["==", "$rack", "\\ud800"]', "at [2]: '\\ud800' contains a character that is not text"),
+        ('["==", "$rack", "a\\u0000b"]', "at [2]: 'a\\x00b' contains an invalid character"),
+        ('["==", "$rack", "\\ud800"]', "at [2]: '\\ud800' contains an invalid character"),
         ('["and", ["==", "$a", "1"], ["and", ["==", "$b", "2"], ["==", "$c", 3]]]', "at [2][2][2]: a value"),
         (json.dumps(["and", '["==", "c", "3"]']), "at [1][1]: a key"),
     ],
@@ -191,7 +191,7 @@ def test_deeper_nesting_is_refused_cleanly(text: object) -> None:
 
 
 def test_nesting_by_text_in_text_counts_like_any_other() -> None:
-    # Quoting doubles the backslashes at every level, so text in text runs out of room long before.
+    # Quoting doubles the backslashes at every level, so nested text reaches the length limit much earlier.
     expression: object = nested(MAX_DEPTH - 3)
     for _ in range(3):
         expression = ["and", json.dumps(expression)]
@@ -220,7 +220,7 @@ def test_text_that_is_too_long_is_refused_without_repeating_it() -> None:
         parsed(["and", long])
 
 
-# --- what a condition means -------------------------------------------------------------------------------
+# --- meaning of conditions ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

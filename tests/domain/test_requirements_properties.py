@@ -1,4 +1,4 @@
-"""Requirement expressions against brute force: any facts, any nesting, there and back."""
+"""Requirement expressions against brute force: any facts, any nesting, and round trips."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def rational(value: object) -> Fraction | None:
 
 
 def brute_force(requirement: Requirement, facts: dict[str, Fact]) -> bool:
-    """Compare as fractions, then as text, one condition after the other."""
+    """Check each condition, comparing as fractions if possible, otherwise as text."""
     for condition in requirement.conditions:
         if condition.key not in facts:
             return False

@@ -1,37 +1,38 @@
-"""Which resources are free when: a disposable read model, searched in memory.
+"""In-memory index of resources, their facts and their bookings, for searches.
 
 One object holds the facts of all resources of one kind and the windows in which they are booked, as
-arrays, so that a search among ten thousand hosts is a handful of vector operations. It may be stale;
-whoever books checks the generation of what was chosen (ADR-0004).
+arrays, so that a search among ten thousand hosts is a few vector operations. The index may be stale;
+the transaction that books checks the generations of the chosen resources (ADR-0004).
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Collection, Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from blazar.domain.bookings import Booking, BookingColumns, Bookings, Mask, Rows, micros
 from blazar.domain.capacity import Demand, Share
+from blazar.domain.fact_columns import FactColumn, FactColumns, changed_keys
 from blazar.domain.interval import Interval
 from blazar.domain.lease import ReservationId, ResourceId
+from blazar.domain.preference import Preference
 from blazar.domain.providers import HostProvider
-from blazar.domain.requirements import Condition, Fact, Requirement
+from blazar.domain.requirements import Fact, Requirement
 from blazar.domain.room import Room
 from blazar.domain.supply import Supplies
-
-_CACHED_REQUIREMENTS = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resource:
-    """What a search knows of one resource.
+    """A resource as a search sees it.
 
-    ``facts`` are what requirements are compared with. ``size`` orders resources from small to large.
+    Requirements are compared with ``facts``. ``size`` orders resources from small to large.
     """
 
     id: ResourceId
@@ -39,34 +40,52 @@ class Resource:
     is_reservable: bool
     facts: Mapping[str, Fact]
     size: tuple[int, ...] = ()
+    properties: Mapping[str, Fact] = field(default_factory=dict)
+    """The facts set by operators: resources with scarce ones are kept for requests that ask for them."""
     providers: tuple[HostProvider, ...] = ()
-    """What can be had of it in shares; empty if it is only ever given out whole."""
+    """The providers whose capacity is reserved in shares; empty if the resource is only reserved whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationSummary:
+    """A summary of generations; two are equal only if the same resources have the same generations.
+
+    Generations start at a random number and are incremented by one, so that changes cannot cancel each
+    other out. If a resource is registered again, the sum stays the same with a probability of 2**-40.
+    """
+
+    MODULUS: ClassVar[int] = 2**40
+
+    resources: int
+    total: int
+    """The sum of all generations, each modulo ``MODULUS`` so that databases can compute it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shuffle:
-    """How chance decides what is taken of all that can be had."""
+    """Random choice among suitable resources."""
 
     chance: random.Random
     equals_only: bool = False
-    """Whether resources of another size come before or after, as without chance."""
+    """True if only resources of equal size are shuffled; smaller ones still come first."""
 
 
 class Availability:
     """The facts and bookings of all resources of one kind. Not safe for use by several threads.
 
-    Resources are known by their positions in the masks that methods return and take.
+    Methods take and return masks, in which each resource has a position.
     """
 
     def __init__(self, casefold_facts: Container[str] = frozenset()) -> None:
-        """Begin with nothing; text of *casefold_facts* is equal whatever its case."""
+        """Create an empty index; texts of *casefold_facts* are compared without regard to case."""
         self._casefold_facts = casefold_facts
         self._resources: list[Resource | None] = []
         self._position_of: dict[ResourceId, int] = {}
         self._bookings = Bookings()
-        self._matching: dict[Requirement, Mask] = {}
-        self._preference: NDArray[np.intp] | None = None
-        self._size_ranks: NDArray[np.intp] | None = None
+        self._columns: FactColumns | None = None
+        self._kept_columns: Mapping[str, FactColumn] = {}
+        """Columns that are still valid, kept while ``_columns`` is None."""
+        self._preference: Preference | None = None
         self._reservable: Mask | None = None
         self._known_facts: frozenset[str] | None = None
         self._supplies: Supplies | None = None
@@ -76,13 +95,13 @@ class Availability:
         return len(self._position_of)
 
     def load(self, resources: Iterable[Resource], bookings: Iterable[BookingColumns]) -> None:
-        """Fill an empty object with bookings that come in parts; those of other resources are left out."""
+        """Fill an empty object with bookings, given in parts; bookings of unknown resources are ignored."""
         for resource in resources:
             self.put(resource, ())
         self._bookings.load((part, self._positions_of(part.resource_ids)) for part in bookings)
 
     def put(self, resource: Resource, bookings: Iterable[Booking]) -> None:
-        """Replace all that is known of a resource."""
+        """Replace the facts and bookings of a resource."""
         position = self._position_of.get(resource.id)
         if position is None:
             position = len(self._resources)
@@ -91,11 +110,11 @@ class Availability:
         before = self._resources[position]
         self._resources[position] = resource
         if before is None or not _same_facts(before, resource):
-            self._forget_facts()
+            self._forget_facts(None if before is None else changed_keys(before.facts, resource.facts))
         self._bookings.replace(position, bookings)
 
     def put_bookings(self, resource_id: ResourceId, generation: int, bookings: Iterable[Booking]) -> bool:
-        """Replace the bookings of a resource whose facts are as before.
+        """Replace the bookings of a resource whose facts are unchanged.
 
         Returns:
             Whether the resource is known.
@@ -113,14 +132,14 @@ class Availability:
         generation: int,
         bookings: Mapping[ReservationId, Iterable[Booking]],
     ) -> None:
-        """Replace what some reservations have booked of a known resource, which is as before else."""
+        """Replace the bookings of these reservations of a known resource that is otherwise unchanged."""
         position = self._position_of[resource_id]
         self._resources[position] = replace(self.resource_at(position), generation=generation)
         for reservation_id, own in bookings.items():
             self._bookings.replace_of(position, reservation_id, own)
 
     def drop(self, resource_id: ResourceId) -> None:
-        """Forget a resource; an unknown one is fine."""
+        """Remove a resource; does nothing if it is unknown."""
         position = self._position_of.pop(resource_id, None)
         if position is None:
             return
@@ -129,7 +148,7 @@ class Availability:
         self._forget_facts()
 
     def get(self, resource_id: ResourceId) -> Resource | None:
-        """Return what is known of a resource, or None."""
+        """Return a resource, or None."""
         position = self._position_of.get(resource_id)
         return None if position is None else self._resources[position]
 
@@ -139,6 +158,16 @@ class Availability:
         if resource is None:
             raise KeyError(resource_id)
         return resource.generation
+
+    def generations(self) -> Mapping[ResourceId, int]:
+        """Return the generations at which all resources were read."""
+        return {each.id: each.generation for each in self._resources if each is not None}
+
+    def summary(self) -> GenerationSummary:
+        """Return the summary of the generations at which all resources were read."""
+        modulus = GenerationSummary.MODULUS
+        total = sum(each.generation % modulus for each in self._resources if each is not None)
+        return GenerationSummary(len(self), total)
 
     def resource_at(self, position: int) -> Resource:
         """Return the resource at a position of a mask."""
@@ -156,13 +185,13 @@ class Availability:
         return np.fromiter((find(each, -1) for each in resource_ids), np.int32, len(resource_ids))
 
     def mask_of(self, resource_ids: Iterable[ResourceId]) -> Mask:
-        """Return the mask of these resources; unknown ones are left out."""
+        """Return the mask of these resources; unknown ones are ignored."""
         mask = np.zeros(len(self._resources), np.bool_)
         mask[[self._position_of[each] for each in resource_ids if each in self._position_of]] = True
         return mask
 
     def reservable(self) -> Mask:
-        """Return which resources may be given out at all."""
+        """Return which resources can be reserved at all."""
         if self._reservable is None:
             self._reservable = np.fromiter(
                 (each is not None and each.is_reservable for each in self._resources),
@@ -172,14 +201,16 @@ class Availability:
         return self._reservable
 
     def matching(self, requirement: Requirement) -> Mask:
-        """Return which resources satisfy *requirement*; remembered until some fact changes."""
-        mask = self._matching.get(requirement)
-        if mask is None:
-            mask = self._match(requirement)
-            if len(self._matching) >= _CACHED_REQUIREMENTS:
-                self._matching.clear()
-            self._matching[requirement] = mask
-        return mask
+        """Return which resources satisfy *requirement*; cached until a fact changes."""
+        return self.columns().matching(requirement)
+
+    def columns(self) -> FactColumns:
+        """Return the present facts; other threads may use them while this object changes."""
+        if self._columns is None:
+            facts = [None if each is None else each.facts for each in self._resources]
+            self._columns = FactColumns(facts, self._casefold_facts, self._kept_columns)
+            self._kept_columns = {}
+        return self._columns
 
     def free(
         self,
@@ -190,17 +221,18 @@ class Availability:
         ignoring: Collection[ReservationId] = (),
         awaited: Collection[ResourceId] = (),
     ) -> Mask:
-        """Return which resources nobody has booked, or a share of them, throughout *window*.
+        """Return which resources have no booking, not even of a share, throughout *window*.
 
-        A resource that should have been given back by now but was not is not free for a window that
+        A resource that should have been released by now but was not is not free for a window that
         has begun.
 
         Args:
-            window: When they are needed.
+            window: The requested window.
             now: The present.
-            cleaning_time: Idle time owed before and after another booking.
+            cleaning_time: Idle time required before and after another booking.
             ignoring: Reservations whose own bookings do not count.
-            awaited: Resources that were promised already: that they were not given back does not count.
+            awaited: Resources that are already reserved for the window, for which a late release does not
+                count.
         """
         free = np.ones(len(self._resources), np.bool_)
         free[self._in_the_way(window, now, cleaning_time, ignoring, awaited).positions] = False
@@ -217,7 +249,7 @@ class Availability:
         awaited: Collection[ResourceId] = (),
         beside: Mapping[ResourceId, Sequence[Share | None]] | None = None,
     ) -> Room:
-        """Return how many slots the resources have free throughout *window*.
+        """Return the number of free slots of each resource throughout *window*.
 
         Args:
             demand: What each slot needs.
@@ -226,7 +258,7 @@ class Availability:
             cleaning_time: As for :meth:`free`.
             ignoring: As for :meth:`free`.
             awaited: As for :meth:`free`.
-            beside: What is promised throughout the window besides all bookings.
+            beside: Shares that count throughout the window in addition to all bookings.
         """
         if self._supplies is None:
             self._supplies = Supplies([() if each is None else each.providers for each in self._resources])
@@ -237,45 +269,66 @@ class Availability:
             window.start,
             supplies=self._supplies,
             bookings=self._bookings,
-            # What was given back and is clean by now is past, even if the window began before.
+            # A booking that was released and cleaned by now is over, even if the window began before.
             overlapping=booked.take(booked.held | (booked.ends > micros(now))),
             beside={positions[key]: each for key, each in (beside or {}).items() if key in positions},
         )
 
     def in_order(self, mask: Mask, shuffle: Shuffle | None = None) -> Sequence[int]:
-        """Return the positions that *mask* has, smallest resource first, or as chance has it."""
+        """Return the positions in *mask*, smallest resource first, or shuffled."""
+        return self._order().in_order(mask, shuffle)  # type: ignore[return-value]
+
+    def best_first(
+        self,
+        mask: Mask,
+        window: Interval,
+        *,
+        now: datetime,
+        asked: Collection[str] = (),
+        shuffle: Shuffle | None = None,
+    ) -> Sequence[int]:
+        """Return the positions in *mask*, most preferable first, for reservations of whole resources.
+
+        The order is: few scarce properties that were not requested, small size, long free time before and
+        after the window, then the stable order.
+
+        Args:
+            mask: The candidates: resources that are free in the window.
+            window: The requested window.
+            now: The present.
+            asked: Names of the requested properties.
+            shuffle: Random choice among resources with equally many scarce properties.
+        """
+        positions, order = np.flatnonzero(mask), self._order()
         if shuffle is not None:
-            return self._shuffled(np.flatnonzero(mask), shuffle)
+            return order.best_shuffled(positions, asked, shuffle)  # type: ignore[return-value]
+        free = self._bookings.free_around(window, len(self._resources), now=now)
+        return order.best_first(positions, asked, free)  # type: ignore[return-value]
+
+    def common_first(self, positions: Sequence[int], asked: Collection[str]) -> Sequence[int]:
+        """Return positions in their order, except that unrequested scarce properties come last."""
+        return self._order().common_first(np.asarray(positions, np.intp), asked)  # type: ignore[return-value]
+
+    def longest_free(
+        self, mask: Mask, window: Interval, *, now: datetime, shuffle: Shuffle | None = None
+    ) -> Sequence[int]:
+        """Return the positions in *mask*, longest free time around the window first.
+
+        Ties keep the order of :meth:`in_order`. With *shuffle*, the order is random instead.
+        """
+        positions = self._order().in_order(mask, shuffle)
+        if shuffle is None:
+            free = self._bookings.free_around(window, len(self._resources), now=now)
+            positions = positions[np.argsort(-free[positions], kind="stable")]
+        return positions  # type: ignore[return-value]
+
+    def _order(self) -> Preference:
         if self._preference is None:
-            self._preference = np.array(
-                sorted(
-                    self._position_of.values(),
-                    key=lambda position: (
-                        self.resource_at(position).size,
-                        _natural(self.resource_at(position).id),
-                    ),
-                ),
-                np.intp,
-            )
-        preferred = self._preference
-        return preferred[mask[preferred]]  # type: ignore[return-value]
-
-    def _shuffled(self, positions: NDArray[np.intp], shuffle: Shuffle) -> Sequence[int]:
-        drawn = np.random.default_rng(shuffle.chance.getrandbits(64)).random(len(positions))
-        if not shuffle.equals_only:
-            return positions[np.argsort(drawn)]  # type: ignore[return-value]
-        return positions[np.lexsort((drawn, self._ranks()[positions]))]  # type: ignore[return-value]
-
-    def _ranks(self) -> NDArray[np.intp]:
-        """Return by position how many sizes are smaller, until the facts change."""
-        if self._size_ranks is None:
-            sizes = [() if each is None else each.size for each in self._resources]
-            ranks = {size: rank for rank, size in enumerate(sorted(set(sizes)))}
-            self._size_ranks = np.array([ranks[each] for each in sizes], np.intp)
-        return self._size_ranks
+            self._preference = Preference(self._resources)
+        return self._preference
 
     def known_facts(self) -> frozenset[str]:
-        """Return the names of all facts that at least one resource has."""
+        """Return the names of all facts that any resource has."""
         if self._known_facts is None:
             living = (each for each in self._resources if each is not None)
             self._known_facts = frozenset(name for each in living for name in each.facts)
@@ -297,54 +350,26 @@ class Availability:
             awaited=np.flatnonzero(self.mask_of(awaited)) if awaited else None,
         )
 
-    def _match(self, requirement: Requirement) -> Mask:
-        # Thousands of resources share a few values: each value is compared once.
-        tests: list[tuple[Condition, bool, dict[tuple[type, Fact], bool]]] = [
-            (condition, condition.key in self._casefold_facts, {}) for condition in requirement.conditions
-        ]
-        mask = np.zeros(len(self._resources), np.bool_)
-        for position, resource in enumerate(self._resources):
-            if resource is not None:
-                mask[position] = all(
-                    _holds(condition, resource.facts, ignore_case, known)
-                    for condition, ignore_case, known in tests
-                )
-        return mask
-
-    def _forget_facts(self) -> None:
-        self._matching.clear()
+    def _forget_facts(self, changed: Collection[str] | None = None) -> None:
+        """Forget what followed from the facts; *changed* are the keys that differ, None for a new set."""
+        kept = self._kept_columns if self._columns is None else self._columns.made
+        self._columns = None
+        if changed is None:
+            self._kept_columns = {}
+        else:
+            self._kept_columns = {key: each for key, each in kept.items() if key not in changed}
         self._preference = None
-        self._size_ranks = None
         self._reservable = None
         self._known_facts = None
         self._supplies = None
 
 
-def _holds(
-    condition: Condition,
-    facts: Mapping[str, Fact],
-    ignore_case: bool,
-    known: dict[tuple[type, Fact], bool],
-) -> bool:
-    if condition.key not in facts:
-        return False
-    fact = facts[condition.key]
-    key = (type(fact), fact)  # 1 and True are equal as keys, but do not compare alike
-    if key not in known:
-        known[key] = condition.holds(fact, ignore_case=ignore_case)
-    return known[key]
-
-
 def _same_facts(one: Resource, other: Resource) -> bool:
     return (
         one.facts == other.facts
-        # 1, 1.0 and True are equal, but do not compare alike.
+        # 1, 1.0 and True are equal, but compare differently with requirements.
         and all(type(fact) is type(other.facts[name]) for name, fact in one.facts.items())
         and one.is_reservable == other.is_reservable
         and one.size == other.size
         and one.providers == other.providers
     )
-
-
-def _natural(resource_id: str) -> tuple[int, str]:
-    return (int(resource_id), "") if resource_id.isdecimal() else (2**63, resource_id)

@@ -1,11 +1,11 @@
-"""Requirement expressions: which hosts will do, written by a lessee as JSON text.
+"""Requirement expressions: conditions on hosts, written by a lessee as JSON text.
 
-An expression is a conjunction of comparisons (rest-api 7)::
+An expression is a conjunction of comparisons::
 
     ["and", [">=", "$vcpus", "32"], ["==", "$rack", "r1"]]
 
-:func:`parse` makes a :class:`Requirement` of it once, where it enters; everything behind works with that
-value. What a key means is not known here: the caller hands over a mapping of facts.
+:func:`parse` converts it once, at the entry, to a :class:`Requirement`; all other code uses that value. This
+module does not know the meaning of keys: the caller passes a mapping of facts.
 """
 
 from __future__ import annotations
@@ -17,28 +17,30 @@ import re
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 from blazar.domain.errors import InvalidRequirement
 
 MAX_DEPTH = 32
-"""How deep ``and`` may be nested, counting the outermost as 1."""
+"""The maximum nesting depth of ``and``; the outermost counts as 1."""
 MAX_CONDITIONS = 1000
-"""How many conditions one expression may hold."""
+"""The maximum number of conditions in one expression."""
 MAX_TEXT_LENGTH = 65_536
-"""How many characters an expression may have."""
+"""The maximum length of an expression in characters."""
 
 Fact = str | int | float | bool | None
-"""What is known about one key; None says that the column is null, an absent key that nothing is known."""
+"""The value of one key. None means that the column is null; an absent key means that it is unknown."""
 
 _PLAIN_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
-_BOOLEANS = {"true": 1, "1": 1, "false": 0, "0": 0}
+BOOLEANS: Mapping[str, int] = {"true": 1, "1": 1, "false": 0, "0": 0}
 _EXCERPT_LENGTH = 40
+_CACHED_TEXTS = 128
 
 
 class Operator(enum.Enum):
-    """How a fact is compared with the value of a condition; the fact stands on the left."""
+    """The comparison of a fact, as the left operand, with the value of a condition."""
 
     EQ = "=="
     NE = "!="
@@ -66,37 +68,37 @@ class Condition:
     key: str
     operator: Operator
     value: str
-    _number: Decimal | None = field(init=False, repr=False, compare=False)
+    number: Decimal | None = field(init=False, repr=False, compare=False)
+    """The exact number of the value, if it is a number."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_number", _number(self.value))
+        object.__setattr__(self, "number", number_of(self.value))
 
     def holds(self, actual: Fact, *, ignore_case: bool = False) -> bool:
-        """Return whether *actual* compares with the value as the condition asks.
+        """Return whether the comparison of *actual* with the value holds.
 
-        The first line that fits decides:
+        The first applicable rule decides:
 
         * None matches nothing but ``== null``;
         * a boolean compares as 1 or 0, if the value is ``true``, ``false``, ``1`` or ``0`` in any case;
-        * numbers compare as numbers, exactly, when both sides are one: an int, a finite float, or text
+        * numbers compare as exact numbers if both sides are numbers: an int, a finite float, or text
           such as ``8``, ``-3``, ``16384.0`` (not ``nan``, ``0x10``, ``1e3`` or ``1_000``);
         * everything else compares as text, by code point.
 
         Args:
             actual: The fact.
-            ignore_case: Let ``==`` and ``!=`` on text ignore upper and lower case; the order of text
-                never does.
+            ignore_case: Whether ``==`` and ``!=`` on text ignore case; the order of text never does.
         """
         if actual is None:
             return self.operator is Operator.EQ and self.value == "null"
         compare = _COMPARE[self.operator]
         if isinstance(actual, bool):
-            wanted = _BOOLEANS.get(self.value.lower())
+            wanted = BOOLEANS.get(self.value.lower())
             if wanted is not None:
                 return compare(int(actual), wanted)
-        elif self._number is not None and (number := _number(actual)) is not None:
-            return compare(number, self._number)
-        text = _text(actual)
+        elif self.number is not None and (number := number_of(actual)) is not None:
+            return compare(number, self.number)
+        text = text_of(actual)
         if ignore_case and self.operator in (Operator.EQ, Operator.NE):
             return compare(text.casefold(), self.value.casefold())
         return compare(text, self.value)
@@ -104,7 +106,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """Conditions that all must hold; none means that anything will do."""
+    """Conditions that must all hold; without conditions, every resource matches."""
 
     conditions: tuple[Condition, ...] = ()
 
@@ -116,12 +118,12 @@ class Requirement:
     def matches(self, facts: Mapping[str, Fact], *, casefold_keys: Container[str] = frozenset()) -> bool:
         """Return whether every condition holds for *facts*.
 
-        A key that *facts* lacks makes the answer no, whatever the operator, ``!=`` included.
+        If *facts* lacks a key, the answer is no for every operator, including ``!=``.
 
         Args:
-            facts: What is known about one candidate, by key.
-            casefold_keys: Keys whose text is equal when only upper and lower case differ: text columns
-                of the host record, of which clients expect that ``qemu`` finds ``QEMU``.
+            facts: The facts of one candidate, by key.
+            casefold_keys: Keys whose texts are compared without regard to case: text columns of the host
+                record, where clients expect that ``qemu`` matches ``QEMU``.
         """
         return all(
             condition.key in facts
@@ -134,14 +136,14 @@ class Requirement:
 
 
 def parse(text: object, *, field: str) -> Requirement:
-    """Return what an expression requires.
+    """Return the requirement of an expression.
 
     Nested ``and`` of any depth and items given as JSON text are flattened; no condition is lost.
 
     Args:
         text: JSON text, or the list that it would decode to. None, ``""`` and an empty list require
             nothing.
-        field: The key of the request that holds it, for the message.
+        field: The key of the request that contains the expression, for the message.
 
     Raises:
         InvalidRequirement: It is not an expression, or nests deeper than ``MAX_DEPTH``, or has more
@@ -150,15 +152,23 @@ def parse(text: object, *, field: str) -> Requirement:
     """
     if text is None or text == "":
         return Requirement()
+    return _parse_text(text, field) if isinstance(text, str) else _parse_list(text, _Parser(field))
+
+
+@lru_cache(maxsize=_CACHED_TEXTS)
+def _parse_text(text: str, field: str) -> Requirement:
     parser = _Parser(field)
-    expression = parser.decoded(text, ()) if isinstance(text, str) else text
+    return _parse_list(parser.decoded(text, ()), parser)
+
+
+def _parse_list(expression: object, parser: _Parser) -> Requirement:
     if expression != []:
         parser.collect(expression, (), 1)
     return Requirement(tuple(parser.conditions))
 
 
 def render(requirement: Requirement) -> str:
-    """Return an expression that :func:`parse` makes *requirement* of; ``""`` if it requires nothing."""
+    """Return an expression that :func:`parse` converts to *requirement*; ``""`` if it requires nothing."""
     items = [[each.operator.value, f"${each.key}", each.value] for each in requirement.conditions]
     if not items:
         return ""
@@ -166,23 +176,23 @@ def render(requirement: Requirement) -> str:
 
 
 def unknown_keys(requirement: Requirement, known: Container[str]) -> tuple[str, ...]:
-    """Return the keys that *requirement* names and *known* lacks, sorted."""
+    """Return, sorted, the keys in *requirement* that are not in *known*."""
     return tuple(sorted(key for key in requirement.keys if key not in known))
 
 
 class _Parser:
-    """Collects the conditions of one expression, in the order in which they are written."""
+    """Collects the conditions of one expression, in their order."""
 
     def __init__(self, field: str) -> None:
         self.conditions: list[Condition] = []
         self._field = field
 
     def collect(self, expression: object, at: tuple[int, ...], depth: int) -> None:
-        """Add the conditions of *expression*, found at index path *at*, or refuse it."""
+        """Add the conditions of *expression*, found at index path *at*. Raises InvalidRequirement."""
         if not isinstance(expression, list):
             raise self._refusal(at, f"expected a list, got {_shown(expression)}")
         if not expression:
-            raise self._refusal(at, "an empty list inside of an expression")
+            raise self._refusal(at, "an expression must not contain an empty list")
         if expression[0] != "and":
             self._add(self._condition(expression, at), at)
             return
@@ -195,14 +205,14 @@ class _Parser:
             self.collect(self.decoded(item, here) if isinstance(item, str) else item, here, depth + 1)
 
     def decoded(self, text: str, at: tuple[int, ...]) -> object:
-        """Return what JSON *text* holds."""
+        """Return the decoded JSON *text*."""
         if len(text) > MAX_TEXT_LENGTH:
             raise self._refusal(at, f"longer than {MAX_TEXT_LENGTH} characters")
         try:
             value: object = json.loads(text)
         except RecursionError:
             raise self._refusal(at, f'"and" is nested deeper than {MAX_DEPTH} levels') from None
-        except ValueError:  # besides ill-formed text: a number of thousands of digits
+        except ValueError:  # malformed text, or a number of thousands of digits
             raise self._refusal(at, f"not JSON: {_shown(text)}") from None
         return value
 
@@ -238,7 +248,7 @@ class _Parser:
 
     def _storable(self, text: str, at: tuple[int, ...]) -> str:
         if _UNSTORABLE.search(text):
-            raise self._refusal(at, f"{_shown(text)} contains a character that is not text")
+            raise self._refusal(at, f"{_shown(text)} contains an invalid character")
         return text
 
     def _refusal(self, at: tuple[int, ...], problem: str) -> InvalidRequirement:
@@ -246,23 +256,24 @@ class _Parser:
         return InvalidRequirement(self._field, f"at {place}: {problem}" if place else problem)
 
 
-def _number(value: str | float) -> Decimal | None:
-    """Return the exact number that *value* is, or None if it is none."""
+def number_of(value: str | float) -> Decimal | None:
+    """Return the exact number of *value*, or None if it is not a number."""
     if isinstance(value, int):
         return Decimal(value)
-    # A float means the shortest text that reads back as it, so that 0.1 equals "0.1".
+    # A float equals the shortest text that converts to it, so that 0.1 equals "0.1".
     if isinstance(value, float):
         number = Decimal(repr(value))
         return number if number.is_finite() else None
     return Decimal(value) if _PLAIN_NUMBER.fullmatch(value) else None
 
 
-def _text(value: str | float) -> str:
+def text_of(value: str | float) -> str:
+    """Return the text used to compare a fact as text."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _shown(value: object) -> str:
-    """Return an excerpt of request data that is safe to put into a message."""
+    """Return an excerpt of request data that is safe to include in a message."""
     match value:
         case None:
             return "null"
