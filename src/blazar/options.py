@@ -8,6 +8,7 @@ from __future__ import annotations
 from oslo_config import cfg
 
 from blazar.enforcement import options as enforcement
+from blazar.request_options import LIMIT_OPTIONS
 
 DEFAULT_OPTIONS: list[cfg.Opt] = [
     cfg.HostAddressOpt(
@@ -381,7 +382,7 @@ SIMULATED_OPTIONS: list[cfg.Opt] = [
 GROUPS: dict[str | None, list[cfg.Opt]] = {
     None: DEFAULT_OPTIONS,
     "api": API_OPTIONS,
-    "manager": MANAGER_OPTIONS,
+    "manager": [*MANAGER_OPTIONS, *LIMIT_OPTIONS],
     "physical:host": [*HOST_OPTIONS, *MONITOR_OPTIONS],
     "virtual:floatingip": FLOATINGIP_OPTIONS,
     "quotas": QUOTA_OPTIONS,

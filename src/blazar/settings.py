@@ -10,6 +10,18 @@ from datetime import timedelta
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RequestLimits:
+    """Limits of one request; zero for no limit."""
+
+    reservations: int = 10
+    """Reservations of a lease."""
+    conditions: int = 100
+    """Conditions in the properties of all reservations of a lease together."""
+    amount: int = 1000
+    """Hosts, instances and floating IPs of all reservations of a lease together."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LeaseSettings:
     """Rules for leases, whatever they reserve."""
 
@@ -29,7 +41,8 @@ class LeaseSettings:
     delete_wait: timedelta = timedelta(seconds=30)
     """How long a DELETE waits for the teardown before it answers; zero for not at all."""
     claim_attempts: int = 24
-    """How often a search is begun again because somebody else was faster."""
+    """Attempts of a search whose result other requests claimed first."""
+    limits: RequestLimits = field(default_factory=RequestLimits)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

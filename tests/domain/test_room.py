@@ -1,4 +1,4 @@
-"""How many slots are free in a window: arrays against brute force over every hour."""
+"""Numbers of free instances in a window: arrays against brute force over every hour."""
 
 from __future__ import annotations
 
@@ -204,13 +204,13 @@ class TestRoom:
         return Question(**{**defaults, **fields})  # type: ignore[arg-type]
 
     def test_a_share_is_counted_once_for_each_of_its_slots(self) -> None:
-        """Behaviour 12, 5."""
+        """A share is counted with its number of instances."""
         index = self.index((4, 6, Share(slots=3, demand=Demand.of({"VCPU": 2}))))
 
         assert ask(index, self.question()).slots([0, 1]).tolist() == [2, 8]
 
     def test_only_peaks_inside_of_the_window_count_and_touching_ones_do_not_add_up(self) -> None:
-        """Behaviour 12, 8."""
+        """Only the highest simultaneous use within the window counts."""
         big, small = (Share(slots=1, demand=Demand.of({"VCPU": each})) for each in (7, 3))
         index = self.index((0, 4, big), (4, 5, small), (5, 6, small), (6, 9, big))
 
@@ -270,7 +270,7 @@ class TestRoom:
         assert ask(index, self.question(demand=gpu)).at_most.tolist() == [1]
 
     @pytest.mark.parametrize("amount", [2**31, 2**40])
-    def test_a_demand_that_nobody_can_meet_overflows_nothing(self, amount: int) -> None:
+    def test_a_demand_that_no_host_can_meet_causes_no_overflow(self, amount: int) -> None:
         room = ask(self.index(), self.question(demand=Demand.of({"VCPU": amount})))
 
         assert room.slots([0, 1]).tolist() == [0, 0]

@@ -1,4 +1,4 @@
-"""How many slots of one demand every resource has free throughout a window."""
+"""The number of free slots of one demand on every resource throughout a window."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from blazar.domain.capacity import Demand, Share, count_slots
 from blazar.domain.supply import Supplies
 
 _MANY = 2**31
-"""More slots than anybody can ask for."""
+"""More slots than any request can ask for."""
 
 Shares = Sequence[Share | None]
 
 
 class Room:
-    """The answer to one question, as far as it was looked at.
+    """The free slots for one demand and window, computed as far as needed.
 
-    A bound is known of every resource at once; the peaks of what is booked inside the window are worked
-    out only of those that somebody asks for, because that takes longer.
+    An upper bound is computed for all resources at once. The peaks of the bookings inside the window take
+    longer, so they are computed only for the resources that the caller asks for.
     """
 
     at_most: Numbers
-    """By position: no more slots than that are free. 0 where somebody has all of the resource."""
+    """By position: an upper bound of the free slots. 0 if a booking takes the whole resource."""
     is_shared: Mask
-    """By position: others hold shares of the resource in the window."""
+    """By position: true if other reservations hold shares of the resource in the window."""
 
     def __init__(
         self,
@@ -40,22 +40,22 @@ class Room:
         overlapping: Rows,
         beside: Mapping[int, Shares],
     ) -> None:
-        """Look at all resources.
+        """Compute the bounds of all resources.
 
         Args:
-            demand: What a slot needs.
-            start: When the window begins.
-            supplies: What every resource has.
-            bookings: Knows the demands of the bookings.
+            demand: The needs of a slot.
+            start: The start of the window.
+            supplies: The supply of every resource.
+            bookings: The source of the bookings' demands.
             overlapping: The bookings that count.
-            beside: What else counts throughout the window, by position.
+            beside: Other shares that count throughout the window, by position.
         """
         self._demand = demand
         self._start = micros(start)
         self._supplies = supplies
         size = len(supplies.trees)
         self._bookings = bookings
-        self._beside = beside
+        self._beside = _Beside(beside)
         self._rows = overlapping.take(overlapping.slots > 0)
         self._capacities = [supplies.capacity(name, amount) for name, amount in demand.amounts]
         self._intricate = supplies.intricate(demand)
@@ -64,17 +64,16 @@ class Room:
         self.is_shared[self._rows.positions] = True
         taken = np.zeros(size, np.bool_)
         taken[overlapping.positions[overlapping.slots == 0]] = True
-        for position, shares in beside.items():
-            taken[position] |= None in shares
-            self.is_shared[position] |= any(each is not None for each in shares)
+        taken[self._beside.taken] = True
+        self.is_shared[self._beside.positions] = True
         self.at_most = self._bound(self._capacities)
         if totals:
-            # All providers of a tree together: no choice of Placement gives more.
+            # All providers of a tree together: no choice by Placement gives more.
             self.at_most = np.where(self._intricate, self._bound(totals), self.at_most)
         self.at_most[taken | (~self._intricate & ~supplies.suitable(demand))] = 0
 
     def slots(self, positions: Sequence[int] | NDArray[np.intp]) -> Numbers:
-        """Return how many slots are free throughout the window, one number for each position given."""
+        """Return how many slots are free throughout the window, one number per given position."""
         asked = np.asarray(positions, np.intp)
         free = np.minimum(self._free_at_roots(asked), self.at_most[asked])
         for index in np.flatnonzero(self._intricate[asked] & (self.at_most[asked] > 0)):
@@ -82,7 +81,7 @@ class Room:
         return np.maximum(free, 0)
 
     def _bound(self, capacities: Sequence[Numbers]) -> Numbers:
-        """Return what is free, by what is booked when the window begins."""
+        """Return the free slots according to the bookings at the start of the window."""
         at_start = self._rows.take(self._rows.starts <= self._start)
         bound = np.full(len(self._supplies.trees), _MANY, np.int64)
         for (name, amount), capacity in zip(self._demand.amounts, capacities, strict=True):
@@ -95,12 +94,8 @@ class Room:
         return self._bookings.amounts(resource_class)[rows.demands] * rows.slots
 
     def _used_beside(self, resource_class: str) -> Numbers:
-        used = np.zeros(len(self._supplies.trees), np.int64)
-        for position, shares in self._beside.items():
-            used[position] = sum(
-                dict(each.demand.amounts).get(resource_class, 0) * each.slots for each in shares if each
-            )
-        return used
+        """Return by position the amount of a class in other shares; the caller may change the array."""
+        return self._beside.used(resource_class, len(self._supplies.trees))
 
     def _free_at_roots(self, asked: NDArray[np.intp]) -> Numbers:
         wanted = np.zeros(len(self._supplies.trees), np.bool_)
@@ -116,8 +111,8 @@ class Room:
 
     def _free_in_tree(self, position: int) -> int:
         rows = self._rows.take(self._rows.positions == position)
-        beside = [each for each in self._beside.get(position, ()) if each is not None]
-        # Slots of one demand are alike, whosever they are; and most moments are like another.
+        beside = self._beside.at(position)
+        # Slots of one demand are equal, whichever reservation holds them, and most moments are equal.
         codes, kinds = np.unique(rows.demands, return_inverse=True)
         moments = set()
         for instant in {self._start, *rows.starts[rows.starts > self._start].tolist()}:
@@ -138,13 +133,47 @@ class Room:
         )
 
 
+class _Beside:
+    """Shares that count throughout the window in addition to all bookings, as arrays.
+
+    A request for many slots asks for free slots again for each of its reservations, in addition to all
+    shares that were found so far.
+    """
+
+    def __init__(self, shares_of: Mapping[int, Shares]) -> None:
+        """Store the shares by position; None among them takes the whole resource."""
+        self._shares_of = shares_of
+        found = [(position, each) for position, shares in shares_of.items() for each in shares]
+        shares = [(position, each) for position, each in found if each is not None]
+        self.taken = np.array([position for position, each in found if each is None], np.intp)
+        self.positions = np.array([position for position, _ in shares], np.intp)
+        self._slots = np.array([each.slots for _, each in shares], np.int64)
+        # Identified by id(), because hashing a demand is slow. The shares keep the demands alive.
+        demands = {id(each.demand): each.demand for _, each in shares}
+        kinds = {key: kind for kind, key in enumerate(demands)}
+        self._demands = list(demands.values())
+        self._kinds = np.array([kinds[id(each.demand)] for _, each in shares], np.intp)
+
+    def at(self, position: int) -> list[Share]:
+        """Return the shares at a position."""
+        return [each for each in self._shares_of.get(position, ()) if each is not None]
+
+    def used(self, resource_class: str, size: int) -> Numbers:
+        """Return the amount of a class that the shares use, for each of *size* positions."""
+        used = np.zeros(size, np.int64)
+        amounts = np.array([dict(each.amounts).get(resource_class, 0) for each in self._demands], np.int64)
+        if len(amounts):
+            np.add.at(used, self.positions, amounts[self._kinds] * self._slots)
+        return used
+
+
 class _Peaks:
-    """The highest sums of what bookings have at once, by position."""
+    """The highest simultaneous sums over bookings, by position."""
 
     def __init__(self, rows: Rows, start: int) -> None:
         times = np.concatenate([np.maximum(rows.starts, start), rows.ends])
         positions = np.concatenate([rows.positions, rows.positions])
-        # What ends makes room for what begins at the same instant.
+        # Bookings that end at an instant free their amounts before others begin at that instant.
         is_start = np.repeat(np.array([True, False]), len(rows.starts))
         self._order = np.lexsort((is_start, times, positions))
         self._signs = np.where(is_start, 1, -1)
@@ -153,8 +182,8 @@ class _Peaks:
         self._positions = ordered[self._firsts]
 
     def add_to(self, totals: Numbers, amounts: Numbers) -> None:
-        """Add to *totals*, by position, the peaks of these amounts, one for each row."""
+        """Add to *totals*, by position, the peaks of these amounts; *amounts* has one number per row."""
         if len(self._firsts):
-            # Of each position, all that begins also ends, so every sum begins with nothing.
+            # At each position, everything that begins also ends, so every sum starts at zero.
             sums = np.cumsum((self._signs * np.concatenate([amounts, amounts]))[self._order])
             totals[self._positions] += np.maximum.reduceat(sums, self._firsts)

@@ -1,0 +1,29 @@
+"""Options that limit a single request."""
+
+from __future__ import annotations
+
+from oslo_config import cfg
+
+LIMIT_OPTIONS: list[cfg.Opt] = [
+    cfg.IntOpt(
+        "max_reservations_per_lease",
+        default=10,
+        min=0,
+        help="Maximum number of reservations of a new lease; more are refused with 400. 0: no limit.",
+    ),
+    cfg.IntOpt(
+        "max_conditions_per_lease",
+        default=100,
+        min=0,
+        help="Maximum number of conditions in hypervisor_properties and resource_properties of all "
+        "reservations of a lease together; more are refused with 400. 0: no limit, except 1000 in one "
+        "expression.",
+    ),
+    cfg.IntOpt(
+        "max_amount_per_lease",
+        default=1000,
+        min=0,
+        help="Maximum number of hosts (min), instances and floating IPs (amount) that all reservations of a "
+        "lease may request together; more are refused with 400. 0: no limit.",
+    ),
+]
