@@ -1,4 +1,4 @@
-"""Usage enforcement, as lessees meet it."""
+"""Usage enforcement, as lessees experience it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from app.world import ADMIN, LESSEE, World, lease_of, refusal
+import sqlalchemy as sa
+from app.world import ADMIN, LESSEE, World, lease_of, refusal, shortage
 
-from blazar.booking.contention import Rush
+from blazar.booking.contention import Contention
+from blazar.booking.usage import fitting
+from blazar.db import tables
 from blazar.domain.errors import Forbidden
 from blazar.domain.lease import ResourceId
 from blazar.enforcement.base import Filter
@@ -27,7 +30,7 @@ def with_filters(world: World, *filters: EnforcementFilter) -> None:
 
 
 class Recorder(Filter):
-    """Writes down what it is asked, and refuses what it is told to."""
+    """Filter that records its calls, and refuses if told to."""
 
     def __init__(
         self, journal: list[str], name: str, *, refuses: bool = False, listens: bool = False
@@ -106,16 +109,16 @@ class TestFilters:
     def test_what_cannot_be_had_is_said_first(self, world: World) -> None:
         with_filters(world, Recorder([], "a", refuses=True))
 
-        refusal(world.post("/leases", world.wish(60, 120, min=99, max=99)), 409)
+        shortage(world.post("/leases", world.wish(60, 120, min=99, max=99)))
 
 
 @pytest.mark.usefixtures("hosts")
-class TestSomebodyFaster:
-    """The request is begun again, which is nobody's business, or about other resources, which is."""
+class TestConcurrentBookings:
+    """A retried request asks the filters again only if it now uses other resources."""
 
     @staticmethod
     def overtaken(world: World, act: Callable[[], object]) -> Recorder:
-        """Have *act* done by somebody else once the filters were asked for the first time."""
+        """Run *act* in a concurrent request after the filters were first asked."""
         recorder = Recorder([], "a", listens=True)
         pending = [act]
 
@@ -142,7 +145,7 @@ class TestSomebodyFaster:
     def test_of_other_resources_it_is_asked_again_and_what_was_allowed_is_taken_back(
         self, world: World, hosts: list[str]
     ) -> None:
-        quiet = replace(world.context, filters={}, rush=Rush())
+        quiet = replace(world.context, filters={}, contention=Contention())
         rival = ManagerService(quiet)
         caller = Caller(user_id="rival", project_id="rivals")
         recorder = self.overtaken(world, lambda: rival.create_lease(caller, world.wish(60, 120)))
@@ -157,6 +160,70 @@ class TestSomebodyFaster:
             (Occasion.ABORT, recorder.keys[0]),
             (Occasion.COMMIT, recorder.keys[1]),
         ]
+
+
+class Broken(Filter):
+    """Filter that allows every lease and raises in all other methods."""
+
+    def wants(self, occasion: Occasion, project_id: str | None) -> bool:
+        raise RuntimeError("a bug")
+
+    def deliver(self, occasion: Occasion, document: JsonObject, key: str) -> None:
+        raise KeyError("another bug")
+
+
+@pytest.mark.usefixtures("hosts")
+class TestBrokenFilters:
+    def test_a_lease_ends_though_a_filter_raises_whatever_it_is_asked(
+        self, world: World, failures: list[str]
+    ) -> None:
+        with_filters(world, Broken())
+        lease = world.create("now", 60)
+        world.work()
+
+        world.pass_time(61)
+
+        assert world.status(lease) == "TERMINATED"
+        failures.clear()
+
+    @pytest.mark.parametrize("start", [60, "now"])
+    def test_a_lease_can_be_deleted_though_a_filter_raises(
+        self, world: World, failures: list[str], start: int | str
+    ) -> None:
+        with_filters(world, Broken())
+        lease = world.create(start, 120)
+        world.work()
+
+        world.delete(f"/leases/{lease['id']}")
+        world.work()
+
+        assert world.get(f"/leases/{lease['id']}").status_code == 404
+        failures.clear()
+
+    def test_a_lease_ends_though_its_document_cannot_be_made(self, world: World, failures: list[str]) -> None:
+        recorder = Recorder([], "a", listens=True)
+        with_filters(world, recorder)
+        lease = world.create(60, 120)
+        with world.engine.begin() as connection:
+            connection.execute(sa.update(tables.hosts).values(created_at=None, cpu_info=""))
+            connection.execute(sa.update(tables.reservations).values(resource_type="gone"))
+
+        world.delete(f"/leases/{lease['id']}")
+        world.work()
+
+        assert [occasion for occasion, _ in recorder.told] == [Occasion.COMMIT, Occasion.ON_END]
+        failures.clear()
+
+
+def test_a_document_too_long_for_the_database_is_shortened() -> None:
+    hosts = [{"id": str(number), "reserved_slots": 2, "cpu_info": "x" * 100} for number in range(100)]
+    document = {"id": "lease", "reservations": [{"id": "reservation", "allocations": hosts}]}
+
+    assert fitting(document) == document
+    assert fitting(document, 5000)["reservations"] == [
+        {"id": "reservation", "allocations": [{"id": each["id"], "reserved_slots": 2} for each in hosts]}
+    ]
+    assert fitting(document, 500)["reservations"] == [{"id": "reservation", "allocations": []}]
 
 
 @pytest.mark.usefixtures("hosts")

@@ -1,4 +1,4 @@
-"""Services of an operator's that decide about usage, over real HTTP."""
+"""External services of an operator that decide about usage, over real HTTP."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CALLS = ("check-create", "check-update", "on-end", "commit", "abort")
 
 
 class Quiet(WSGIRequestHandler):
-    """Logs nothing."""
+    """Request handler that logs nothing."""
 
     def log_message(self, *args: Any) -> None:
         return None
@@ -47,7 +47,7 @@ def serving(application: WSGIApplication) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """One request that the service got."""
+    """A request that the service received."""
 
     call: str
     body: dict[str, Any]
@@ -57,7 +57,7 @@ class Asked:
 
 @dataclass(slots=True)
 class Oracle:
-    """Answers every call as it is told, and writes down what it was asked."""
+    """WSGI application that gives a fixed answer to every call and records the requests."""
 
     status: int = 204
     answer: bytes = b""
@@ -82,7 +82,7 @@ class Oracle:
 
 
 def external(url: str, **fields: Any) -> ExternalService:
-    """Return the filter that asks a service."""
+    """Return the filter that calls the service at *url*."""
     settings = ExternalSettings(
         urls={each: url + each for each in CALLS},
         headers={"X-Auth-Token": "key to the service"},
@@ -97,12 +97,12 @@ def external(url: str, **fields: Any) -> ExternalService:
 
 
 def ask_service(world: World, url: str, **fields: Any) -> None:
-    """Have a world ask a service about every lease."""
+    """Let the world ask the service at *url* about every lease."""
     world.restart(replace(world.context, filters={"ExternalServiceFilter": external(url, **fields)}))
 
 
 def new_credits(now: Callable[[], datetime]) -> tuple[Any, WSGIApplication]:
-    """Return the example that keeps credits: its ledger, and the application around it."""
+    """Return the ledger and the WSGI application of the credits example."""
     sys.path.insert(0, str(CREDITS))
     try:
         ledger = importlib.import_module("ledger").Ledger(now=now)

@@ -1,4 +1,4 @@
-"""Asking the operator's filters whether a lease may be made or changed, and telling them what came of it."""
+"""Calls to the operator's filters: whether a lease may be created or changed, and the outcome."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from blazar.booking.search import holdings_of
 from blazar.booking.context import Context
-from blazar.booking.usage import usage_of
+from blazar.booking.search import holdings_of
+from blazar.booking.usage import bare_document, fitting, usage_of
 from blazar.domain.errors import BlazarError, Unavailable
 from blazar.domain.lease import Holdings, Lease, LeaseId, LeaseStatus, ReservationId
 from blazar.ports.enforcement import EnforcementFilter, JsonObject, LeaseUsage, Occasion
-from blazar.ports.store import Message, Transaction
+from blazar.ports.outbox import Message
+from blazar.ports.store import Transaction
 
 PREFIX = "enforcement."
-"""Of the event types of messages to filters, which lie in the outbox among the notifications."""
+"""Prefix of the event types of filter messages, which share the outbox with the notifications."""
 
 _logger = logging.getLogger(__name__)
 
@@ -25,7 +26,7 @@ AllHoldings = Mapping[ReservationId, Holdings]
 
 @dataclass(slots=True, kw_only=True)
 class Enforcing:
-    """The questions of one request. The same one is asked once, however often the request is begun again."""
+    """The filter checks of one request. Retries of the request do not repeat an unchanged check."""
 
     context: Context
     _key: str = ""
@@ -34,14 +35,14 @@ class Enforcing:
     _allowed_by: list[str] = field(default_factory=list)
 
     def check_create(self, lease: Lease, holdings: AllHoldings) -> None:
-        """Return if every filter lets the lease be made. Raises what the first one that does not raises."""
+        """Return if every filter allows the new lease. Raises the error of the first filter that refuses."""
         if self.context.filters:
             usage = usage_of(self.context, lease, holdings, status=LeaseStatus.CREATING)
             about = _question(usage.document)
             self._ask(about, usage, lambda each, key: each.check_create(usage, key))
 
     def check_update(self, current: Lease, held: AllHoldings, lease: Lease, holdings: AllHoldings) -> None:
-        """Return if every filter lets the lease be changed; else as :meth:`check_create`."""
+        """Return if every filter allows the change. Raises as :meth:`check_create` does."""
         if self.context.filters:
             before = usage_of(self.context, current, held, status=LeaseStatus.UPDATING)
             usage = usage_of(self.context, lease, holdings, status=LeaseStatus.UPDATING)
@@ -49,15 +50,15 @@ class Enforcing:
             self._ask(about, usage, lambda each, key: each.check_update(before, usage, key))
 
     def commit(self, transaction: Transaction) -> None:
-        """Have the filters told that what they allowed is stored, together with that."""
+        """Queue messages that tell the filters, in the same transaction, that the allowed lease is stored."""
         self._tell(transaction, Occasion.COMMIT)
 
     @contextmanager
     def aborted_on_failure(self) -> Iterator[None]:
-        """Have the filters told if what they allowed is not stored, and let the error out.
+        """Tell the filters if what they allowed is not stored, and re-raise the error.
 
-        Without an answer of the database nobody knows; what a filter keeps for such a question has to end
-        by itself.
+        If the database did not respond, the outcome is unknown and no message is sent. State that a filter
+        keeps for a check must therefore expire.
         """
         try:
             yield
@@ -70,7 +71,7 @@ class Enforcing:
     def _ask(self, about: object, usage: LeaseUsage, ask: Callable[[EnforcementFilter, str], None]) -> None:
         if about == self._about:
             return
-        # Somebody was faster, and other resources were found: that is another question.
+        # A concurrent request was faster and other resources were found: this is a different check.
         self._abort()
         self._key, self._about = self.context.new_id(), about
         self._asked, self._allowed_by = usage.document, []
@@ -86,7 +87,9 @@ class Enforcing:
                 self._tell(transaction, Occasion.ABORT)
                 transaction.commit()
         except BlazarError as error:
-            _logger.warning("filters are not told that a lease was not stored: %s", error)
+            _logger.warning("cannot tell the filters that a lease was not stored: %s", error)
+        except Exception:
+            _logger.exception("cannot tell the filters that a lease was not stored")
         self._allowed_by = []
 
     def _tell(self, transaction: Transaction, occasion: Occasion) -> None:
@@ -95,21 +98,32 @@ class Enforcing:
 
 
 def tell_end(context: Context, transaction: Transaction, lease: Lease) -> None:
-    """Have the filters told that a lease ends, or is deleted before its end; to be called once for each."""
-    if context.filters:
-        held = transaction.allocations.of_reservations([each.id for each in lease.reservations])
+    """Tell the filters that a lease ends or is deleted before its end; call this once per lease.
+
+    Neither a filter nor a plugin can prevent the end: if the document cannot be built, the filters receive
+    one without resources.
+    """
+    if not context.filters:
+        return
+    held = transaction.allocations.of_reservations([each.id for each in lease.reservations])
+    try:
         document = usage_of(context, lease, holdings_of(held), status=lease.status).document
-        _send(context, transaction, context.filters, Occasion.ON_END, document, f"on-end-{lease.id}")
+    except BlazarError:
+        raise  # a database error: the transaction is lost as well
+    except Exception:
+        _logger.exception("filters are told of an end without its resources: lease_id=%s", lease.id)
+        document = bare_document(lease)
+    _send(context, transaction, context.filters, Occasion.ON_END, document, f"on-end-{lease.id}")
 
 
 class FilterNotifier:
-    """Gives messages to filters; implements :class:`blazar.ports.notifier.Notifier`."""
+    """Delivers messages to filters; implements :class:`blazar.ports.notifier.Notifier`."""
 
     def __init__(self, filters: Mapping[str, EnforcementFilter]) -> None:
         self._filters = filters
 
     def notify(self, event_type: str, payload: JsonObject) -> None:
-        """Deliver; raises Unavailable if it could not be. A filter that is enabled no more is passed over."""
+        """Deliver a message; skip it if its filter is no longer enabled. Raises Unavailable on failure."""
         found = self._filters.get(str(payload["filter"]))
         document = payload["lease"]
         if found is not None and isinstance(document, Mapping):
@@ -117,7 +131,7 @@ class FilterNotifier:
 
 
 def _question(document: JsonObject) -> object:
-    """Return what a question is about: not when it was asked, nor under which ids events would be stored."""
+    """Return the part of a document that identifies a check: without timestamps and event ids."""
     reservations = document["reservations"]
     assert isinstance(reservations, list)
     return {
@@ -138,15 +152,26 @@ def _send(
     document: JsonObject,
     key: str,
 ) -> None:
-    project_id = document["project_id"]
+    project_id = document["project_id"] if isinstance(document["project_id"], str) else None
+    wanting = [name for name in names if _wants(context.filters[name], name, occasion, project_id)]
+    if not wanting:
+        return
+    document = fitting(document)
     messages = [
         Message(
             event_type=PREFIX + occasion,
             lease_id=LeaseId(str(document["id"])),
             payload={"filter": name, "key": key, "lease": document},
         )
-        for name in names
-        if context.filters[name].wants(occasion, project_id if isinstance(project_id, str) else None)
+        for name in wanting
     ]
-    if messages:
-        transaction.outbox.append(messages, context.clock.now())
+    transaction.outbox.append(messages, context.clock.now())
+
+
+def _wants(each: EnforcementFilter, name: str, occasion: Occasion, project_id: str | None) -> bool:
+    try:
+        return each.wants(occasion, project_id)
+    except Exception:
+        # The filter may need the message, so send it.
+        _logger.exception("cannot ask a filter whether it wants a message; sending it: filter=%s", name)
+        return True

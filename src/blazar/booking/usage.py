@@ -1,14 +1,18 @@
-"""Leases with all that they use, as the operator's filters see them (behaviour 7.2)."""
+"""Leases with the resources that they use, as the operator's filters receive them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
 from blazar.booking.context import Context
-from blazar.booking.views import JsonObject, floatingip_view, host_view, lease_view, stock_view
+from blazar.booking.views import JsonObject, discovered_view, floatingip_view, host_view, lease_view
 from blazar.domain.lease import EventType, Holdings, Lease, LeaseStatus, ReservationId, ResourceId
 from blazar.ports.enforcement import LeaseUsage
+
+LONGEST_DOCUMENT = 4_000_000
+"""In characters. Databases accept rows of 16 MiB, but a smaller max_allowed_packet may be configured."""
 
 _HIDDEN = frozenset({"trust_id"})
 _DATES = ("start_date", "end_date", "before_end_date", "created_at", "updated_at", "time")
@@ -22,8 +26,8 @@ def usage_of(
     Args:
         context: The context.
         lease: The lease.
-        holdings: What each of its reservations holds, or is to hold.
-        status: What the document says of the lease.
+        holdings: The present or new holdings of each reservation.
+        status: The status that the document shows.
     """
     resources = _resources(context, {key for each in holdings.values() for key in each})
     document = dict(_plain(lease_view(lease, context.plugins)))
@@ -44,11 +48,56 @@ def usage_of(
     )
 
 
+def fitting(document: JsonObject, longest: int = LONGEST_DOCUMENT) -> JsonObject:
+    """Return a document that fits into a row: its size must never prevent the change that it reports.
+
+    If it is too long, each resource is reduced to its id and slots; if it still is, resources are left out.
+    """
+    for candidate in (document, _with_allocations(document, _shortest)):
+        if len(json.dumps(candidate)) <= longest:
+            return candidate
+    return _with_allocations(document, lambda _: None)
+
+
+def _with_allocations(document: JsonObject, change: Callable[[JsonObject], JsonObject | None]) -> JsonObject:
+    reservations = document["reservations"]
+    assert isinstance(reservations, list)
+    return {
+        **document,
+        "reservations": [
+            {**each, "allocations": [new for one in each["allocations"] if (new := change(one)) is not None]}
+            for each in reservations
+        ],
+    }
+
+
+def bare_document(lease: Lease) -> JsonObject:
+    """Return the facts of a lease that need neither a plugin nor another table."""
+    return {
+        "id": lease.id,
+        "name": lease.name,
+        "user_id": lease.user_id,
+        "project_id": lease.project_id,
+        "start_date": _without_zone(lease.start.isoformat()),
+        "end_date": _without_zone(lease.end.isoformat()),
+        "status": lease.status.value,
+        "reservations": [
+            {"id": each.id, "resource_type": each.resource_type, "allocations": []}
+            for each in lease.reservations
+        ],
+        "events": [],
+    }
+
+
+def _shortest(allocation: JsonObject) -> JsonObject:
+    return {key: allocation[key] for key in ("id", "reserved_slots") if key in allocation}
+
+
 def _allocations(holdings: Holdings, resources: Mapping[ResourceId, JsonObject]) -> list[JsonObject]:
+    """Return each resource once, however many shares of it are held."""
     return [
-        resources[key]
+        resources[key] if share is None else {**resources[key], "reserved_slots": share.slots}
         for key, share in sorted(holdings.items(), key=lambda each: each[0])
-        for _ in range(1 if share is None else share.slots)
         if key in resources
     ]
 
@@ -63,12 +112,12 @@ def _resources(context: Context, ids: set[ResourceId]) -> Mapping[ResourceId, Js
         floatingips = transaction.floatingips.get_many(others) if others else ()
         found |= {each.id: _plain(floatingip_view(each)) for each in floatingips}
         others = ids - found.keys()
-        stock = transaction.stock.get_many(others) if others else ()
-    return found | {each.id: stock_view(each) for each in stock}
+        discovered = transaction.discovered.get_many(others) if others else ()
+    return found | {each.id: discovered_view(each) for each in discovered}
 
 
 def _plain(value: JsonObject) -> JsonObject:
-    """Return a view without what is nobody's business, and with dates that have no zone."""
+    """Return a view without internal keys, and with dates that have no time zone."""
     plain: dict[str, object] = {}
     for key, each in value.items():
         if key in _HIDDEN:

@@ -1,4 +1,4 @@
-"""What an operator's rules about usage are asked: a filter may refuse a lease for what it would use."""
+"""Port: an operator's usage rules; a filter may refuse a lease because of what it would use."""
 
 from __future__ import annotations
 
@@ -14,61 +14,62 @@ JsonObject = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaseUsage:
-    """What a lease uses, or is to use, with its real ids.
+    """The resources that a lease uses or would use, with their real ids.
 
-    Of a lease that is asked for, this is what it is to be; it is not stored yet.
+    For a requested lease, this is the planned usage; the lease is not stored yet.
     """
 
     lease: Lease
     document: JsonObject
-    """The lease as JSON, with the keys of the REST API. Dates are in UTC and have no zone; every reservation
-    has ``allocations``, a list of all that is known of each resource (of a host once for each slot)."""
+    """The lease as JSON, with the keys of the REST API. Dates are in UTC and have no zone. Every reservation
+    has ``allocations``: everything known of each of its resources, each resource once, with
+    ``reserved_slots`` if the reservation holds a share of it."""
 
 
 class Occasion(StrEnum):
-    """What a filter can be told of afterwards."""
+    """Events that a filter can be notified of afterwards."""
 
     COMMIT = "commit"
-    """What it allowed has been stored."""
+    """The allowed change was stored."""
     ABORT = "abort"
-    """What it allowed was not stored after all."""
+    """The allowed change was not stored after all."""
     ON_END = "on-end"
     """The lease ends, or is deleted before its end."""
 
 
 class EnforcementFilter(Protocol):
-    """One rule. Filters are asked in the order in which the configuration names them.
+    """One usage rule. Filters are asked in the order given in the configuration.
 
-    They are asked inside a request, once resources were found, and before anything is stored; the first
-    that refuses has the last word. Somebody else's request may come in between: a filter that counts must
-    do so where it keeps its counts.
+    The manager asks them inside a request, after it has found resources and before it stores anything. The
+    first refusal is final. Other requests may be served in between, so a filter that counts must do so
+    where it keeps its counts.
     """
 
     def check_create(self, usage: LeaseUsage, key: str) -> None:
-        """Return if the lease may be made.
+        """Return if the lease may be created.
 
         Args:
             usage: The lease.
-            key: Names this question, of which :meth:`deliver` may speak later.
+            key: Identifies this question; :meth:`deliver` may refer to it later.
 
         Raises:
-            BlazarError: It may not; the message says why, and goes to the lessee.
+            BlazarError: The lease is refused; the message gives the reason and is shown to the lessee.
         """
 
     def check_update(self, current: LeaseUsage, usage: LeaseUsage, key: str) -> None:
-        """Return if the lease may be changed from *current* to *usage*; else as ``check_create``."""
+        """Return if the lease may change from *current* to *usage*; otherwise as ``check_create``."""
 
     def wants(self, occasion: Occasion, project_id: str | None) -> bool:
-        """Return whether it is to be told of what happens to a project's leases."""
+        """Return whether to notify the filter of this event for a project's leases."""
 
     def deliver(self, occasion: Occasion, document: JsonObject, key: str) -> None:
-        """Take note. This happens at least once, and maybe long after.
+        """Handle a notification. It is sent at least once, and may be sent much later.
 
         Args:
             occasion: What has happened.
-            document: The lease, as in :class:`LeaseUsage`, as it was then.
-            key: Of the question that was asked; at the end the same each time for one lease.
+            document: The lease at that time, as in :class:`LeaseUsage`.
+            key: The key of the question that was asked; at the end of a lease, the same each time.
 
         Raises:
-            Unavailable: It is to be told again later.
+            Unavailable: Delivery must be tried again later.
         """
