@@ -146,7 +146,15 @@ MANAGER_OPTIONS: list[cfg.Opt] = [
         "longest_retry_seconds",
         default=60,
         min=1,
-        help="Seconds that are waited at most before a failed step is tried again.",
+        help="Longest delay in seconds before a failed step is retried.",
+    ),
+    cfg.IntOpt(
+        "outbox_give_up_hours",
+        default=72,
+        min=0,
+        help="Hours after which delivery of a notification, or of a message to an enforcement filter, is not "
+        "retried any more. The message is kept; blazar-manage outbox lists, resends and deletes such "
+        "messages. 0 for retrying without limit.",
     ),
     cfg.IntOpt(
         "sweep_interval_minutes",

@@ -1,4 +1,4 @@
-"""What becomes of messages whose sender dies."""
+"""Messages whose sender is killed."""
 
 from __future__ import annotations
 
@@ -6,18 +6,24 @@ from collections.abc import Mapping
 from datetime import timedelta
 
 import pytest
+import sqlalchemy as sa
 from reconcile.lab import Lab
 
 from blazar.cloud.simulated import SimulatedCrash
-from blazar.ports.store import Message
+from blazar.db import tables
+from blazar.domain.errors import Unavailable
+from blazar.domain.lease import LeaseId
+from blazar.enforcement.base import Filter
+from blazar.ports.enforcement import JsonObject, Occasion
+from blazar.ports.outbox import Letter, Message
 from blazar.reconcile.outbox import SENT_AT_ONCE, OutboxSender
 
 TAKEOVER = timedelta(seconds=15)
-"""What is promised of whatever a dead manager was at."""
+"""The time within which the work of a dead manager is taken over."""
 
 
 class Deadly:
-    """Whoever notifies it is killed."""
+    """Notifier that kills the manager that uses it."""
 
     def notify(self, event_type: str, payload: Mapping[str, object]) -> None:
         raise SimulatedCrash(event_type)
@@ -50,3 +56,125 @@ def test_all_that_is_due_is_sent_however_much_it_is(lab: Lab) -> None:
 
     assert lab.sent.counts[leases[0], "lease.many"] == 2 * SENT_AT_ONCE
     assert all(lab.sent.counts[lease, "lease.create"] == 1 for lease in leases)
+
+
+class Choosy:
+    """Notifier that raises *error* for the lease named *broken* and delivers all other messages."""
+
+    def __init__(self, broken: str, error: Exception) -> None:
+        self.broken = broken
+        self.error = error
+        self.delivered: list[str] = []
+        self.tries: list[float] = []
+
+    def notify(self, event_type: str, payload: Mapping[str, object]) -> None:
+        if payload["name"] == self.broken:
+            self.tries.append(0)
+            raise self.error
+        self.delivered.append(str(payload["name"]))
+
+
+def put(lab: Lab, *names: str) -> None:
+    with lab.store.begin() as transaction:
+        transaction.outbox.append(
+            [
+                Message(event_type="lease.test", lease_id=LeaseId("lease"), payload={"name": name})
+                for name in names
+            ],
+            lab.clock.now(),
+        )
+        transaction.commit()
+
+
+def letters(lab: Lab, *, failed: bool) -> tuple[Letter, ...]:
+    with lab.store.read() as transaction:
+        return transaction.outbox.list(failed=failed, limit=9)
+
+
+@pytest.mark.parametrize("error", [Unavailable("not now"), RuntimeError("a bug"), OSError("no CA file")])
+def test_a_message_that_raises_anything_delays_only_itself(
+    lab: Lab, unexpected_errors: list[str], error: Exception
+) -> None:
+    put(lab, *(f"{number}" for number in range(2 * SENT_AT_ONCE)))
+    choosy = Choosy("0", error)
+    sender = OutboxSender(lab.store, lab.clock, choosy, {})
+
+    for _ in range(4):
+        sender.send_due()
+
+    assert choosy.delivered == [f"{number}" for number in range(1, 2 * SENT_AT_ONCE)]
+    [waiting] = letters(lab, failed=False)
+    assert "not now" in str(waiting.problem) or type(error).__name__ in str(waiting.problem)
+    unexpected_errors.clear()
+
+
+def test_a_message_is_tried_less_and_less_often_and_then_given_up(lab: Lab) -> None:
+    put(lab, "bad")
+    choosy = Choosy("bad", Unavailable("not now"))
+    sender = OutboxSender(lab.store, lab.clock, choosy, {}, give_up_after=timedelta(hours=1))
+
+    for _ in range(2 * 3600):
+        sender.send_due()
+        lab.clock.advance(timedelta(seconds=1))
+
+    assert 10 < len(choosy.tries) < 25
+    assert letters(lab, failed=False) == ()
+    [given_up] = letters(lab, failed=True)
+    assert given_up.problem == "not now"
+    assert given_up.failed_at is not None
+
+
+def test_a_message_is_tried_for_ever_where_the_option_says_so(lab: Lab) -> None:
+    put(lab, "bad")
+    sender = OutboxSender(
+        lab.store, lab.clock, Choosy("bad", Unavailable("not now")), {}, give_up_after=timedelta(0)
+    )
+
+    for _ in range(10):
+        lab.clock.advance(timedelta(days=1000))
+        sender.send_due()
+
+    assert len(letters(lab, failed=False)) == 1
+
+
+def test_a_damaged_message_is_set_aside_and_the_others_leave(lab: Lab) -> None:
+    put(lab, "a", "b", "c", "d")
+    with lab.engine.begin() as connection:
+        for name, payload in (("a", "{broken"), ("b", "[1]")):
+            this = tables.outbox.c.payload.contains(f'"{name}"')
+            connection.execute(sa.update(tables.outbox).where(this).values(payload=payload))
+    choosy = Choosy("none", RuntimeError())
+
+    OutboxSender(lab.store, lab.clock, choosy, {}).send_due()
+
+    assert choosy.delivered == ["c", "d"]
+    assert [each.payload for each in letters(lab, failed=True)] == ["{broken", "[1]"]
+
+
+def test_notifications_do_not_wait_for_a_filter_that_does_not_answer(lab: Lab) -> None:
+    class Slow(Filter):
+        told = 0
+
+        def deliver(self, occasion: Occasion, document: JsonObject, key: str) -> None:
+            self.told += 1
+            lab.clock.advance(timedelta(seconds=10))
+            raise Unavailable("no answer")
+
+    slow, choosy = Slow(), Choosy("none", RuntimeError())
+    told = Message(
+        event_type="enforcement.on-end",
+        lease_id=LeaseId("lease"),
+        payload={"filter": "slow", "key": "k", "lease": {}},
+    )
+    with lab.store.begin() as transaction:
+        transaction.outbox.append([told] * 4 * SENT_AT_ONCE, lab.clock.now())
+        transaction.commit()
+    put(lab, "notice")
+    sender = OutboxSender(lab.store, lab.clock, choosy, {"slow": slow})
+
+    began = lab.clock.now()
+    while not choosy.delivered:
+        sender.send_due()
+
+    assert lab.clock.now() - began <= timedelta(seconds=10)
+    assert slow.told == 1

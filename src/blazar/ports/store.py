@@ -20,6 +20,7 @@ from blazar.domain.providers import HostProvider
 from blazar.ports.availability import AvailabilityReader
 from blazar.ports.discovered import DiscoveredResources
 from blazar.ports.floatingips import FloatingIPStore
+from blazar.ports.outbox import Outbox
 from blazar.ports.quotas import QuotaStore
 from blazar.ports.work import WorkStore
 
@@ -253,17 +254,6 @@ class JournalEntry:
     request_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
-    """A notification on its way out. ``payload`` is JSON."""
-
-    id: int = 0
-    event_type: str
-    lease_id: LeaseId
-    payload: Mapping[str, object]
-    attempts: int = 0
-
-
 class Journal(Protocol):
     """Every transition, kept after its lease is gone."""
 
@@ -284,22 +274,6 @@ class Journal(Protocol):
 
     def list(self, lease_id: str) -> tuple[JournalEntry, ...]:
         """Return a lease's entries, oldest first."""
-
-
-class Outbox(Protocol):
-    """Notifications that leave after the commit, at least once."""
-
-    def append(self, messages: Sequence[Message], at: datetime) -> None:
-        """Add messages."""
-
-    def take(self, now: datetime, until: datetime, limit: int) -> tuple[Message, ...]:
-        """Return messages that are due, oldest first; nobody else is given them before *until*."""
-
-    def remove(self, message_ids: Collection[int]) -> None:
-        """Forget messages that have been delivered."""
-
-    def postpone(self, message_id: int, until: datetime) -> None:
-        """Have a message that could not be delivered tried again."""
 
 
 class Findings(Protocol):

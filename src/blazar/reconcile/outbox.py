@@ -1,30 +1,39 @@
-"""Sending what lies in the outbox: at least once, and never in the way of anything else."""
+"""Sending messages from the outbox: at least once, and a failing message delays only itself."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 
+from blazar.booking.context import Context
 from blazar.booking.enforcement import PREFIX, FilterNotifier
-from blazar.domain.errors import BlazarError, Unavailable
+from blazar.domain.errors import BlazarError
 from blazar.ports.clock import Clock
 from blazar.ports.enforcement import EnforcementFilter
+from blazar.ports.log_context import LogContext, NoLogContext
 from blazar.ports.notifier import Notifier
-from blazar.ports.store import Message, Store
-from blazar.ports.trail import NoTrail, Trail
+from blazar.ports.outbox import Message
+from blazar.ports.store import Store
 
 SENT_AT_ONCE = 50
-"""How many messages are taken from the outbox in one transaction."""
+"""Maximum number of messages taken from the outbox in one transaction."""
+GIVE_UP_AFTER = timedelta(days=3)
+"""Default age after which the sender gives up on a message."""
 _TAKEN_FOR = timedelta(seconds=15)
-"""Then others send what a manager took that died; if it is only slow, it is sent twice."""
+"""Afterwards, another manager sends the messages. If the first one was only slow, they are sent twice."""
+_LONGEST_BATCH = timedelta(seconds=5)
+"""Time after which the rest of a batch is left to the next one, so that no other manager sends it too."""
 _LONGEST_PAUSE = timedelta(minutes=5)
+_SLOW = timedelta(seconds=1)
+"""A receiver whose failure took this long is not tried again for ``_SILENCE``."""
+_SILENCE = timedelta(seconds=30)
 
 _logger = logging.getLogger(__name__)
 
 
 class OutboxSender:
-    """Takes messages out of the outbox and gives them to a notifier, or to the operator's filters."""
+    """Takes messages from the outbox and delivers them to a notifier or to the operator's filters."""
 
     def __init__(
         self,
@@ -32,56 +41,108 @@ class OutboxSender:
         clock: Clock,
         notifier: Notifier,
         filters: Mapping[str, EnforcementFilter],
-        trail: Trail | None = None,
+        log_context: LogContext | None = None,
+        *,
+        give_up_after: timedelta = GIVE_UP_AFTER,
     ) -> None:
+        """Create a sender.
+
+        Args:
+            store: The store with the outbox.
+            clock: The clock.
+            notifier: The receiver of notifications.
+            filters: The receivers of filter messages, by name.
+            log_context: The log context, which adds the lease to log lines.
+            give_up_after: Age at which an undeliverable message is marked as failed; zero for never.
+        """
         self._store = store
         self._clock = clock
         self._notifier = notifier
         self._filters = FilterNotifier(filters)
-        self._trail = trail or NoTrail()
+        self._log_context = log_context or NoLogContext()
+        self._give_up_after = give_up_after
+        self._silent_until: dict[str, datetime] = {}
 
     def send_due(self) -> int:
-        """Send what is due, up to :data:`SENT_AT_ONCE`; return how many messages were delivered.
+        """Send due messages, up to :data:`SENT_AT_ONCE`; return the number of delivered messages.
 
-        A message that cannot be delivered is tried again later; those behind it are not held up.
+        An undeliverable message is retried at increasing intervals, and marked as failed once it is too old.
+        It delays no other message.
         """
         now = self._clock.now()
         with self._store.begin() as transaction:
             messages = transaction.outbox.take(now, now + _TAKEN_FOR, SENT_AT_ONCE)
             transaction.commit()
         delivered: list[int] = []
-        silent: set[object] = set()
-        for message in messages:
-            with self._trail.working_on(lease_id=message.lease_id):
-                if self._deliver(message, silent):
-                    delivered.append(message.id)
-                else:
-                    self._postpone(message.id, message.attempts)
-        if delivered:
-            with self._store.begin() as transaction:
-                transaction.outbox.remove(delivered)
-                transaction.commit()
+        try:
+            # Filters may take seconds; notifications do not wait for them.
+            for message in sorted(messages, key=_is_for_filter):
+                if self._clock.now() - now >= _LONGEST_BATCH:
+                    break
+                with self._log_context.working_on(lease_id=message.lease_id):
+                    if self._deliver(message):
+                        delivered.append(message.id)
+        finally:
+            if delivered:
+                with self._store.begin() as transaction:
+                    transaction.outbox.remove(delivered)
+                    transaction.commit()
         return len(delivered)
 
-    def _deliver(self, message: Message, silent: set[object]) -> bool:
-        """Return whether a message was delivered; who does not answer is added to those that are silent."""
-        is_for_filter = message.event_type.startswith(PREFIX)
-        notifier = self._filters if is_for_filter else self._notifier
-        receiver = message.payload["filter"] if is_for_filter else None
+    def _deliver(self, message: Message) -> bool:
+        """Return whether a message was delivered; if not, it was scheduled again."""
+        receiver = str(message.payload.get("filter")) if _is_for_filter(message) else None
+        began = self._clock.now()
+        if receiver is not None and began < self._silent_until.get(receiver, began):
+            self._plan_again(message, self._silent_until[receiver], f"{receiver} does not respond")
+            return False
         try:
-            if receiver in silent:
-                raise Unavailable("an earlier one was not delivered")
+            notifier = self._notifier if receiver is None else self._filters
             notifier.notify(message.event_type, message.payload)
         except BlazarError as error:
-            _logger.warning("%s was not delivered: %s", message.event_type, error)
-            if is_for_filter:
-                # To wait once for who does not answer is enough; the others must not wait as long.
-                silent.add(receiver)
-            return False
-        return True
+            problem = str(error)
+            _logger.warning("message not delivered: id=%d event=%s %s", message.id, message.event_type, error)
+        except Exception as error:
+            # The text of an unexpected error may contain a URL with a password; the log masks passwords.
+            problem = f"unexpected {type(error).__name__}; the manager's log has its traceback"
+            _logger.exception("message not delivered: id=%d event=%s", message.id, message.event_type)
+        else:
+            return True
+        now = self._clock.now()
+        if receiver is not None and now - began >= _SLOW:
+            self._silent_until[receiver] = now + _SILENCE
+        self._plan_again(message, now + _pause(message.attempts), problem)
+        return False
 
-    def _postpone(self, message_id: int, attempts: int) -> None:
-        pause = min(_LONGEST_PAUSE, timedelta(seconds=2 ** min(attempts, 16)))
+    def _plan_again(self, message: Message, due_at: datetime, problem: str) -> None:
+        now = self._clock.now()
+        age = now - (message.created_at or now)
+        is_given_up = bool(self._give_up_after) and age >= self._give_up_after
         with self._store.begin() as transaction:
-            transaction.outbox.postpone(message_id, self._clock.now() + pause)
+            if is_given_up:
+                transaction.outbox.fail(message.id, now, problem)
+            else:
+                transaction.outbox.postpone(message.id, due_at, problem)
             transaction.commit()
+        if is_given_up:
+            _logger.error("message given up: id=%d event=%s %s", message.id, message.event_type, problem)
+
+
+def make_sender(context: Context, notifier: Notifier) -> OutboxSender:
+    """Return a sender for the process with this context."""
+    return OutboxSender(
+        context.store,
+        context.clock,
+        notifier,
+        context.filters,
+        context.log_context,
+        give_up_after=context.settings.reconciler.outbox_give_up_after,
+    )
+
+
+def _is_for_filter(message: Message) -> bool:
+    return message.event_type.startswith(PREFIX)
+
+
+def _pause(attempts: int) -> timedelta:
+    return min(_LONGEST_PAUSE, timedelta(seconds=2 ** min(attempts, 16)))
