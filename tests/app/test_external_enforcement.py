@@ -1,4 +1,4 @@
-"""A service of the operator's decides about usage: the protocol, over real HTTP, and the example."""
+"""Enforcement by an operator's external service: the protocol over real HTTP, and the example service."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from app.floatingips import Pool, address
 from app.slots import instances
 from app.usage import Oracle, ask_service, new_credits, serving
 from app.world import LESSEE, World, lease_of, refusal
+from trickling import HABITS, trickling
 
 from blazar.domain.errors import UsageDenied
 from blazar.enforcement.base import Filter
@@ -69,13 +70,15 @@ class TestWhatIsAsked:
         assert [len(each["reservations"][0]["allocations"]) for each in (before, after)] == [1, 2]
         assert {each["event_type"] for each in before["events"]} >= {"start_lease", "end_lease"}
 
-    def test_slots_are_listed_one_by_one(self, world: World, oracle: Oracle, url: str) -> None:
+    def test_each_host_is_listed_once_with_its_slots(self, world: World, oracle: Oracle, url: str) -> None:
         ask_service(world, url)
 
         world.create(60, 120, asked=instances(amount=3))
 
         (reservation,) = oracle.asked[0].body["lease"]["reservations"]
-        assert len(reservation["allocations"]) == 3
+        assert sum(each["reserved_slots"] for each in reservation["allocations"]) == 3
+        hosts = [each["id"] for each in reservation["allocations"]]
+        assert len(hosts) == len(set(hosts)) == 1
 
     def test_floating_ips_are_among_them(self, world: World, pool: Pool, oracle: Oracle, url: str) -> None:
         (registered,) = pool.register(1)
@@ -156,7 +159,7 @@ class TestAnswers:
         created = refusal(world.post("/leases", world.wish(60, 120)), 400)
         changed = refusal(world.put(f"/leases/{lease['id']}", {"end_date": world.date(400)}), 400)
 
-        assert created == changed == "The service that decides about usage does not allow this"
+        assert created == changed == "The usage enforcement service does not allow this"
         assert world.snapshot() == before
 
     def test_an_error_may_mean_yes(self, world: World, oracle: Oracle, url: str) -> None:
@@ -171,11 +174,11 @@ class TestAnswers:
 class TestNoAnswer:
     @pytest.fixture
     def silent(self) -> Iterator[str]:
-        """Yield the URL of a service that takes connections and never answers."""
+        """Yield the URL of a service that accepts connections and never answers."""
         with socket.create_server(("127.0.0.1", 0)) as server:
             yield f"http://127.0.0.1:{server.getsockname()[1]}/"
 
-    def test_weakness_38_a_service_that_never_answers_does_not_hold_anybody_up(
+    def test_weakness_38_a_service_that_never_answers_blocks_no_other_request(
         self, world: World, silent: str
     ) -> None:
         lease = world.create("now", 60)
@@ -185,11 +188,33 @@ class TestNoAnswer:
 
         message = refusal(world.post("/leases", world.wish(90, 120)), 503)
         refusal(world.put(f"/leases/{lease['id']}", {"end_date": world.date(70)}), 503)
-        assert "usage cannot be reached" in message
+        assert "enforcement service cannot be reached" in message
         assert world.snapshot() == before
 
         world.pass_time(61)
         assert world.status(lease) == "TERMINATED"
+
+    @pytest.mark.parametrize("habit", HABITS)
+    def test_a_service_whose_answer_never_ends_blocks_no_request(self, world: World, habit: bytes) -> None:
+        with trickling(habit) as slow:
+            ask_service(world, slow, timeout_seconds=0.2)
+
+            message = refusal(world.post("/leases", world.wish(90, 120)), 503)
+
+        assert "enforcement service cannot be reached" in message
+
+    def test_an_endless_answer_is_not_read_to_its_end(self, world: World, oracle: Oracle, url: str) -> None:
+        ask_service(world, url)
+        oracle.status, oracle.answer = 403, b'{"message": "' + b"x" * 10_000_000 + b'"}'
+
+        message = refusal(world.post("/leases", world.wish(90, 120)), 400)
+
+        assert message == "The usage enforcement service does not allow this"
+
+    def test_a_missing_ca_file_is_no_answer(self, world: World, url: str) -> None:
+        ask_service(world, url.replace("http:", "https:"), verify="/there/is/none")
+
+        refusal(world.post("/leases", world.wish(90, 120)), 503)
 
     def test_it_may_mean_yes(self, world: World, silent: str) -> None:
         ask_service(world, silent, timeout_seconds=0.2, allow_on_error=True)
@@ -270,14 +295,14 @@ class TestTheEnd:
 
 
 class NoToAll(Filter):
-    """Refuses what those before it have allowed."""
+    """Filter that refuses every lease, after earlier filters have allowed it."""
 
     def check_create(self, usage: LeaseUsage, key: str) -> None:
         raise UsageDenied("no")
 
 
 class TestCredits:
-    """The example under ``examples/credits``."""
+    """The example in ``examples/credits``."""
 
     def test_what_is_used_is_paid_and_the_rest_comes_back(self, world: World) -> None:
         ledger, application = new_credits(world.clock.now)

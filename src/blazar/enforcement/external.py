@@ -1,15 +1,17 @@
-"""A service of the operator's is asked over HTTP whether a lease may be made or changed.
+"""Filter that asks an external service over HTTP whether a lease may be created or changed.
 
-The paths, bodies and answers are those of the existing service (behaviour 7.2, rest-api 8). What is new is
-optional: timeouts, what an answer that does not come means, who is exempt, and being told afterwards.
+The paths, bodies and answers are those of the previous service. Optional additions are timeouts, the choice
+to allow leases while the external service is down, exempt projects, and calls that report the outcome.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urljoin, urlsplit
 
@@ -18,29 +20,33 @@ from oslo_config.cfg import ConfigOpts
 
 from blazar.domain.errors import EnforcementUnavailable, Unavailable, UsageDenied
 from blazar.enforcement.options import GROUP
+from blazar.http_deadlines import DeadlineAdapter, deadline
 from blazar.ports.enforcement import JsonObject, LeaseUsage, Occasion
-from blazar.telemetry.trail import global_request_id
+from blazar.telemetry.log_context import global_request_id
 
 if TYPE_CHECKING:
     from blazar.ports.enforcement import EnforcementFilter
 
 _CHECK_CREATE, _CHECK_UPDATE = "check-create", "check-update"
 _FROM_BASE = (_CHECK_CREATE, _CHECK_UPDATE, Occasion.ON_END.value)
-"""Calls whose URL follows from the base; the others are made only if theirs is configured."""
+"""Calls whose URL is derived from the base; the others are made only if their URL is configured."""
 _CALLS = (*_FROM_BASE, Occasion.COMMIT.value, Occasion.ABORT.value)
 _LONGEST_MESSAGE = 1000
+_LONGEST_ANSWER = 64 * 1024
+"""Bytes of an answer that are read; the message in a longer answer is not shown to the lessee."""
 
 _logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExternalSettings:
-    """How the service is spoken to."""
+    """Settings of the calls to the external service."""
 
     urls: Mapping[str, str]
-    """By call; one that is missing is not made, and allows everything."""
+    """By call; a call without a URL is not made and allows everything."""
     headers: Mapping[str, str]
     timeout_seconds: float
+    """Limit for a whole call, from connecting to the last byte of the answer."""
     allow_on_error: bool
     exempt_project_ids: frozenset[str]
     auth_url: str | None
@@ -48,31 +54,41 @@ class ExternalSettings:
     verify: bool | str
 
 
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    status_code: int
+    body: bytes
+
+    @property
+    def ok(self) -> bool:
+        return self.status_code < HTTPStatus.BAD_REQUEST
+
+
 class ExternalService:
-    """The filter."""
+    """The filter that calls the external service."""
 
     def __init__(self, settings: ExternalSettings) -> None:
         self._settings = settings
 
     def check_create(self, usage: LeaseUsage, key: str) -> None:
-        """Ask ``check-create``.
+        """Call ``check-create``.
 
         Raises:
-            UsageDenied: The service says no, or something else than yes.
-            EnforcementUnavailable: It does not answer, and that does not mean yes.
+            UsageDenied: The service denies the lease, or gives an unexpected answer.
+            EnforcementUnavailable: The service does not answer, and leases are not allowed in this case.
         """
         self._check(_CHECK_CREATE, usage, {}, key)
 
     def check_update(self, current: LeaseUsage, usage: LeaseUsage, key: str) -> None:
-        """Ask ``check-update``; raises as :meth:`check_create`."""
+        """Call ``check-update``; raises as :meth:`check_create` does."""
         self._check(_CHECK_UPDATE, usage, {"current_lease": current.document}, key)
 
     def wants(self, occasion: Occasion, project_id: str | None) -> bool:
-        """Return whether there is a URL for it, and the project is not exempt."""
+        """Return whether a URL for the call is configured and the project is not exempt."""
         return occasion.value in self._settings.urls and not self._is_exempt(project_id)
 
     def deliver(self, occasion: Occasion, document: JsonObject, key: str) -> None:
-        """Tell the service. Raises Unavailable if it does not take note."""
+        """Deliver a message to the service. Raises Unavailable if the service does not accept it."""
         answer = self._post(occasion.value, {}, document, key)
         if not answer.ok:
             raise Unavailable(f"{occasion.value} was answered with {answer.status_code}")
@@ -88,19 +104,19 @@ class ExternalService:
         except Unavailable as error:
             if not self._settings.allow_on_error:
                 raise EnforcementUnavailable(
-                    "The service that decides about usage cannot be reached; try again later"
+                    "The usage enforcement service cannot be reached; try again later"
                 ) from error
-            _logger.warning("lease %s is allowed without having been checked: %s", usage.lease.id, error)
+            _logger.warning("lease %s is allowed without a check: %s", usage.lease.id, error)
             return
         if answer.status_code == HTTPStatus.NO_CONTENT:
             return
         if answer.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR and self._settings.allow_on_error:
-            _logger.warning("%s was answered with %d, which means yes here", call, answer.status_code)
+            _logger.warning("%s was answered with %d; allowing the lease", call, answer.status_code)
             return
         raise UsageDenied(_reason(answer))
 
-    def _post(self, call: str, more: JsonObject, document: JsonObject, key: str) -> requests.Response:
-        """Return the answer. Raises Unavailable if there is none."""
+    def _post(self, call: str, more: JsonObject, document: JsonObject, key: str) -> _Answer:
+        """Return the answer. Raises Unavailable if none arrives in time."""
         context = {
             "user_id": document["user_id"],
             "project_id": document["project_id"],
@@ -111,37 +127,52 @@ class ExternalService:
         request_id = global_request_id()
         if request_id is not None:
             headers["X-Openstack-Request-Id"] = request_id
+        body = {"context": context, **more, "lease": document}
         try:
-            return requests.post(
-                self._settings.urls[call],
-                json={"context": context, **more, "lease": document},
-                headers=headers,
+            return self._exchange(self._settings.urls[call], body, headers)
+        except (requests.RequestException, OSError) as error:
+            # The error text may contain the URL, and with it credentials.
+            raise Unavailable(f"{call} got no answer: {type(error).__name__}") from error
+
+    def _exchange(self, url: str, body: JsonObject, headers: Mapping[str, str]) -> _Answer:
+        """Return the answer; read no more of it than needed."""
+        with deadline(self._settings.timeout_seconds), requests.Session() as session:
+            for scheme in ("http://", "https://"):
+                session.mount(scheme, DeadlineAdapter())
+            with session.post(
+                url,
+                json=body,
+                headers=dict(headers),
                 timeout=self._settings.timeout_seconds,
                 allow_redirects=False,
                 verify=self._settings.verify,
-            )
-        except requests.RequestException as error:
-            # Its text may show the URL, and with it credentials.
-            raise Unavailable(f"{call} got no answer: {type(error).__name__}") from error
+                stream=True,
+            ) as response:
+                content = b""
+                for part in response.iter_content(8192):
+                    content += part
+                    if len(content) > _LONGEST_ANSWER:
+                        break
+                return _Answer(response.status_code, content[: _LONGEST_ANSWER + 1])
 
 
-def _reason(answer: requests.Response) -> str:
-    """Return what the lessee is told."""
+def _reason(answer: _Answer) -> str:
+    """Return the message for the lessee."""
     try:
-        body = answer.json() if answer.status_code == HTTPStatus.FORBIDDEN else None
-    except requests.JSONDecodeError:
+        body = json.loads(answer.body) if answer.status_code == HTTPStatus.FORBIDDEN else None
+    except (ValueError, RecursionError):
         body = None
     message = body.get("message") if isinstance(body, dict) else None
     if isinstance(message, str) and message:
         return message[:_LONGEST_MESSAGE]
-    return "The service that decides about usage does not allow this"
+    return "The usage enforcement service does not allow this"
 
 
 def make_filter(conf: ConfigOpts) -> ExternalService:
     """Return the filter; the entry point ``ExternalServiceFilter``.
 
     Raises:
-        ValueError: No URL is configured, or one is none of HTTP.
+        ValueError: No URL is configured, a URL is not an HTTP URL, or the CA file does not exist.
     """
     options = conf[GROUP]
     headers = {}
@@ -158,9 +189,16 @@ def make_filter(conf: ConfigOpts) -> ExternalService:
             exempt_project_ids=frozenset(options.external_service_exempt_project_ids),
             auth_url=options.external_service_auth_url,
             region_name=options.external_service_region_name,
-            verify=options.external_service_cafile or True,
+            verify=_read_cafile(conf) or True,
         )
     )
+
+
+def _read_cafile(conf: ConfigOpts) -> str | None:
+    path: str | None = conf[GROUP].external_service_cafile
+    if path and not Path(path).exists():
+        raise ValueError(f"[{GROUP}] external_service_cafile: file {path} does not exist")
+    return path
 
 
 def _read_urls(conf: ConfigOpts) -> Mapping[str, str]:
@@ -168,20 +206,20 @@ def _read_urls(conf: ConfigOpts) -> Mapping[str, str]:
     urls = {}
     for call in _CALLS:
         option = f"external_service_{call.replace('-', '_')}_endpoint"
-        # As a relative URL, which is how the existing service finds it.
+        # Joined as a relative URL, as in the previous service.
         url = conf[GROUP][option] or (urljoin(base, call) if base and call in _FROM_BASE else None)
         if url:
             _check_url(url, option if conf[GROUP][option] else "external_service_base_endpoint")
             urls[call] = url
     if not urls:
-        raise ValueError(f"[{GROUP}] external_service_base_endpoint: is not set, nor is any other endpoint")
+        raise ValueError(f"[{GROUP}] external_service_base_endpoint: must be set if no other endpoint is")
     return urls
 
 
 def _check_url(url: str, option: str) -> None:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ValueError(f"[{GROUP}] {option}: is no URL with http:// or https:// and a host")
+        raise ValueError(f"[{GROUP}] {option}: must be a URL with http:// or https:// and a host")
 
 
 if TYPE_CHECKING:

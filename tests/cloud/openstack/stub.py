@@ -1,7 +1,7 @@
-"""An OpenStack of canned answers, over HTTP on a free port of this machine.
+"""A stub of OpenStack with prepared replies, over HTTP on a free port of this machine.
 
-It has a Keystone that hands out tokens; what else is asked gets the answers that were laid out for it,
-or 404. Everything that was asked can be looked at afterwards.
+Its Keystone issues tokens. Other requests get the replies that a test prepared, or 404. All requests are
+recorded.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ CATALOG = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """An answer. Text is sent as it is, anything else as JSON."""
+    """A reply. Text is sent unchanged, other values as JSON."""
 
     status: int = 200
     body: Any = field(default_factory=dict)
     headers: Mapping[str, str] = field(default_factory=dict)
     is_withheld: bool = False
-    """Nothing is sent as long as the stub lives."""
+    """No reply is sent until the stub is closed."""
     is_cut: bool = False
-    """The connection is closed instead."""
+    """The connection is closed without a reply."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What was asked."""
+    """A recorded request."""
 
     method: str
     path: str
@@ -54,17 +54,17 @@ class Request:
 
     @property
     def token(self) -> str | None:
-        """Return the token that it bore."""
+        """Return the token of the request."""
         return self.headers.get("X-Auth-Token")
 
 
 class StubCloud:
-    """A server in threads of its own; use it in a ``with`` statement."""
+    """A server with its own threads; use it in a ``with`` statement."""
 
     def __init__(self) -> None:
         self.requests: list[Request] = []
         self.endpoints = {service_type: {("internal", "one"): path} for service_type, path in CATALOG.items()}
-        """Paths by interface and region, by service type: what the catalog says."""
+        """The catalog: paths by interface and region, by service type."""
         self.token_expires_at = "2999-01-01T00:00:00.000000Z"
         self._replies: dict[tuple[str, str], list[Reply]] = defaultdict(list)
         self._lock = threading.Lock()
@@ -91,7 +91,7 @@ class StubCloud:
 
     @property
     def url(self) -> str:
-        """Return the URL that the paths are below of."""
+        """Return the base URL of all paths."""
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     @property
@@ -100,17 +100,17 @@ class StubCloud:
         return int(self._server.server_address[1])
 
     def lay_out(self, method: str, path: str, *replies: Reply) -> None:
-        """Answer so from now on: each reply once, but the last one as often as it is asked for."""
+        """Prepare replies: each is used once, but the last one for all further requests."""
         with self._lock:
             self._replies[method, path] = list(replies)
 
     def asked(self, method: str, path: str) -> list[Request]:
-        """Return what was asked at this path, oldest first."""
+        """Return the requests for this path, oldest first."""
         with self._lock:
             return [each for each in self.requests if (each.method, each.path) == (method, path)]
 
     def answer(self, request: Request) -> Reply:
-        """Return the reply to a request, and keep the request."""
+        """Record a request and return its reply."""
         with self._lock:
             self.requests.append(request)
             replies = self._replies.get((request.method, request.path))
@@ -174,7 +174,7 @@ class _Handler(Handler):
     server: _Server
 
     def serve(self) -> None:
-        """Answer the request at hand."""
+        """Serve the current request."""
         content = self.content()
         parts = urlsplit(self.path)
         request = Request(

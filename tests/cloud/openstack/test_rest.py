@@ -1,4 +1,4 @@
-"""Calls: what is sent, what answers mean, pages, time-outs and connections."""
+"""Calls: requests, errors, pages, time-outs and connections."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import pytest
 from cloud.openstack.conftest import MakeCloud
 from cloud.openstack.stub import Reply, Request, StubCloud
 from telemetry.listening import listening
+from trickling import HABITS, trickling
 
 from blazar.cloud.openstack.driver import OpenStackCloud
 from blazar.domain.errors import CloudConflict, CloudError, CloudNotFound, CloudRefused, CloudUnavailable
 from blazar.ports.compute import Lessee
-from blazar.telemetry.trail import arriving
+from blazar.telemetry.log_context import arriving
 
 AGGREGATES = "/compute/v2.1/os-aggregates"
 ACTION = f"{AGGREGATES}/7/action"
@@ -27,7 +28,7 @@ def add_host(cloud: OpenStackCloud) -> None:
 
 
 def error_of(stub: StubCloud, cloud: OpenStackCloud, reply: Reply) -> CloudError:
-    """Return what a write that is answered so raises."""
+    """Return the error that a write with this reply raises."""
     stub.lay_out("POST", ACTION, reply)
     with pytest.raises(CloudError) as error:
         add_host(cloud)
@@ -170,11 +171,34 @@ def test_a_read_that_was_waited_for_is_not_sent_again(
     assert len(stub.asked("GET", AGGREGATES)) == 1
 
 
+@pytest.mark.parametrize("habit", HABITS)
+def test_an_answer_that_trickles_in_is_given_up(
+    stub: StubCloud, cloud_of: MakeCloud, credentials: str, habit: bytes
+) -> None:
+    with trickling(habit) as url:
+        cloud = cloud_of(f"{credentials}[nova]\ntimeout = 0.2\nendpoint_override = {url}\n")
+
+        with pytest.raises(CloudUnavailable, match=r"not finished within 0\.6 s"):
+            cloud.compute.list_aggregates()
+
+
+@pytest.mark.parametrize("habit", HABITS)
+def test_a_token_that_trickles_in_is_given_up(
+    cloud_of: MakeCloud, credentials: str, stub: StubCloud, habit: bytes
+) -> None:
+    with trickling(habit) as url:
+        slow = credentials.replace(f"{stub.url}/", url)
+        cloud = cloud_of(f"{slow}timeout = 0.2\n")
+
+        with pytest.raises(CloudUnavailable, match="Keystone"):
+            cloud.compute.list_aggregates()
+
+
 def test_a_service_that_does_not_run_is_unavailability(
     stub: StubCloud, cloud_of: MakeCloud, credentials: str
 ) -> None:
     with StubCloud() as gone:
-        url = gone.url.replace("//", "//somebody:hidden@")
+        url = gone.url.replace("//", "//user:hidden@")
 
     with pytest.raises(CloudUnavailable, match="Nova: POST /os-aggregates/7/action: ") as error:
         add_host(cloud_of(f"{credentials}[nova]\nendpoint_override = {url}\n"))
@@ -280,7 +304,7 @@ def test_a_service_that_repeats_itself_is_not_asked_for_ever(stub: StubCloud, cl
 
 
 def test_threads_keep_their_connections(stub: StubCloud, cloud: OpenStackCloud) -> None:
-    """As many as there are workers and threads for requests, 72 by default; the library keeps ten."""
+    """As many as workers and request threads, 72 by default; the library keeps ten."""
     number = 24
     stub.lay_out("GET", AGGREGATES, Reply(body={"aggregates": []}))
     cloud.compute.list_aggregates()

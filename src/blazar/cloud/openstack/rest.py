@@ -1,4 +1,4 @@
-"""One service's REST API: a call, its error, its pages."""
+"""A client for the REST API of one service: calls, errors, pages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from keystoneauth1.session import Session
 from blazar.cloud.openstack.access import Access, Grant
 from blazar.cloud.openstack.answers import Answer, failure, short
 from blazar.domain.errors import CloudError, CloudNotFound, CloudUnavailable
-from blazar.telemetry.trail import global_request_id
+from blazar.http_deadlines import DeadlineExceeded
+from blazar.telemetry.log_context import global_request_id
 
 if TYPE_CHECKING:
     from requests import Response
@@ -22,32 +23,33 @@ Means = Mapping[int, type[CloudError]]
 
 _NOTHING_SPECIAL: Means = {}
 _PASSING = frozenset({500, 502, 503})
-"""Said by a service, or by what is before it, that may be well the next moment."""
+"""Statuses that a service or its proxy may return for a moment only."""
 _OF_A_LIST: Means = {404: CloudUnavailable}
-"""Lists may be empty, but are always there; it was not the service that said this."""
+"""Errors for a list. It always exists, possibly empty, so a 404 does not come from the service."""
 _OF_A_LATER_PAGE: Means = {400: CloudUnavailable, 404: CloudUnavailable}
-"""What the page begins after has gone meanwhile; the list must be read anew."""
+"""Errors for a later page. The item before it was deleted, so the list must be read again."""
 
 
 class RestClient:
-    """A service, as somebody sees it; safe to use from any thread.
+    """A service with one user's rights; thread-safe.
 
-    A path is given as its segments, which are escaped. Every method may raise, besides what it names:
+    A path is given as its segments, which are escaped. Every method may raise, in addition to the errors that
+    it names:
 
     * ``CloudNotFound`` for 404;
     * ``CloudConflict`` for 409;
-    * ``CloudRefused`` for any other 4xx but 401, 408, 425 and 429;
-    * ``CloudUnavailable`` for everything else that is no usable answer.
+    * ``CloudRefused`` for any other 4xx except 401, 408, 425 and 429;
+    * ``CloudUnavailable`` for every other response that is not usable, and for none.
     """
 
     def __init__(self, name: str, session: Session, access: Access, *, versioned_as: str | None) -> None:
-        """Make no call yet.
+        """Create the client; makes no call.
 
         Args:
-            name: Of the service, for messages.
-            session: Speaks to the service.
-            access: Says where it is, and what it wants to see.
-            versioned_as: What it is called in the header of microversions; None if it has none.
+            name: The service's name, for messages.
+            session: Sends the requests.
+            access: Returns the URL and the headers.
+            versioned_as: The service's name in the microversion header; None if it has no microversions.
         """
         self.name = name
         self.access = access
@@ -55,7 +57,7 @@ class RestClient:
         self._versioned_as = versioned_as
 
     def seen_with(self, access: Access) -> RestClient:
-        """Return the same service as somebody else sees it, over the same connections."""
+        """Return a client for the same service with another user's rights, over the same connections."""
         return RestClient(self.name, self._session, access, versioned_as=self._versioned_as)
 
     def get(
@@ -65,35 +67,35 @@ class RestClient:
         version: str | None = None,
         means: Means = _NOTHING_SPECIAL,
     ) -> Answer:
-        """Return the answer to a GET; parameters that are None are left out."""
+        """Return the response to a GET; parameters that are None are omitted."""
         given = {key: value for key, value in (params or {}).items() if value is not None}
         return self._call("GET", segments, version=version, means=means, params=given)
 
     def find(
         self, *segments: str | int, params: Mapping[str, Any] | None = None, version: str | None = None
     ) -> Answer | None:
-        """Return the answer to a GET, or None for 404."""
+        """Return the response to a GET, or None for 404."""
         try:
             return self.get(*segments, params=params, version=version)
         except CloudNotFound:
             return None
 
     def post(self, *segments: str | int, body: object, version: str | None = None) -> Answer:
-        """Return the answer to a POST of a JSON body."""
+        """Return the response to a POST of a JSON body."""
         return self._call("POST", segments, version=version, json=body)
 
     def put(self, *segments: str | int, body: object, version: str | None = None) -> Answer:
-        """Return the answer to a PUT of a JSON body."""
+        """Return the response to a PUT of a JSON body."""
         return self._call("PUT", segments, version=version, json=body)
 
     def patch(self, *segments: str | int, body: object, content_type: str) -> Answer:
-        """Return the answer to a PATCH of a JSON body of a special type."""
+        """Return the response to a PATCH of a JSON body with this content type."""
         return self._call("PATCH", segments, json=body, headers={"Content-Type": content_type})
 
     def delete(
         self, *segments: str | int, version: str | None = None, means: Means = _NOTHING_SPECIAL
     ) -> Answer:
-        """Return the answer to a DELETE."""
+        """Return the response to a DELETE."""
         return self._call("DELETE", segments, version=version, means=means)
 
     def list(
@@ -109,14 +111,14 @@ class RestClient:
 
         Args:
             segments: The path.
-            key: Where in the body the items are; they have an ``id``, if there is more than one page.
-            parse: Makes of an item what is returned.
+            key: The key of the items in the body; if there are several pages, items have an ``id``.
+            parse: Returns the result for one item.
             params: Sent with every page.
             version: The microversion.
-            until_empty: Ask on until a page is empty, instead of as long as the service names a next one.
+            until_empty: Read pages until one is empty, instead of while the service names a next one.
 
         Raises:
-            CloudUnavailable: The list changed while it was read, besides the usual reasons.
+            CloudUnavailable: The list changed while it was read, or for the usual reasons.
         """
         items: list[ItemT] = []
         marker: str | None = None
@@ -133,7 +135,7 @@ class RestClient:
             if marker is None:
                 return tuple(items)
             if marker == before:
-                raise CloudUnavailable(f"{answer.call}: the same page came twice")
+                raise CloudUnavailable(f"{answer.call}: the same page was returned twice")
 
     def _call(
         self,
@@ -147,7 +149,7 @@ class RestClient:
         path = "/".join(quote(str(each), safe="") for each in segments)
         call = f"{self.name}: {method} /{path}"
         if any(str(each) in ("", ".", "..") for each in segments):
-            raise CloudNotFound(f"{call}: there is nothing of this name")
+            raise CloudNotFound(f"{call}: no object can have this name")
         if version is not None:
             content["microversion"] = version
             content["microversion_service_type"] = self._versioned_as
@@ -161,14 +163,14 @@ class RestClient:
         return Answer(call, response)
 
     def _read(self, call: str, grant: Grant, method: str, path: str, content: Mapping[str, Any]) -> Response:
-        """Return the answer to what changes nothing: if there is none at once, that to asking once more.
+        """Return the response to a call that changes nothing; repeat it once unless it timed out.
 
-        A look at a reservation is many of these, and is worth nothing if one of them fails.
+        An observation of a reservation makes many such calls, and is useless if one of them fails.
         """
         try:
             response = self._exchange(call, grant, method, path, content)
         except CloudUnavailable as error:
-            if isinstance(error.__cause__, ConnectTimeout):
+            if isinstance(error.__cause__, (ConnectTimeout, DeadlineExceeded)):
                 raise
         else:
             if response.status_code not in _PASSING:
@@ -187,7 +189,7 @@ class RestClient:
                 f"{grant.url}/{path}",
                 method,
                 **{**content, "headers": headers},
-                # The token is in the headers already; asking the session for it would not be thread-safe.
+                # The token is in the headers already; the session's own authentication is not thread-safe.
                 authenticated=False,
                 raise_exc=False,
             )
@@ -198,7 +200,7 @@ class RestClient:
 
 
 def _next_marker(body: Mapping[str, Any], key: str, *, until_empty: bool) -> str | None:
-    """Return what the next page begins after, if there is one by Glance's ``next`` or the others' links."""
+    """Return the marker of the next page, if Glance's ``next`` or other services' links name one."""
     links = body.get(f"{key}_links", ())
     has_next = until_empty or body.get("next") or any(link["rel"] == "next" for link in links)
     return str(body[key][-1]["id"]) if has_next and body[key] else None

@@ -1,9 +1,11 @@
-"""From the configuration: who speaks to which service, and over what connections.
+"""Clients for the services of the configuration, with their credentials and connections.
 
-Services whose groups say the same of their user share its token.
+Services whose groups have the same credentials share a token.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 from keystoneauth1.session import Session, TCPKeepAliveAdapter
 from oslo_config import cfg
@@ -14,17 +16,37 @@ from blazar.cloud.openstack.identity import has_credentials, load_plugin, make_o
 from blazar.cloud.openstack.options import KEYSTONE
 from blazar.cloud.openstack.rest import RestClient
 from blazar.cloud.openstack.settings import Connection, read_connection, read_location
+from blazar.http_deadlines import DeadlineAdapter, deadline
+
+_PARTS_OF_A_CALL = 3
+"""The parts of a call: connecting, waiting, reading. The limit for the whole call is so many timeouts."""
+
+
+class BoundedSession(Session):
+    """A session whose calls end after three timeouts, even if the response arrives slowly."""
+
+    def request(self, *arguments: Any, **options: Any) -> Any:
+        """Return the response. Raises DeadlineExceeded, in addition to the errors of a session."""
+        timeout = options.get("timeout") or self.timeout
+        if timeout is None:
+            return super().request(*arguments, **options)
+        with deadline(_PARTS_OF_A_CALL * float(timeout)):
+            return super().request(*arguments, **options)
+
+
+class _Adapter(DeadlineAdapter, TCPKeepAliveAdapter):
+    """Connections with keep-alive that end at a deadline."""
 
 
 class Services:
-    """Makes the clients of the services of one configuration, in which all options are registered."""
+    """Factory for the clients of one configuration, in which all options are registered."""
 
     def __init__(self, conf: cfg.ConfigOpts, *, connections: int) -> None:
-        """Read nothing yet.
+        """Create the factory; reads no option yet.
 
         Args:
             conf: The configuration.
-            connections: Threads that may speak to one service at the same time.
+            connections: Maximum number of concurrent connections to one service.
         """
         self._conf = conf
         self._connections = connections
@@ -36,13 +58,13 @@ class Services:
         """Return the client of a service.
 
         Args:
-            group: Of its options.
-            name: For messages.
-            version: Put at the end of a URL in which no version is; None if its URLs have none.
-            versioned_as: What it is called in the header of microversions; None if it has none.
+            group: The group of its options.
+            name: The service's name, for messages.
+            version: Appended to a URL without a version; None if the service's URLs have no version.
+            versioned_as: The service's name in the microversion header; None if it has no microversions.
 
         Raises:
-            OptionError: The options cannot be used.
+            OptionError: An option is invalid or missing.
         """
         location = read_location(self._conf, group, version)
         session = self._session(read_connection(self._conf, group))
@@ -50,18 +72,18 @@ class Services:
         return RestClient(name, session, access, versioned_as=versioned_as)
 
     def credentials(self, group: str) -> Credentials:
-        """Return the user of a service: of its own group, of ``[keystone]``, or of the old options."""
+        """Return the user of a service, from its own group, ``[keystone]``, or the old options."""
         owner = next((each for each in (group, KEYSTONE) if has_credentials(self._conf, each)), None)
         plugin = make_old_plugin(self._conf) if owner is None else load_plugin(self._conf, owner)
         connection = read_connection(self._conf, owner or KEYSTONE)
-        # A plugin that cannot say what makes it special is shared by the group that describes it.
+        # A plugin without a cache id is shared by the services that use its group.
         key = (plugin.get_cache_id() or owner, connection)
         if key not in self._credentials:
             self._credentials[key] = Credentials(plugin, self._session(connection))
         return self._credentials[key]
 
     def _session(self, connection: Connection) -> Session:
-        session = Session(
+        session = BoundedSession(
             verify=connection.verify,
             cert=connection.certificate,
             timeout=connection.timeout_seconds,
@@ -69,5 +91,5 @@ class Services:
             app_version=__version__,
         )
         for scheme in ("http://", "https://"):
-            session.mount(scheme, TCPKeepAliveAdapter(pool_maxsize=self._connections))
+            session.mount(scheme, _Adapter(pool_maxsize=self._connections))
         return session
