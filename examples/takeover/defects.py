@@ -1,4 +1,4 @@
-"""What else is wrong in databases of the existing service, one of each."""
+"""Further defects of databases of the existing service, one of each kind."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _DAY = timedelta(days=1)
 
 
 def add_defects(installation: Installation) -> None:
-    """Add all of them, on hosts and addresses of their own, a year ahead."""
+    """Add all defects, a year ahead, on hosts and addresses that no other lease uses."""
     _add_resources(installation)
     _add_double_promises(installation)
     _add_odd_leases(installation)
@@ -99,7 +99,7 @@ def _add_odd_leases(there: Installation) -> None:
     there.lease("two ends", past, over, status="TERMINATED")
     there.event("two ends", "end_lease", there.now, "UNDONE", mark=" again")
     there.event("two ends", "inspect_lease", there.now, "UNDONE")
-    there.event("a lease that nobody knows", "start_lease", there.now, "UNDONE")
+    there.event("a nonexistent lease", "start_lease", there.now, "UNDONE")
     there.rows[old_schema.events][-1]["lease_id"] = None
     _ahead(there, "without an end", day=366)
     rows = there.rows[old_schema.events]
@@ -113,7 +113,7 @@ def _add_odd_details(there: Installation) -> None:
         "flavor is no JSON": flavors("102", resource_properties="m1.small"),
         "slots of nothing": instances("102", vcpus=0, memory_mb=0, disk_gb=0),
         "required address is none": floatingips(id_of("floating IP 102"), required=["203.0.113"]),
-        "of a type that nobody knows": Asked(resource_type="network", details={}, held=()),
+        "of an unknown type": Asked(resource_type="network", details={}, held=()),
     }
     for day, (name, asked) in enumerate(odd.items(), 370):
         _ahead(there, name, asked, day=day)

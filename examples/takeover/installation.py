@@ -1,6 +1,6 @@
-"""Rows of an installation of the existing service, as it writes them.
+"""Database rows of an installation of the existing service, as that service writes them.
 
-Everything is named after a number, and its id follows from its name: two runs make the same rows.
+Names contain a number and ids are derived from names, so two runs make the same rows.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Row = dict[str, Any]
 
 
 def id_of(name: str) -> str:
-    """Return the id of what has this name."""
+    """Return the id that is derived from a name."""
     return str(uuid.uuid5(NAMESPACE, name))
 
 
@@ -48,7 +48,7 @@ def flavor_json(**changes: Any) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """A reservation: its type, columns of its details, and what it holds, once for each slot."""
+    """A reservation: its type, the columns of its details, and its resources, one entry per instance."""
 
     resource_type: str
     details: Row
@@ -66,7 +66,7 @@ def hosts(*held: str, count_range: str | None = None, **details: Any) -> Asked:
 
 
 def instances(*held: str, **details: Any) -> Asked:
-    """Return a reservation of one instance, of 4 vCPUs unless told otherwise, on each of these hosts."""
+    """Return a reservation of one instance, by default of 4 vCPUs, on each of these hosts."""
     columns = {"vcpus": 4, "memory_mb": 4096, "disk_gb": 20, "amount": len(held), "affinity": None}
     return Asked(
         resource_type="virtual:instance",
@@ -107,12 +107,12 @@ _STATUSES: Mapping[str, tuple[str, str, str]] = {
     "UPDATING": ("active", "DONE", "UNDONE"),
     "ERROR": ("error", "ERROR", "UNDONE"),
 }
-"""By status of a lease: that of its reservations, of its start and of its end."""
+"""By lease status: the statuses of the reservations, of the start event and of the end event."""
 
 
 @dataclass(slots=True)
 class Installation:
-    """Rows by table; *now* is naive UTC, as everything there."""
+    """Rows by table; *now* is naive UTC, like all times in that database."""
 
     now: datetime
     rows: dict[sa.Table, list[Row]] = field(default_factory=lambda: defaultdict(list))
@@ -178,13 +178,13 @@ class Installation:
         """Add a lease with its events and reservations, and return its id.
 
         Args:
-            name: Of the lease.
-            start: When it starts.
-            end: When it ends.
-            *asked: Its reservations.
-            status: Its status, which its parts fit.
-            events: Statuses of start and end, where they are others.
-            reserved: The status of its reservations, where it is another.
+            name: The name of the lease.
+            start: The start date.
+            end: The end date.
+            *asked: The reservations.
+            status: The status of the lease; the statuses of events and reservations follow from it.
+            events: The statuses of the start and end events, if they differ.
+            reserved: The status of the reservations, if it differs.
             **columns: Further columns.
         """
         usual = _STATUSES.get(status, _STATUSES["PENDING"])
@@ -213,7 +213,7 @@ class Installation:
         return lease_id
 
     def event(self, name: str, kind: str, time: datetime | None, status: str, mark: str = "") -> str:
-        """Add an event of a lease; a *mark* tells it from another of its kind."""
+        """Add an event of a lease; *mark* distinguishes it from another event of the same type."""
         return self.add(
             old_schema.events,
             id_of(f"{kind} of {name}{mark}"),
@@ -224,7 +224,7 @@ class Installation:
         )
 
     def reserve(self, name: str, place: int, asked: Asked, status: str, **columns: Any) -> str:
-        """Add a reservation of a lease with its details and what it holds, and return its id."""
+        """Add a reservation of a lease with its details and allocations, and return its id."""
         reservation_id = id_of(f"reservation {place} of {name}")
         details_id = id_of(f"details {place} of {name}")
         described = {

@@ -1,6 +1,7 @@
 """Write a database as the existing service leaves it: ``python examples/takeover/old_installation.py FILE``.
 
-More than a thousand leases in every status, and one of every defect that ``blazar-manage import`` knows.
+The database has more than a thousand leases in all statuses, and one defect of each kind that
+``blazar-manage import`` detects.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ from blazar.manager.clocks import SystemClock
 
 
 def main() -> None:
-    """Write it, and say how many leases there are."""
+    """Write the database and print the number of leases."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("target", help="a new file for SQLite, or the URL of an empty database")
-    parser.add_argument("--now", help="the present there, as in 2031-01-01T00:00; the present by default")
+    parser.add_argument("target", help="a new SQLite file, or the URL of an empty database")
+    parser.add_argument("--now", help="the current time there, as in 2031-01-01T00:00; by default now")
     options = parser.parse_args()
     now = datetime.fromisoformat(options.now) if options.now else SystemClock().now()
     now = (now.astimezone(UTC) if now.tzinfo else now).replace(tzinfo=None, second=0, microsecond=0)
@@ -31,7 +32,7 @@ def main() -> None:
 
 
 def make_example(now: datetime) -> Installation:
-    """Return the whole installation as it is at this instant, which is naive UTC."""
+    """Return the whole installation at an instant in naive UTC."""
     installation = Installation(now)
     populate(installation)
     add_defects(installation)

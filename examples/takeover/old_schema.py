@@ -1,4 +1,4 @@
-"""The schema of the existing service at its last revision, as it is described: types, keys, nothing else."""
+"""The schema of the existing service at its last revision: only types and keys."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ capabilities = _table(
     "computehost_extra_capabilities",
     _id(),
     _to("computehost_id", "computehosts"),
-    # The migration made it longer than what it refers to.
+    # The migration made it longer than the column that it refers to.
     sa.Column("property_id", sa.String(255), nullable=False),
     _long("capability_value", nullable=False),
 )
@@ -179,7 +179,7 @@ alembic_version = sa.Table(
 
 @contextmanager
 def _unchecked(connection: sa.Connection) -> Iterator[None]:
-    """Let rows be written that foreign keys forbid, with no more rights than those of the tables' owner."""
+    """Allow rows that violate foreign keys; needs only the rights of the tables' owner."""
     if connection.dialect.name == "mysql":
         connection.exec_driver_sql("SET SESSION foreign_key_checks = 0")
     if connection.dialect.name != "postgresql":
@@ -201,11 +201,11 @@ def _unchecked(connection: sa.Connection) -> Iterator[None]:
 
 
 def write(url: str, rows: dict[sa.Table, list[dict[str, Any]]]) -> None:
-    """Make the tables in an empty database and fill them, also with what their foreign keys forbid.
+    """Create the tables in an empty database and fill them, also with rows that violate foreign keys.
 
     Args:
-        url: Of the database.
-        rows: By table; each row with all its columns, or with those that are not null.
+        url: The URL of the database.
+        rows: Rows by table. Columns that a row omits are null.
     """
     engine = sa.create_engine(url)
     metadata.create_all(engine)

@@ -1,4 +1,4 @@
-"""A large installation in which leases of every kind are in every status, most of them in order."""
+"""A large installation with leases of every type in every status, most of them consistent."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from installation import Asked, Installation, flavors, floatingips, hosts, id_of
 HOSTS = 60
 ADDRESSES = 60
 _SLOT_HOSTS = 30
-"""From this one on, hosts are for slots; those before are reserved as a whole."""
+"""Hosts above this number are for instances; hosts up to it are reserved as a whole."""
 _DAY = timedelta(days=1)
 _PARALLEL = 30
 
@@ -17,7 +17,7 @@ Window = tuple[datetime, datetime]
 
 
 class Population:
-    """Leases that never are in each other's way: each has a day, or a resource, of its own."""
+    """Leases that never conflict: no two leases have the same resource on the same day."""
 
     def __init__(self, installation: Installation) -> None:
         self._installation = installation
@@ -32,13 +32,13 @@ class Population:
             self._installation.floatingip(number)
 
     def add(self, count: int, when: str, status: str, **options: object) -> None:
-        """Add leases of all types, so many of each.
+        """Add leases of every type.
 
         Args:
-            count: So many.
+            count: The number of leases of each type.
             when: ``past``, ``open`` or ``ahead``.
-            status: Of all of them.
-            **options: As of :meth:`~installation.Installation.lease`.
+            status: The status of all of these leases.
+            **options: Options of :meth:`~installation.Installation.lease`.
         """
         for _ in range(count):
             number = self._numbers[when]
@@ -70,7 +70,7 @@ class Population:
 
 
 def populate(installation: Installation) -> None:
-    """Add everything that an installation in order has, and leases that are stuck."""
+    """Add the resources and leases of a consistent installation, and leases that are stuck."""
     people = Population(installation)
     people.add_resources()
     people.add(190, "past", "TERMINATED")

@@ -8,9 +8,9 @@ import pytest
 import sqlalchemy as sa
 from clocks import EPOCH, ManualClock
 from databases import KINDS, empty_tables, make_database, make_empty_database
-from reconcile.parts import PLUGINS
 from installation import Installation
 from old_installation import make_example
+from reconcile.parts import PLUGINS
 
 from blazar.booking.context import Context
 from blazar.cloud.simulated import SimulatedCloud
@@ -21,7 +21,7 @@ from blazar.plugins.testing.site import Silent
 from blazar.settings import LeaseSettings, Settings
 
 NOW = EPOCH.replace(tzinfo=None)
-"""The present in the examples, as the existing service writes it."""
+"""The current time in the examples, in the format of the existing service."""
 
 ContextOn = Callable[[sa.Engine], Context]
 
@@ -40,7 +40,7 @@ def example() -> Installation:
 def there(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, example: Installation
 ) -> Iterator[sa.Engine]:
-    """Yield the example database, on each kind."""
+    """Yield the example database, on each database backend."""
     folder = tmp_path_factory.mktemp("there")
     with make_empty_database(request.param, folder) as engine:
         old_schema.write(url_of(engine), example.rows)
@@ -49,7 +49,7 @@ def there(
 
 @pytest.fixture(scope="session")
 def here_database(there: sa.Engine, tmp_path_factory: pytest.TempPathFactory) -> Iterator[sa.Engine]:
-    """Yield a database of ours, of the same kind."""
+    """Yield a database of this service, on the same backend."""
     kinds = {"sqlite": "sqlite", "mysql": "mariadb", "postgresql": "postgresql"}
     with make_database(kinds[there.dialect.name], tmp_path_factory.mktemp("here")) as engine:
         yield engine
@@ -69,7 +69,7 @@ def sqlite_database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sa.Eng
 
 @pytest.fixture
 def sqlite(sqlite_database: sa.Engine) -> Iterator[sa.Engine]:
-    """Yield a database of ours in a file."""
+    """Yield a database of this service in a file."""
     yield sqlite_database
     empty_tables(sqlite_database)
 
@@ -86,7 +86,7 @@ def cloud(clock: ManualClock) -> SimulatedCloud:
 
 @pytest.fixture
 def context_on(clock: ManualClock, cloud: SimulatedCloud) -> ContextOn:
-    """Return a maker of contexts on a database of ours."""
+    """Return a function that makes contexts on a database of this service."""
 
     def make(engine: sa.Engine) -> Context:
         settings = Settings(leases=LeaseSettings())
@@ -97,7 +97,7 @@ def context_on(clock: ManualClock, cloud: SimulatedCloud) -> ContextOn:
 
 @pytest.fixture
 def write_old(tmp_path: Path) -> Callable[[Installation], SqlOldService]:
-    """Return a writer of small databases of the existing service."""
+    """Return a function that writes small databases of the existing service."""
 
     def write(installation: Installation) -> SqlOldService:
         path = tmp_path / f"old-{len(list(tmp_path.iterdir()))}.sqlite"
@@ -109,5 +109,5 @@ def write_old(tmp_path: Path) -> Callable[[Installation], SqlOldService]:
 
 @pytest.fixture
 def installation() -> Installation:
-    """Return an installation without anything."""
+    """Return an empty installation."""
     return Installation(NOW)

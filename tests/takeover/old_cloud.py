@@ -1,4 +1,4 @@
-"""The simulated cloud as the existing service leaves it (behaviour 3, 4.1), with the rows that go with it."""
+"""The simulated cloud as the existing service leaves it, with the database rows that match it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _BUSY = 200
 
 
 class Deaf:
-    """Hears notifications, and does nothing about them."""
+    """A notifier that discards notifications."""
 
     def notify(self, event_type: str, payload: Mapping[str, object]) -> None:
         return None
@@ -52,7 +52,7 @@ class Deaf:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outside:
-    """What is in the cloud."""
+    """The objects in the cloud."""
 
     aggregates: frozenset[tuple[str, str | None, frozenset[str], frozenset[tuple[str, str]]]]
     flavors: frozenset[tuple[str, frozenset[str], frozenset[tuple[str, str]]]]
@@ -64,7 +64,7 @@ class Outside:
 
 @dataclass(slots=True)
 class OldCloud:
-    """An installation with its cloud, until :meth:`take_over`; afterwards a service on them."""
+    """An old installation with its cloud; after :meth:`take_over`, the new service on that cloud."""
 
     cloud: SimulatedCloud
     clock: ManualClock
@@ -116,17 +116,17 @@ class OldCloud:
             each.id for each in self.cloud.compute.list_hypervisors() if each.hypervisor_hostname == name
         )
 
-    # What the existing service has done.
+    # Actions of the existing service.
 
     def lease(self, name: str, start: float, end: float, asked: Asked, status: str, **options: Any) -> str:
-        """Have a lease there, in hours from now, and return the id of its reservation."""
+        """Add a lease in the old installation and return its reservation's id; times in hours from now."""
         now = self.there.now
         window = now + start * HOUR, now + end * HOUR
         self.there.lease(name, *window, asked, status=status, project_id=PROJECT, **options)
         return id_of(f"reservation 0 of {name}")
 
     def asked(self, kind: str, name: str) -> Asked:
-        """Return a reservation of one resource of a kind, with what it names outside."""
+        """Return a reservation of a kind; create the objects in the cloud that it refers to."""
         first = self.host_id(self.host_names[0])
         match kind:
             case "hosts":
@@ -142,7 +142,7 @@ class OldCloud:
         return floatingips(id_of("floating IP 0"), network_id=self.network_id)
 
     def create(self, kind: str, reservation_id: str, asked: Asked) -> None:
-        """Make what exists from the creation of a lease on."""
+        """Create the objects that exist from the creation of a lease."""
         compute = self.cloud.compute
         if kind == "floatingips":
             return
@@ -173,7 +173,7 @@ class OldCloud:
         self.cloud.placement.create_resource_class(reservation_class(reservation_id))
 
     def start(self, kind: str, reservation_id: str) -> None:
-        """Hand over the first host, two slots of it, or the first address."""
+        """Hand over the first host, two instances on it, or the first address."""
         compute, name = self.cloud.compute, self.host_names[0]
         if kind == "floatingips":
             subnet = self.cloud.networks.list_subnets(self.network_id)[0]
@@ -195,20 +195,20 @@ class OldCloud:
         self.cloud.placement.put_inventories(provider.uuid, replace(present, by_class=slots))
 
     def boot(self, kind: str, reservation_id: str) -> str:
-        """Have the lessee use what was handed over; return the id of the server."""
+        """Boot a server of the lessee in the reservation and return its id."""
         if kind == "hosts":
             return self.cloud.boot_server("used", PROJECT, reservation_id=reservation_id).id
         return self.cloud.boot_server("used", PROJECT, flavor_id=reservation_id).id
 
-    # Taking over, and what happens then.
+    # The import, and operation after it.
 
     def take_over(self) -> Result:
-        """Import what is there."""
+        """Import the old installation."""
         service: SqlOldService = self.write(self.there)
         return take_over(self.context, service, "operator")
 
     def run_until(self, hours: float) -> None:
-        """Have a manager work until so many hours after the import."""
+        """Run a manager until a number of hours after the import."""
         sender = OutboxSender(self.context.store, self.clock, Deaf(), {})
         reconciler = Reconciler(self.context, "manager", sender, threading.Event())
         end = EPOCH + hours * HOUR
@@ -236,7 +236,7 @@ class OldCloud:
         return lease.status
 
     def outside(self) -> Outside:
-        """Return what is in the cloud now."""
+        """Return the objects that are in the cloud now."""
         compute, placement = self.cloud.compute, self.cloud.placement
         slots = set()
         for name in self.host_names:
@@ -264,7 +264,7 @@ class OldCloud:
         return self.cloud.networks.list_floating_ips()
 
     def check_nothing_left(self) -> None:
-        """All hosts are in the freepool, and nothing of any reservation is outside."""
+        """Assert that all hosts are in the freepool and no objects of reservations are in the cloud."""
         freepool = FREEPOOL, None, frozenset(self.host_names), frozenset[tuple[str, str]]()
         assert self.outside() == Outside(
             aggregates=frozenset({freepool}),

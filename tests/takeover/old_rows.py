@@ -1,4 +1,4 @@
-"""Rows of the existing service for tests that care about one or two of their columns only."""
+"""Rows of the existing service, for tests that depend on only one or two columns."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def lease(lease_id: str, start: float, end: float, status: str | None, **columns
 
 
 def events(lease_id: str, start: datetime, end: datetime, *statuses: str) -> list[OldEvent]:
-    """Return the start and the end of a lease in these statuses."""
+    """Return the start and end events of a lease with these statuses."""
     return [
         OldEvent(
             id=f"{lease_id} {kind}", lease_id=lease_id, event_type=kind, time=time, status=status, **TIMES
@@ -103,7 +103,7 @@ def required(lease_id: str, *addresses: str) -> list[OldRequiredAddress]:
 
 
 def held(lease_id: str | None, *resource_ids: str | None) -> list[OldAllocation]:
-    """Return what the reservation of a lease holds."""
+    """Return the allocations of a lease's reservation."""
     reservation_id = f"r-{lease_id}" if lease_id else None
     return [
         OldAllocation(id=f"{lease_id} {number}", resource_id=each, reservation_id=reservation_id)
@@ -180,7 +180,7 @@ def database(
     all_events: Sequence[OldEvent] | None = None,
     **tables: Sequence[Any],
 ) -> OldDatabase:
-    """Return a database with these leases and tables; every lease has both events, in these statuses."""
+    """Return a database with these leases and tables; each lease has both events with these statuses."""
     own = [one for each in leases for one in events(each.id, each.start, each.end, *statuses)]
     return OldDatabase(
         revision=NEEDED_REVISION,

@@ -1,4 +1,4 @@
-"""Importing again, after something has changed there or here."""
+"""A repeated import after changes in the old installation or in this service."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ DAY = timedelta(days=1)
 
 @dataclass(slots=True)
 class Stage:
-    """An installation there, and a service here that nobody works on."""
+    """An old installation, and this service without a manager."""
 
     there: Installation
     context: Context
     write: Callable[[Installation], SqlOldService]
 
     def add(self, name: str, *asked: Asked, days: int = 1) -> str:
-        """Add a lease that begins in so many days."""
+        """Add a lease that starts in a number of days."""
         start = self.there.now + days * DAY
         return self.there.lease(name, start, start + DAY, *asked, status="PENDING")
 
@@ -42,7 +42,7 @@ class Stage:
             return transaction.leases.find(id_of(name))
 
     def remove(self, name: str) -> None:
-        """Delete a lease here, of which nothing is outside."""
+        """Delete a lease from this service's database; it has no objects in the cloud."""
         lease = self.lease(name)
         assert lease is not None
         with self.context.store.begin() as transaction:
@@ -125,7 +125,9 @@ def test_what_is_promised_here_meanwhile_stays_promised(stage: Stage) -> None:
     found = findings(stage.run())
 
     assert found[Kind.TWICE][0].startswith(f"reservation {id_of('reservation 0 of a')} of this service")
-    assert found[Kind.OVERBOOKED][0].startswith("12 slots, and room for 4 beside reservation ")
+    assert found[Kind.OVERBOOKED][0].startswith(
+        "12 instances, but capacity for 4 in addition to reservation "
+    )
     for name in ("b", "more slots"):
         lease = stage.lease(name)
         assert lease is not None

@@ -1,4 +1,4 @@
-"""What reservations of the existing service ask for, as our plugins store it."""
+"""Request parameters of the existing service's reservations, in the form that plugins store."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from installation import flavor_json
+from samples import stored_spec
 from takeover import old_rows as old
 
 from blazar.domain.lease import Reservation, ReservationStatus
@@ -40,10 +41,10 @@ def reservation_of(found: Plan) -> Reservation:
 
 
 def shown(found: Plan) -> dict[str, Any]:
-    """Return what clients see."""
+    """Return the reservation's keys in responses."""
     reservation = reservation_of(found)
     plugin = PLUGINS[reservation.resource_type]
-    return dict(plugin.render(plugin.decode(reservation.spec)))
+    return dict(plugin.render(plugin.decode(stored_spec(reservation))))
 
 
 def kinds(found: Plan) -> set[Kind]:
@@ -106,7 +107,7 @@ def test_instances(affinity: bool | None, group: str | None) -> None:
         "aggregate_id": 7,
         "server_group_id": group,
     }
-    assert reservation_of(found).spec["group_affinity"] is affinity
+    assert stored_spec(reservation_of(found))["group_affinity"] is affinity
 
 
 def test_instances_of_a_flavor() -> None:
@@ -114,7 +115,7 @@ def test_instances_of_a_flavor() -> None:
 
     found = plan("flavor:instance", slot_details=[old.slot_details("a", resource_properties=text)])
 
-    spec = PLUGINS["flavor:instance"].decode(reservation_of(found).spec)
+    spec = PLUGINS["flavor:instance"].decode(stored_spec(reservation_of(found)))
     assert dict(spec.demand.amounts) == {"PCPU": 2, "MEMORY_MB": 2048, "DISK_GB": 10}
     assert shown(found)["flavor_id"] == "r-a"
     assert json.loads(shown(found)["resource_properties"])["id"] == "42"
@@ -125,7 +126,7 @@ def test_instances_of_a_flavor() -> None:
 def test_a_flavor_that_is_none_is_taken_from_its_columns(text: str | None) -> None:
     found = plan("flavor:instance", slot_details=[old.slot_details("a", resource_properties=text)])
 
-    spec = PLUGINS["flavor:instance"].decode(reservation_of(found).spec)
+    spec = PLUGINS["flavor:instance"].decode(stored_spec(reservation_of(found)))
     assert dict(spec.demand.amounts) == {"VCPU": 2, "MEMORY_MB": 1024, "DISK_GB": 10}
     assert kinds(found) == {Kind.UNREADABLE}
 
@@ -143,7 +144,7 @@ def test_floating_ips_with_addresses_in_their_canonical_form() -> None:
 
 
 class TestWhatCannotBeRead:
-    """It is shown, in error with the reason, and nothing is done with it: nobody's servers are deleted."""
+    """Such a reservation is in error, with the reason, and no action is taken: no servers are deleted."""
 
     @pytest.mark.parametrize(
         ("kind", "tables", "finding"),
@@ -189,7 +190,7 @@ class TestWhichRow:
         assert shown(found)["max"] == 2
         assert kinds(found) == {Kind.DETAILS_DISAGREE, Kind.LOOSE_DETAILS}
 
-    def test_a_row_of_nobody_is_the_one_whose_that_names_it(self) -> None:
+    def test_a_row_without_an_owner_belongs_to_the_one_that_names_it(self) -> None:
         rows = [old.host_details("a", "1-2", reservation_id=None)]
 
         found = plan("physical:host", host_details=rows)

@@ -1,7 +1,8 @@
-"""What the operators' guide shows is what the commands print."""
+"""Output in the operators' guide equals the output of the commands."""
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -53,6 +54,29 @@ def test_the_report_in_the_guide_is_the_report(
     assert capsys.readouterr().out == SHOWN[1]
 
 
+def test_the_report_as_json_has_the_same_numbers_and_all_findings(
+    folder: Path,
+    example: Installation,
+    context_on: ContextOn,
+    sqlite: sa.Engine,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    old_schema.write("sqlite:///old.sqlite", example.rows)
+    arguments = Namespace(source="sqlite:///old.sqlite", dry_run=True, limit=1, format="json")
+
+    assert takeover.import_all(context_on(sqlite), arguments) == 0
+
+    assert SHOWN is not None
+    found = json.loads(capsys.readouterr().out)
+    assert found["is_dry_run"] is True
+    assert f"{len(found['findings'])} findings" in SHOWN[1]
+    for row in found["rows"]:
+        numbers = [row[key] for key in ("total", "imported", "here", "over", "left_out")]
+        assert [row["table"].split("_")[0].lower(), *map(str, numbers)] in [
+            [each.split()[0].lower(), *each.split()[-5:]] for each in SHOWN[1].splitlines() if each.split()
+        ]
+
+
 def test_every_kind_of_finding_is_explained() -> None:
     explained = re.findall(r"^\| `([a-z-]+)` \|", GUIDE, re.MULTILINE)
 
@@ -83,4 +107,4 @@ def test_the_commands_of_the_guide_work_one_after_the_other(folder: Path) -> Non
         "blazar.cmd.manage", "trust", "delete", *source
     )
     refused = program("blazar.cmd.manage", "import", "--from", "sqlite:///new.sqlite", code=1)
-    assert refused.startswith("blazar-manage: sqlite:///new.sqlite is of revision")
+    assert refused.startswith("blazar-manage: sqlite:///new.sqlite is at revision")

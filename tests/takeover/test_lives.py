@@ -1,4 +1,4 @@
-"""Where a lease of the existing service is in its life, and what that means here."""
+"""Statuses of the existing service's leases, and the resulting statuses after the import."""
 
 from __future__ import annotations
 
@@ -48,21 +48,21 @@ def planned(*arguments: object, **options: object) -> PlannedLease:
 
 
 def shape(lease: Lease) -> tuple[str, str, str, str]:
-    """Return the statuses of a lease, its reservation, its start and its end."""
+    """Return the statuses of a lease, its reservation, its start event and its end event."""
     start, end = (lease.get_event_status(each) for each in (EventType.START, EventType.END))
     return lease.status, lease.reservations[0].status, start, end
 
 
 SHAPES: Mapping[tuple[object, ...], tuple[str, str, str, str]] = {
-    # In order.
+    # consistent
     (AHEAD, "PENDING"): ("PENDING", "pending", "UNDONE", "UNDONE"),
     (OPEN, "ACTIVE", "active", ("DONE", "UNDONE")): ("ACTIVE", "active", "DONE", "UNDONE"),
     (PAST, "TERMINATED", "deleted", ("DONE", "DONE")): ("TERMINATED", "deleted", "DONE", "DONE"),
-    # Nobody was there when it was time.
+    # no manager ran when the event was due
     (OPEN, "PENDING"): ("PENDING", "pending", "UNDONE", "UNDONE"),
     (PAST, "PENDING"): ("PENDING", "pending", "UNDONE", "UNDONE"),
     (PAST, "ACTIVE", "active", ("DONE", "UNDONE")): ("ACTIVE", "active", "DONE", "UNDONE"),
-    # Stuck while something was done.
+    # stuck during an operation
     (OPEN, "STARTING", "pending", ("IN_PROGRESS", "UNDONE")): (
         "STARTING",
         "pending",
@@ -79,13 +79,13 @@ SHAPES: Mapping[tuple[object, ...], tuple[str, str, str, str]] = {
     ),
     (OPEN, "DELETING", "active", ("DONE", "IN_PROGRESS")): ("DELETING", "active", "DONE", "IN_PROGRESS"),
     (AHEAD, "CREATING"): ("DELETING", "pending", "UNDONE", "UNDONE"),
-    # In error: while it was pending, at its start, before its end, when it was to be deleted, at its end.
+    # in error: while pending, at the start, before the end, on deletion, at the end
     (AHEAD, "ERROR"): ("PENDING", "pending", "UNDONE", "UNDONE"),
     (OPEN, "ERROR", "error", ("ERROR", "UNDONE")): ("STARTING", "pending", "IN_PROGRESS", "UNDONE"),
     (OPEN, "ERROR", "error", ("DONE", "UNDONE")): ("ACTIVE", "active", "DONE", "UNDONE"),
     (OPEN, "ERROR", "active", ("DONE", "IN_PROGRESS")): ("ACTIVE", "active", "DONE", "UNDONE"),
     (PAST, "ERROR", "error", ("DONE", "ERROR")): ("TERMINATING", "active", "DONE", "IN_PROGRESS"),
-    # Nonsense.
+    # inconsistent
     (OPEN, None): ("PENDING", "pending", "UNDONE", "UNDONE"),
     (AHEAD, "TERMINATED", "active", ("DONE", "DONE")): ("TERMINATED", "deleted", "DONE", "DONE"),
 }
@@ -126,7 +126,7 @@ def test_a_status_that_would_have_stayed_is_reported_with_what_comes_of_it(
         ((PAST, "TERMINATED", "deleted", ("DONE", "DONE")), None),
     ],
 )
-def test_what_was_made_ahead_is_left_alone_and_the_rest_is_looked_at_at_once(
+def test_work_made_ahead_is_left_alone_and_the_rest_is_due_at_once(
     there: tuple[object, ...], due: object
 ) -> None:
     assert planned(*there).due_at == due

@@ -1,4 +1,4 @@
-"""What becomes of leases that were taken over: they go on in the cloud as the existing service left it."""
+"""Imported leases continue in the cloud as the existing service left it."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from installation import Installation, floatingips, hosts, id_of
 from takeover.conftest import ContextOn
 from takeover.old_cloud import FREEPOOL, PROJECT, OldCloud
 
-from blazar.reconcile.periodic.host_refresh import refresh_hosts
 from blazar.cloud.simulated import SimulatedCloud
 from blazar.db.old_service.reader import SqlOldService
 from blazar.domain.lease import LeaseStatus, ReservationStatus
 from blazar.ports.manager import Caller
+from blazar.reconcile.periodic.host_refresh import refresh_hosts
 from blazar.reconcile.sweep import find_leftovers
 
 KINDS = ("hosts", "instances", "flavors", "floatingips")
@@ -145,7 +145,7 @@ class TestEachType:
         old.check_nothing_left()
 
     def test_one_in_error_though_its_lessee_uses_it_goes_on(self, old: OldCloud, kind: str) -> None:
-        """A before-end action that failed, or a DELETE: the lessee's servers stay until the end."""
+        """After a failed before-end action or DELETE, the lessee's servers stay until the end."""
         asked = old.asked(kind, "a")
         reservation_id = old.lease("a", -2, 3, asked, "ERROR", events=("DONE", "IN_PROGRESS"))
         old.create(kind, reservation_id, asked)
@@ -222,7 +222,7 @@ class TestPromisedTwice:
         old.check_nothing_left()
 
 
-def test_weakness_32_an_address_that_somebody_else_has_by_now_is_not_deleted(old: OldCloud) -> None:
+def test_weakness_32_an_address_of_another_project_is_not_deleted(old: OldCloud) -> None:
     old.lease("a", -3, -1, floatingips(id_of("floating IP 0"), network_id=old.network_id), "ACTIVE")
     subnet = old.cloud.networks.list_subnets(old.network_id)[0]
     stranger = old.cloud.networks.create_floating_ip(old.network_id, subnet.id, "203.0.113.201", "stranger")

@@ -1,4 +1,4 @@
-"""Who keeps what the existing service has promised twice."""
+"""Resources that the existing service has allocated twice, and the leases that keep them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def on_hosts(
 
 
 def of_slots(*leases: OldLease, **options: Any) -> OldDatabase:
-    """Return leases for slots of 2 vCPUs on host 1, which has 8; *amounts* by lease, 1 by default."""
+    """Return leases for instances of 2 vCPUs on host 1, which has 8; *amounts* by lease, default 1."""
     amounts: Mapping[str, int] = options.pop("amounts", {})
     columns = options.pop("columns", {})
     hosts = options.pop("hosts", [old.host()])
@@ -68,7 +68,7 @@ def of_slots(*leases: OldLease, **options: Any) -> OldDatabase:
 
 
 def held(found: Plan) -> dict[str, dict[str, int | None]]:
-    """Return what each lease holds: of each host how many slots, or None for all of it."""
+    """Return the number of instances by lease and host; None for a whole host."""
     return {
         each.lease.id: {one.resource_id: one.share.slots if one.share else None for one in each.allocations}
         for each in found.leases
@@ -76,12 +76,12 @@ def held(found: Plan) -> dict[str, dict[str, int | None]]:
 
 
 def missing(found: Plan) -> set[str]:
-    """Return the leases of which a reservation is flagged."""
+    """Return the leases whose reservation is flagged with missing resources."""
     return {each.lease.id for each in found.leases if each.lease.reservations[0].missing_resources}
 
 
 def kinds(found: Plan) -> set[Kind]:
-    """Return what was found, but for hosts without inventories."""
+    """Return the kinds of findings, except hosts without inventories."""
     return {each.kind for each in found.ledger.findings} - {Kind.NO_INVENTORY}
 
 
@@ -103,7 +103,7 @@ class TestWholeResources:
         assert held(found) == {"b": {"1": None}, "a": {}}
         (finding,) = (each for each in found.ledger.findings if each.kind is Kind.TWICE)
         assert (finding.subject, finding.lease_id) == ("host 1 of reservation r-a", "a")
-        assert finding.reason.startswith("lease b has it, too")
+        assert finding.reason.startswith("lease b also holds it")
 
     def test_leases_that_touch_are_not_in_each_others_way(self) -> None:
         found = plan(on_hosts(old.lease("a", 1, 5, "PENDING"), old.lease("b", 5, 9, "PENDING")))
@@ -129,7 +129,7 @@ class TestWholeResources:
         assert held(found) == {"a": {"1": None}, "b": {"2": None}}
         assert missing(found) == set()
 
-    def test_a_lease_that_is_looked_for_is_looked_at_at_once(self) -> None:
+    def test_a_lease_with_missing_resources_is_reconciled_at_once(self) -> None:
         found = plan(on_hosts(old.lease("a", 500, 600, "PENDING"), hosts=2, held={"a": ("9",)}))
 
         assert missing(found) == {"a"}
@@ -173,7 +173,7 @@ class TestSlots:
         assert kinds(found) == {Kind.OVERBOOKED, Kind.SHORT}
         assert found.ledger.fates[Table.HOST_ALLOCATIONS] == {Fate.IMPORTED: 4, Fate.LEFT_OUT: 1}
 
-    def test_slots_that_must_be_together_are_all_sought_anew(self) -> None:
+    def test_slots_that_must_be_together_are_all_searched_again(self) -> None:
         older = old.lease("a", 1, 5, "PENDING", created_at=at(-200))
 
         found = plan(

@@ -1,4 +1,4 @@
-"""Which databases are read, and which are refused with what reason."""
+"""Databases that can be read, and reasons for refusing others."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from blazar.takeover.taking import take_over
 
 @pytest.fixture
 def path(tmp_path: Path, installation: Installation) -> Path:
-    """Return the file of a small database."""
+    """Return the path of a small database."""
     installation.host(1)
     path = tmp_path / "old.sqlite"
     old_schema.write(f"sqlite:///{path}", installation.rows)
@@ -44,7 +44,7 @@ def refusal(path: Path) -> str:
 def test_another_revision_is_refused_and_both_are_named(path: Path) -> None:
     execute(path, "UPDATE alembic_version SET version_num = '02e2f2186d98'")
 
-    assert f"is of revision 02e2f2186d98; needed is {NEEDED_REVISION}" in refusal(path)
+    assert f"is at revision 02e2f2186d98, but {NEEDED_REVISION} is required" in refusal(path)
 
 
 @pytest.mark.parametrize("statement", ["DELETE FROM alembic_version", "DROP TABLE alembic_version"])
@@ -73,7 +73,7 @@ def test_what_lacks_a_table_or_a_column_is_refused(path: Path, statement: str, w
 
 
 def test_our_own_database_is_refused(sqlite: sa.Engine) -> None:
-    with pytest.raises(CannotTakeOver, match=f"needed is {NEEDED_REVISION}"):
+    with pytest.raises(CannotTakeOver, match=f"but {NEEDED_REVISION} is required"):
         SqlOldService(url_of(sqlite)).read()
 
 

@@ -1,4 +1,4 @@
-"""Hosts with all that belongs to them, and floating IPs."""
+"""Hosts with their properties and inventories, and floating IPs."""
 
 from __future__ import annotations
 

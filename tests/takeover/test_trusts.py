@@ -1,4 +1,4 @@
-"""``blazar-manage trust``: the trusts that the existing service has left in Keystone."""
+"""``blazar-manage trust``: trusts that the existing service left in Keystone."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def trust_ids(cloud: SimulatedCloud) -> list[str]:
 
 @pytest.fixture
 def source(installation: Installation, trust_ids: list[str], tmp_path: Path) -> str:
-    """Return the URL of a database with two leases of one trust, a host of another, and one of none."""
+    """Return the URL of a database: two leases share a trust, a host has another, two leases have none."""
     installation.host(1, trust_id=trust_ids[1])
     for name, trust_id in (("a", trust_ids[0]), ("b", trust_ids[0]), ("c", None), ("d", "")):
         installation.lease(name, installation.now, installation.now, status="TERMINATED", trust_id=trust_id)
@@ -75,12 +75,12 @@ def test_they_are_deleted_and_again_is_no_error(
 
     assert delete(context, source) == 0
     assert lines() == [
-        *sorted(f"{each}: is gone already" for each in trust_ids),
+        *sorted(f"{each}: is already gone" for each in trust_ids),
         "0 trusts were deleted, 0 are still there",
     ]
 
 
-def test_weakness_27_a_trust_for_somebody_else_is_left_alone_whoever_has_written_its_id_to_a_lease(
+def test_weakness_27_a_trust_for_another_user_is_left_alone_even_if_a_lease_has_its_id(
     context: Context, cloud: SimulatedCloud, installation: Installation, tmp_path: Path, lines: Lines
 ) -> None:
     foreign = cloud.add_trust("ann", "project", trustee_user_id="heat")
@@ -89,7 +89,7 @@ def test_weakness_27_a_trust_for_somebody_else_is_left_alone_whoever_has_written
     old_schema.write(url, installation.rows)
 
     assert delete(context, url) == 1
-    assert lines()[0] == f"{foreign.id}: gives rights to user heat, and is left alone"
+    assert lines()[0] == f"{foreign.id}: gives rights to user heat, and is not deleted"
     assert cloud.trusts.find_trust(foreign.id) == foreign
 
     assert delete(context, url, "heat") == 0

@@ -1,5 +1,5 @@
-"""Taking over an existing installation: its database becomes ours.
+"""Import of an existing installation: its database is copied into this service's.
 
-``plan`` decides everything from the rows that are there and what is here, without I/O; ``taking`` reads, has
-it decided, and writes. What was wrong there, and what became of every row, is in the ``ledger``.
+``plan`` decides everything from the rows of both databases, without I/O; ``taking`` reads, calls it, and
+writes. The ``ledger`` records what was wrong in the existing database, and the fate of every row.
 """

@@ -1,4 +1,4 @@
-"""The allocations of the existing service: which reservation has what, and what became of each row."""
+"""The allocations of the existing service: each reservation's resources, and the fate of each row."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _OF_SLOTS = frozenset({INSTANCES, FLAVORS})
 
 
 class Bookings:
-    """Allocation rows by reservation, those left out that belong to nothing."""
+    """Allocation rows by reservation, without rows that belong to nothing."""
 
     def __init__(self, old: OldDatabase, here: Here, ledger: Ledger, resource_ids: frozenset[str]) -> None:
-        """Sort the rows.
+        """Sort the rows by reservation.
 
         Args:
-            old: The database.
-            here: What is here.
-            ledger: Where it is noted what becomes of them.
-            resource_ids: The hosts and floating IPs that will be here.
+            old: The existing database.
+            here: The contents of this service's database.
+            ledger: Records the fates of the rows.
+            resource_ids: The hosts and floating IPs that exist here after the import.
         """
         self._ledger = ledger
         self._rows: dict[str, list[tuple[Table, str]]] = defaultdict(list)
@@ -44,38 +44,38 @@ class Bookings:
                     ledger.leave_out(table, Kind.LOOSE_ALLOCATION, subject, reason)
 
     def name(self, resource_id: ResourceId) -> str:
-        """Return what a resource is called in the report."""
+        """Return the name of a resource in the report."""
         return f"{'floating IP' if resource_id in self._floatingips else 'host'} {resource_id}"
 
     def resources_of(self, reservation_id: str) -> tuple[str, ...]:
-        """Return the ids of what a reservation holds, once for each row."""
+        """Return the ids of the resources that a reservation holds, once for each row."""
         return tuple(resource_id for _, resource_id in self._rows[reservation_id])
 
     def count(self, reservation_id: str, fate: Fate) -> None:
-        """Note what becomes of all of a reservation's rows."""
+        """Record the fate of all rows of a reservation."""
         for table, _ in self._rows[reservation_id]:
             self._ledger.count(table, fate)
 
     def count_resource(self, resource_id: ResourceId, fate: Fate, rows: int) -> None:
-        """Note what becomes of so many rows of a resource."""
+        """Record the fate of a number of rows of a resource."""
         is_floatingip = resource_id in self._floatingips
         table = Table.FLOATINGIP_ALLOCATIONS if is_floatingip else Table.HOST_ALLOCATIONS
         self._ledger.count(table, fate, rows)
 
     def held_by(self, reservation: Reservation) -> Mapping[ResourceId, int]:
-        """Return what a reservation holds: of slots how many on each host, else 1."""
+        """Return a reservation's resources: for slots the number on each host, otherwise 1."""
         is_of_slots = reservation.resource_type in _OF_SLOTS
         held: Counter[ResourceId] = Counter()
         for table, resource_id in self._rows[reservation.id]:
             if resource_id in held and not is_of_slots:
                 subject = f"{self.name(ResourceId(resource_id))} of reservation {reservation.id}"
-                self._ledger.leave_out(table, Kind.DOUBLE_ALLOCATION, subject, "is there more than once")
+                self._ledger.leave_out(table, Kind.DOUBLE_ALLOCATION, subject, "exists more than once")
                 continue
             held[ResourceId(resource_id)] += 1
         return held
 
     def let_go(self, reservation: Reservation, lease_id: str) -> None:
-        """Note that a reservation that is over holds nothing; hosts should have been let go there already."""
+        """Record that a finished reservation holds nothing; hosts should have been released there already."""
         for table, resource_id in self._rows[reservation.id]:
             self._ledger.count(table, Fate.OVER)
             if table is Table.HOST_ALLOCATIONS:

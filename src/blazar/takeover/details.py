@@ -1,4 +1,4 @@
-"""What a reservation asks for: the row of its type, found and read, as our plugins store it."""
+"""The requests of reservations: the row of each type, found, read, and converted for the plugins."""
 
 from __future__ import annotations
 
@@ -39,20 +39,20 @@ DetailsT = TypeVar("DetailsT", OldHostDetails, OldSlotDetails, OldFloatingIPDeta
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """What a reservation asks for: its spec, and how many resources or slots it was promised at least."""
+    """A reservation's request: its spec, and the minimum number of resources or slots that it was given."""
 
     spec: Spec
     least: int = 0
     demand: Demand | None = None
-    """What a slot needs, of reservations of slots."""
+    """The demand of a slot, for reservations of slots."""
     is_together: bool = False
-    """All of it has to be on one host."""
+    """All slots must be on one host."""
     problem: str | None = None
-    """Why nothing can be done with it but to show it."""
+    """The reason why the reservation can only be shown."""
 
 
 class DetailsReader:
-    """Finds and reads the details of reservations, and counts those rows."""
+    """Finds and reads the details of reservations, and counts their rows."""
 
     def __init__(self, old: OldDatabase, ledger: Ledger) -> None:
         self._ledger = ledger
@@ -68,18 +68,18 @@ class DetailsReader:
         self._used: set[str] = set()
 
     def count(self, reservation: OldReservation, fate: Fate) -> None:
-        """Note what becomes of the details of a reservation that is not read."""
+        """Record the fate of the details of a reservation that is not read."""
         for index, table in self._indexes():
             details = index.find(reservation)
             if details is not None and details.id not in self._used:
                 self._count(details, table, fate)
 
     def read(self, reservation: OldReservation, held: tuple[str, ...]) -> Wanted:
-        """Return what a reservation asks for.
+        """Return the request of a reservation.
 
         Args:
             reservation: The reservation.
-            held: The ids of the resources that it holds, once for each slot.
+            held: The ids of its resources, once for each slot.
         """
         match reservation.resource_type:
             case "physical:host":
@@ -93,12 +93,12 @@ class DetailsReader:
         return Wanted(spec={}, problem=reason)
 
     def leave_out_the_rest(self) -> None:
-        """Note the details that no reservation has asked for."""
+        """Record the details that belong to no reservation."""
         for index, table in self._indexes():
             for each in index.all():
                 if each.id not in self._used:
                     subject = f"{table.removesuffix('s')} {each.id}"
-                    reason = f"reservation {each.reservation_id} does not exist, or has others"
+                    reason = f"reservation {each.reservation_id} does not exist, or has other details"
                     self._count(each, table, Fate.LEFT_OUT)
                     self._ledger.find(Kind.LOOSE_DETAILS, subject, reason)
         for address in self._loose_addresses:
@@ -125,7 +125,7 @@ class DetailsReader:
             return None
         if (details.id, details.reservation_id) != (reservation.resource_id, reservation.id):
             reason = (
-                f"resource_id is {reservation.resource_id}, its details are {details.id}"
+                f"resource_id is {reservation.resource_id}, but its details are {details.id}"
                 f" of reservation {details.reservation_id}"
             )
             self._find_wrong(Kind.DETAILS_DISAGREE, reservation, reason)
@@ -144,7 +144,10 @@ class DetailsReader:
             number = max(1, len(set(held)))
             count = number, number
             if details is not None:
-                reason = f"count_range {details.count_range!r}: taken for {number}-{number}, as it has hosts"
+                reason = (
+                    f"count_range {details.count_range!r}: {number}-{number} is used, according to the hosts"
+                    " that it holds"
+                )
                 self._find_wrong(Kind.UNREADABLE, reservation, reason)
         spec: dict[str, object] = {"min": count[0], "max": count[1]}
         for key in ("hypervisor_properties", "resource_properties"):
@@ -176,17 +179,17 @@ class DetailsReader:
             )
         spec["resource_properties"] = text
         if details is None:
-            return Wanted(spec=spec, problem="what it asks for is lost")
+            return Wanted(spec=spec, problem="its details are missing")
         try:
             demand = decode_flavors(spec).demand if is_flavor else _demand(details)
         except (ValueError, BlazarError) as error:
-            reason = f"nobody can say what a slot needs: {error}"
+            reason = f"the demand of a slot is unknown: {error}"
             self._find_wrong(Kind.UNREADABLE, reservation, reason)
             return Wanted(spec=spec, problem=reason)
         return Wanted(spec=spec, least=details.amount, demand=demand, is_together=details.affinity is True)
 
     def _source_flavor(self, reservation: OldReservation, details: OldSlotDetails | None) -> str:
-        """Return the source flavor as our plugin stores it."""
+        """Return the source flavor in the format of this service's plugin."""
         if details is None:
             return json.dumps(_flavor({}, None))
         try:
@@ -195,8 +198,8 @@ class DetailsReader:
             decode_flavors({"resource_properties": json.dumps(shown), "amount": 1, "affinity": None})
         except (ValueError, TypeError, AttributeError, KeyError) as error:
             reason = (
-                f"resource_properties {details.resource_properties!r} is no flavor ({error}): its vcpus,"
-                " memory_mb and disk_gb are taken"
+                f"resource_properties {details.resource_properties!r} is not a flavor ({error}): its vcpus,"
+                " memory_mb and disk_gb are used"
             )
             self._find_wrong(Kind.UNREADABLE, reservation, reason)
             shown = _flavor({}, details)
@@ -208,12 +211,12 @@ class DetailsReader:
         if details is None:
             network = next((self._networks[each] for each in held if each in self._networks), None)
             spec = {"network_id": network or "unknown", "amount": len(held), "required_floatingips": []}
-            problem = None if network else "what it asks for is lost"
+            problem = None if network else "its details are missing"
             return Wanted(spec=spec, least=len(held), problem=problem)
         required = self._required(reservation, details)
         amount = max(details.amount, len(required), 0)
         if amount != details.amount:
-            reason = f"amount is {details.amount}, with {len(required)} required addresses: {amount} is taken"
+            reason = f"amount is {details.amount}, with {len(required)} required addresses: {amount} is used"
             self._find_wrong(Kind.UNREADABLE, reservation, reason)
         spec = {"network_id": details.network_id, "amount": amount, "required_floatingips": required}
         return Wanted(spec=spec, least=amount)
@@ -224,7 +227,7 @@ class DetailsReader:
             try:
                 found[str(parse_address("required_floatingips", text))] = None
             except BadRequest:
-                reason = f"required address {text!r} is none: it is not required any more"
+                reason = f"required address {text!r} is not an IP address: it is no longer required"
                 self._find_wrong(Kind.UNREADABLE, reservation, reason)
         return list(found)
 
@@ -232,14 +235,14 @@ class DetailsReader:
         try:
             parse(text, field=key)
         except (BadRequest, Conflict) as error:
-            reason = f"{key} {text!r}: {error}; nothing is required any more"
+            reason = f"{key} {text!r}: {error}; nothing is required instead"
             self._find_wrong(Kind.UNREADABLE, reservation, reason)
             return ""
         return text
 
 
 class _Index(Generic[DetailsT]):
-    """The rows of one type."""
+    """The rows of one type of details."""
 
     def __init__(self, rows: Iterable[DetailsT]) -> None:
         self._by_id: dict[str, DetailsT] = {each.id: each for each in rows}
@@ -252,14 +255,14 @@ class _Index(Generic[DetailsT]):
         return self._by_id.values()
 
     def find(self, reservation: OldReservation) -> DetailsT | None:
-        """Return the row that says itself that it is the reservation's, or else the one that it names."""
+        """Return the row that names the reservation, or else the row that the reservation names."""
         own = self._by_id.get(reservation.resource_id or "")
         if own is not None and own.reservation_id == reservation.id:
             return own
         found = self._by_reservation.get(reservation.id)
         if found is not None:
             return found
-        # A row that is another reservation's is not this one's.
+        # A row that names another reservation does not belong to this one.
         return own if own is not None and own.reservation_id is None else None
 
 
@@ -276,7 +279,7 @@ def _demand(details: OldSlotDetails) -> Demand:
 
 
 def _flavor(found: Mapping[str, Any], details: OldSlotDetails | None) -> Mapping[str, object]:
-    """Return a flavor with the keys that our plugin needs, from Nova's or from the row's columns."""
+    """Return a flavor with the keys that the plugin needs, from Nova's data or from the row's columns."""
     return {
         "id": str(found.get("id", "unknown")),
         "name": str(found.get("name", "unknown")),
@@ -284,6 +287,9 @@ def _flavor(found: Mapping[str, Any], details: OldSlotDetails | None) -> Mapping
         "ram": int(found.get("ram", details.memory_mb if details else 0)),
         "disk": int(found.get("disk", details.disk_gb if details else 0)),
         "OS-FLV-EXT-DATA:ephemeral": int(found.get("OS-FLV-EXT-DATA:ephemeral", 0)),
+        "swap": int(found.get("swap") or 0) or "",
+        "rxtx_factor": float(found.get("rxtx_factor") or 1),
         "os-flavor-access:is_public": bool(found.get("os-flavor-access:is_public", True)),
+        "OS-FLV-DISABLED:disabled": bool(found.get("OS-FLV-DISABLED:disabled", False)),
         "extra_specs": {str(key): str(text) for key, text in (found.get("extra_specs") or {}).items()},
     }

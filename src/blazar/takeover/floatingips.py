@@ -1,4 +1,4 @@
-"""Registered floating IPs."""
+"""Import of registered floating IPs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections import Counter
 
 from blazar.domain.errors import InvalidParameter
 from blazar.domain.floatingips import FloatingIP, parse_address
-from blazar.domain.health import SOUND
+from blazar.domain.health import HEALTHY
 from blazar.domain.lease import ResourceId
 from blazar.ports.old_service import OldDatabase, OldFloatingIP
 from blazar.takeover.here import Here
@@ -15,11 +15,11 @@ from blazar.takeover.ledger import Fate, Kind, Ledger, Table
 
 
 def take_floatingips(old: OldDatabase, here: Here, ledger: Ledger) -> tuple[FloatingIP, ...]:
-    """Return the floating IPs that are to be added; ids are kept, addresses are written canonically."""
+    """Return the floating IPs to add; ids are kept, addresses are converted to canonical form."""
     places = {(each.network_id, each.address): str(each.id) for each in here.floatingips.values()}
     added = []
     uses = Counter(each.resource_id for each in old.floatingip_allocations)
-    # Of two of one address, the one that is in use is meant; then the one that came first.
+    # Of two rows with one address, the one in use is chosen, then the older one.
     for each in sorted(old.floatingips, key=lambda each: (-uses[each.id], str(each.created_at), each.id)):
         subject = f"floating IP {each.id}"
         address = _address(each)
@@ -28,11 +28,13 @@ def take_floatingips(old: OldDatabase, here: Here, ledger: Ledger) -> tuple[Floa
             _compare(address, here.floatingips[each.id], subject, ledger)
         elif subject in here.imported_before:
             ledger.leave_out(Table.FLOATINGIPS, Kind.GONE_HERE, subject, f"{each.address} was removed here")
+        elif subject in here.refused:
+            ledger.leave_out(Table.FLOATINGIPS, Kind.BAD_ID, subject, here.refused[subject])
         elif address is None:
-            reason = f"{each.address!r} is no IP address"
+            reason = f"{each.address!r} is not an IP address"
             ledger.leave_out(Table.FLOATINGIPS, Kind.NO_ADDRESS, subject, reason)
         elif (each.network_id, address) in places:
-            reason = f"{address} is {places[each.network_id, address]}, too, which is kept"
+            reason = f"{address} is also registered as {places[each.network_id, address]}, which is kept"
             ledger.leave_out(Table.FLOATINGIPS, Kind.FLOATINGIP_DUPLICATE, subject, reason)
         else:
             places[each.network_id, address] = each.id
@@ -49,7 +51,7 @@ def _floatingip(old: OldFloatingIP, address: str) -> FloatingIP:
         network_id=old.network_id,
         subnet_id=old.subnet_id,
         address=address,
-        diagnosis=SOUND if old.is_reservable else NOT_RESERVABLE,
+        diagnosis=HEALTHY if old.is_reservable else NOT_RESERVABLE,
         created_at=old.created_at,
         updated_at=old.updated_at,
     )

@@ -1,4 +1,4 @@
-"""What is in our own database before anything is taken over."""
+"""The contents of this service's database before an import."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from blazar.domain.interval import Interval
 from blazar.domain.lease import Lease, ResourceId
 
 IMPORT = "import"
-"""The journal's event of everything that was imported; of what is no lease, the reason says what it is."""
+"""The event name of journal entries about imported objects; for non-leases, the reason names the object."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Promise:
-    """That somebody holds a resource, or a share of it, in a window."""
+    """A resource, or a share of it, that is reserved in a window."""
 
     window: Interval
     share: Share | None
     holder: str
-    """Whose it is, for people."""
+    """The holder's name in messages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Here:
-    """All of it that matters for what is to come."""
+    """The contents of this service's database that affect an import."""
 
     now: datetime
     leases: Mapping[str, Lease] = field(default_factory=dict)
@@ -37,4 +37,6 @@ class Here:
     properties: tuple[ResourceProperty, ...] = ()
     promises: Mapping[ResourceId, tuple[Promise, ...]] = field(default_factory=dict)
     imported_before: frozenset[str] = frozenset()
-    """Ids of leases, and of what is no lease as in ``host 12``, whether they are still here or not."""
+    """Ids of leases, and names of other objects such as ``host 12``, whether or not they still exist here."""
+    refused: Mapping[str, str] = field(default_factory=dict)
+    """Reasons why rows are not imported because of their ids, by name: ``lease 5b0c…``, ``host 12``."""

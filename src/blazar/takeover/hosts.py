@@ -1,4 +1,4 @@
-"""Hosts, with the properties, capabilities, inventories and traits that they have there."""
+"""Import of hosts, with their properties, capabilities, inventories and traits."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import uuid
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
-from blazar.domain.health import SOUND, Diagnosis, Health
+from blazar.domain.health import HEALTHY, Diagnosis, Health
 from blazar.domain.hosts import Host, ResourceProperty
 from blazar.domain.lease import ResourceId
 from blazar.domain.providers import HostInventory, HostProvider
@@ -18,11 +18,11 @@ _NAMESPACE = uuid.UUID("0f3c1a52-3b1e-5a57-8a0c-0f7f3a1d9c11")
 _OF_HOSTS = "physical:host"
 _LONGEST_TEXT = 255
 _LONGEST_PROVIDER_NAME = 200
-NOT_RESERVABLE = Diagnosis(health=Health.DISABLED, problem="was not reservable when it was taken over")
+NOT_RESERVABLE = Diagnosis(health=Health.DISABLED, problem="was not reservable when it was imported")
 
 
 def take_properties(old: OldDatabase, here: Here, ledger: Ledger) -> tuple[ResourceProperty, ...]:
-    """Return the properties that are to be added; ids are kept."""
+    """Return the properties to add; ids are kept."""
     known = {(each.resource_type, each.name) for each in here.properties}
     ids = {each.id for each in here.properties}
     added: dict[tuple[str, str], ResourceProperty] = {}
@@ -32,7 +32,7 @@ def take_properties(old: OldDatabase, here: Here, ledger: Ledger) -> tuple[Resou
             ledger.count(Table.PROPERTIES, Fate.HERE)
         elif key in added:
             subject = f"resource property {each.id}"
-            reason = f"{each.name} is the name of {added[key].id}, too"
+            reason = f"{each.name} is also the name of {added[key].id}"
             ledger.leave_out(Table.PROPERTIES, Kind.PROPERTY_DUPLICATE, subject, reason)
         else:
             ledger.count(Table.PROPERTIES, Fate.IMPORTED)
@@ -48,7 +48,7 @@ def take_properties(old: OldDatabase, here: Here, ledger: Ledger) -> tuple[Resou
 
 
 def take_hosts(old: OldDatabase, here: Here, ledger: Ledger) -> tuple[Host, ...]:
-    """Return the hosts that are to be added; ids are kept."""
+    """Return the hosts to add; ids are kept."""
     chosen = _without_duplicates(old, here, ledger)
     inventories = _inventories(old, chosen, here, ledger)
     traits = _traits(old, chosen, here, ledger)
@@ -63,7 +63,7 @@ def take_hosts(old: OldDatabase, here: Here, ledger: Ledger) -> tuple[Host, ...]
         if not each.trust_id:
             ledger.find(Kind.NO_TRUST, _subject(each), "trust_id is empty")
         provider = HostProvider(
-            # Placement's own id is not known there; the first refresh replaces all of it.
+            # The existing service does not store Placement's id; the first refresh replaces all of this.
             uuid=str(uuid.uuid5(_NAMESPACE, each.id)),
             name=_hostname(each)[:_LONGEST_PROVIDER_NAME],
             inventories=inventories[each.id] or _from_columns(each),
@@ -85,7 +85,7 @@ def _host(old: OldHost, provider: HostProvider, capabilities: Mapping[str, str])
         local_gb=old.local_gb,
         cpu_info=old.cpu_info,
         availability_zone=old.availability_zone or "",
-        diagnosis=SOUND if old.is_reservable else NOT_RESERVABLE,
+        diagnosis=HEALTHY if old.is_reservable else NOT_RESERVABLE,
         capabilities=capabilities,
         providers=(provider,),
         created_at=old.created_at,
@@ -102,11 +102,11 @@ def _subject(old: OldHost) -> str:
 
 
 def _without_duplicates(old: OldDatabase, here: Here, ledger: Ledger) -> Mapping[str, OldHost]:
-    """Return the hosts that are to be added, by id."""
+    """Return the hosts to add, by id."""
     names = {each.hypervisor_hostname: each.id for each in here.hosts.values()}
     uses = Counter(each.resource_id for each in old.host_allocations)
     chosen: dict[str, OldHost] = {}
-    # Of two of one name, the one that is in use is meant; then the one that came later.
+    # Of two rows with one name, the one in use is chosen, then the newer one.
     by_use = sorted(old.hosts, key=lambda each: (uses[each.id], str(each.created_at), each.id), reverse=True)
     for each in by_use:
         name = _hostname(each)
@@ -115,10 +115,12 @@ def _without_duplicates(old: OldDatabase, here: Here, ledger: Ledger) -> Mapping
             _compare(each, here.hosts[each.id], ledger)
         elif _subject(each) in here.imported_before:
             ledger.leave_out(Table.HOSTS, Kind.GONE_HERE, _subject(each), f"{name} was removed here")
+        elif _subject(each) in here.refused:
+            ledger.leave_out(Table.HOSTS, Kind.BAD_ID, _subject(each), here.refused[_subject(each)])
         elif not name:
             ledger.leave_out(Table.HOSTS, Kind.NO_NAME, _subject(each), "hypervisor_hostname is null")
         elif name in names:
-            reason = f"{name} is host {names[name]}, too, which is kept"
+            reason = f"{name} is also host {names[name]}, which is kept"
             ledger.leave_out(Table.HOSTS, Kind.HOST_DUPLICATE, _subject(each), reason)
         else:
             names[name] = ResourceId(each.id)
@@ -134,7 +136,7 @@ def _compare(old: OldHost, host: Host, ledger: Ledger) -> None:
 
 
 def _fate(host_id: str | None, chosen: Mapping[str, OldHost], here: Here) -> Fate:
-    """Return what becomes of a row that belongs to a host."""
+    """Return the fate of a row that belongs to a host."""
     if host_id in chosen:
         return Fate.IMPORTED
     return Fate.HERE if host_id in here.hosts else Fate.LEFT_OUT

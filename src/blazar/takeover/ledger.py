@@ -1,4 +1,4 @@
-"""The account of a takeover: what became of every row, and what was found to be wrong."""
+"""The account of an import: the fate of every row, and the faults that were found."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from enum import Enum, StrEnum
 
 
 class Table(StrEnum):
-    """What is counted: the tables of the existing service, by the names that operators know."""
+    """The tables of the existing service that are counted, under names that operators know."""
 
     LEASES = "leases"
     RESERVATIONS = "reservations"
@@ -29,105 +29,109 @@ class Table(StrEnum):
 
 
 class Fate(StrEnum):
-    """What becomes of a row."""
+    """The fate of a row."""
 
     IMPORTED = "imported"
     HERE = "here already"
-    """It belongs to something that was imported before, or that is here otherwise: left alone."""
+    """It belongs to an object that exists here, imported earlier or not; unchanged."""
     OVER = "over"
-    """An allocation of a lease that is over: nothing is held any more."""
+    """An allocation of a lease that is over; it holds nothing any more."""
     LEFT_OUT = "left out"
-    """A finding says why."""
+    """A finding gives the reason."""
 
 
 class Kind(Enum):
-    """A kind of finding: its name, and what it means and what is done about it."""
+    """A kind of finding: its name, its meaning, and how the import handles it."""
 
-    NO_REVISION = "no-revision", "the database does not say which revision it is of; its tables look right"
-    STUCK = "stuck-lease", "a status that the lease never left there, or too early; here its window decides"
-    NO_STATUS = "unknown-status", "a status that does not exist; here the lease's window decides"
-    LATE_EVENT = "late-event", "an event whose time had passed there, and which was not done"
-    NO_EVENT = "missing-event", "a lease without its start or its end; it is given one"
-    ODD_EVENT = "odd-event", "an event without lease, of unknown kind, or there twice; left out"
-    NO_LEASE = "reservation-without-lease", "left out, with what belongs to it"
+    NO_REVISION = "no-revision", "the database does not name its revision; its tables have the right columns"
+    BAD_ID = (
+        "bad-id",
+        "an invalid id, or one that would match an object of others; left out with its parts",
+    )
+    STUCK = "stuck-lease", "a status that the lease would never leave, or got too early; its window decides"
+    NO_STATUS = "unknown-status", "a status that does not exist; the lease's window decides"
+    LATE_EVENT = "late-event", "an event whose time had passed, but which was not done"
+    NO_EVENT = "missing-event", "a lease without its start or its end event; the event is added"
+    ODD_EVENT = "odd-event", "an event without lease, of unknown type, or a duplicate; left out"
+    NO_LEASE = "reservation-without-lease", "left out, with its details and allocations"
     SENSELESS_WINDOW = "senseless-window", "a lease that ends before it starts; it holds nothing"
-    HALF_OVER = "half-over", "a lease that is over, with reservations that are not; here they are over"
-    NO_TYPE = "unknown-type", "a reservation of a resource type that nobody knows; in error until it ends"
-    NO_DETAILS = "missing-details", "nothing says any more what a reservation asks for"
+    HALF_OVER = "half-over", "a finished lease with unfinished reservations; here they are finished"
+    NO_TYPE = "unknown-type", "a reservation of an unknown resource type; in error until it ends"
+    NO_DETAILS = "missing-details", "a reservation whose request is lost"
     DETAILS_DISAGREE = "details-disagree", "resource_id and reservation_id of a reservation's details differ"
     LOOSE_DETAILS = "details-without-reservation", "left out"
-    UNREADABLE = "unreadable", "a value that cannot be understood, and what is taken in its place"
+    UNREADABLE = "unreadable", "an invalid value, with the value that is used instead"
     LOOSE_ALLOCATION = "loose-allocation", "an allocation without reservation, host or floating IP; left out"
-    GHOST = "ghost-allocation", "a host held for what is over, or cannot be read; let go"
+    GHOST = "ghost-allocation", "a host held by a finished or unreadable reservation; released"
     DOUBLE_ALLOCATION = (
         "double-allocation",
-        "the same host or floating IP twice for one reservation; once here",
+        "the same host or floating IP twice for one reservation; imported once",
     )
-    TWICE = "promised-twice", "one resource for two leases at the same time; one of them keeps it"
-    OVERBOOKED = "overbooked", "more slots on a host than it has room for"
-    SHORT = "too-little", "a reservation that holds less than it was promised; the rest is sought"
-    HOST_DUPLICATE = "host-twice", "two hosts of one name; one is left out"
-    NO_NAME = "host-without-name", "a host by which nothing outside can be found; left out"
+    TWICE = "promised-twice", "one resource reserved by two leases at the same time; one of them keeps it"
+    OVERBOOKED = "overbooked", "more instances on a host than it has capacity for"
+    SHORT = "too-little", "a reservation that holds less than it reserved; managers search for the rest"
+    HOST_DUPLICATE = "host-twice", "two hosts with one name; one is left out"
+    NO_NAME = "host-without-name", "a host that cannot be identified in the cloud; left out"
     NO_INVENTORY = (
         "host-without-inventory",
-        "taken from its vcpus, memory_mb and local_gb until it is refreshed",
+        "its vcpus, memory_mb and local_gb are used until the host is refreshed",
     )
     NOT_RESERVABLE = (
         "not-reservable",
-        "imported as disabled; a monitor, or the check of floating IPs, decides",
+        "imported as disabled; a monitor, or the check of floating IPs, updates it",
     )
-    LOOSE_ROW = "loose-row", "a capability, inventory, trait or required address of nothing, or there twice"
-    PROPERTY_DUPLICATE = "property-twice", "two resource properties of one name; the first is kept"
+    LOOSE_ROW = "loose-row", "a capability, inventory, trait or required address without owner, or duplicate"
+    PROPERTY_DUPLICATE = "property-twice", "two resource properties with one name; the first is kept"
     FLOATINGIP_DUPLICATE = "floating-ip-twice", "an address that is registered twice; one is left out"
-    NO_ADDRESS = "floating-ip-without-address", "no address that could be given out; left out"
-    NO_TRUST = "no-trust", "a lease or host without a trust; none is needed here"
-    GONE_HERE = "gone-here", "imported before and deleted here since; not imported again"
-    DIFFERS = "differs", "here already, and not as it is there; left alone"
+    NO_ADDRESS = "floating-ip-without-address", "not an IP address; left out"
+    NO_TRUST = "no-trust", "a lease or host without a trust; this service needs none"
+    GONE_HERE = "gone-here", "imported earlier and deleted here since; not imported again"
+    DIFFERS = "differs", "exists here with other values; unchanged"
 
     @property
     def title(self) -> str:
-        """Return the name under which it is reported."""
+        """Return the name used in reports."""
         return self.value[0]
 
     @property
     def meaning(self) -> str:
-        """Return what it is and what is done about it."""
+        """Return the meaning, and how the import handles it."""
         return self.value[1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """Something wrong: *subject* is what it is about, as in ``lease 5b0c…``."""
+    """A fault; *subject* names the object, such as ``lease 5b0c…``."""
 
     kind: Kind
     subject: str
     reason: str
     lease_id: str | None = None
-    """In whose journal it is written, too."""
+    """The lease in whose journal the finding is also recorded."""
 
 
 @dataclass(slots=True)
 class Ledger:
-    """The account, while it is kept."""
+    """The account during an import."""
 
     fates: dict[Table, Counter[Fate]] = field(default_factory=lambda: {each: Counter() for each in Table})
     findings: list[Finding] = field(default_factory=list)
 
     def count(self, table: Table, fate: Fate, rows: int = 1) -> None:
-        """Note what became of so many rows."""
+        """Record the fate of a number of rows."""
         self.fates[table][fate] += rows
 
     def find(self, kind: Kind, subject: str, reason: str, *, lease_id: str | None = None) -> None:
-        """Note that something is wrong."""
+        """Record a fault."""
         self.findings.append(Finding(kind=kind, subject=subject, reason=reason, lease_id=lease_id))
 
     def leave_out(self, table: Table, kind: Kind, subject: str, reason: str) -> None:
-        """Note that one row is not imported, and why."""
+        """Record that one row is not imported, and the reason."""
         self.count(table, Fate.LEFT_OUT)
         self.find(kind, subject, reason)
 
     def of(self, kinds: Iterable[Kind]) -> dict[Kind, list[Finding]]:
-        """Return the findings by kind, in the order of the kinds; those that there are."""
+        """Return the existing findings by kind, in the order of *kinds*."""
         found: dict[Kind, list[Finding]] = {}
         for kind in kinds:
             own = sorted((each for each in self.findings if each.kind is kind), key=lambda each: each.subject)

@@ -1,7 +1,7 @@
-"""Where a lease of the existing service is in its life, and what that means here.
+"""The stage of a lease of the existing service, and its state after the import.
 
-What is stuck there is not stuck here: a status says how far somebody got, a window says what should be,
-and our managers do what is lacking (ADR-0001). So it is enough to say honestly what may exist outside.
+A lease that is stuck in the existing service is not stuck here: its window decides what should exist, and
+managers do the missing work (ADR-0001). So the import only has to record what may exist in the cloud.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from blazar.domain.lease import (
     Reservation,
     ReservationId,
     ReservationStatus,
+    StoredSpec,
 )
 from blazar.ports.old_service import OldEvent, OldLease, OldReservation
 from blazar.takeover.details import FLOATINGIPS, Wanted
@@ -34,14 +35,14 @@ _STUCK = {
 
 
 class Stage(Enum):
-    """Where a lease is when it is taken over."""
+    """The stage of a lease at the time of the import."""
 
     HISTORY = "history"
-    """It has ended, and nothing is left to do."""
+    """It has ended, and no work remains."""
     DOOMED = "doomed"
-    """It was being deleted, or never was confirmed to its lessee: it is deleted."""
+    """It was being deleted, or was never confirmed to its lessee: it is deleted."""
     OVER = "over"
-    """Its end has passed; what is left of it is taken back."""
+    """Its end has passed; its remaining resources are torn down."""
     RUNNING = "running"
     AHEAD = "ahead"
 
@@ -65,7 +66,7 @@ def stage_of(old: OldLease, now: datetime) -> Stage:
 
 
 def note_status(old: OldLease, stage: Stage, ledger: Ledger) -> None:
-    """Note a status in which a lease would have stayed, or one that contradicts its window."""
+    """Record a status that a lease would never have left, or that contradicts its window."""
     subject = f"lease {old.id}"
     if old.status not in {each.value for each in LeaseStatus}:
         ledger.find(Kind.NO_STATUS, subject, f"{old.status!r}: {_SETTLES[stage]}", lease_id=old.id)
@@ -80,13 +81,13 @@ def note_status(old: OldLease, stage: Stage, ledger: Ledger) -> None:
 def take_events(
     old: OldLease, events: Iterable[OldEvent], now: datetime, ledger: Ledger
 ) -> tuple[Event, ...]:
-    """Return a lease's events as they are there, but for those that make no sense; start and end are added.
+    """Return a lease's events without invalid ones; a missing start or end event is added.
 
-    Their statuses are for :func:`settled` to decide.
+    Their statuses are decided by :func:`settled`.
     """
     wanted = {EventType.START: old.start, EventType.END: old.end}
     found: dict[EventType, Event] = {}
-    # Of two of a kind, the one that is at the lease's own date is meant.
+    # Of two events of one type, the one at the lease's own date is chosen.
     own_date_first = sorted(events, key=lambda each: (each.time not in wanted.values(), each.id))
     for each in own_date_first:
         kind = next((kind for kind in EventType if kind == each.event_type), None)
@@ -118,25 +119,25 @@ def take_events(
 
 
 def take_reservation(old: OldReservation, stage: Stage, start: EventStatus, wanted: Wanted) -> Reservation:
-    """Return a reservation, with what may exist of it outside.
+    """Return a reservation, with a record of what may exist of it in the cloud.
 
     Args:
         old: The reservation.
-        stage: Of its lease.
-        start: How far the start of its lease was.
-        wanted: What it asks for.
+        stage: The stage of its lease.
+        start: The status of its lease's start event.
+        wanted: Its request.
     """
     status, problem = _reservation_status(old, stage, start), None
     if wanted.problem and status is not ReservationStatus.DELETED:
         status, problem = ReservationStatus.ERROR, f"imported: {wanted.problem}"
     is_deployed = status not in (ReservationStatus.DELETED, ReservationStatus.ERROR)
     if stage is Stage.AHEAD and old.resource_type == FLOATINGIPS:
-        is_deployed = False  # of all other types, something was made when they were created
+        is_deployed = False  # for all other types, items were created in the cloud at creation
     return Reservation(
         id=ReservationId(old.id),
         lease_id=LeaseId(old.lease_id or ""),
         resource_type=old.resource_type or "unknown",
-        spec=wanted.spec,
+        spec=StoredSpec(wanted.spec),
         status=status,
         is_deployed=is_deployed,
         problem=problem,
@@ -152,13 +153,13 @@ def _reservation_status(old: OldReservation, stage: Stage, start: EventStatus) -
         return ReservationStatus.PENDING
     if old.status == ReservationStatus.ACTIVE:
         return ReservationStatus.ACTIVE
-    # A failed before-end action puts a reservation into error there, which its lessee has all the same.
+    # There, a failed before-end action puts a reservation into error although the lessee still uses it.
     was_started = old.status == ReservationStatus.ERROR and start is EventStatus.DONE
     return ReservationStatus.ACTIVE if was_started else ReservationStatus.PENDING
 
 
 def settled(events: Sequence[Event], stage: Stage, reservations: Sequence[Reservation]) -> tuple[Event, ...]:
-    """Return the events of a lease, as far as they are if its window decides."""
+    """Return the events of a lease with the statuses that follow from its window."""
     changes = {
         EventType.START: _start_status,
         EventType.END: _end_status,
@@ -188,7 +189,7 @@ def _end_status(before: EventStatus, stage: Stage, reservations: Sequence[Reserv
         return EventStatus.DONE
     if stage in (Stage.AHEAD, Stage.RUNNING):
         return EventStatus.UNDONE
-    # What has begun there was told to the service that counts usage, and is not told again.
+    # The existing service reported events in progress to the usage service; they are not reported again.
     return EventStatus.UNDONE if before is EventStatus.UNDONE else EventStatus.IN_PROGRESS
 
 

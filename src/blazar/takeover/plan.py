@@ -1,4 +1,4 @@
-"""What is to be written here, decided from the rows there and from what is here: pure."""
+"""The plan of an import, decided from the rows of both databases without I/O."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _LONGEST_NAME = 80
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedLease:
-    """A lease with what it holds; ``due_at`` is when a manager has to look at it first, None for never."""
+    """A lease with its allocations; ``due_at`` is when its first reconcile pass is due, None for never."""
 
     lease: Lease
     allocations: tuple[Allocation, ...] = ()
@@ -55,23 +55,23 @@ class PlannedLease:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """Everything that is to be written, in this order."""
+    """Everything to write, in this order."""
 
     properties: tuple[ResourceProperty, ...]
     hosts: tuple[Host, ...]
     floatingips: tuple[FloatingIP, ...]
     leases: tuple[PlannedLease, ...]
-    """The better claims first: after an interruption, those that were written still have them."""
+    """Better claims come first, so that leases written before an interruption have the better claims."""
     ledger: Ledger
 
 
 def make_plan(old: OldDatabase, here: Here, prepare_lead: timedelta) -> Plan:
-    """Return what is to be written of a database of the existing service.
+    """Return the plan for importing a database of the existing service.
 
     Args:
-        old: The database.
-        here: What is here.
-        prepare_lead: How long before its start a lease is looked at.
+        old: The existing database.
+        here: The contents of this service's database.
+        prepare_lead: How long before its start a lease is reconciled.
     """
     ledger = Ledger()
     if old.revision is None:
@@ -87,7 +87,7 @@ def make_plan(old: OldDatabase, here: Here, prepare_lead: timedelta) -> Plan:
 
 @dataclass(slots=True, kw_only=True)
 class _Draft:
-    """A lease on its way."""
+    """A lease during planning."""
 
     old: OldLease
     stage: Stage
@@ -97,7 +97,7 @@ class _Draft:
 
     @property
     def rank(self) -> tuple[int, datetime, str]:
-        """Return the place among those who claim the same."""
+        """Return the rank among leases that claim the same resource; the lowest is best."""
         has_active = any(each.status is ReservationStatus.ACTIVE for each in self.lease.reservations)
         match self.stage:
             case Stage.RUNNING:
@@ -117,7 +117,7 @@ class _Draft:
 
 
 class _Leases:
-    """Makes leases of rows."""
+    """Converts rows to planned leases."""
 
     def __init__(self, old: OldDatabase, here: Here, ledger: Ledger, bookings: Bookings) -> None:
         self._old = old
@@ -129,7 +129,7 @@ class _Leases:
         self._events: dict[str, list[OldEvent]] = defaultdict(list)
 
     def plan(self, hosts: Sequence[Host], prepare_lead: timedelta) -> tuple[PlannedLease, ...]:
-        """Return all leases that are to be written."""
+        """Return all leases to write."""
         self._sort_children()
         drafts = [draft for each in self._old.leases if (draft := self._draft(each)) is not None]
         self._details.leave_out_the_rest()
@@ -158,7 +158,7 @@ class _Leases:
                 self._ledger.leave_out(Table.EVENTS, Kind.ODD_EVENT, f"event {event.id}", reason)
 
     def _draft(self, old: OldLease) -> _Draft | None:
-        """Return a lease without what it holds; None if it is not to be imported."""
+        """Return a lease without allocations; None if it must not be imported."""
         present = self._here.leases.get(old.id)
         if present is not None:
             self._pass_over(old, Fate.HERE)
@@ -167,6 +167,11 @@ class _Leases:
         if old.id in self._here.imported_before:
             self._pass_over(old, Fate.LEFT_OUT)
             self._ledger.find(Kind.GONE_HERE, f"lease {old.id}", "was deleted here")
+            return None
+        problem = self._here.refused.get(f"lease {old.id}")
+        if problem is not None:
+            self._pass_over(old, Fate.LEFT_OUT)
+            self._ledger.find(Kind.BAD_ID, f"lease {old.id}", problem)
             return None
         stage = stage_of(old, self._here.now)
         self._ledger.count(Table.LEASES, Fate.IMPORTED)
@@ -229,7 +234,7 @@ class _Leases:
             self._ledger.find(Kind.DIFFERS, f"lease {old.id}", "; ".join(changed))
 
     def _promise(self, draft: _Draft, promises: Promises) -> None:
-        """Give a lease what it holds, as far as it can be kept."""
+        """Allocate the resources that a lease held, as far as it can keep them."""
         if draft.stage is Stage.HISTORY:
             for each in draft.lease.reservations:
                 self._bookings.let_go(each, draft.lease.id)
@@ -265,7 +270,7 @@ class _Leases:
         return self._with_flag(draft, reservation, wanted, held)
 
     def _decide(self, draft: _Draft, reservation: Reservation, claim: Claim, promises: Promises) -> int:
-        """Take what can be kept of a claim; return of how many resources or slots that is."""
+        """Keep as much of a claim as possible; return the number of resources or slots kept."""
         verdict = promises.take(claim)
         if verdict.reason:
             kind = Kind.OVERBOOKED if verdict.is_overbooked else Kind.TWICE
@@ -299,7 +304,7 @@ class _Leases:
     def _planned(self, draft: _Draft, prepare_lead: timedelta) -> PlannedLease:
         now, due_at = self._here.now, None
         if draft.stage is Stage.AHEAD and not draft.lease.is_degraded:
-            # What was made of it there is left as it is until then.
+            # Items that exist in the cloud already are not changed until then.
             due_at = max(now, draft.lease.start - prepare_lead)
         elif draft.stage is not Stage.HISTORY:
             due_at = now
@@ -312,10 +317,10 @@ class _Leases:
 
 
 def statuses(plan: Plan) -> Mapping[tuple[str, str], int]:
-    """Return how many leases were in which status there, and are in which here."""
+    """Return the number of leases by their statuses there and here."""
     return Counter((each.old_status, each.lease.status.value) for each in plan.leases)
 
 
 def held_resources(leases: Sequence[PlannedLease]) -> frozenset[ResourceId]:
-    """Return what the allocations of some leases are of."""
+    """Return the resources of these leases' allocations."""
     return frozenset(each.resource_id for lease in leases for each in lease.allocations)

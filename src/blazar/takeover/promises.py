@@ -1,7 +1,7 @@
-"""Who keeps a resource that the existing service has promised twice.
+"""Resolution of double bookings by the existing service.
 
-Promises are taken one by one, the better claim first: what runs before what does not, then the older lease.
-One that cannot be kept beside those before it is not taken; whoever has it gets another from our healing.
+Claims are processed one by one, better claims first: running leases before others, then older leases. A claim
+that conflicts with those before it is not kept; healing finds other resources for its reservation.
 """
 
 from __future__ import annotations
@@ -20,41 +20,41 @@ from blazar.takeover.here import Promise
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """What a reservation holds of a resource there."""
+    """The claim of an imported reservation on a resource."""
 
     resource_id: ResourceId
     window: Interval
     share: Share | None
     holder: str
     has_begun: bool = False
-    """Its lessee may use it, so that no slot of it is given up."""
+    """Its lessee may be using it, so that no slot of it is released."""
     is_together: bool = False
-    """Some of its slots are of no use: all must be on one host."""
+    """All slots must be on one host, so that some of them are of no use."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """What is kept of a claim: all of it, some of its slots, or with None nothing; else why not."""
+    """The kept part of a claim: all of it, some of its slots, or nothing; and the reason if not all."""
 
     kept: Share | bool
     reason: str = ""
     is_overbooked: bool = False
-    """There are more slots than there is room, whether they are kept or not."""
+    """The slots exceed the host's capacity, whether they are kept or not."""
 
 
 class Promises:
-    """The promises that are kept, by resource."""
+    """The claims that are kept, by resource."""
 
     def __init__(
         self,
         here: Mapping[ResourceId, tuple[Promise, ...]],
         providers: Mapping[ResourceId, Sequence[HostProvider]],
     ) -> None:
-        """Begin with those that were made here.
+        """Start with the reservations of this service.
 
         Args:
-            here: By resource.
-            providers: What hosts have to give.
+            here: Their allocations by resource.
+            providers: The supply of the hosts.
         """
         self._kept: dict[ResourceId, list[Promise]] = defaultdict(list)
         for resource_id, promises in here.items():
@@ -62,12 +62,12 @@ class Promises:
         self._providers = providers
 
     def take(self, claim: Claim) -> Verdict:
-        """Return what is kept of a claim, and keep it."""
+        """Keep as much of a claim as possible, and return the verdict."""
         beside = [each for each in self._kept[claim.resource_id] if each.window.overlaps(claim.window)]
         rival = next((each for each in beside if claim.share is None or each.share is None), None)
         if rival is not None:
             when = f"{rival.window.start:%Y-%m-%d %H:%M} to {rival.window.end:%Y-%m-%d %H:%M}"
-            return Verdict(kept=False, reason=f"{rival.holder} has it, too, from {when}, and keeps it")
+            return Verdict(kept=False, reason=f"{rival.holder} also holds it from {when}, and keeps it")
         if claim.share is None:
             return self._keep(claim, None)
         return self._take_slots(claim, claim.share, beside)
@@ -76,16 +76,16 @@ class Promises:
         room = self._room(claim.resource_id, share, claim.window, beside)
         if room is None or room >= share.slots:
             return self._keep(claim, share)
-        others = ", ".join(sorted({each.holder for each in beside})) or "nobody"
-        reason = f"{share.slots} slots, and room for {room} beside {others}"
+        others = ", ".join(sorted({each.holder for each in beside})) or "no others"
+        reason = f"{share.slots} instances, but capacity for {room} in addition to {others}"
         if claim.has_begun:
             self._keep(claim, share)
-            return Verdict(kept=share, reason=f"{reason}; they are in use, and stay", is_overbooked=True)
+            return Verdict(kept=share, reason=f"{reason}; they are in use and are kept", is_overbooked=True)
         if room <= 0 or claim.is_together:
-            return Verdict(kept=False, reason=f"{reason}; others are sought", is_overbooked=True)
+            return Verdict(kept=False, reason=f"{reason}; managers search for others", is_overbooked=True)
         kept = Share(slots=room, demand=share.demand)
         self._keep(claim, kept)
-        return Verdict(kept=kept, reason=f"{reason}; others are sought", is_overbooked=True)
+        return Verdict(kept=kept, reason=f"{reason}; managers search for others", is_overbooked=True)
 
     def _keep(self, claim: Claim, share: Share | None) -> Verdict:
         promise = Promise(window=claim.window, share=share, holder=claim.holder)
@@ -95,10 +95,10 @@ class Promises:
     def _room(
         self, resource_id: ResourceId, share: Share, window: Interval, beside: Sequence[Promise]
     ) -> int | None:
-        """Return how many slots there are room for; None where nobody can say.
+        """Return the number of slots that fit; None if it is unknown.
 
-        The existing service compares no slot of ``virtual:instance`` with what Placement says. So a class
-        that the host does not have, as far as is known, is no reason to break a promise.
+        The existing service compares no ``virtual:instance`` slot with Placement's inventories. So a class
+        that the host does not have, as far as is known, is no reason to reject a claim.
         """
         rooms = []
         for name, amount in share.demand.amounts:
@@ -113,14 +113,14 @@ class Promises:
 
 
 def _peak(resource_class: str, window: Interval, promises: Iterable[Promise]) -> int:
-    """Return the most that is promised of a class at one instant of a window."""
+    """Return the highest amount of a class that is reserved at one instant of a window."""
     changes: list[tuple[datetime, int]] = []
     for each in promises:
         if each.share is not None:
             amount = dict(each.share.demand.amounts).get(resource_class, 0) * each.share.slots
             changes += [(max(each.window.start, window.start), amount), (each.window.end, -amount)]
     peak = used = 0
-    # At one instant ends come before starts, so that what only touches does not add up.
+    # Ends sort before starts at the same instant, so that adjacent windows do not add up.
     for _, change in sorted(changes):
         used += change
         peak = max(peak, used)

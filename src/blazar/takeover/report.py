@@ -1,4 +1,4 @@
-"""The account of a takeover as text."""
+"""The account of an import as text or as a document."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ def report(result: Result, name: str, limit: int) -> Iterator[str]:
     """Yield the lines of the report.
 
     Args:
-        result: What was, or would be, taken over.
-        name: Of the database.
-        limit: So many findings of each kind are named; 0 for all.
+        result: The result of the import or of the dry run.
+        name: The name of the existing database.
+        limit: The maximum number of findings to list for each kind; 0 for all.
     """
     ledger = result.plan.ledger
     yield f"from {name}, revision {result.revision or 'unknown'}, at {result.at:%Y-%m-%d %H:%M} UTC"
@@ -29,6 +29,39 @@ def report(result: Result, name: str, limit: int) -> Iterator[str]:
     yield from _last_words(result)
 
 
+def as_document(result: Result, name: str) -> dict[str, object]:
+    """Return the report as dicts, lists and values, with all findings.
+
+    Args:
+        result: The result of the import or of the dry run.
+        name: The name of the existing database.
+    """
+    ledger = result.plan.ledger
+    return {
+        "database": name,
+        "revision": result.revision,
+        "at": result.at,
+        "is_dry_run": result.is_dry_run,
+        "rows": [
+            {
+                "table": table.value.replace(" ", "_").lower(),
+                "total": ledger.fates[table].total(),
+                **{fate.name.lower(): ledger.fates[table][fate] for fate in _ORDER},
+            }
+            for table in Table
+        ],
+        "statuses": [
+            {"there": there or None, "here": here, "leases": number}
+            for (there, here), number in sorted(statuses(result.plan).items())
+        ],
+        "findings": [
+            {"kind": kind.title, "subject": each.subject, "reason": each.reason, "lease_id": each.lease_id}
+            for kind, findings in ledger.of(Kind).items()
+            for each in findings
+        ],
+    }
+
+
 def _counts(ledger: Ledger) -> Iterator[str]:
     yield f"{'rows':26}{'there':>10}" + "".join(f"{each:>14}" for each in _ORDER)
     for table in Table:
@@ -37,7 +70,7 @@ def _counts(ledger: Ledger) -> Iterator[str]:
 
 
 def _statuses(plan: Plan) -> Iterator[str]:
-    """Yield how many imported leases are what now, if there are any."""
+    """Yield the number of imported leases by old and new status, if there are any."""
     found = statuses(plan)
     if not found:
         return
@@ -66,7 +99,7 @@ def _last_words(result: Result) -> Iterator[str]:
         return
     if result.plan.hosts:
         yield (
-            "hosts have the sizes, zones, inventories and traits of their registration:"
+            "hosts have the sizes, zones, inventories and traits from their registration:"
             " run blazar-manage host refresh before the first manager starts"
         )
     yield "done"

@@ -1,6 +1,6 @@
-"""Taking over: reading what is there and here, having it decided, and writing it in bounded transactions.
+"""Import an installation: read both databases, plan, and write in bounded transactions.
 
-It may be interrupted anywhere and begun again: what is here already is left alone.
+The import can be interrupted at any point and run again: existing objects are not changed.
 """
 
 from __future__ import annotations
@@ -18,18 +18,19 @@ from blazar.ports.old_service import CannotTakeOver, OldDatabase, OldService
 from blazar.ports.store import JournalEntry, Transaction
 from blazar.takeover.details import KNOWN_TYPES
 from blazar.takeover.here import IMPORT, Here, Promise
+from blazar.takeover.ids import Outside, refused_rows
 from blazar.takeover.ledger import Finding
 from blazar.takeover.plan import Plan, PlannedLease, held_resources, make_plan
 
 BATCH = 500
-"""So many leases, hosts or floating IPs are written in one transaction."""
+"""The number of leases, hosts or floating IPs written in one transaction."""
 
 ItemT = TypeVar("ItemT")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """What was, or would be, taken over."""
+    """The result of an import or of a dry run."""
 
     plan: Plan
     revision: str | None
@@ -38,30 +39,46 @@ class Result:
 
 
 def take_over(context: Context, service: OldService, actor: str, *, is_dry_run: bool = False) -> Result:
-    """Bring what a database of the existing service holds into ours.
+    """Import a database of the existing service into this service's database.
 
     Args:
-        context: The context. No manager should run: it would take for left over in the cloud what is not
-            here yet.
-        service: The database; it is only read.
-        actor: Who does it, for the journal.
+        context: The context. No manager should run: it would treat objects in the cloud as leftovers while
+            their leases are not imported yet.
+        service: The existing database; it is only read.
+        actor: The name of the actor, for the journal.
         is_dry_run: Write nothing.
 
     Raises:
-        CannotTakeOver: It is not what it should be, or a plugin is not loaded. Nothing was written.
-        ConcurrentUpdate: Somebody changed our database meanwhile; what was written stays. Do it again.
+        CannotTakeOver: The database is not as expected, or a plugin is not loaded. Nothing was written.
+        CloudError: The cloud could not be read. Nothing was written.
+        ConcurrentUpdate: Another process changed this service's database meanwhile. What was written
+            stays; run the import again.
     """
     old = service.read()
     _check_plugins(context, old)
     here = read_here(context)
+    here = replace(here, refused=refused_rows(old, here, _look_outside(context, old)))
     plan = make_plan(old, here, context.settings.leases.prepare_lead)
     if not is_dry_run:
         _Writer(context, plan, actor, here.now).write()
     return Result(plan=plan, revision=old.revision, at=here.now, is_dry_run=is_dry_run)
 
 
+def _look_outside(context: Context, old: OldDatabase) -> Outside:
+    """Return the relevant objects in the cloud. Raises CloudError if it cannot be read."""
+    if not old.reservations:
+        return Outside()
+    compute = context.cloud.compute
+    return Outside(
+        aggregates=compute.list_aggregates(),
+        flavors=compute.list_flavors(),
+        server_groups=compute.list_server_groups(),
+        owner_key=context.settings.hosts.owner_key,
+    )
+
+
 def read_here(context: Context) -> Here:
-    """Return what is in our database."""
+    """Return the contents of this service's database."""
     now = context.clock.now()
     with context.store.read() as transaction:
         hosts, providers = transaction.hosts.list(), transaction.hosts.list_providers()
@@ -84,7 +101,7 @@ def read_here(context: Context) -> Here:
 def _read_promises(
     transaction: Transaction, resource_ids: Sequence[ResourceId]
 ) -> Mapping[ResourceId, tuple[Promise, ...]]:
-    """Return who holds what here; also what is only being cleaned, because nobody else can have it."""
+    """Return the holders of resources here, including resources that are only being cleaned."""
     found: dict[ResourceId, list[Promise]] = defaultdict(list)
     for each in transaction.availability.bookings(resource_ids):
         window = each.window
@@ -96,12 +113,12 @@ def _read_promises(
 
 
 def _check_plugins(context: Context, old: OldDatabase) -> None:
-    """Raise CannotTakeOver for a type that we know, and that the configuration does not name."""
+    """Raise CannotTakeOver if reservations have a known type without a configured plugin."""
     needed = {each.resource_type for each in old.reservations} & KNOWN_TYPES
     lacking = sorted(each for each in needed if each and each not in context.plugins)
     if lacking:
         raise CannotTakeOver(
-            f"[manager] plugins: there are reservations of {', '.join(lacking)}, but no plugin of that"
+            f"[manager] plugins: there are reservations of {', '.join(lacking)}, but no plugin for that"
         )
 
 
@@ -112,7 +129,7 @@ def _batches(items: Sequence[ItemT]) -> Iterator[Sequence[ItemT]]:
 
 @dataclass(slots=True)
 class _Writer:
-    """Writes a plan, in its order."""
+    """Writes a plan in its order."""
 
     context: Context
     plan: Plan
@@ -165,7 +182,7 @@ class _Writer:
         return JournalEntry(at=self.at, lease_id=None, event=IMPORT, reason=name, actor=self.actor)
 
     def _entries(self, planned: PlannedLease, findings: Sequence[Finding]) -> Iterator[JournalEntry]:
-        """Yield what the journal of a lease begins with: that it was imported, and what was found."""
+        """Yield the first journal entries of a lease: its import, and the findings about it."""
         lease = planned.lease
         reason = f"{planned.old_status} -> {lease.status}"
         yield JournalEntry(at=self.at, lease_id=lease.id, event=IMPORT, reason=reason, actor=self.actor)

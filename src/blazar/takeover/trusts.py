@@ -1,7 +1,7 @@
-"""The trusts that the existing service made and never deleted (behaviour 8; nothing here needs them).
+"""Deletion of the trusts that the existing service created and never deleted; this service needs none.
 
-Their ids stand in columns that lessees could write to (behaviour 12, 27). So a trust is deleted only if it
-gives rights to the service's own user.
+Their ids come from columns that lessees could write to. So a trust is deleted only if it gives rights to the
+service's own user.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from blazar.ports.old_service import OldDatabase
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OldTrust:
-    """A trust, and what it was made for: as in ``lease 5b0c…`` or ``host 12``."""
+    """A trust, and the objects it was created for, such as ``lease 5b0c…`` or ``host 12``."""
 
     id: str
     made_for: tuple[str, ...]
@@ -25,7 +25,7 @@ class OldTrust:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What became of a trust; a *problem* says why it is still there."""
+    """The result for a trust. If ``is_problem``, the trust still exists, and ``text`` says why."""
 
     trust: OldTrust
     text: str
@@ -33,7 +33,7 @@ class Outcome:
 
 
 def list_trusts(old: OldDatabase) -> tuple[OldTrust, ...]:
-    """Return the trusts that a database of the existing service names, by id."""
+    """Return the trusts named in a database of the existing service, by id."""
     found: dict[str, list[str]] = defaultdict(list)
     for lease in old.leases:
         if lease.trust_id:
@@ -45,15 +45,15 @@ def list_trusts(old: OldDatabase) -> tuple[OldTrust, ...]:
 
 
 def delete_trusts(old: OldDatabase, trusts: Trusts, trustee_id: str | None = None) -> Iterator[Outcome]:
-    """Delete the trusts that a database of the existing service names; yield what became of each.
+    """Delete the trusts named in a database of the existing service; yield the result for each.
 
     Args:
-        old: The database.
+        old: The existing database.
         trusts: Keystone.
-        trustee_id: The user to whom those that are deleted give rights; None for who asks.
+        trustee_id: Delete only trusts that give rights to this user; None for the calling user.
 
     Raises:
-        CloudUnavailable: Keystone does not answer; it can be done again.
+        CloudUnavailable: Keystone does not answer; run the deletion again.
     """
     trustee_id = trustee_id or trusts.own_user_id()
     for each in list_trusts(old):
@@ -64,13 +64,13 @@ def _delete(old: OldTrust, trusts: Trusts, trustee_id: str) -> Outcome:
     try:
         trust = trusts.find_trust(old.id)
         if trust is None:
-            return Outcome(trust=old, text="is gone already")
+            return Outcome(trust=old, text="is already gone")
         if trust.trustee_user_id != trustee_id:
-            text = f"gives rights to user {trust.trustee_user_id}, and is left alone"
+            text = f"gives rights to user {trust.trustee_user_id}, and is not deleted"
             return Outcome(trust=old, text=text, is_problem=True)
         trusts.delete_trust(old.id)
     except CloudNotFound:
-        return Outcome(trust=old, text="is gone already")
+        return Outcome(trust=old, text="is already gone")
     except CloudRefused as error:
         return Outcome(trust=old, text=error.message, is_problem=True)
     return Outcome(trust=old, text="deleted")
