@@ -46,7 +46,7 @@ def test_what_happens_to_simulated_hosts_is_noticed_by_default(
     make: Make, options: str, reservable: bool
 ) -> None:
     embedded = make(options)
-    client = falcon.testing.TestClient(embedded.application)
+    client = falcon.testing.TestClient(embedded.application, headers={"Host": "127.0.0.1"})
     assert client.simulate_post("/v1/os-hosts", json={"name": "host-1"}).status_code == 201
     embedded.cloud.set_host_state("host-1", is_up=False)
 

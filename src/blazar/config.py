@@ -65,6 +65,7 @@ def make_conf(
     program: str,
     *,
     config_files: Sequence[str] | None = None,
+    config_folders: Sequence[str] = (),
     cli_options: Sequence[cfg.Opt] = (),
     conf: cfg.ConfigOpts | None = None,
 ) -> cfg.ConfigOpts:
@@ -73,9 +74,11 @@ def make_conf(
     Args:
         arguments: The command line, without the program's name.
         program: The program's name.
-        config_files: The files to read; None for the usual places.
-        cli_options: Options of the command line that only this program has.
-        conf: What to read into; None for a new one. Programs that use the bus must pass ``cfg.CONF``.
+        config_files: The files to read if the command line names none; None for the default files and
+            folders. With a list, only *config_folders* are read in addition.
+        config_folders: The folders whose ``*.conf`` files are read after *config_files*.
+        cli_options: Command-line options of this program only.
+        conf: The object to fill; None for a new one. Programs that use the bus must pass ``cfg.CONF``.
     """
     conf = conf if conf is not None else cfg.ConfigOpts()
     register(conf)
@@ -86,7 +89,8 @@ def make_conf(
         project=PROJECT,
         prog=program,
         version=__version__,
-        default_config_files=list(config_files) if config_files is not None else None,
+        default_config_files=None if config_files is None else list(config_files),
+        default_config_dirs=None if config_files is None else list(config_folders),
     )
     return conf
 

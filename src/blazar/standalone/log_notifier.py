@@ -1,4 +1,4 @@
-"""Notifications where there is no bus: one line in the log each."""
+"""Notifications without a bus: one log line each."""
 
 from __future__ import annotations
 

@@ -1,10 +1,8 @@
-"""The embedded service's parts, and its life."""
+"""Wiring of the embedded service."""
 
 from __future__ import annotations
 
-import fcntl
 from dataclasses import dataclass, replace
-from datetime import datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -14,85 +12,99 @@ from blazar.api.app import make_app
 from blazar.api.auth import make_guard
 from blazar.api.health import make_healthcheck
 from blazar.api.policies import make_policy
+from blazar.api.resources import load_collections, rules_of
 from blazar.booking.context import Context
 from blazar.cloud.simulated.cloud import SimulatedCloud
 from blazar.cloud.simulated.driver import make_cloud
 from blazar.config import read_server_settings, read_settings
 from blazar.db.engine import make_engine
-from blazar.db.figures import SqlFigures
+from blazar.db.ownership import claim_database
 from blazar.db.schema import upgrade
+from blazar.db.stats import SqlStats
+from blazar.known_options import check_keys
 from blazar.manager.build import configured_context, manager_name, warm_up
-from blazar.manager.clocks import FastClock, SystemClock
+from blazar.manager.instrumentation import instrumented
 from blazar.manager.service import ManagerService
 from blazar.manager.waking import ProcessWaker
-from blazar.manager.watching import watched
-from blazar.ports.clock import Clock
 from blazar.ports.metrics import OF_API, OF_MANAGER
 from blazar.reconcile.loop import Reconciler
-from blazar.reconcile.outbox import OutboxSender
+from blazar.reconcile.outbox import make_sender
 from blazar.rpc.local import local_manager
 from blazar.settings import ApiSettings, Settings
+from blazar.standalone.clock import embedded_clock
+from blazar.standalone.folder import CLOUD, database_url, open_folder, use_own_policy_files
 from blazar.standalone.log_notifier import LogNotifier
 from blazar.telemetry.measured import MeasuredNotifier, measured_manager, measured_managers
 from blazar.telemetry.pages import counted, while_healthy, with_metrics
-from blazar.telemetry.watch import Watch
+from blazar.telemetry.process_metrics import ProcessMetrics
 
 if TYPE_CHECKING:
     from wsgiref.types import WSGIApplication
 
+_FOREIGN_DATABASE = (
+    "[database] connection: {} has tables that no embedded service made, and was not changed. Use an empty "
+    "database, or do not set the option to use one in the state folder"
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Embedded:
-    """The service, ready to be served; its reconciler is not started yet."""
+    """The embedded service, ready to be served; its reconciler is not started yet."""
 
     application: WSGIApplication
     reconciler: Reconciler
+    context: Context
     cloud: SimulatedCloud
     database_url: str
     lock: IO[str]
-    """Held on the state folder as long as it is open."""
+    """The lock of the state folder, which is held as long as the file is open."""
 
 
 def build(conf: ConfigOpts) -> Embedded:
-    """Return the embedded service that the configuration describes, with its database up to date.
+    """Return the configured embedded service, after upgrading its database.
 
     Raises:
-        ValueError: An option cannot be used, or the state folder is in use or holds something else.
+        ValueError: An option is not valid, the state folder is in use or not usable, or the database belongs
+            to another installation.
         PluginError: A plugin cannot be loaded.
     """
     options = conf.standalone
     conf.set_default("in_api", True, group="metrics")
     server = read_server_settings(conf)
-    state_dir = Path(options.state_dir).expanduser()
-    state_dir.mkdir(parents=True, exist_ok=True)
-    lock = _lock(state_dir)
-    clock = _clock(options.clock_speed, options.clock_epoch)
-    # What happens to the simulated hosts is noticed unless the configuration says otherwise.
+    state_dir = Path(options.state_dir).expanduser().absolute()
+    lock = open_folder(state_dir)
+    use_own_policy_files(conf, state_dir)
+    clock = embedded_clock(conf)
+    # Monitor the simulated hosts unless the configuration disables it.
     conf.set_default("enable_polling_monitor", True, group="physical:host")
     settings = _in_clock_time(read_settings(conf), options.clock_speed)
-    url = server.database_url or f"sqlite:///{state_dir / 'blazar.sqlite'}"
+    url = server.database_url or database_url(state_dir)
     engine = make_engine(url, **server.database_options)
+    if url != database_url(state_dir) and not claim_database(engine):
+        raise ValueError(_FOREIGN_DATABASE.format(engine.url.render_as_string(hide_password=True)))
     upgrade(engine)
-    conf.set_default("state_file", str(state_dir / "cloud.json"), group="simulated_cloud")
+    conf.set_default("state_file", str(state_dir / CLOUD), group="simulated_cloud")
     cloud = make_cloud(conf, clock, speed=options.clock_speed)
     waker = ProcessWaker()
-    watch = Watch((*OF_API, *OF_MANAGER))
-    context = watched(configured_context(conf, engine, clock, cloud, settings, waker), watch.meter)
+    telemetry = ProcessMetrics((*OF_API, *OF_MANAGER))
+    context = instrumented(configured_context(conf, engine, clock, cloud, settings, waker), telemetry.meter)
+    check_keys(conf, plugin_groups=context.plugins)
     with context.store.begin() as transaction:
-        # What a killed predecessor was at need not be waited for: there is no other manager.
+        # There is no other manager, so claims of a killed predecessor can be released immediately.
         transaction.work.free_all()
         transaction.commit()
     warm_up(context)
-    notifier = MeasuredNotifier(LogNotifier(), watch.meter)
-    sender = OutboxSender(context.store, clock, notifier, context.filters, context.trail)
+    notifier = MeasuredNotifier(LogNotifier(), telemetry.meter)
+    sender = make_sender(context, notifier)
     reconciler = Reconciler(context, manager_name(), sender, waker.event)
-    application = _application(conf, settings.api, context, watch, reconciler)
+    application = _application(conf, settings.api, context, telemetry, reconciler)
     if server.metrics.is_in_api:
-        watch.show_database(SqlFigures(engine), clock, server.metrics.kept_for_seconds)
-        application = with_metrics(counted(application, watch.meter), watch.page())
+        telemetry.show_database(SqlStats(engine), clock, server.metrics.kept_for_seconds)
+        application = with_metrics(counted(application, telemetry.meter), telemetry.page())
     return Embedded(
         application=application,
         reconciler=reconciler,
+        context=context,
         cloud=cloud,
         database_url=url,
         lock=lock,
@@ -100,47 +112,37 @@ def build(conf: ConfigOpts) -> Embedded:
 
 
 def _application(
-    conf: ConfigOpts, settings: ApiSettings, context: Context, watch: Watch, reconciler: Reconciler
+    conf: ConfigOpts,
+    settings: ApiSettings,
+    context: Context,
+    telemetry: ProcessMetrics,
+    reconciler: Reconciler,
 ) -> WSGIApplication:
-    """Return the API with the manager behind it; it is as healthy as its reconciler."""
+    """Return the API with its manager; its health check includes the reconciler."""
+    collections = load_collections(conf.manager.plugins)
     healthcheck = make_healthcheck(conf)
-    manager = local_manager(measured_manager(ManagerService(context), watch.meter))
+    manager = local_manager(measured_manager(ManagerService(context), telemetry.meter))
     return make_app(
-        measured_managers(manager, watch.meter),
+        measured_managers(manager, telemetry.meter),
         settings,
-        make_policy(conf),
+        make_policy(conf, [rule for each in collections for rule in rules_of(each)]),
         guard=make_guard(settings, conf),
         healthcheck=lambda app: while_healthy(healthcheck(app), reconciler.problems),
+        collections=collections,
     )
 
 
-def _lock(state_dir: Path) -> IO[str]:
-    """Return the lock of a state folder, which is held while the file is open."""
-    file = (state_dir / "lock").open("w")
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        file.close()
-        raise ValueError(f"[standalone] state_dir: {state_dir} is in use by another process") from None
-    return file
-
-
-def _clock(speed: float, epoch: str | None) -> Clock:
-    if speed == 1 and epoch is None:
-        return SystemClock()
-    since = SystemClock().now() if epoch is None else datetime.fromisoformat(epoch)
-    if since.utcoffset() is None:
-        raise ValueError("[standalone] clock_epoch: must have an offset, such as +00:00")
-    return FastClock(epoch=since, speed=speed)
-
-
 def _in_clock_time(settings: Settings, speed: float) -> Settings:
-    """Return the settings with what is meant in real time, such as claims, in the fast clock's."""
+    """Return the settings with durations of real time, such as claims, converted to the fast clock."""
     reconciler = settings.reconciler
     return replace(
         settings,
-        leases=replace(settings.leases, delete_wait=settings.leases.delete_wait * speed),
-        # There is no bus to listen to.
+        leases=replace(
+            settings.leases,
+            delete_wait=settings.leases.delete_wait * speed,
+            update_wait=settings.leases.update_wait * speed,
+        ),
+        # The embedded service has no bus.
         monitor=replace(
             settings.monitor,
             is_listening=False,
@@ -149,12 +151,14 @@ def _in_clock_time(settings: Settings, speed: float) -> Settings:
         reconciler=replace(
             reconciler,
             claim_duration=reconciler.claim_duration * speed,
+            step_limit=reconciler.step_limit * speed,
             poll_interval=reconciler.poll_interval * speed,
             first_backoff=reconciler.first_backoff * speed,
             longest_backoff=reconciler.longest_backoff * speed,
             sweep_interval=reconciler.sweep_interval * speed,
             refresh_interval=reconciler.refresh_interval * speed,
             floatingip_check_interval=reconciler.floatingip_check_interval * speed,
-            stock_interval=reconciler.stock_interval * speed,
+            discovery_interval=reconciler.discovery_interval * speed,
+            plan_check_interval=reconciler.plan_check_interval * speed,
         ),
     )
