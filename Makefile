@@ -46,7 +46,7 @@ test-cloud: $(STAMP) ## run on it the end-to-end tests, the contract of the clou
 	@$(MAKE) --no-print-directory test-nova NOVA_PYTHON=$(or $(CLOUDLAB_FOLDER),var/cloud)/venv/bin/python
 
 serve: $(STAMP) ## run the whole service on this machine, until Ctrl-C
-	@$(BIN)/blazar-standalone --state-dir var
+	@$(BIN)/blazar-standalone --state-dir var --examples
 
 lint: static ## only the quick checks: types, style, imports, sizes
 	@$(BIN)/python -m pytest --quiet tests/test_house_style.py

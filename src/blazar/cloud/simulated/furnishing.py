@@ -1,4 +1,4 @@
-"""What a new cloud has."""
+"""The initial content of a new simulated cloud."""
 
 from __future__ import annotations
 
@@ -6,20 +6,23 @@ from blazar.cloud.simulated.cloud import SimulatedCloud
 from blazar.cloud.simulated.scheduler import FREEPOOL
 from blazar.ports.network import Network
 
+NETWORK = "public"
+"""The name of the external network."""
+
 
 def furnish(cloud: SimulatedCloud, *, hosts: int, freepool: str = FREEPOOL) -> Network:
-    """Give a cloud an empty freepool, hosts, and an external network, which is returned.
+    """Create an empty freepool, hosts, and an external network; return the network.
 
-    The hosts are named ``host-1``, ``host-2`` and so on. The network has addresses for documentation
-    (RFC 5737), of which those from .100 on are in no pool.
+    The hosts are named ``host-1``, ``host-2`` and so on. The network's addresses are reserved for
+    documentation (RFC 5737); those from .100 on are not in an allocation pool.
 
     Raises:
-        CloudConflict: Something of these names is there already.
+        CloudConflict: An object with one of these names exists.
     """
     cloud.add_aggregate(freepool)
     for number in range(1, hosts + 1):
         cloud.add_hypervisor(f"host-{number}")
-    network = cloud.add_network("public")
+    network = cloud.add_network(NETWORK)
     pools = (("203.0.113.10", "203.0.113.99"),)
     cloud.add_subnet(network.id, "203.0.113.0/24", gateway_ip="203.0.113.1", allocation_pools=pools)
     return network
