@@ -204,6 +204,11 @@ def read_server_settings(conf: cfg.ConfigOpts) -> ServerSettings:
     )
 
 
+def _trusted_hosts(conf: cfg.ConfigOpts) -> frozenset[str]:
+    """Return the configured names and the name on which the API listens, without wildcard addresses."""
+    return frozenset(each.lower() for each in (*conf.api.trusted_hosts, conf.host)) - {"0.0.0.0", "::"}  # noqa: S104
+
+
 def _resource_types(plugins: Sequence[str]) -> frozenset[str]:
     """Return which collections the API serves; it reads the same option as the managers."""
     return frozenset(kind for name, kind in _COLLECTIONS.items() if name in plugins)

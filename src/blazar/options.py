@@ -41,7 +41,29 @@ API_OPTIONS: list[cfg.Opt] = [
         "max_request_body_size",
         default=114688,
         min=1024,
-        help="Bytes; longer request bodies are refused with 413.",
+        help="Longest request body in bytes; longer ones are refused with 413.",
+    ),
+    cfg.ListOpt(
+        "trusted_hosts",
+        default=[],
+        help="Host names of the API, in addition to IP addresses, localhost, the machine's name and "
+        "[DEFAULT] host. With auth_strategy = noauth, requests for other names are refused; with noauth and "
+        "http_basic, so are changes requested by a web page of another origin. Empty, the default, adds "
+        "none.",
+    ),
+    cfg.BoolOpt(
+        "allow_unauthenticated_access",
+        default=False,
+        help="Allow blazar-api to listen on an address that other machines can reach although auth_strategy "
+        "is noauth. Every caller is then an operator.",
+    ),
+    cfg.IntOpt(
+        "manager_silence_seconds",
+        default=20,
+        min=0,
+        help="Seconds after which the API answers 503 to a request that no manager is processing, for "
+        "example because all were killed. A manager confirms twice per interval that it is still processing "
+        "the request, until rpc_response_timeout. 0 for only after rpc_response_timeout.",
     ),
     cfg.IntOpt("workers", default=8, min=1, help="Threads of the API's built-in server."),
     cfg.IntOpt(

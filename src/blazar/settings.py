@@ -144,7 +144,9 @@ class ApiSettings:
     max_body_bytes: int = 114_688
     """Longer request bodies are refused with 413."""
     resource_types: frozenset[str] = frozenset({"physical:host", "virtual:floatingip"})
-    """Which collections are served: ``/os-hosts`` with ``physical:host`` and so on."""
+    """Resource types whose collections are served: ``/os-hosts`` for ``physical:host`` and so on."""
+    trusted_hosts: frozenset[str] = frozenset()
+    """Host names of the API in lower case, in addition to IP addresses and ``localhost``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

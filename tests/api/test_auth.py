@@ -28,7 +28,7 @@ def basic(text: str) -> dict[str, str]:
 
 
 def ask(api: Api, path: str = "/v1/leases", **more: Any) -> falcon.testing.Result:
-    """Ask without the identity headers that the fixture's client sends."""
+    """Send a GET request without the identity headers that the fixture's client sends."""
     return falcon.testing.TestClient(api.app).simulate_get(path, **more)
 
 
@@ -36,7 +36,7 @@ def ask(api: Api, path: str = "/v1/leases", **more: Any) -> falcon.testing.Resul
 def users(tmp_path: Path) -> Path:
     file = tmp_path / "htpasswd"
     file.write_text(
-        "# who may come in\n\n"
+        "# permitted users\n\n"
         f"alice:{hashed('wonder:land')}\n"
         f"bob:{hashed('builder').replace('$2b$', '$2y$')}:member, reader\n"
     )
@@ -106,7 +106,7 @@ def test_a_user_of_the_file_has_the_roles_written_there(basic_api: Api) -> None:
         basic("alice:wonder:land2"),
         basic("carol:wonder:land"),
         basic("alice:" + "x" * 200),
-        basic("# who may come in:x"),
+        basic("# permitted users:x"),
         basic(":"),
     ],
 )
@@ -121,7 +121,7 @@ def test_who_is_not_in_the_file_is_refused(basic_api: Api, headers: dict[str, st
     assert set(answer.json["error"]) == {"code", "title", "message"}
 
 
-def test_a_user_of_the_file_cannot_pose_as_somebody_else(basic_api: Api) -> None:
+def test_a_user_of_the_file_cannot_pose_as_another_user(basic_api: Api) -> None:
     posing = {
         "X-Roles": "admin",
         "X-Role": "admin",
@@ -190,8 +190,8 @@ def test_everything_else_does(basic_api: Api, path: str) -> None:
     ("settings", "problem"),
     [
         ({"auth_strategy": "kerberos"}, "kerberos"),
-        ({"auth_strategy": "http_basic"}, "no users' file"),
-        ({"auth_strategy": "http_basic", "http_basic_user_file": "/nowhere/htpasswd"}, "cannot be read"),
+        ({"auth_strategy": "http_basic"}, "http_basic_auth_user_file is not set"),
+        ({"auth_strategy": "http_basic", "http_basic_user_file": "/nowhere/htpasswd"}, "cannot read"),
     ],
 )
 def test_settings_that_cannot_work_stop_the_start(

@@ -1,8 +1,8 @@
-"""HTTP basic authentication against a file of users, for use without Keystone.
+"""HTTP basic authentication against a user file, for use without Keystone.
 
-A line of the file is ``name:hash`` or ``name:hash:role,role``; the hash is bcrypt's, as ``htpasswd -B``
-writes it; empty lines and lines that begin with ``#`` are skipped. A user's id, and the id of the project
-they act in, are their name. Without a third field they have the roles admin, member and reader.
+A line of the file is ``name:hash`` or ``name:hash:role,role``. The hash is a bcrypt hash, as written by
+``htpasswd -B``. Empty lines and lines that start with ``#`` are skipped. The name is both the user id and the
+project id. Without a third field, a user has the roles admin, member and reader.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
-import json
 import logging
 import secrets
 from collections.abc import Mapping
@@ -20,6 +19,8 @@ from typing import TYPE_CHECKING
 
 import bcrypt
 
+from blazar.api.refusals import refuse, shape_c
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
@@ -28,14 +29,16 @@ LOG = logging.getLogger(__name__)
 
 DEFAULT_ROLES = "admin,member,reader"
 _BCRYPT_PREFIXES = ("$2a$", "$2b$", "$2y$")
-# What a password is compared with where there is no such user, so that the answer takes as long.
+# Hash to compare with if the user does not exist, so that the response takes equally long.
 _NOBODY = b"$2b$12$" + b"." * 53
+_REFUSAL = shape_c(401, "A user name and a password are needed.")
+_CHALLENGE = ("WWW-Authenticate", 'Basic realm="blazar"')
 _KEPT_HEADERS = ("HTTP_X_FORWARDED", "HTTP_X_OPENSTACK_REQUEST_ID")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class User:
-    """A line of the file."""
+    """A user of the file."""
 
     password_hash: bytes
     roles: str
@@ -45,7 +48,7 @@ def parse_users(text: str) -> dict[str, User]:
     """Return the users of a file by name.
 
     Raises:
-        ValueError: A line is not as it must be; the message tells its number, not its content.
+        ValueError: A line is malformed; the message gives its number, not its content.
     """
     users = {}
     for number, line in enumerate(text.splitlines(), start=1):
@@ -61,10 +64,10 @@ def parse_users(text: str) -> dict[str, User]:
 
 
 class HtpasswdFile:
-    """The users in a file, read again whenever the file has changed.
+    """The users in a file, which is read again when it has changed.
 
     Raises:
-        ValueError: The file cannot be read, or a line of it cannot be used.
+        ValueError: The file is not readable, or a line is malformed.
     """
 
     def __init__(self, path: Path) -> None:
@@ -75,16 +78,16 @@ class HtpasswdFile:
             self._state = self._stat()
             self._users: Mapping[str, User] = parse_users(path.read_text(encoding="utf-8"))
         except OSError as error:
-            raise ValueError(f"the users' file {path} cannot be read") from error
+            raise ValueError(f"cannot read the user file {path}") from error
 
     def verify(self, name: str, password: bytes) -> User | None:
-        """Return the user, or None if there is none of that name and password."""
+        """Return the user, or None if the name is unknown or the password is wrong."""
         self._refresh()
         user = self._users.get(name)
         if user is None:
             _matches(password, _NOBODY)
             return None
-        # bcrypt takes a quarter of a second by design; what was right once is recognised faster.
+        # bcrypt takes a quarter of a second by design; a password verified before is compared faster.
         digest = hmac.digest(self._key, password, hashlib.sha256)
         if hmac.compare_digest(self._verified.get(user.password_hash, b""), digest):
             return user
@@ -98,7 +101,7 @@ class HtpasswdFile:
         return found.st_mtime_ns, found.st_size, found.st_ino
 
     def _refresh(self) -> None:
-        """Read the file if it has changed; keep the users known so far if it cannot be used."""
+        """Read the file if it has changed; if it is not usable, keep the present users."""
         try:
             state = self._stat()
             if state != self._state:
@@ -106,29 +109,29 @@ class HtpasswdFile:
                 self._users = parse_users(self._path.read_text(encoding="utf-8"))
                 self._verified = {}
         except (OSError, ValueError) as error:
-            LOG.warning("Users' file not read: path=%s reason=%s", self._path, error)
+            LOG.warning("User file not read: path=%s reason=%s", self._path, error)
 
 
 def _matches(password: bytes, password_hash: bytes) -> bool:
     try:
         return bcrypt.checkpw(password, password_hash)
-    except ValueError:  # Longer than bcrypt can tell apart, or the hash is damaged.
+    except ValueError:  # The password is longer than bcrypt accepts, or the hash is damaged.
         return False
 
 
 class BasicAuth:
-    """WSGI middleware that lets in who is in the file."""
+    """WSGI middleware that admits the users of a file."""
 
     def __init__(self, app: WSGIApplication, users: HtpasswdFile) -> None:
         self._app = app
         self._users = users
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        """Hand the request on with the user's identity, or answer 401."""
+        """Pass the request on with the user's identity, or respond with 401."""
         credentials = _credentials(environ.get("HTTP_AUTHORIZATION", ""))
         user = self._users.verify(*credentials) if credentials else None
         if credentials is None or user is None:
-            return _unauthorized(start_response)
+            return refuse(start_response, 401, _REFUSAL, _CHALLENGE)
         name = credentials[0]
         identity = {
             "HTTP_X_USER_ID": name,
@@ -152,22 +155,10 @@ def _credentials(header: str) -> tuple[str, bytes] | None:
 
 
 def _without_identity(environ: WSGIEnvironment) -> WSGIEnvironment:
-    """Return the environment without headers in which a client could pose as somebody."""
+    """Return the environment without the headers with which a client could claim an identity."""
     return {
         key: value
         for key, value in environ.items()
         if key.startswith(_KEPT_HEADERS)
         or not key.startswith(("HTTP_X_", "HTTP_AUTHORIZATION", "HTTP_OPENSTACK_SYSTEM_SCOPE"))
     }
-
-
-def _unauthorized(start_response: StartResponse) -> Iterable[bytes]:
-    fault = {"code": 401, "title": "Unauthorized", "message": "A user name and a password are needed."}
-    body = json.dumps({"error": fault}).encode()
-    headers = [
-        ("Content-Type", "application/json"),
-        ("Content-Length", str(len(body))),
-        ("WWW-Authenticate", 'Basic realm="blazar"'),
-    ]
-    start_response("401 Unauthorized", headers)
-    return [body]

@@ -1,10 +1,8 @@
 """Reading a request's body as JSON.
 
-What is not JSON is refused in shape B, and JSON that nobody could store in shape A, which names the
-key. What is let through can be stored and sent on: numbers are finite and fit 64 bits, text is
-encodable and free of NUL, nesting is shallow.
-
-Source: rest-api 4.1.
+A body that is not JSON is refused in shape B. JSON that cannot be stored is refused in shape A, with the key.
+Accepted bodies can be stored and sent on: numbers are finite and fit 64 bits, text is encodable and has no
+NUL, and nesting is shallow.
 """
 
 from __future__ import annotations
@@ -17,22 +15,25 @@ import falcon
 
 from blazar.domain.errors import InvalidParameter
 
+MUST_DECLARE_JSON = "blazar.must_declare_json"
+"""Key of the request environment; if it is true, a POST must be declared as JSON."""
 MAX_DEPTH = 32
 _MAX_INTEGER = 2**63
 _SHOWN_DEPTH = 3
-"""How much is said of where something lies that is nested too deep."""
+"""Number of steps shown of the path to a value that is nested too deeply."""
 
 
 def read_json(req: falcon.Request, max_bytes: int) -> object:
-    """Return the body; an empty object where there is none.
+    """Return the body as a JSON value; an empty object if the request has no body.
 
     Raises:
-        falcon.HTTPBadRequest: It is not declared as JSON, or is not JSON.
-        falcon.HTTPContentTooLarge: It is longer than *max_bytes*.
-        InvalidParameter: It holds something that cannot be stored; the message says where.
+        falcon.HTTPBadRequest: The body is not declared as JSON, or is not JSON.
+        falcon.HTTPContentTooLarge: The body is longer than *max_bytes*.
+        InvalidParameter: A value cannot be stored; the message gives its path.
     """
     kind = (req.content_type or "").partition(";")[0].strip().lower()
-    if kind not in {"", falcon.MEDIA_JSON}:
+    undeclared_is_json = req.method != "POST" or not req.env.get(MUST_DECLARE_JSON)
+    if kind != falcon.MEDIA_JSON and (kind or not undeclared_is_json):
         raise falcon.HTTPBadRequest(description="The body's content type must be application/json")
     raw = _read(req, max_bytes)
     if not raw.strip():
@@ -46,7 +47,7 @@ def read_json(req: falcon.Request, max_bytes: int) -> object:
 
 
 def place_of(steps: Iterable[str | int]) -> str:
-    """Return where something is in a body, such as ``reservations[0].min``; empty for the body itself."""
+    """Return the path of a value in a body, such as ``reservations[0].min``; empty for the body itself."""
     text = ""
     for step in steps:
         text += f"[{step}]" if isinstance(step, int) else f".{_printable(step[:64])}"
@@ -56,7 +57,7 @@ def place_of(steps: Iterable[str | int]) -> str:
 def _read(req: falcon.Request, max_bytes: int) -> bytes:
     declared = req.content_length
     if declared is None and not _is_terminated(req):
-        return b""  # Reading on could wait for ever.
+        return b""  # Without a length or an end of stream, a read could block forever.
     if declared is not None and declared > max_bytes:
         raise _too_large(max_bytes)
     wanted = max_bytes + 1 if declared is None else declared
@@ -71,7 +72,7 @@ def _read(req: falcon.Request, max_bytes: int) -> bytes:
 
 
 def _is_terminated(req: falcon.Request) -> bool:
-    """Return whether the server ends the stream where the body ends, as it does for chunked ones."""
+    """Return whether the server ends the stream at the end of the body, as it does for chunked bodies."""
     chunked = "chunked" in (req.get_header("Transfer-Encoding") or "").lower()
     return chunked or bool(req.env.get("wsgi.input_terminated"))
 
@@ -85,7 +86,7 @@ def _no_constant(name: str) -> object:
 
 
 def _check_storable(value: object) -> None:
-    """Raise InvalidParameter for what cannot be stored. Walks without recursion."""
+    """Raise InvalidParameter if a value cannot be stored. Does not recurse."""
     level: list[tuple[tuple[str | int, ...], object]] = [((), value)]
     for _ in range(MAX_DEPTH):
         below: list[tuple[tuple[str | int, ...], object]] = []
@@ -101,7 +102,7 @@ def _check_storable(value: object) -> None:
 
 
 def _parts(value: object) -> Iterable[tuple[str | int, object]]:
-    """Return what is in an object or a list; a key of an object stands for itself, too."""
+    """Return the parts of an object or a list, each with its step; keys of objects are parts too."""
     if isinstance(value, dict):
         return (pair for key, part in value.items() for pair in ((key, key), (key, part)))
     return enumerate(value) if isinstance(value, list) else ()
