@@ -1,16 +1,17 @@
-"""One request as handlers see it: authenticated, allowed, its body checked."""
+"""A request as handlers receive it: authenticated, authorized, and with a valid body."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from oslo_context.context import RequestContext
 
-from blazar.api.policies import Policy, Target
+from blazar.api.microversions import DEFAULT_VERSION, Version
+from blazar.api.policies import PRIVATE_PROPERTIES, Policy, Target
 from blazar.ports.manager import Caller, JsonObject, Manager
-from blazar.telemetry.trail import LogContext, shown_id
+from blazar.telemetry.log_context import LeaseRequestContext, shown_id
 
 if TYPE_CHECKING:
     from wsgiref.types import WSGIEnvironment
@@ -18,21 +19,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """What a handler needs to answer."""
+    """The input of a handler."""
 
     manager: Manager
     policy: Policy
     identity: RequestContext
     caller: Caller
     base_url: str
-    """Scheme, host and mount prefix, without a slash at the end."""
+    """Scheme, host and mount prefix, without a trailing slash."""
+    version: Version = DEFAULT_VERSION
+    """The negotiated microversion; version documents have the default."""
     params: Mapping[str, str] = field(default_factory=dict)
     """The variable parts of the path."""
     query: Mapping[str, str] = field(default_factory=dict)
-    """Of a parameter given more than once, the first."""
+    """The parameters of the query; the first value of a parameter that is repeated."""
     body: JsonObject = field(default_factory=dict)
     lease: JsonObject = field(default_factory=dict)
-    """The lease that the path names, as it was before the handler ran."""
+    """The lease named in the path, as it was before the handler ran; empty for changes."""
+    owner: JsonObject | None = None
+    """The owner that the lease must have to be changed; None for a manager that does not check the owner."""
 
     @property
     def is_admin(self) -> bool:
@@ -40,27 +45,33 @@ class Call:
         return self.policy.is_admin(self.identity)
 
     @property
+    def property_caller(self) -> Caller:
+        """Return the caller for manager calls in which private properties matter."""
+        sees = self.policy.allows(self.identity, PRIVATE_PROPERTIES, self.own_target)
+        return replace(self.caller, sees_private_properties=sees)
+
+    @property
     def own_target(self) -> Target:
-        """Return the caller's own project and user, as policy rules are asked about them."""
+        """Return the caller's own project and user as the target of a policy rule."""
         return {"project_id": self.caller.project_id, "user_id": self.caller.user_id}
 
 
 Handler = Callable[[Call], object]
-"""Takes a call and returns the answer's JSON value; None for an answer without a body."""
+"""Takes a call and returns the JSON value of the response; None for a response without a body."""
 
 
 def identity_of(environ: WSGIEnvironment, lease_id: str | None = None) -> RequestContext:
-    """Return the identity that the authentication in front has put into the environment.
+    """Return the identity that authentication has put into the environment.
 
-    It is also remembered for this thread, so that log lines say whose request it is, and for which lease.
+    It also becomes the context of this thread, so that log lines name the caller and the lease.
     """
-    identity = LogContext.from_environ(environ)
+    identity = LeaseRequestContext.from_environ(environ)
     identity.lease_id = shown_id(lease_id)
     return identity
 
 
 def caller_of(identity: RequestContext) -> Caller:
-    """Return what the manager is told about who asks."""
+    """Return the caller to pass to the manager."""
     return Caller(
         user_id=identity.user_id,
         project_id=identity.project_id,

@@ -10,32 +10,33 @@ _NO_WORDS = frozenset({"", "false", "0", "no", "off"})
 
 def list_hosts(call: Call) -> object:
     """Return all registered hosts."""
-    return {"hosts": [render.host(each) for each in call.manager.list_hosts(call.caller)]}
+    return {"hosts": [render.host(each) for each in call.manager.list_hosts(call.property_caller)]}
 
 
 def create_host(call: Call) -> object:
-    """Register a hypervisor as a host and return it; every key but two is an extra capability."""
+    """Register a hypervisor as a host and return it; keys except `id` and `name` are extra capabilities."""
     return {"host": render.host(call.manager.create_host(call.caller, call.body))}
 
 
 def get_host(call: Call) -> object:
-    """Return a host; its name will not do for its id."""
-    return {"host": render.host(call.manager.get_host(call.caller, call.params["host_id"]))}
+    """Return a host by id; its name is not accepted."""
+    return {"host": render.host(call.manager.get_host(call.property_caller, call.params["host_id"]))}
 
 
 def update_host(call: Call) -> object:
-    """Set or, with null, remove extra capabilities, and return the host."""
-    return {"host": render.host(call.manager.update_host(call.caller, call.params["host_id"], call.body))}
+    """Set extra capabilities, or remove those that are null, and return the host."""
+    host_id = call.params["host_id"]
+    return {"host": render.host(call.manager.update_host(call.property_caller, host_id, call.body))}
 
 
 def delete_host(call: Call) -> object:
-    """Give a host back to ordinary use."""
+    """Remove a host, which returns it to ordinary use."""
     call.manager.delete_host(call.caller, call.params["host_id"])
     return None
 
 
 def list_allocations(call: Call) -> object:
-    """Return the allocations of every host; a filter empties inner lists and drops no host."""
+    """Return the allocations of every host; a host without matching allocations has an empty list."""
     found = call.manager.list_allocations(
         call.caller, call.query.get("lease_id") or None, call.query.get("reservation_id") or None
     )
@@ -54,8 +55,8 @@ def get_allocations(call: Call) -> object:
 
 
 def list_resource_properties(call: Call) -> object:
-    """Return the properties that some host has; private ones if an operator asks for all."""
-    include_private = _is_set(call, "all") and call.is_admin
+    """Return the properties of all hosts; private ones only if an operator requests all."""
+    include_private = _is_set(call, "all") and call.property_caller.sees_private_properties
     found = call.manager.list_resource_properties(call.caller, include_private)
     keys = ("property", "private", "values") if _is_set(call, "detail") else ("property",)
     return {"resource_properties": [{key: each[key] for key in keys} for each in found]}
@@ -69,8 +70,5 @@ def update_resource_property(call: Call) -> object:
 
 
 def _is_set(call: Call, flag: str) -> bool:
-    """Return whether a flag of the query is on: any word but an empty one or one that says no.
-
-    Source: rest-api 10.3 (15).
-    """
+    """Return whether a flag of the query is set to a word other than those in `_NO_WORDS`."""
     return call.query.get(flag, "").strip().lower() not in _NO_WORDS

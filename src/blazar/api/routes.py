@@ -24,7 +24,11 @@ class Route:
     """Variable parts in braces."""
     handler: Handler
     rules: tuple[str, ...]
-    """The policy rules asked, in order; none for the version documents, which are for everybody."""
+    """The policy rules to check, in order; empty for the version documents, which are public."""
+    since: Version = MIN_VERSION
+    """First microversion in which the path exists."""
+    asked_by_handler: tuple[str, ...] = ()
+    """Policy rules that refuse no request, but on which the response depends."""
     status: int = 200
     body: BodySchema | None = None
     answer: JsonSchema | None = None
@@ -82,6 +86,7 @@ ROUTES: tuple[Route, ...] = (
         path=_LEASES,
         handler=leases.create_lease,
         rules=("blazar:leases:post",),
+        asked_by_handler=(PRIVATE_PROPERTIES,),
         status=201,
         body=schemas.LEASE_CREATE,
         answer=_A_LEASE,
@@ -91,6 +96,7 @@ ROUTES: tuple[Route, ...] = (
         method="PUT",
         handler=leases.update_lease,
         rules=("blazar:leases:get", "blazar:leases:put"),
+        asked_by_handler=(PRIVATE_PROPERTIES,),
         body=schemas.LEASE_UPDATE,
         answer=_A_LEASE,
     ),
@@ -105,6 +111,7 @@ ROUTES: tuple[Route, ...] = (
         path=_HOSTS,
         handler=hosts.list_hosts,
         rules=("blazar:oshosts:get",),
+        asked_by_handler=(PRIVATE_PROPERTIES,),
         answer=schemas.wrapped_list("hosts", "Host"),
     ),
     _host(
@@ -116,12 +123,20 @@ ROUTES: tuple[Route, ...] = (
         body=schemas.HOST_CREATE,
         answer=_A_HOST,
     ),
-    _host(method="GET", path=_HOST, handler=hosts.get_host, rules=("blazar:oshosts:get",), answer=_A_HOST),
+    _host(
+        method="GET",
+        path=_HOST,
+        handler=hosts.get_host,
+        rules=("blazar:oshosts:get",),
+        asked_by_handler=(PRIVATE_PROPERTIES,),
+        answer=_A_HOST,
+    ),
     _host(
         method="PUT",
         path=_HOST,
         handler=hosts.update_host,
         rules=("blazar:oshosts:get", "blazar:oshosts:put"),
+        asked_by_handler=(PRIVATE_PROPERTIES,),
         body=schemas.HOST_UPDATE,
         answer=_A_HOST,
     ),
@@ -153,6 +168,7 @@ ROUTES: tuple[Route, ...] = (
         path="/v1/os-hosts/properties",
         handler=hosts.list_resource_properties,
         rules=("blazar:oshosts:get_resource_properties",),
+        asked_by_handler=(PRIVATE_PROPERTIES,),
         query=("detail", "all"),
         answer=schemas.wrapped_list("resource_properties", "ResourcePropertyListed"),
     ),

@@ -1,18 +1,23 @@
-"""Use cases of resource properties: the names under which hosts have extra capabilities."""
+"""Use cases of resource properties: the names of the extra capabilities of hosts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from blazar.booking.context import Context
 from blazar.booking.views import JsonObject, property_view
 from blazar.domain.errors import PropertyNotFound
 from blazar.domain.hosts import ResourceProperty
+from blazar.domain.requirements import Requirement
+from blazar.ports.manager import Caller
 from blazar.ports.store import Transaction
+
+_NONE: Final[frozenset[str]] = frozenset()
 
 
 def list_resource_properties(context: Context, include_private: bool) -> Sequence[JsonObject]:
-    """Return each property that some host has, with its values, by name."""
+    """Return each property that at least one host has, with its values, sorted by name."""
     with context.store.read() as transaction:
         found = transaction.hosts.list_properties()
     return [
@@ -23,7 +28,7 @@ def list_resource_properties(context: Context, include_private: bool) -> Sequenc
 
 
 def update_resource_property(context: Context, name: str, private: bool | None) -> JsonObject:
-    """Hide or show a property (None: leave it) and return it. Raises PropertyNotFound."""
+    """Hide or show a property (None: no change) and return it. Raises PropertyNotFound."""
     with context.store.begin() as transaction:
         found = _get(transaction, name)
         if private is not None and private != found.is_private:
@@ -31,6 +36,34 @@ def update_resource_property(context: Context, name: str, private: bool | None) 
             found = _get(transaction, name)
         transaction.commit()
     return property_view(found)
+
+
+def hidden_properties(transaction: Transaction, caller: Caller) -> frozenset[str]:
+    """Return the names of the properties that are hidden from the caller."""
+    if caller.sees_private_properties:
+        return _NONE
+    return frozenset(each.name for each in transaction.hosts.all_properties() if each.is_private)
+
+
+def hidden_in_request(
+    context: Context, caller: Caller, after: Requirement, before: Requirement
+) -> frozenset[str]:
+    """Return the hidden properties that the requirement of a request names.
+
+    A condition that the reservation already has is allowed: its property may have become private since.
+
+    Args:
+        context: The context.
+        caller: The caller of the request.
+        after: The new requirement of the reservation.
+        before: The present requirement; empty for a new reservation.
+    """
+    known = frozenset(before.conditions)
+    named = {each.key for each in after.conditions if each not in known}
+    if not named or caller.sees_private_properties:
+        return _NONE
+    with context.store.read() as transaction:
+        return hidden_properties(transaction, caller) & named
 
 
 def _get(transaction: Transaction, name: str) -> ResourceProperty:

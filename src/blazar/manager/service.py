@@ -39,11 +39,11 @@ class ManagerService:
 
     def list_hosts(self, caller: Caller) -> Sequence[JsonObject]:
         """Return the registered hosts."""
-        return hosts.list_hosts(self._context)
+        return hosts.list_hosts(self._context, caller)
 
     def get_host(self, caller: Caller, host_id: str) -> JsonObject:
         """Return a host."""
-        return hosts.get_host(self._context, host_id)
+        return hosts.get_host(self._context, caller, host_id)
 
     def create_host(self, caller: Caller, body: JsonObject) -> JsonObject:
         """Register a hypervisor."""
@@ -51,7 +51,7 @@ class ManagerService:
 
     def update_host(self, caller: Caller, host_id: str, body: JsonObject) -> JsonObject:
         """Set or remove extra capabilities."""
-        return hosts.update_host(self._context, host_id, body)
+        return hosts.update_host(self._context, caller, host_id, body)
 
     def delete_host(self, caller: Caller, host_id: str) -> None:
         """Give a host back to ordinary use."""

@@ -28,6 +28,8 @@ class Caller:
     request_id: str = ""
     global_request_id: str | None = None
     token: str | None = None
+    sees_private_properties: bool = False
+    """True if the caller may see private resource properties and use them in requirements."""
 
     def __repr__(self) -> str:
         return f"Caller(user_id={self.user_id!r}, project_id={self.project_id!r}, roles={self.roles!r})"
