@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import gc
+import importlib
 import json
+import socketserver
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from wsgiref.simple_server import WSGIRequestHandler, make_server
 
 import falcon.testing
 import pytest
 from api.conftest import Api
 from oslo_config import cfg
+from programs import free_port
 
 from blazar.api.auth import make_guard
 from blazar.settings import ApiSettings
@@ -30,7 +34,7 @@ TOKENS: dict[str, dict[str, object]] = {
 
 
 def keystone(environ: dict[str, Any], start_response: Any) -> list[bytes]:
-    """Answer as much of Keystone's API as checking a token needs."""
+    """Serve the part of Keystone's API that token validation requires."""
     url = f"http://{environ['HTTP_HOST']}/v3/"
     token = TOKENS.get(environ.get("HTTP_X_SUBJECT_TOKEN", ""))
     body: object
@@ -49,7 +53,7 @@ def keystone(environ: dict[str, Any], start_response: Any) -> list[bytes]:
 
 class Quiet(WSGIRequestHandler):
     def log_message(self, *args: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture
@@ -62,7 +66,7 @@ def keystone_url() -> Iterator[str]:
         thread.join()
 
 
-def configured(file: Path, url: str) -> cfg.ConfigOpts:
+def configured(file: Path, url: str, more: str = "") -> cfg.ConfigOpts:
     file.write_text(
         "[keystone_authtoken]\n"
         "auth_type = admin_token\n"
@@ -71,7 +75,7 @@ def configured(file: Path, url: str) -> cfg.ConfigOpts:
         "www_authenticate_uri = http://keystone.example\n"
         "service_token_roles_required = true\n"
         "http_request_max_retries = 0\n"
-        "delay_auth_decision = true\n"
+        f"delay_auth_decision = true\n{more}"
     )
     found = cfg.ConfigOpts()
     found([], project="blazar", default_config_files=[str(file)], default_config_dirs=[])
@@ -85,7 +89,7 @@ def ask(api: Api, token: str | None, path: str = "/v1/leases", **headers: str) -
 
 @pytest.fixture
 def conf(tmp_path: Path, keystone_url: str) -> cfg.ConfigOpts:
-    """Return a configuration that names the test's Keystone."""
+    """Return a configuration with the URL of the test's Keystone."""
     return configured(tmp_path / "blazar.conf", keystone_url)
 
 
@@ -147,4 +151,92 @@ def test_an_unreachable_keystone_is_503(
     answer = ask(make_api(guard=guard), "of-alice")
 
     assert answer.status_code == 503
-    assert {"code", "title", "message"} <= set(answer.json)
+    assert answer.headers["content-type"] == "application/json"
+    assert int(answer.headers["retry-after"]) > 0
+    assert answer.json["error"]["code"] == 503
+    assert "Keystone does not answer" in answer.json["error"]["message"]
+
+
+class _Memcached(socketserver.StreamRequestHandler):
+    """The part of memcached's protocol that a token cache requires."""
+
+    kept: ClassVar[dict[bytes, tuple[bytes, bytes]]] = {}
+
+    def handle(self) -> None:
+        for line in self.rfile:
+            verb, *words = line.split()
+            if verb == b"set":
+                self.kept[words[0]] = (words[1], self.rfile.read(int(words[3])))
+                self.rfile.readline()
+                self.wfile.write(b"STORED\r\n")
+            elif verb in (b"get", b"gets"):
+                for key in words:
+                    if key in self.kept:
+                        flags, value = self.kept[key]
+                        self.wfile.write(b"VALUE %b %b %d\r\n%b\r\n" % (key, flags, len(value), value))
+                self.wfile.write(b"END\r\n")
+
+
+@pytest.fixture
+def memcached() -> Iterator[int]:
+    """Yield the port of a memcached server."""
+    _Memcached.kept.clear()
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), _Memcached) as server:
+        server.daemon_threads = True
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        yield server.server_address[1]
+        server.shutdown()
+        thread.join()
+
+
+@pytest.fixture
+def collected() -> Iterator[None]:
+    """Collect garbage after the test; otherwise the middleware's warnings would fail a later test."""
+    yield
+    gc.collect()
+
+
+# The library closes neither the sockets of its pool nor those that failed to connect.
+ignore_open_sockets = pytest.mark.filterwarnings("ignore::ResourceWarning")
+CACHES = [
+    "",
+    "memcache_use_advanced_pool = false\n",
+    "memcache_security_strategy = ENCRYPT\nmemcache_secret_key = kept\n",
+]
+
+
+@ignore_open_sockets
+@pytest.mark.usefixtures("collected")
+@pytest.mark.parametrize("more", CACHES)
+def test_a_token_is_kept_in_memcached(
+    keystone_url: str, memcached: int, tmp_path: Path, make_api: Callable[..., Api], more: str
+) -> None:
+    conf = configured(
+        tmp_path / "cached.conf", keystone_url, f"memcached_servers = 127.0.0.1:{memcached}\n{more}"
+    )
+    api = make_api(guard=make_guard(ApiSettings(), conf))
+
+    answers = [ask(api, "of-alice").status_code for _ in range(2)]
+
+    assert answers == [200, 200]
+    assert _Memcached.kept
+
+
+@ignore_open_sockets
+@pytest.mark.usefixtures("collected")
+@pytest.mark.parametrize("more", CACHES)
+def test_without_its_memcached_tokens_are_checked_all_the_same(
+    keystone_url: str, tmp_path: Path, make_api: Callable[..., Api], more: str
+) -> None:
+    conf = configured(
+        tmp_path / "cached.conf", keystone_url, f"memcached_servers = 127.0.0.1:{free_port()}\n{more}"
+    )
+    api = make_api(guard=make_guard(ApiSettings(), conf))
+
+    assert [ask(api, "of-alice").status_code for _ in range(2)] == [200, 200]
+    assert ask(api, "forged").status_code == 401
+
+
+def test_libraries_for_memcached_with_tls_are_installed() -> None:
+    assert importlib.import_module("bmemcached").Client

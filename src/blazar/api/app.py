@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import falcon
 
-from blazar.api import faults, routes
+from blazar.api import faults, resources, routes
+from blazar.api.failures import with_failures_answered
 from blazar.api.policies import Policy
 from blazar.api.request_ids import with_request_ids
 from blazar.api.resource import Gate, Resource, Service
@@ -51,7 +52,7 @@ def make_app(
             return healthy(environ, start_response)
         return guarded(environ, start_response)
 
-    return with_request_ids(front)
+    return with_request_ids(with_failures_answered(front))
 
 
 def _falcon_app(manager: Manager, settings: ApiSettings, policy: Policy) -> falcon.App[Any, Any]:

@@ -1,4 +1,4 @@
-"""A request id on every answer, whoever gives it."""
+"""A request id in every response."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from oslo_context import context
 
+from blazar.telemetry.log_context import arriving
 from blazar.telemetry.pages import HEALTHCHECK
-from blazar.telemetry.trail import arriving
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _logger = logging.getLogger(__name__)
 
 HEADER = "x-openstack-request-id"
-# Where oslo.context looks for the two ids.
+# Keys under which oslo.context expects the two ids.
 LOCAL = "openstack.request_id"
 GLOBAL = "openstack.global_request_id"
 
@@ -26,12 +26,12 @@ _FORMAT = re.compile(r"req-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
 
 def with_request_ids(app: WSGIApplication) -> WSGIApplication:
-    """Return *app* with a fresh request id per request, shown in the answer's header.
+    """Return *app* with a new request id for each request, sent in a header of the response.
 
-    Lines that are logged meanwhile bear it, too; one of them says that, and how, the request was answered.
+    Log lines written while the request is served have the id too. One of them records the response's status.
 
-    An id that the client sends is the *global* request id if it is well formed, and is ignored if not;
-    it never replaces the local one.
+    An id sent by the client becomes the *global* request id if it is well formed; otherwise it is ignored. It
+    never replaces the local id.
     """
 
     def application(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:

@@ -1,1 +1,1 @@
-"""WSGI objects for uWSGI and its like."""
+"""WSGI applications for uWSGI and other servers."""

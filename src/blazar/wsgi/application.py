@@ -1,8 +1,9 @@
-"""The API as a WSGI application, from a configuration."""
+"""The API as a WSGI application, built from a configuration."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,38 +12,63 @@ from oslo_config.cfg import CONF, ConfigOpts
 from blazar import config
 from blazar.api.app import make_app
 from blazar.api.auth import make_guard
+from blazar.api.failures import with_failures_answered
 from blazar.api.health import make_healthcheck
 from blazar.api.policies import make_policy
+from blazar.api.resources import load_collections, rules_of
+from blazar.domain.collections import ResourceCollection
+from blazar.known_options import check_keys
 from blazar.ports.manager import Manager
 from blazar.ports.metrics import OF_API
+from blazar.rpc.broker import configured_broker
 from blazar.rpc.bus import bus_manager, get_transport
 from blazar.settings import Settings
 from blazar.telemetry.measured import measured_managers
 from blazar.telemetry.pages import counted, with_metrics
-from blazar.telemetry.watch import Watch
+from blazar.telemetry.process_metrics import ProcessMetrics
 
 if TYPE_CHECKING:
     from wsgiref.types import WSGIApplication
 
 
+_OF_MANAGERS = frozenset({"enforcement", "physical:host", "virtual:floatingip"})
+
+
 def make_application(conf: ConfigOpts) -> WSGIApplication:
-    """Return the API that talks to the managers behind ``transport_url``."""
+    """Return the API, which calls the managers over ``transport_url``.
+
+    Raises:
+        ValueError: The configuration is not usable.
+    """
     settings, server = config.read_settings(conf), config.read_server_settings(conf)
-    managers = bus_manager(get_transport(conf), server.rpc_topic)
+    collections = load_collections(server.plugins)
+    transport = get_transport(conf)
+    # Only managers load filters and plugins, so the options of these groups are not all known here.
+    check_keys(conf, without=_OF_MANAGERS)
+    managers = bus_manager(
+        transport,
+        server.rpc_topic,
+        broker=configured_broker(conf),
+        silence_seconds=conf.api.manager_silence_seconds,
+    )
     if not server.metrics.is_in_api:
-        return _api(conf, settings, managers)
-    watch = Watch(OF_API)
-    app = counted(_api(conf, settings, measured_managers(managers, watch.meter)), watch.meter)
-    return with_metrics(app, watch.page())
+        return _api(conf, settings, managers, collections)
+    telemetry = ProcessMetrics(OF_API)
+    measured = measured_managers(managers, telemetry.meter)
+    app = counted(_api(conf, settings, measured, collections), telemetry.meter)
+    return with_metrics(app, telemetry.page())
 
 
-def _api(conf: ConfigOpts, settings: Settings, manager: Manager) -> WSGIApplication:
+def _api(
+    conf: ConfigOpts, settings: Settings, manager: Manager, collections: Sequence[ResourceCollection]
+) -> WSGIApplication:
     return make_app(
         manager,
         settings.api,
-        make_policy(conf),
+        make_policy(conf, [rule for each in collections for rule in rules_of(each)]),
         guard=make_guard(settings.api, conf),
         healthcheck=make_healthcheck(conf),
+        collections=collections,
     )
 
 
@@ -50,6 +76,7 @@ def read_application() -> WSGIApplication:
     """Return the API of the ``blazar.conf`` in ``OS_BLAZAR_CONFIG_DIR``, by default ``/etc/blazar``."""
     folder = Path(os.environ.get("OS_BLAZAR_CONFIG_DIR", "/etc/blazar"))
     files = [str(path) for path in [folder / "blazar.conf"] if path.exists()]
-    conf = config.make_conf([], "blazar-api", config_files=files, conf=CONF)
+    folders = [str(path) for path in [folder / "blazar.conf.d"] if path.is_dir()]
+    conf = config.make_conf([], "blazar-api", config_files=files, config_folders=folders, conf=CONF)
     config.set_up_logging(conf)
-    return make_application(conf)
+    return with_failures_answered(make_application(conf), names_request=True)
