@@ -14,14 +14,16 @@ from telemetry.listening import listening
 
 from blazar.domain.errors import LeaseNotFound, Unavailable
 from blazar.ports.manager import Caller, Manager
+from blazar.rpc.broker import Broker
 from blazar.rpc.bus import bus_manager, make_server, make_wake_others
 from blazar.rpc.ending import end
 
+ALWAYS_UP = Broker(())
 CALLER = Caller(user_id="u", project_id="p", roles=("member",))
 
 
 class Named:
-    """A manager that says who it is."""
+    """A manager that returns its name."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -49,7 +51,7 @@ def managers(transport: Any, topic: str) -> Any:
 
 
 def test_managers_share_requests(transport: Any, topic: str, managers: list[Named]) -> None:
-    client = bus_manager(transport, topic)
+    client = bus_manager(transport, topic, broker=ALWAYS_UP)
 
     answers = [client.list_leases(CALLER, None)[0] for _ in range(20)]
 
@@ -60,7 +62,7 @@ def test_managers_share_requests(transport: Any, topic: str, managers: list[Name
 
 def test_errors_cross_the_bus(transport: Any, topic: str, managers: list[Named]) -> None:
     with pytest.raises(LeaseNotFound, match="lease_id abc"):
-        bus_manager(transport, topic).get_lease(CALLER, "abc")
+        bus_manager(transport, topic, broker=ALWAYS_UP).get_lease(CALLER, "abc")
 
 
 def test_a_wake_up_reaches_every_manager(transport: Any, topic: str, managers: list[Named]) -> None:
@@ -70,8 +72,8 @@ def test_a_wake_up_reaches_every_manager(transport: Any, topic: str, managers: l
 
 
 def test_without_a_manager_the_service_is_unavailable(transport: Any, topic: str) -> None:
-    with pytest.raises(Unavailable, match="No manager answered"):
-        bus_manager(transport, topic).list_leases(CALLER, None)
+    with pytest.raises(Unavailable, match="No manager has started yet"):
+        bus_manager(transport, topic, broker=ALWAYS_UP).list_leases(CALLER, None)
 
 
 def test_a_request_keeps_its_ids_on_the_way_to_a_manager(transport: Any, topic: str) -> None:
@@ -87,7 +89,7 @@ def test_a_request_keeps_its_ids_on_the_way_to_a_manager(transport: Any, topic: 
     caller = replace(CALLER, request_id="req-1", global_request_id="req-2", token="secret")
 
     with listening(None) as lines:
-        bus_manager(transport, topic).delete_lease(caller, "lease-1")
+        bus_manager(transport, topic, broker=ALWAYS_UP).delete_lease(caller, "lease-1")
     server.stop()
     server.wait()
 
@@ -102,7 +104,7 @@ def test_a_request_keeps_its_ids_on_the_way_to_a_manager(transport: Any, topic: 
 
 
 class Slow(Named):
-    """A manager that is at its first request until it is told to go on."""
+    """A manager that does not respond to its first request until it is allowed to."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name)
@@ -124,12 +126,12 @@ def test_requests_that_an_ending_manager_has_not_read_are_answered_by_another(
         for each in (ending, other)
     ]
     servers[0].start()
-    client = bus_manager(transport, topic)
+    client = bus_manager(transport, topic, broker=ALWAYS_UP)
     with ThreadPoolExecutor(9) as pool:
         first = pool.submit(client.list_leases, CALLER, None)
         assert ending.is_asked.wait(30)
         end_of_server = pool.submit(end, servers[0])
-        # Nobody else is there yet: RabbitMQ gives them to who reads no more, or keeps them.
+        # No other manager runs yet: RabbitMQ keeps these requests, or delivers them to the ending manager.
         rest = [pool.submit(client.list_leases, CALLER, None) for _ in range(7)]
         servers[1].start()
         answers = [each.result(30)[0]["manager"] for each in rest]

@@ -1,6 +1,6 @@
 """The bus: oslo.messaging with its threading server (see the package).
 
-All managers serve one topic, so a request goes to any one of them; wake-ups go to all.
+All managers serve one topic: a request goes to any one of them, a wake-up goes to all.
 """
 
 from __future__ import annotations
@@ -11,19 +11,23 @@ from typing import Any
 
 import oslo_messaging
 from oslo_config.cfg import ConfigOpts
+from oslo_messaging import TransportOptions
 
 from blazar.domain.errors import Unavailable
 from blazar.ports.manager import Manager
-from blazar.rpc.messages import RemoteManager, answer
+from blazar.rpc.broker import Broker
+from blazar.rpc.messages import answer, remote_manager
 
 NAMESPACE = "manager.api"
 VERSION = "1.0"
+_RETRIES = 1
+"""Attempts to send a request again over a new connection after the first attempt failed."""
 
 _logger = logging.getLogger(__name__)
 
 
 class _Endpoint:
-    """What can be called on a manager from the bus."""
+    """The methods that can be called on a manager over the bus."""
 
     target = oslo_messaging.Target(namespace=NAMESPACE, version=VERSION)
 
@@ -42,9 +46,9 @@ class _Endpoint:
 
 
 def get_transport(conf: ConfigOpts) -> oslo_messaging.Transport:
-    """Return the transport that ``transport_url`` names; nothing is connected yet.
+    """Return the transport named by ``transport_url``; this opens no connection.
 
-    *conf* must be the global ``cfg.CONF``: the library registers some of its options there only.
+    *conf* must be the global ``cfg.CONF``, because the library registers some of its options only there.
     """
     return oslo_messaging.get_rpc_transport(conf)
 
@@ -56,14 +60,14 @@ def make_server(
     manager: Manager,
     on_wake: Callable[[], None],
 ) -> oslo_messaging.MessageHandlingServer:
-    """Return an RPC server for *manager*, not started yet.
+    """Return an RPC server for *manager* that is not started yet.
 
     Args:
-        transport: From :func:`get_transport`.
-        topic: Shared by all managers.
-        name: This manager's own.
-        manager: Who answers.
-        on_wake: Called when another manager says that it committed work.
+        transport: The result of :func:`get_transport`.
+        topic: The topic that all managers share.
+        name: The name of this manager.
+        manager: The manager that serves the requests.
+        on_wake: Called when another manager reports that it committed work.
     """
     return oslo_messaging.get_rpc_server(
         transport,
@@ -72,36 +76,79 @@ def make_server(
     )
 
 
-def bus_manager(transport: oslo_messaging.Transport, topic: str) -> RemoteManager:
-    """Return the managers behind a topic, as one."""
-    client = make_client(transport, topic)
+def bus_manager(
+    transport: oslo_messaging.Transport, topic: str, *, broker: Broker, silence_seconds: int = 20
+) -> Manager:
+    """Return one proxy for all managers of a topic; it raises Unavailable within seconds if none can serve.
+
+    Args:
+        transport: The result of :func:`get_transport`.
+        topic: The topic that the managers serve.
+        broker: The brokers of the transport.
+        silence_seconds: Time after which a request fails if no manager is working on it; a manager that works
+            on it reports at half of this interval. 0 to wait for ``rpc_response_timeout``.
+    """
+    client = make_client(
+        transport,
+        topic,
+        call_monitor_timeout=silence_seconds or None,
+        retry=_RETRIES,
+        # The broker rejects a request that has no queue, because no manager has started yet.
+        transport_options=TransportOptions(at_least_once=True),
+    )
 
     def carry(request: dict[str, Any]) -> dict[str, Any]:
+        if not broker.is_up():
+            raise Unavailable("The message broker cannot be reached")
+        reply: dict[str, Any]
         try:
-            return client.call({}, "ask", request=request)  # type: ignore[no-any-return]
+            reply = client.call({}, "ask", request=request)
+        except oslo_messaging.MessageUndeliverable as error:
+            raise Unavailable("No manager has started yet") from error
         except oslo_messaging.MessagingTimeout as error:
+            broker.note(has_succeeded=False)
             raise Unavailable("No manager answered in time") from error
         except oslo_messaging.MessagingException as error:
-            raise Unavailable("The message bus cannot be reached") from error
+            broker.note(has_succeeded=False)
+            raise Unavailable("The message broker cannot be reached") from error
+        broker.note(has_succeeded=True)
+        return reply
 
-    return RemoteManager(carry)
+    return remote_manager(carry)
 
 
 def make_wake_others(transport: oslo_messaging.Transport, topic: str) -> Callable[[], None]:
-    """Return what tells all managers that there is work; a message that is lost does no harm."""
-    client = make_client(transport, topic, fanout=True)
+    """Return a function that notifies all managers of work; a lost message does no harm."""
+    # One attempt only, because the use case that committed the work waits for it.
+    client = make_client(transport, topic, fanout=True, retry=_RETRIES)
 
     def wake_others() -> None:
         try:
             client.cast({}, "wake")
         except oslo_messaging.MessagingException as error:
-            _logger.info("other managers were not woken up: %s", error)
+            _logger.info("cannot wake other managers: %s", error)
 
     return wake_others
 
 
-def make_client(transport: oslo_messaging.Transport, topic: str, **target: Any) -> Any:
-    """Return what calls the managers behind a topic; *target* as for ``oslo_messaging.Target``."""
-    return oslo_messaging.get_rpc_client(
-        transport, oslo_messaging.Target(topic=topic, namespace=NAMESPACE, version=VERSION, **target)
+def make_client(
+    transport: oslo_messaging.Transport,
+    topic: str,
+    *,
+    server: str | None = None,
+    fanout: bool | None = None,
+    **options: Any,
+) -> Any:
+    """Return a client for the managers of a topic.
+
+    Args:
+        transport: The result of :func:`get_transport`.
+        topic: The topic that the managers serve.
+        server: The manager to call; any manager by default.
+        fanout: Whether to call all managers.
+        **options: Options of ``oslo_messaging.get_rpc_client``.
+    """
+    target = oslo_messaging.Target(
+        topic=topic, namespace=NAMESPACE, version=VERSION, server=server, fanout=fanout
     )
+    return oslo_messaging.get_rpc_client(transport, target, **options)

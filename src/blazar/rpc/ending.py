@@ -1,10 +1,10 @@
-"""Ending an RPC server without losing a request.
+"""Stopping an RPC server without losing requests.
 
-oslo.messaging stops reading requests at once, and closes its connection to RabbitMQ when those that it has
-read are answered. In between, RabbitMQ goes on to give it some; and while the connection is being closed they
-are acknowledged, unread, so that nobody ever answers them: whoever asked waits in vain, for as long as
-``rpc_response_timeout``. Each restart of a manager lost requests like that. Here they go back to the queue,
-and so to the other managers, as soon as nothing is read any more.
+oslo.messaging stops reading requests at once, and closes its connection to RabbitMQ when the requests that it
+has read are answered. In between, RabbitMQ continues to deliver requests. While the connection is being
+closed, these are acknowledged unread and never answered: the caller waits in vain until
+``rpc_response_timeout``. Each restart of a manager lost requests in this way. This module returns them to
+the queue, and so to the other managers, as soon as the server reads no more requests.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ _logger = logging.getLogger(__name__)
 
 
 def end(server: oslo_messaging.MessageHandlingServer) -> None:
-    """Have a server take no more requests, answer those that it has taken, and end."""
+    """Stop a server: accept no more requests, answer the accepted ones, and return."""
     server.stop()
     connection = _connection_of(server)
     if connection is not None:
         try:
             _give_back(connection)
         except Exception as error:
-            # The broker is away, and with it what there was to be given back.
-            _logger.info("requests that were not read cannot be given back: %s", error)
+            # The broker is unreachable, so there are no requests to return.
+            _logger.info("cannot return unread requests to the queue: %s", error)
     server.wait()
 
 
 def _connection_of(server: oslo_messaging.MessageHandlingServer) -> Any | None:
-    """Return the library's own connection to RabbitMQ; None for another bus, which keeps no requests."""
+    """Return the library's own connection to RabbitMQ; None for another bus, which queues no requests."""
     listener = getattr(server.listener, "_poll_style_listener", None)
     connection = getattr(getattr(listener, "conn", None), "connection", None)
     return connection if hasattr(connection, "_consumers") else None
 
 
 def _give_back(connection: Any) -> None:
-    """Close the channel on which requests come; what is to be done on it still is done on another."""
-    # Whatever comes while it is being closed is passed over, and given to others when it is.
+    """Close the channel that delivers requests; a new channel serves what remains to be done."""
+    # Requests that arrive while the channel is being closed are ignored; the broker redelivers them.
     connection.channel.close()
     connection.channel = connection.connection.channel()
     for consumer in connection._consumers:

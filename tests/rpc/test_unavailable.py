@@ -1,0 +1,148 @@
+"""Errors that a request gets within seconds if no manager or no broker is available."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from broker import broker_url
+from oslo_config import cfg
+from programs import free_port
+from rpc.test_bus import CALLER, Named
+
+from blazar import config
+from blazar.domain.errors import Unavailable
+from blazar.ports.manager import Caller, Manager
+from blazar.rpc.broker import configured_broker
+from blazar.rpc.bus import bus_manager, get_transport, make_server
+from blazar.rpc.ending import end
+
+NEVER_SECONDS = 600
+"""A timeout that never elapses in a test that passes."""
+
+
+class Wire:
+    """A port that forwards to the broker until it is cut."""
+
+    def __init__(self, host: str, port: int) -> None:
+        self._broker = (host, port)
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.port = int(self._listener.getsockname()[1])
+        self._ends: list[socket.socket] = []
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def cut(self) -> None:
+        """Close the port and all connections through it."""
+        for each in (self._listener, *self._ends):
+            with suppress(OSError):
+                each.shutdown(socket.SHUT_RDWR)
+            each.close()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                near, _ = self._listener.accept()
+                far = socket.create_connection(self._broker)
+                self._ends += [near, far]
+                for one, other in ((near, far), (far, near)):
+                    threading.Thread(target=self._carry, args=(one, other), daemon=True).start()
+
+    def _carry(self, one: socket.socket, other: socket.socket) -> None:
+        with suppress(OSError):
+            while data := one.recv(65536):
+                other.sendall(data)
+
+
+@pytest.fixture
+def wire() -> Iterator[Wire]:
+    host, _, port = broker_url().rsplit("@", 1)[1].strip("/").partition(":")
+    wire = Wire(host, int(port or 5672))
+    yield wire
+    wire.cut()
+
+
+@pytest.fixture
+def through(tmp_path: Path, topic: str) -> Iterator[Any]:
+    """Return a function that makes clients of a broker on a local port."""
+    cfg.CONF.reset()
+    path = tmp_path / "through.conf"
+    transports = []
+
+    def make(port: int, silence_seconds: int = 20) -> tuple[Manager, Any]:
+        credentials = broker_url().split("://")[1].rsplit("@", 1)[0]
+        path.write_text(
+            f"[DEFAULT]\ntransport_url = rabbit://{credentials}@127.0.0.1:{port}/\n"
+            f"rpc_response_timeout = {NEVER_SECONDS}\n"
+        )
+        conf = config.make_conf([], "test", config_files=[str(path)], conf=cfg.CONF)
+        transport = get_transport(conf)
+        transports.append(transport)
+        broker = configured_broker(conf)
+        return bus_manager(transport, topic, broker=broker, silence_seconds=silence_seconds), transport
+
+    yield make
+    for each in transports:
+        each.cleanup()
+    cfg.CONF.reset()
+
+
+def test_a_broker_that_is_away_is_said_at_once(through: Any) -> None:
+    client, _ = through(free_port())
+
+    for _ in range(2):
+        with pytest.raises(Unavailable, match="The message broker cannot be reached"):
+            client.list_leases(CALLER, None)
+
+
+def test_before_any_manager_has_started_that_is_said_at_once(through: Any, wire: Wire) -> None:
+    client, _ = through(wire.port)
+
+    with pytest.raises(Unavailable, match="No manager has started yet"):
+        client.list_leases(CALLER, None)
+
+
+def test_a_broker_that_goes_away_after_a_call_is_said_within_seconds(
+    through: Any, wire: Wire, topic: str
+) -> None:
+    client, transport = through(wire.port)
+    server = make_server(transport, topic, "one", cast("Manager", Named("one")), lambda: None)
+    server.start()
+    assert client.list_leases(CALLER, None)[0]["manager"] == "one"
+    end(server)
+
+    wire.cut()
+
+    for _ in range(2):
+        with pytest.raises(Unavailable, match="The message broker cannot be reached"):
+            client.list_leases(CALLER, None)
+
+
+def test_a_request_that_no_manager_works_on_any_more_is_given_up(
+    through: Any, wire: Wire, topic: str
+) -> None:
+    client, transport = through(wire.port, silence_seconds=2)
+    server = make_server(transport, topic, "one", cast("Manager", Named("one")), lambda: None)
+    server.start()
+    end(server)  # its queue remains, as after a kill
+
+    with pytest.raises(Unavailable, match="No manager answered in time"):
+        client.list_leases(CALLER, None)
+
+
+def test_a_manager_that_works_for_longer_is_waited_for(through: Any, wire: Wire, topic: str) -> None:
+    class Slow(Named):
+        def list_leases(self, caller: Caller, project_id: str | None) -> list[dict[str, object]]:
+            threading.Event().wait(3)
+            return super().list_leases(caller, project_id)
+
+    client, transport = through(wire.port, silence_seconds=2)
+    server = make_server(transport, topic, "slow", cast("Manager", Slow("slow")), lambda: None)
+    server.start()
+
+    assert client.list_leases(CALLER, None)[0]["manager"] == "slow"
+    end(server)
