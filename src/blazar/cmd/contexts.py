@@ -1,9 +1,10 @@
-"""What operators' commands work with: the database and the cloud of the configuration, and no reconciler."""
+"""Context of operators' commands: the configured database and cloud, without a reconciler."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
+import sqlalchemy as sa
 from oslo_config import cfg
 
 from blazar import config
@@ -11,24 +12,39 @@ from blazar.booking.context import Context
 from blazar.db.engine import make_engine
 from blazar.db.schema import current_revision, head_revision
 from blazar.manager.build import build_context
-from blazar.manager.clocks import SystemClock
 from blazar.manager.plugins import PluginError, load_cloud, load_limits, load_plugins
 from blazar.manager.waking import ProcessWaker
+from blazar.standalone.clock import embedded_clock
+
+_CONNECT_SECONDS = 5
+
+
+def impatient_engine(conf: cfg.ConfigOpts) -> sa.Engine:
+    """Return an engine that fails within seconds if the configured database is not reachable.
+
+    Services wait for the database at start; commands do not.
+    """
+    server = config.read_server_settings(conf)
+    url = sa.make_url(server.database_url or "")
+    if url.get_backend_name() in {"mysql", "postgresql"} and "connect_timeout" not in url.query:
+        url = url.update_query_dict({"connect_timeout": str(_CONNECT_SECONDS)})
+    options = {**server.database_options, "max_retries": 0}
+    return make_engine(url.render_as_string(hide_password=False), **options)
 
 
 def make_context(conf: cfg.ConfigOpts) -> Context:
-    """Return what use cases work with.
+    """Return the context of the use cases.
 
     Raises:
-        PluginError: The configuration cannot be used, or the schema is not current.
+        PluginError: The configuration is not usable, or the schema is not current.
     """
     server = config.read_server_settings(conf)
     if not server.database_url:
         raise PluginError("[database] connection: is not set")
-    engine = make_engine(server.database_url, **server.database_options)
+    engine = impatient_engine(conf)
     if current_revision(engine) != head_revision():
         raise PluginError("the schema is not current: run blazar-db-manage upgrade head")
-    clock = SystemClock()
+    clock = embedded_clock(conf)
     cloud = load_cloud(conf.manager.cloud, conf, clock)
     waker = ProcessWaker(lambda: None)
     settings = config.read_settings(conf)

@@ -1,4 +1,4 @@
-"""``blazar-db-manage``: the schema, with the sub-commands of the existing service (behaviour 9.3)."""
+"""``blazar-db-manage``: schema migrations, with the sub-commands of the existing service."""
 
 from __future__ import annotations
 
@@ -9,32 +9,36 @@ from alembic import command
 from oslo_config import cfg
 
 from blazar import config
-from blazar.db.engine import make_engine
-from blazar.db.schema import alembic_config
+from blazar.cmd.contexts import impatient_engine
+from blazar.cmd.installation import make_conf
+from blazar.cmd.problems import run
+from blazar.db.schema import alembic_config, complete
+from blazar.manager.plugins import PluginError
 
 
 def main() -> int:
-    """Run one sub-command; return the exit code."""
-    conf = config.make_conf(
-        sys.argv[1:],
-        "blazar-db-manage",
-        cli_options=[cfg.SubCommandOpt("command", title="sub-commands", handler=_add_parsers)],
-    )
+    """Run a sub-command; return the exit code."""
+    return run("blazar-db-manage", _migrate)
+
+
+def _migrate() -> int:
+    command_line = cfg.SubCommandOpt("command", title="sub-commands", handler=_add_parsers)
+    conf = make_conf(sys.argv[1:], "blazar-db-manage", [command_line])
     config.set_up_logging(conf)
     url = conf.database.connection
     if not url:
-        print("blazar-db-manage: [database] connection is not set", file=sys.stderr)
-        return 1
+        raise PluginError("[database] connection is not set")
     chosen = conf.command
     if chosen.name in ("upgrade", "downgrade") and not _target(chosen):
-        print(f"blazar-db-manage: {chosen.name} needs a revision or --delta", file=sys.stderr)
-        return 1
+        raise PluginError(f"{chosen.name} needs a revision or --delta")
     if getattr(chosen, "sql", False):
         _run(chosen, alembic_config(url=url))
         return 0
-    engine = make_engine(url, **config.read_server_settings(conf).database_options)
+    engine = impatient_engine(conf)
     with engine.connect() as connection:
         _run(chosen, alembic_config(connection))
+        if chosen.name == "upgrade":
+            complete(connection)
         connection.commit()
     return 0
 
@@ -44,7 +48,7 @@ def _add_parsers(parsers: Any) -> None:
         parsers.add_parser(name)
     for name in ("upgrade", "downgrade"):
         parser = parsers.add_parser(name)
-        parser.add_argument("--delta", type=int, help="how many revisions up or down")
+        parser.add_argument("--delta", type=int, help="number of revisions up or down")
         parser.add_argument("--sql", action="store_true", help="print the SQL instead of running it")
         parser.add_argument("revision", nargs="?", help="a revision, or head")
     stamp = parsers.add_parser("stamp")
