@@ -9,6 +9,8 @@ import pytest
 from oslo_config import cfg
 
 from blazar import config
+from blazar.cmd.flags import FLAGS, IDLE_IN_MANAGER, warn_of_flags
+from blazar.known_options import check_keys, unknown_keys
 from blazar.manager.plugins import load_plugins
 from blazar.settings import Settings
 
@@ -153,3 +155,64 @@ def test_no_monitor_is_enabled_by_default(tmp_path: Path) -> None:
         "notifications",
         "versioned_notifications",
     )
+
+
+def test_keys_of_the_existing_service_without_a_meaning_are_accepted(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    text = EXISTING.replace("[DEFAULT]", "[DEFAULT]\nlog_exchange = true\ndb_driver = x")
+
+    check_keys(_conf(tmp_path, f"{text}[api]\napi_v2_controllers = oshosts,leases\n"))
+
+    said = "\n".join(caplog.messages)
+    for name in ("log_exchange", "db_driver", "api_v2_controllers", "event_max_retries"):
+        assert f"option={name}" in said
+
+
+@pytest.mark.parametrize(
+    ("text", "nearest"),
+    [
+        ("[quotas]\nenabeld = true", "enabled"),
+        ("[DEFAULT]\ncleaning_tme = 5", "cleaning_time"),
+        ("[DEFAULT]\nos-admin-user = x", "os_admin_username"),
+        ("[physical:host]\nblazar_az_prefx = x", "blazar_az_prefix"),
+        ("[nova]\nagregate_freepool_name = x", "aggregate_freepool_name"),
+        ("[keystone]\nusernam = x", "username"),
+        ("[software:licence]\nendpoit = x", "endpoint"),
+    ],
+)
+def test_an_unknown_key_is_refused_with_the_nearest_known_one(
+    tmp_path: Path, text: str, nearest: str
+) -> None:
+    conf = _conf(tmp_path, text)
+    conf.register_opts([cfg.StrOpt("endpoint")], group="software:licence")
+
+    with pytest.raises(ValueError, match=f"blazar.conf: .* did you mean {nearest}[?]"):
+        check_keys(conf, plugin_groups=["software:licence"])
+
+
+def test_keys_in_folders_of_configuration_are_checked_too(tmp_path: Path) -> None:
+    (tmp_path / "more.conf").write_text("[quotas]\nenabeld = true\n")
+    conf = config.make_conf(["--config-dir", str(tmp_path)], "test", config_files=[])
+
+    assert [each.partition(":")[0] for each in unknown_keys(conf)] == [str(tmp_path / "more.conf")]
+
+
+def test_keys_of_libraries_and_foreign_groups_are_left_to_them(tmp_path: Path) -> None:
+    text = (
+        "[DEFAULT]\ndebug = true\nlog-dir = x\nrpc_conn_pool_size = 3\n[oslo_messaging_rabbit]\nx = y\n"
+        "[nova]\nauth_type = v3applicationcredential\napplication_credential_id = x\nconnect_retries = 3\n"
+        "[neutron]\nendpoint_type = internal\n[physical:host]\nblazar_owner = x\n"
+    )
+
+    check_keys(_conf(tmp_path, text))
+
+
+def test_flags_of_the_existing_service_are_accepted(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    arguments = ["--host", "10.0.0.1", "--port", "1", "--log_exchange", "--os_region_name", "one"]
+
+    conf = config.make_conf(arguments, "test", config_files=[], cli_options=FLAGS)
+    warn_of_flags(conf, IDLE_IN_MANAGER)
+
+    assert (conf.host, conf.port, conf.os_region_name) == ("10.0.0.1", 1, "one")
+    assert [each.partition("flag=")[2] for each in caplog.messages] == ["--host", "--log_exchange", "--port"]

@@ -1,7 +1,7 @@
 """Configuration files and command lines, read once into frozen settings.
 
-Names, groups and defaults are those of the existing service where it has the option (behaviour 9.1),
-so an existing ``blazar.conf`` works.
+An existing ``blazar.conf`` works: if the existing service has an option, its name, group and default are the
+same here.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from blazar.cloud.openstack import options as openstack
 from blazar.options import GROUPS
 from blazar.settings import (
     ApiSettings,
+    FlavorSettings,
     HealingSettings,
     HostSettings,
     LeaseSettings,
@@ -27,21 +28,22 @@ from blazar.settings import (
     MonitorSettings,
     NotificationSource,
     ReconcilerSettings,
+    RequestLimits,
     Settings,
 )
-from blazar.telemetry.trail import INSTANCE_FORMAT
+from blazar.telemetry.log_context import INSTANCE_FORMAT
 
 PROJECT = "blazar"
 _CONNECTIONS_KEPT = 20
-"""To the database, by one process: a manager's threads use as many, and to make one takes milliseconds."""
+"""Database connections that one process keeps: as many as a manager's threads use at the same time."""
 
 _COLLECTIONS = {"physical.host.plugin": "physical:host", "virtual.floatingip.plugin": "virtual:floatingip"}
-"""Which plugins make the API serve a collection of their resources, and whose these are."""
+"""Resource types whose collections the API serves, by the plugin that must be loaded for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerSettings:
-    """Where a process listens, and what it is connected with."""
+    """Addresses on which a process listens and to which it connects."""
 
     host: str
     port: int
@@ -55,7 +57,7 @@ class ServerSettings:
 
 
 def list_opts() -> list[tuple[str | None, list[cfg.Opt]]]:
-    """Return the options by group, for ``oslo-config-generator``; those of the OpenStack driver too."""
+    """Return the options by group, with those of the OpenStack driver, for ``oslo-config-generator``."""
     own, driver = GROUPS, dict(openstack.list_opts())
     return [(group, [*own.get(group, []), *driver.get(group, [])]) for group in {**own, **driver}]
 
@@ -69,7 +71,7 @@ def make_conf(
     cli_options: Sequence[cfg.Opt] = (),
     conf: cfg.ConfigOpts | None = None,
 ) -> cfg.ConfigOpts:
-    """Return the configuration of a process, with logging set up.
+    """Return the configuration of a process.
 
     Args:
         arguments: The command line, without the program's name.
@@ -81,9 +83,10 @@ def make_conf(
         conf: The object to fill; None for a new one. Programs that use the bus must pass ``cfg.CONF``.
     """
     conf = conf if conf is not None else cfg.ConfigOpts()
+    # First: an option that is registered without a flag cannot get one later.
+    conf.register_cli_opts(cli_options)
     register(conf)
     log.register_options(conf)
-    conf.register_cli_opts(cli_options)
     conf(
         list(arguments),
         project=PROJECT,
@@ -103,18 +106,8 @@ def register(conf: cfg.ConfigOpts) -> None:
     conf.set_default("max_pool_size", _CONNECTIONS_KEPT, group="database")
 
 
-def unknown_options(conf: cfg.ConfigOpts, group: str) -> frozenset[str]:
-    """Return the options that the configuration files set in a group, and that nobody has registered."""
-    found: set[str] = set()
-    for path in conf.config_file or ():
-        sections: dict[str, dict[str, list[str]]] = {}
-        cfg.ConfigParser(path, sections).parse()
-        found |= sections.get(group, {}).keys()
-    return frozenset(each for each in found if each.replace("-", "_") not in conf[group])
-
-
 def set_up_logging(conf: cfg.ConfigOpts) -> None:
-    """Send logs where the configuration says."""
+    """Configure logging."""
     conf.set_default("instance_format", INSTANCE_FORMAT)
     log.set_defaults(
         default_log_levels=[*log.get_default_log_levels(), "oslo.messaging=INFO", "alembic=WARNING"]
@@ -123,17 +116,11 @@ def set_up_logging(conf: cfg.ConfigOpts) -> None:
 
 
 def read_settings(conf: cfg.ConfigOpts) -> Settings:
-    """Return what the code below the wiring is told."""
+    """Return the settings of the code below the wiring."""
     manager, host, nova = conf.manager, conf["physical:host"], conf.nova
     basic = conf.auth_strategy == "http_basic"
     return Settings(
-        leases=LeaseSettings(
-            cleaning_time=timedelta(minutes=conf.cleaning_time),
-            before_end_lead=timedelta(minutes=manager.minutes_before_end_lease),
-            # Notice is given when the start is prepared.
-            prepare_lead=timedelta(seconds=max(manager.seconds_to_prepare, host.preemption_notice_seconds)),
-            delete_wait=timedelta(seconds=manager.delete_wait_seconds),
-        ),
+        leases=_read_lease_settings(conf),
         hosts=HostSettings(
             availability_zone_prefix=host.blazar_az_prefix,
             before_end=host.before_end,
@@ -144,33 +131,70 @@ def read_settings(conf: cfg.ConfigOpts) -> Settings:
             az_aware=nova.az_aware,
             preemption_notice=timedelta(seconds=host.preemption_notice_seconds),
         ),
+        flavors=FlavorSettings(
+            pci_aliases=tuple(conf["flavor:instance"].pci_alias),
+            refuses_unguaranteed=conf["flavor:instance"].refuse_unguaranteed,
+        ),
         healing=HealingSettings(interval=timedelta(minutes=host.healing_interval)),
         monitor=MonitorSettings(
             is_polling=host.enable_polling_monitor,
             is_listening=host.enable_notification_monitor,
             polling_interval=timedelta(seconds=host.polling_interval),
         ),
-        reconciler=ReconcilerSettings(
-            workers=manager.workers,
-            claim_duration=timedelta(seconds=manager.claim_seconds),
-            poll_interval=timedelta(seconds=manager.poll_interval_seconds),
-            longest_backoff=timedelta(seconds=manager.longest_retry_seconds),
-            sweep_interval=timedelta(minutes=manager.sweep_interval_minutes),
-            refresh_interval=timedelta(minutes=host.refresh_interval_minutes),
-            floatingip_check_interval=timedelta(minutes=conf["virtual:floatingip"].check_interval_minutes),
-            stock_interval=timedelta(minutes=manager.stock_interval_minutes),
-        ),
+        reconciler=_read_reconciler_settings(conf),
         api=ApiSettings(
             auth_strategy=conf.auth_strategy,
             http_basic_user_file=conf.http_basic_auth_user_file if basic else None,
+            shortage_status=conf.api.shortage_status,
             max_body_bytes=conf.api.max_request_body_size,
             resource_types=_resource_types(manager.plugins),
+            trusted_hosts=_trusted_hosts(conf),
+        ),
+    )
+
+
+def _read_reconciler_settings(conf: cfg.ConfigOpts) -> ReconcilerSettings:
+    manager = conf.manager
+    return ReconcilerSettings(
+        workers=manager.workers,
+        claim_duration=timedelta(seconds=manager.claim_seconds),
+        step_limit=timedelta(seconds=manager.step_deadline_seconds),
+        clock_limit=timedelta(seconds=manager.clock_difference_limit_seconds),
+        poll_interval=timedelta(seconds=manager.poll_interval_seconds),
+        longest_backoff=timedelta(seconds=manager.longest_retry_seconds),
+        sweep_interval=timedelta(minutes=manager.sweep_interval_minutes),
+        refresh_interval=timedelta(minutes=conf["physical:host"].refresh_interval_minutes),
+        floatingip_check_interval=timedelta(minutes=conf["virtual:floatingip"].check_interval_minutes),
+        discovery_interval=timedelta(minutes=manager.discovery_interval_minutes),
+        plan_check_interval=timedelta(minutes=manager.plan_check_interval_minutes),
+        outbox_give_up_after=timedelta(hours=manager.outbox_give_up_hours),
+    )
+
+
+def _read_lease_settings(conf: cfg.ConfigOpts) -> LeaseSettings:
+    manager, host = conf.manager, conf["physical:host"]
+    return LeaseSettings(
+        cleaning_time=timedelta(minutes=conf.cleaning_time),
+        before_end_lead=timedelta(minutes=manager.minutes_before_end_lease),
+        before_end_wait=timedelta(minutes=host.snapshot_wait_minutes),
+        before_end_grace=timedelta(
+            minutes=host.snapshot_grace_minutes if host.snapshot_failure == "keep" else 0
+        ),
+        # Preemptible servers get their notice when the start is prepared.
+        prepare_lead=timedelta(seconds=max(manager.seconds_to_prepare, host.preemption_notice_seconds)),
+        release_wait=timedelta(seconds=manager.release_wait_seconds),
+        delete_wait=timedelta(seconds=manager.delete_wait_seconds),
+        update_wait=timedelta(seconds=manager.update_wait_seconds),
+        limits=RequestLimits(
+            reservations=manager.max_reservations_per_lease,
+            conditions=manager.max_conditions_per_lease,
+            amount=manager.max_amount_per_lease,
         ),
     )
 
 
 def read_server_settings(conf: cfg.ConfigOpts) -> ServerSettings:
-    """Return where the process listens and what it is connected with."""
+    """Return the addresses on which the process listens and to which it connects."""
     database, host = conf.database, conf["physical:host"]
     return ServerSettings(
         host=conf.host,
@@ -210,5 +234,5 @@ def _trusted_hosts(conf: cfg.ConfigOpts) -> frozenset[str]:
 
 
 def _resource_types(plugins: Sequence[str]) -> frozenset[str]:
-    """Return which collections the API serves; it reads the same option as the managers."""
+    """Return the resource types whose collections the API serves."""
     return frozenset(kind for name, kind in _COLLECTIONS.items() if name in plugins)

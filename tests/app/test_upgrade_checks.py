@@ -1,16 +1,19 @@
-"""What ``blazar-status upgrade check`` finds in the database and in the cloud."""
+"""Problems in the database and in the cloud that ``blazar-status upgrade check`` reports."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import sqlalchemy as sa
-from oslo_upgradecheck.upgradecheck import Code
 from app.slots import instances
 from app.world import FREEPOOL, World
+from databases import make_database
+from oslo_upgradecheck.upgradecheck import Code
 
-from blazar.cmd.status import check_freepool, check_leftovers, find_double_promises
+from blazar.cmd.status import check_freepool, check_guard, check_leftovers, find_double_promises
 from blazar.db.tables import allocations
 
-NOBODY = "11111111-2222-4333-8444-555555555555"
+MISSING_ID = "11111111-2222-4333-8444-555555555555"
 
 
 def test_resources_that_are_promised_twice_are_named(world: World) -> None:
@@ -19,7 +22,7 @@ def test_resources_that_are_promised_twice_are_named(world: World) -> None:
     assert find_double_promises(world.context).code is Code.SUCCESS
 
     with world.engine.begin() as connection:
-        # As a hand in a database without guards may do.
+        # As a manual edit could do in a database without the triggers.
         longer = {"end_at": world.clock.now().replace(hour=3), "exclusive_resource_id": None}
         reservation_id = first["reservations"][0]["id"]
         connection.execute(
@@ -29,6 +32,23 @@ def test_resources_that_are_promised_twice_are_named(world: World) -> None:
     found = find_double_promises(world.context)
     assert found.code is Code.FAILURE
     assert f"resource {host}: leases {first['id']} and {second['id']}" in str(found.details)
+
+
+def test_missing_triggers_are_a_warning_that_says_how_they_are_created(tmp_path: Path) -> None:
+    with make_database("mariadb", tmp_path) as engine:
+        assert check_guard(engine).code is Code.SUCCESS
+        with engine.connect() as connection:
+            connection.exec_driver_sql("DROP TRIGGER no_double_promise_insert")
+
+        found = check_guard(engine)
+
+    assert found.code is Code.WARNING
+    assert "no_double_promise_insert are missing: run blazar-db-manage upgrade head" in str(found.details)
+
+
+def test_databases_without_triggers_of_their_own_pass(tmp_path: Path) -> None:
+    with make_database("sqlite", tmp_path) as engine:
+        assert check_guard(engine).code is Code.SUCCESS
 
 
 def test_slots_of_one_host_are_no_double_promise(world: World) -> None:
@@ -60,7 +80,7 @@ def test_what_is_left_over_is_a_warning(world: World) -> None:
     assert check_leftovers(world.context).code is Code.SUCCESS
 
     for number in range(12):
-        name = f"{number:08}{NOBODY[8:]}"
+        name = f"{number:08}{MISSING_ID[8:]}"
         world.cloud.compute.create_aggregate(name, f"blazar_{name}", {"blazar:owner": "project"})
 
     found = check_leftovers(world.context)

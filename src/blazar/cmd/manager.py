@@ -1,9 +1,11 @@
-"""``blazar-manager``: use cases over the bus, and the reconciler; run as many as you like."""
+"""``blazar-manager``: use cases over the bus, and the reconciler. Any number of managers may run."""
 
 from __future__ import annotations
 
 import logging
+import os
 import sys
+import threading
 from functools import partial
 from typing import Protocol
 
@@ -11,20 +13,23 @@ from oslo_config import cfg
 
 from blazar import config
 from blazar.booking.context import Context
-from blazar.reconcile.periodic.host_monitor import notice_change
+from blazar.cmd.flags import FLAGS, IDLE_IN_MANAGER, warn_of_flags
+from blazar.cmd.problems import run
 from blazar.cmd.signals import stop_event
 from blazar.db.engine import make_engine
-from blazar.db.figures import SqlFigures
 from blazar.db.schema import current_revision, head_revision
-from blazar.manager.build import configured_context, manager_name, warm_up
+from blazar.db.stats import SqlStats
+from blazar.known_options import check_keys
+from blazar.manager.build import configured_context, guarded, manager_name, warm_up
 from blazar.manager.clocks import SystemClock
+from blazar.manager.instrumentation import all_problems, instrumented
 from blazar.manager.plugins import PluginError, load_cloud
 from blazar.manager.service import ManagerService
 from blazar.manager.waking import ProcessWaker
-from blazar.manager.watching import all_problems, watched
 from blazar.ports.metrics import OF_MANAGER
 from blazar.reconcile.loop import Reconciler
-from blazar.reconcile.outbox import OutboxSender
+from blazar.reconcile.outbox import make_sender
+from blazar.reconcile.periodic.host_monitor import notice_change
 from blazar.rpc.bus import get_transport, make_server, make_wake_others
 from blazar.rpc.ending import end
 from blazar.rpc.host_notifications import HostNotifications
@@ -32,14 +37,16 @@ from blazar.rpc.notifications import BusNotifier
 from blazar.rpc.self_check import SelfCheck
 from blazar.telemetry.measured import MeasuredNotifier, measured_manager
 from blazar.telemetry.pages import manager_pages
+from blazar.telemetry.process_metrics import ProcessMetrics
 from blazar.telemetry.server import PagesServer
-from blazar.telemetry.watch import Watch
+
+_CHECK_SECONDS = 1.0
 
 _logger = logging.getLogger(__name__)
 
 
 class _Part(Protocol):
-    """What runs beside the two halves of a manager."""
+    """Background part of a manager, in addition to the RPC server and the reconciler."""
 
     def start(self) -> None: ...
 
@@ -48,66 +55,82 @@ class _Part(Protocol):
 
 def main() -> int:
     """Run until SIGTERM or SIGINT; return the exit code."""
+    return run("blazar-manager", _serve)
+
+
+def _serve() -> int:
     stop = stop_event()
-    conf = config.make_conf(sys.argv[1:], "blazar-manager", conf=cfg.CONF)
+    conf = config.make_conf(sys.argv[1:], "blazar-manager", conf=cfg.CONF, cli_options=FLAGS)
     config.set_up_logging(conf)
+    warn_of_flags(conf, IDLE_IN_MANAGER)
     server = config.read_server_settings(conf)
     if not server.database_url:
-        return _refuse("[database] connection: is not set")
+        raise PluginError("[database] connection: is not set")
     engine = make_engine(server.database_url, **server.database_options)
     if current_revision(engine) != head_revision():
-        return _refuse("the schema is not current: run blazar-db-manage upgrade head")
-    clock, transport, watch = SystemClock(), get_transport(conf), Watch(OF_MANAGER)
+        raise PluginError("the schema is not current: run blazar-db-manage upgrade head")
+    clock, transport, telemetry = SystemClock(), get_transport(conf), ProcessMetrics(OF_MANAGER)
     waker = ProcessWaker(make_wake_others(transport, server.rpc_topic))
-    try:
-        cloud = load_cloud(conf.manager.cloud, conf, clock)
-        settings = config.read_settings(conf)
-        context = watched(configured_context(conf, engine, clock, cloud, settings, waker), watch.meter)
-    except PluginError as error:
-        return _refuse(str(error))
+    cloud = load_cloud(conf.manager.cloud, conf, clock)
+    settings = config.read_settings(conf)
+    context = configured_context(conf, engine, clock, cloud, settings, waker)
+    context = guarded(instrumented(context, telemetry.meter), engine)
+    check_keys(conf, plugin_groups=context.plugins)
     name = manager_name()
-    notifier = MeasuredNotifier(BusNotifier(conf, server.publisher_id), watch.meter)
-    sender = OutboxSender(context.store, clock, notifier, context.filters, context.trail)
+    notifier = MeasuredNotifier(BusNotifier(conf, server.publisher_id), telemetry.meter)
+    sender = make_sender(context, notifier)
     reconciler = Reconciler(context, name, sender, waker.event)
-    manager = measured_manager(ManagerService(context), watch.meter)
+    manager = measured_manager(ManagerService(context), telemetry.meter)
     rpc_server = make_server(transport, server.rpc_topic, name, manager, waker.event.set)
     beside: list[_Part] = [*_listeners(conf, server, context)]
     if server.metrics.listen_port is not None:
         check = SelfCheck(transport, server.rpc_topic, name, clock)
-        watch.show_database(SqlFigures(engine), clock, server.metrics.kept_for_seconds)
-        pages = manager_pages(watch.page(), all_problems(reconciler.problems, check.problems))
+        telemetry.show_database(SqlStats(engine), clock, server.metrics.kept_for_seconds)
+        pages = manager_pages(telemetry.page(), all_problems(reconciler.problems, check.problems))
         try:
             beside += [PagesServer(pages, server.metrics.listen_host, server.metrics.listen_port), check]
         except OSError as error:
-            return _refuse(f"[metrics] listen_port: {error.strerror}")
+            raise PluginError(f"[metrics] listen_port: {error.strerror}") from error
     warm_up(context)
-    # First of all, so that whoever looks sees what the rest is waiting for.
+    # Start these first, so that metrics and health checks are available while the other parts wait.
     for each in beside:
         each.start()
     rpc_server.start()
     reconciler.start()
-    _logger.info("manager %s has started, with %s", name, ", ".join(server.plugins))
-    stop.wait()
+    _logger.info("manager has started: name=%s plugins=%s", name, ", ".join(server.plugins))
+    code = _wait(stop, reconciler)
     context.ending.set()
     for each in beside:
         each.stop()
     end(rpc_server)
     reconciler.stop()
+    return _leave(code, reconciler)
+
+
+def _wait(stop: threading.Event, reconciler: Reconciler) -> int:
+    """Wait until the process must end; return its exit code."""
+    while not stop.wait(_CHECK_SECONDS):
+        if reconciler.is_lost():
+            _logger.error("all workers hang; the process exits so that it can be restarted")
+            return 1
     return 0
+
+
+def _leave(code: int, reconciler: Reconciler) -> int:
+    """Return the exit code; if a thread hangs, exit immediately, as the interpreter might wait for it."""
+    if reconciler.hanging():
+        logging.shutdown()
+        os._exit(code)
+    return code
 
 
 def _listeners(
     conf: cfg.ConfigOpts, server: config.ServerSettings, context: Context
 ) -> list[HostNotifications]:
-    """Return what is to hear of changes from outside, not started yet."""
+    """Return the listeners for notifications of other services, not started yet."""
     if not context.settings.monitor.is_listening:
         return []
     return [HostNotifications(conf, server.host_notifications, partial(notice_change, context))]
-
-
-def _refuse(problem: str) -> int:
-    print(f"blazar-manager: {problem}", file=sys.stderr)
-    return 1
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""``blazar-status upgrade check``: whether this release can be started on what is there."""
+"""``blazar-status upgrade check``: checks that this release can run on the present installation."""
 
 from __future__ import annotations
 
@@ -7,22 +7,26 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import sqlalchemy as sa
 from oslo_config import cfg
 from oslo_policy import opts as policy_options
 from oslo_upgradecheck import upgradecheck
 
-from blazar import config
 from blazar.booking.context import Context
-from blazar.cmd.contexts import make_context
+from blazar.cmd.contexts import impatient_engine, make_context
+from blazar.cmd.installation import make_conf
+from blazar.cmd.problems import run, sentence
 from blazar.db.engine import make_engine
+from blazar.db.guard import HOW_TO_INSTALL, missing_triggers
 from blazar.db.schema import current_revision, head_revision
-from blazar.domain.errors import BlazarError
 from blazar.domain.quotas import is_known
-from blazar.manager.plugins import PluginError, load_filters
+from blazar.domain.wording import first_few
+from blazar.known_options import keys_without_effect, unknown_keys
+from blazar.manager.plugins import load_filters
 from blazar.reconcile.sweep import find_leftovers
 
 _SHOWN = 10
-"""So many cases of one kind are named."""
+"""Maximum number of cases named in one message."""
 
 Result = upgradecheck.Result
 
@@ -40,17 +44,26 @@ def _failure(text: str) -> Result:
 
 
 class Checks(upgradecheck.UpgradeCommands):
-    """The checks; each returns success, warning or failure with a sentence."""
+    """The checks; each returns success, warning or failure with a message."""
 
     def _check_schema(self) -> Result:
         conf = cfg.CONF
         if not conf.database.connection:
             return _failure("[database] connection is not set")
-        engine = make_engine(conf.database.connection, max_retries=1, retry_interval=1)
-        current, head = current_revision(engine), head_revision()
+        try:
+            current, head = current_revision(impatient_engine(conf)), head_revision()
+        except Exception as error:
+            return _failure(sentence(error))
         if current == head:
             return _success(f"The schema is at {head}")
         return _failure(f"The schema is at {current}, not at {head}: run blazar-db-manage upgrade head")
+
+    def _check_guard(self) -> Result:
+        try:
+            engine = make_engine(cfg.CONF.database.connection or "sqlite://", max_retries=0)
+            return check_guard(engine)
+        except Exception as error:
+            return _warning(f"Not checked: {sentence(error)}")
 
     def _check_policy_file(self) -> Result:
         name = cfg.CONF.oslo_policy.policy_file
@@ -60,13 +73,27 @@ class Checks(upgradecheck.UpgradeCommands):
         return Result(upgradecheck.Code.SUCCESS)
 
     def _check_configuration(self) -> Result:
-        """Return whether a manager would start: its cloud, its plugins, its filters."""
+        """Return a failure if a manager could not load its cloud, plugins or filters."""
         try:
             _context()
             filters = load_filters(cfg.CONF)
-        except (PluginError, BlazarError) as error:
-            return _failure(str(error))
-        return _success(f"Filters of usage: {', '.join(filters) or 'none'}")
+        except Exception as error:
+            return _failure(sentence(error))
+        return _success(f"Enforcement filters: {', '.join(filters) or 'none'}")
+
+    def _check_options(self) -> Result:
+        """Return a failure for unknown keys that prevent a start, a warning for keys without effect."""
+        # Loading plugins and filters registers their options.
+        try:
+            plugins = tuple(_context().plugins)
+            load_filters(cfg.CONF)
+        except Exception:
+            plugins = ()
+        unknown = unknown_keys(cfg.CONF, plugin_groups=plugins)
+        if unknown:
+            return _failure("; ".join(unknown))
+        idle = keys_without_effect(cfg.CONF)
+        return _warning(f"Without effect: {', '.join(map(str, idle))}") if idle else _success("All are valid")
 
     def _check_quotas(self) -> Result:
         return _looked_at(check_quotas)
@@ -82,8 +109,10 @@ class Checks(upgradecheck.UpgradeCommands):
 
     _upgrade_checks = (
         ("Schema", _check_schema),
+        ("Guard", _check_guard),
         ("Policy file", _check_policy_file),
         ("Configuration", _check_configuration),
+        ("Options", _check_options),
         ("Quotas", _check_quotas),
         ("Promises", _check_promises),
         ("Freepool", _check_freepool),
@@ -91,70 +120,85 @@ class Checks(upgradecheck.UpgradeCommands):
     )
 
 
+def check_guard(engine: sa.Engine) -> Result:
+    """Return a warning if MariaDB lacks the triggers that refuse overlapping allocations."""
+    with engine.connect() as connection:
+        if not getattr(connection.dialect, "is_mariadb", False):
+            return Result(upgradecheck.Code.SUCCESS)
+        missing = missing_triggers(connection)
+    if not missing:
+        return _success("The database refuses overlapping allocations")
+    return _warning(f"The triggers {', '.join(missing)} are missing: {HOW_TO_INSTALL}")
+
+
 def check_quotas(context: Context) -> Result:
-    """Return a warning if projects are to be kept within limits, and there are none, or meaningless ones."""
+    """Return a warning if limits are enabled, but Keystone has none, or some with unknown names."""
     if context.limits is None:
-        return _success("Projects are not limited")
+        return _success("Limits of projects are disabled")
     limits = context.limits.get_defaults()
-    unknown = sorted(each for each in limits if not is_known(each, context.plugins))
+    unknown = sorted(each for each in limits if not is_known(each, context.quota_units))
     if unknown:
-        return _warning(f"Nothing is counted as {', '.join(unknown)}, of which Keystone has limits")
+        return _warning(f"Keystone has limits with unknown names, which have no effect: {', '.join(unknown)}")
     if not limits:
-        return _warning("Projects are to be limited, but Keystone has no registered limit of this service")
+        return _warning("Limits are enabled, but Keystone has no registered limit for this service")
     return _success(f"Limits: {', '.join(sorted(limits))}")
 
 
 def find_double_promises(context: Context) -> Result:
-    """Return a failure if a resource is promised twice, as an import, or a hand in the database, may do."""
+    """Return a failure if a resource is reserved twice, for example by an import or a manual change."""
     with context.store.read() as transaction:
         found = transaction.allocations.list_overlaps(_SHOWN)
     if not found:
-        return _success("No resource is promised twice")
+        return _success("No resource is reserved twice")
     cases = "; ".join(f"resource {key}: leases {one} and {other}" for key, one, other in found)
-    return _failure(f"Promised twice: {cases}")
+    return _failure(f"Reserved twice: {cases}")
 
 
 def check_freepool(context: Context) -> Result:
-    """Return a failure if there is no freepool, though hosts are registered."""
+    """Return a failure if Nova has no freepool but hosts are registered; a warning if no host is."""
     name = context.settings.hosts.freepool_name
     if any(each.name == name for each in context.cloud.compute.list_aggregates()):
         return _success(f"Nova has the aggregate {name}")
     with context.store.read() as transaction:
         has_hosts = bool(transaction.hosts.list())
-    text = f"Nova has no aggregate named {name} (the freepool): no host can be registered or given back"
+    text = f"Nova has no aggregate named {name} (the freepool): no host can be registered or released"
     return _failure(text) if has_hosts else _warning(text)
 
 
 def check_leftovers(context: Context) -> Result:
-    """Return a warning if something in the cloud belongs to no living reservation."""
+    """Return a warning if the cloud has items of the service that belong to no reservation."""
     found = find_leftovers(context)
     if not found:
-        return _success("Nothing is left over in the cloud")
+        return _success("The cloud has no leftovers")
     return _warning(
-        f"Left over in the cloud: {', '.join(found[:_SHOWN])}"
-        + (f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else "")
-        + "; managers remove it, blazar-manage sweep --dry-run lists it"
+        f"Leftovers in the cloud: {first_few(found, _SHOWN)}"
+        "; managers remove them, blazar-manage sweep --dry-run lists them"
     )
 
 
 @functools.cache
 def _context() -> Context:
-    """Return what the checks look at, made once. Raises as :func:`make_context`."""
+    """Return the context of the checks, which is created once. Raises as :func:`make_context`."""
     return make_context(cfg.CONF)
 
 
 def _looked_at(check: Callable[[Context], Result]) -> Result:
     try:
         return check(_context())
-    except (PluginError, BlazarError) as error:
-        return _warning(f"Not checked: {error}")
+    except Exception as error:
+        return _warning(f"Not checked: {sentence(error)}")
 
 
 def main() -> int:
     """Run the checks; return 0 for success, 1 for a warning, 2 for a failure, 255 for an error."""
-    config.register(cfg.CONF)
+    upgradecheck.register_cli_options(cfg.CONF, Checks())
     policy_options.set_defaults(cfg.CONF)
-    return int(upgradecheck.main(cfg.CONF, project=config.PROJECT, upgrade_command=Checks()))
+    return run("blazar-status", _check, failure=255)
+
+
+def _check() -> int:
+    conf = make_conf(sys.argv[1:], "blazar-status", conf=cfg.CONF)
+    return int(upgradecheck.run(conf))
 
 
 if __name__ == "__main__":
