@@ -1,4 +1,4 @@
-"""What bad input about hosts gets: a 4xx that names the parameter, and nothing has happened."""
+"""Malformed input for hosts: a 4xx names the parameter, and nothing changes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from app.stage import ODD, ODD_IDS, Stage, check_refusal
 from app.world import Json, good, refusal, refusal_b
 
 NO_CAPABILITY = ("empty-list", "empty-object", "huge", "nul", "half-surrogate", "mebibyte", "object", "deep")
-"""What is no value of an extra capability; everything else is stored as its text."""
+"""Values that are invalid for an extra capability; all others are stored as text."""
 
 
 def odd(*names: str) -> list[object]:

@@ -1,4 +1,4 @@
-"""The life of hosts: registered, described, and given back; whatever goes wrong can be done again."""
+"""The life cycle of hosts: registration, capabilities and removal; a failed operation can be repeated."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 from app.conftest import WorldWith
-from app.world import FREE, Answer, Json, World, good, quiet_settings, refusal
+from app.world import FREE, Answer, Json, World, good, quiet_settings, refusal, shortage
 
 from blazar.cloud.simulated.faults import FaultKind, FaultRule
+from blazar.domain.lease import ResourceId
 
 
 def providers(world: World, *names: str) -> list[bool]:
@@ -18,7 +19,7 @@ def providers(world: World, *names: str) -> list[bool]:
 def test_a_host_is_registered_with_what_nova_knows_of_it(world: World) -> None:
     hypervisor = world.cloud.add_hypervisor("h1", service_host="service-1", availability_zone="az1")
 
-    host = good(world.post("/os-hosts", {"name": "h1", "rack": "r1", "vcpus": 999}), 201)["host"]
+    host = good(world.post("/os-hosts", {"name": "h1", "rack": "r1"}), 201)["host"]
 
     assert host["id"] == hypervisor.id
     shown = ("hypervisor_hostname", "service_name", "availability_zone", "reservable", "status", "trust_id")
@@ -54,7 +55,7 @@ def test_hosts_whose_names_contain_one_another_do_not_stand_in_each_others_way(w
     assert providers(world, "node-1", "node-10", "node-100") == [False, True, False]
 
 
-# What stands in the way of a registration, and how it is mended.
+# Obstacles to a registration, and how each is removed.
 
 
 def mend_unknown(world: World) -> None:
@@ -84,7 +85,7 @@ def break_unknown(world: World) -> None:
 
 
 def break_servers(world: World) -> None:
-    world.cloud.boot_server("pet", "somebody", service_host="new")
+    world.cloud.boot_server("pet", "other", service_host="new")
 
 
 def break_provider(world: World) -> None:
@@ -107,7 +108,7 @@ def break_registered(world: World) -> None:
     [
         pytest.param(break_unknown, mend_unknown, 404, "host_id new", id="unknown"),
         pytest.param(break_servers, mend_servers, 409, "servers run on host new", id="servers"),
-        pytest.param(break_registered, mend_registered, 409, "new is registered already", id="registered"),
+        pytest.param(break_registered, mend_registered, 409, "new is already registered", id="registered"),
         pytest.param(break_freepool, mend_freepool, 404, "named freepool", id="no-freepool"),
         pytest.param(break_provider, mend_provider, 404, "provider named new", id="no-provider"),
     ],
@@ -210,7 +211,7 @@ def test_a_host_whose_removal_was_interrupted_can_still_be_leased(world: World) 
 # Removal.
 
 
-def test_a_host_is_removed_when_nobody_holds_it(world: World, hosts: list[str]) -> None:
+def test_a_host_is_removed_when_no_lease_holds_it(world: World, hosts: list[str]) -> None:
     ahead = world.create(60, 120, hypervisor_properties='["==", "$service_name", "h1"]')
     before = world.snapshot()
 
@@ -224,7 +225,7 @@ def test_a_host_is_removed_when_nobody_holds_it(world: World, hosts: list[str]) 
 
 
 def test_a_host_with_servers_is_not_removed(world: World, hosts: list[str]) -> None:
-    server = world.cloud.boot_server("pet", "somebody", service_host="h1")
+    server = world.cloud.boot_server("pet", "other", service_host="h1")
     before = world.snapshot()
 
     assert "servers run on host h1" in refusal(world.delete(f"/os-hosts/{hosts[0]}"), 409)
@@ -302,7 +303,7 @@ def test_a_capability_in_use_is_not_changed_and_neither_are_others_in_that_reque
         assert "rack" in refusal(world.put(f"/os-hosts/{hosts[0]}", change), 409)
     assert world.snapshot() == before
 
-    # The same value is no change, other keys are free, and so are other hosts.
+    # The same value is not a change; other keys and other hosts can be changed.
     good(world.put(f"/os-hosts/{hosts[0]}", {"rack": "r1", "gpu": "a100", "slots": None}))
     good(world.put(f"/os-hosts/{hosts[2]}", {"rack": "r3"}))
     assert world.delete(f"/leases/{lease['id']}").status_code == 204
@@ -310,18 +311,51 @@ def test_a_capability_in_use_is_not_changed_and_neither_are_others_in_that_reque
     assert good(world.put(f"/os-hosts/{hosts[0]}", {"rack": "r2"}))["host"]["rack"] == "r2"
 
 
-def test_a_capability_of_a_built_in_name_hides_it_but_is_not_what_leases_look_at(world: World) -> None:
+FIELDS = {
+    "vcpus": "host refresh",
+    "availability_zone": "host refresh",
+    "reservable": "openstack compute service set --disable",
+    "status": "openstack compute service set --disable",
+    "id": "set by the service",
+    "created_at": "set by the service",
+}
+
+
+@pytest.mark.parametrize(("field", "hint"), FIELDS.items())
+@pytest.mark.parametrize("value", ["99999", 1, False])
+def test_a_field_of_hosts_is_not_set_as_an_extra_capability(
+    world: World, field: str, hint: str, value: object
+) -> None:
     (host_id,) = world.register("h1")
+    world.cloud.add_hypervisor("h2")
+    before = world.snapshot()
 
-    host = good(world.put(f"/os-hosts/{host_id}", {"vcpus": "99999"}))["host"]
+    messages = [refusal(world.put(f"/os-hosts/{host_id}", {"rack": "r1", field: value}), 400)]
+    if field != "id":
+        messages.append(refusal(world.post("/os-hosts", {"name": "h2", field: value}), 400))
 
-    assert host["vcpus"] == "99999"
-    refusal(world.post("/leases", world.wish(resource_properties='[">=", "$vcpus", "99999"]')), 409)
+    assert all(each.startswith(f"{field}: ") and hint in each for each in messages)
+    assert world.snapshot() == before
+
+
+def test_a_capability_of_the_name_of_a_field_that_is_there_can_be_removed(world: World) -> None:
+    (host_id,) = world.register("h1")
+    vcpus = good(world.get(f"/os-hosts/{host_id}"))["host"]["vcpus"]
+    # As left by an earlier version or an import.
+    with world.context.store.begin() as transaction:
+        transaction.hosts.set_capabilities(ResourceId(host_id), {"vcpus": "99999"}, world.clock.now())
+        transaction.commit()
+    assert good(world.get(f"/os-hosts/{host_id}"))["host"]["vcpus"] == "99999"
+    shortage(world.post("/leases", world.wish(resource_properties='[">=", "$vcpus", "99999"]')))
+
+    host = good(world.put(f"/os-hosts/{host_id}", {"vcpus": None}))["host"]
+
+    assert host["vcpus"] == vcpus
 
 
 def test_a_capability_that_was_changed_counts_from_then_on(world: World, hosts: list[str]) -> None:
     wish = world.wish(min=3, max=3, resource_properties='["==", "$rack", "r1"]')
-    refusal(world.post("/leases", wish), 409)
+    shortage(world.post("/leases", wish))
 
     good(world.put(f"/os-hosts/{hosts[2]}", {"rack": "r1"}))
 

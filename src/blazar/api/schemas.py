@@ -89,7 +89,8 @@ HOST_CREATE = BodySchema(
     name="HostCreate",
     definition={
         "type": "object",
-        "description": "The hypervisor's `id` or `name`; every other key is an extra capability.",
+        "description": "The hypervisor's `id` or `name`. Other keys are extra capabilities; they must not "
+        "have the names of fields of Host.",
         "properties": {
             "id": {"type": ["string", "number"], "description": "Hypervisor id; goes before `name`."},
             "name": {"type": ["string", "number"], "description": "Hypervisor host name, or its id."},
@@ -102,7 +103,8 @@ HOST_UPDATE = BodySchema(
     name="HostUpdate",
     definition={
         "type": "object",
-        "description": "Extra capabilities to set; null removes one.",
+        "description": "Extra capabilities to set; null removes one. They must not have the name of a field "
+        "of Host.",
         "minProperties": 1,
         "additionalProperties": {"type": ["string", "number", "boolean", "null"]},
     },
@@ -336,7 +338,7 @@ COMPONENTS: dict[str, JsonSchema] = {
         updated_at=_STAMP,
     ),
     "Host": _complete(
-        "Extra capabilities stand beside these, and hide one of the same name.",
+        "A host also has its extra capabilities as keys; one with the name of a field replaces the field.",
         id={"type": "string", "pattern": r"^\d+$"},
         hypervisor_hostname={"type": "string"},
         service_name={},

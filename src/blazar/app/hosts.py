@@ -1,20 +1,18 @@
-"""Use cases of hosts: registering, describing and removing those that can be reserved.
+"""Use cases of hosts: registration, description and removal of reservable hosts.
 
-Registration and removal are a row of repeatable steps in Nova and Placement around one transaction.
-Whatever fails in between, the same request can be made again (behaviour 12, 15 and 16).
+Registration and removal are sequences of repeatable steps in Nova and Placement around one transaction.
+After a failure at any step, the same request can be repeated.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from blazar.app.properties import hidden_properties
+from blazar.app.request_work import cloud_errors_as_conflicts
 from blazar.booking.context import Context
-from blazar.booking.health import have_missing_sought
-from blazar.app.host_description import describe, read_providers
-from blazar.reconcile.periodic.host_monitor import have_hosts_looked_at
-from blazar.app.host_pool import enter_pool, leave_pool
-from blazar.app.request_work import telling_what_the_cloud_says
 from blazar.booking.retrying import retrying
+from blazar.booking.scheduling import reschedule_missing, schedule_host_check
 from blazar.booking.views import JsonObject, allocation_view, host_view
 from blazar.domain.errors import (
     BadRequest,
@@ -29,36 +27,42 @@ from blazar.domain.errors import (
     InvalidParameter,
     ProviderNotFound,
 )
-from blazar.domain.hosts import HOST_DETAILS, MAX_CAPABILITY_KEY_LENGTH, Host
-from blazar.domain.lease import ResourceId
+from blazar.domain.hosts import HOST_FIELDS, MAX_CAPABILITY_KEY_LENGTH, Host
+from blazar.domain.lease import ResourceId, StoredSpec
+from blazar.plugins.hosts.description import describe, read_providers
+from blazar.plugins.hosts.pool import enter_pool, leave_pool
 from blazar.ports.compute import Hypervisor
+from blazar.ports.damage import damaged_rows
+from blazar.ports.manager import Caller
 from blazar.ports.store import BookedWindow, Transaction
 
-_NOT_CAPABILITIES = HOST_DETAILS | {"name", "id", "trust_id"}
+_NOT_CAPABILITIES = frozenset({"name", "id", "trust_id"})
+"""Keys of a registration that identify the hypervisor, or that old clients send without effect."""
 _MAX_VALUE_LENGTH = 65_535
 
 
-def list_hosts(context: Context) -> Sequence[JsonObject]:
+def list_hosts(context: Context, caller: Caller) -> Sequence[JsonObject]:
     """Return the registered hosts."""
     with context.store.read() as transaction:
-        return [host_view(host) for host in transaction.hosts.list()]
+        hidden = hidden_properties(transaction, caller)
+        return [host_view(host, hidden) for host in transaction.hosts.list()]
 
 
-def get_host(context: Context, host_id: str) -> JsonObject:
+def get_host(context: Context, caller: Caller, host_id: str) -> JsonObject:
     """Return a host. Raises HostNotFound."""
     with context.store.read() as transaction:
-        return host_view(_get(transaction, host_id))
+        return host_view(_get(transaction, host_id), hidden_properties(transaction, caller))
 
 
-@telling_what_the_cloud_says()
+@cloud_errors_as_conflicts()
 def create_host(context: Context, body: JsonObject) -> JsonObject:
-    """Register a hypervisor, found by its id or exact name, and return it.
+    """Register a hypervisor, found by its id or exact name, and return the host.
 
     Raises:
-        BadRequest: No reference, or capabilities that cannot be stored.
-        NotFound: Nova, Placement or the freepool does not know it.
-        Conflict: It is registered, or servers run on it.
-        CloudDisagrees: Nova or Placement refuses a step; the same request may be made again.
+        BadRequest: The reference is missing, or a capability is invalid or has the name of a host field.
+        NotFound: The hypervisor, its resource provider or the freepool does not exist.
+        Conflict: The host is already registered, or servers run on it.
+        CloudDisagrees: Nova or Placement refuses a step; the same request can be repeated.
     """
     reference = body.get("id") or body.get("name")
     if not reference:
@@ -69,49 +73,50 @@ def create_host(context: Context, body: JsonObject) -> JsonObject:
         raise HostNotFound(str(reference)[:255])
     with context.store.read() as transaction:
         if transaction.hosts.find_by_hostname(hypervisor.hypervisor_hostname) is not None:
-            raise HostAlreadyRegistered(f"Host {hypervisor.hypervisor_hostname} is registered already")
+            raise HostAlreadyRegistered(f"Host {hypervisor.hypervisor_hostname} is already registered")
     _refuse_servers(context, hypervisor)
     root = context.cloud.placement.find_provider(hypervisor.hypervisor_hostname)
     if root is None:
         raise ProviderNotFound(f"Placement has no resource provider named {hypervisor.hypervisor_hostname}")
     providers = read_providers(context.cloud.placement, hypervisor.hypervisor_hostname, root.uuid)
-    host = describe(context, hypervisor, providers, capabilities)
-    enter_pool(context, host, root.uuid)
+    now = context.clock.now()
+    host = describe(context.cloud, context.settings, hypervisor, providers, capabilities, now)
+    enter_pool(context.cloud, context.settings.hosts, host, root.uuid)
     try:
-        # Again: until it was in the freepool, the scheduler could choose it.
+        # Check again: the scheduler could choose the host until it was in the freepool.
         _refuse_servers(context, hypervisor)
     except HostHasServers:
-        leave_pool(context, host)
+        leave_pool(context.cloud, context.settings.hosts, host)
         raise
     return retrying(context, lambda _: _store(context, host))
 
 
-def update_host(context: Context, host_id: str, body: JsonObject) -> JsonObject:
-    """Set extra capabilities, or remove those whose value is null, all or none; return the host.
+def update_host(context: Context, caller: Caller, host_id: str, body: JsonObject) -> JsonObject:
+    """Set extra capabilities, or remove those whose value is null, in one transaction; return the host.
 
     Raises:
-        HostNotFound: There is none.
-        CapabilityInUse: A reservation on the host relies on one that would change.
-        BadRequest: Nothing to change, or a value that cannot be stored.
+        HostNotFound: No such host is registered.
+        CapabilityInUse: A reservation on the host relies on a capability that would change.
+        BadRequest: Nothing to change, a value that cannot be stored, or the name of a host field.
     """
     if not body:
         raise BadRequest("No extra capability given: nothing to update")
     changes = {key: None if value is None else _coerced(key, value) for key, value in body.items()}
-    return retrying(context, lambda _: _update_once(context, host_id, changes))
+    return retrying(context, lambda _: _update_once(context, caller, host_id, changes))
 
 
-@telling_what_the_cloud_says()
+@cloud_errors_as_conflicts()
 def delete_host(context: Context, host_id: str) -> None:
-    """Give a host back to ordinary use.
+    """Remove a host from the registered ones, so that it returns to general use.
 
     Raises:
-        HostNotFound: There is none.
-        HostReserved: Somebody holds it, now or later.
+        HostNotFound: No such host is registered.
+        HostReserved: A lease holds it, now or later.
         HostHasServers: Servers run on it.
-        CloudDisagrees: Nova or Placement refuses a step; the same request may be made again.
+        CloudDisagrees: Nova or Placement refuses a step; the same request can be repeated.
     """
     with context.store.begin() as transaction:
-        # What is clean again holds nobody up, also before a sweep has forgotten it.
+        # Cleaned allocations no longer count, even if the sweep has not purged them yet.
         transaction.allocations.purge_released(context.clock.now() - context.settings.leases.cleaning_time)
         host = _get(transaction, host_id)
         _refuse_allocations(transaction, host)
@@ -119,7 +124,7 @@ def delete_host(context: Context, host_id: str) -> None:
     hypervisor = context.cloud.compute.find_hypervisor(host.hypervisor_hostname)
     if hypervisor is not None:
         _refuse_servers(context, hypervisor)
-    leave_pool(context, host)
+    leave_pool(context.cloud, context.settings.hosts, host)
     try:
         with context.store.begin() as transaction:
             transaction.allocations.claim({host.id: host.generation})
@@ -129,7 +134,7 @@ def delete_host(context: Context, host_id: str) -> None:
             transaction.commit()
     except (ConcurrentUpdate, HostReserved) as error:
         root = context.cloud.placement.find_provider(host.hypervisor_hostname)
-        enter_pool(context, host, root.uuid if root else None)
+        enter_pool(context.cloud, context.settings.hosts, host, root.uuid if root else None)
         _have_holders_look(context, host)
         raise HostReserved(f"Host {host.id} was reserved or changed meanwhile; it stays") from error
 
@@ -137,7 +142,7 @@ def delete_host(context: Context, host_id: str) -> None:
 def list_allocations(
     context: Context, lease_id: str | None, reservation_id: str | None
 ) -> Sequence[JsonObject]:
-    """Return for every host who holds it when."""
+    """Return each host's allocations."""
     with context.store.read() as transaction:
         host_ids = [host.id for host in transaction.hosts.list()]
         booked = transaction.allocations.list_booked(
@@ -152,7 +157,7 @@ def list_allocations(
 def get_allocations(
     context: Context, host_id: str, lease_id: str | None, reservation_id: str | None
 ) -> JsonObject:
-    """Return who holds a host when. Raises HostNotFound."""
+    """Return the allocations of a host. Raises HostNotFound."""
     with context.store.read() as transaction:
         host = _get(transaction, host_id)
         booked = transaction.allocations.list_booked(
@@ -171,10 +176,12 @@ def _get(transaction: Transaction, host_id: str) -> Host:
     return host
 
 
-def _update_once(context: Context, host_id: str, changes: Mapping[str, str | None]) -> JsonObject:
+def _update_once(
+    context: Context, caller: Caller, host_id: str, changes: Mapping[str, str | None]
+) -> JsonObject:
     with context.store.begin() as transaction:
         host = _get(transaction, host_id)
-        # A search that relied on the old facts must not succeed any more.
+        # A concurrent search that relied on the old facts must fail.
         transaction.allocations.claim({host.id: host.generation})
         altered = {key for key, value in changes.items() if host.capabilities.get(key) != value}
         used = altered & host.capabilities.keys() & _properties_used(context, transaction, host.id)
@@ -183,29 +190,34 @@ def _update_once(context: Context, host_id: str, changes: Mapping[str, str | Non
         transaction.hosts.set_capabilities(
             host.id, {key: changes[key] for key in altered}, context.clock.now()
         )
-        have_missing_sought(context, transaction)
-        after = _get(transaction, host_id)
+        reschedule_missing(context, transaction)
+        view = host_view(_get(transaction, host_id), hidden_properties(transaction, caller))
         transaction.commit()
     context.waker.wake()
-    return host_view(after)
+    return view
 
 
 def _properties_used(context: Context, transaction: Transaction, host_id: ResourceId) -> frozenset[str]:
     used: set[str] = set()
     for _, resource_type, spec in transaction.hosts.reservations_on(host_id):
         plugin = context.plugins.get(resource_type)
-        if plugin is not None:
-            used |= plugin.properties_used(plugin.decode(spec))
+        # An unreadable spec relies on no capability; the host can still be changed.
+        if plugin is None or isinstance(spec, StoredSpec):
+            continue
+        try:
+            used |= plugin.properties_used(spec)
+        except Exception:
+            damaged_rows.note("reservations", "spec", f"a reservation of type {resource_type} on {host_id}")
     return frozenset(used)
 
 
 def _store(context: Context, host: Host) -> JsonObject:
     with context.store.begin() as transaction:
         transaction.hosts.insert(host)
-        have_missing_sought(context, transaction)
+        reschedule_missing(context, transaction)
         if context.settings.monitor.is_enabled:
-            # It may have failed since Nova was asked for it, and nobody would say so a second time.
-            have_hosts_looked_at(context, transaction)
+            # The host may have failed since Nova was queried, and Nova does not notify of it a second time.
+            schedule_host_check(context, transaction)
         transaction.commit()
     context.waker.wake()
     return host_view(host)
@@ -215,12 +227,14 @@ def _refuse_servers(context: Context, hypervisor: Hypervisor) -> None:
     servers = context.cloud.compute.list_servers(service_host=hypervisor.service_host)
     if servers:
         raise HostHasServers(
-            f"{len(servers)} servers run on host {hypervisor.hypervisor_hostname}", servers=len(servers)
+            f"{len(servers)} servers run on host {hypervisor.hypervisor_hostname};"
+            " migrate or delete them first",
+            servers=len(servers),
         )
 
 
 def _have_holders_look(context: Context, host: Host) -> None:
-    """Have leases that have begun meanwhile take the host out of the freepool again."""
+    """Schedule leases that have started since, so that they remove the host from the freepool again."""
     now = context.clock.now()
     with context.store.begin() as transaction:
         transaction.work.schedule(transaction.allocations.waiting_leases([host.id], now), now)
@@ -234,11 +248,13 @@ def _refuse_allocations(transaction: Transaction, host: Host) -> None:
 
 
 def _coerced(key: str, value: object) -> str:
-    """Return a capability's value as the text that is stored, as the reference does (rest-api 5.2.3)."""
+    """Return a capability's value as the text to store: booleans as "1" and "0", numbers as decimal text."""
+    if key in HOST_FIELDS:
+        raise InvalidParameter(key, f"{HOST_FIELDS[key]}; it cannot be set as an extra capability")
     if len(key) > MAX_CAPABILITY_KEY_LENGTH:
         raise CapabilityKeyTooLong(key)
     if not key or "\x00" in key or key != key.strip():
-        # A database may not tell names apart that differ in blanks at their end.
+        # Some databases do not distinguish names that differ only in trailing blanks.
         raise InvalidParameter(
             "extra capability", "its name must not be empty, contain NUL, or begin or end with blanks"
         )

@@ -1,4 +1,4 @@
-"""Registered hosts, and what requirements can ask of them."""
+"""Registered hosts, and the facts that requirements can refer to."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from blazar.domain.availability import Resource
-from blazar.domain.health import SOUND, Diagnosis
+from blazar.domain.health import HEALTHY, Diagnosis
 from blazar.domain.lease import ResourceId
 from blazar.domain.providers import HostProvider
 from blazar.domain.requirements import Fact
@@ -17,7 +17,7 @@ MAX_CAPABILITY_KEY_LENGTH = 64
 HOST_TEXT_FACTS = frozenset(
     {"hypervisor_hostname", "service_name", "hypervisor_type", "availability_zone", "cpu_info"}
 )
-"""Built-in properties whose text is equal whatever its case, as clients of the reference expect."""
+"""Built-in properties whose texts are compared without regard to case, as clients expect."""
 
 HOST_DETAILS = frozenset(
     {
@@ -32,11 +32,26 @@ HOST_DETAILS = frozenset(
         "local_gb",
     }
 )
-"""Keys of a registration request that Nova answers, so that what the request says is ignored."""
+"""Keys of a registration request that are ignored because Nova supplies their values."""
 
 
 HOST_FACTS = HOST_DETAILS | {"id", "reservable", "status", "created_at", "updated_at"}
-"""Built-in properties: requirements may name them even where no host is registered."""
+"""Built-in properties; requirements may name them even if no host is registered."""
+
+
+_FROM_NOVA = "is read from Nova; change it there, then run blazar-manage host refresh"
+_FROM_HEALTH = (
+    "says whether new leases can use the host and follows from its compute service; run openstack compute"
+    " service set --disable to take it out of use for a period, or remove the host (blazar host-delete)"
+)
+_FROM_SERVICE = "is set by the service"
+
+HOST_FIELDS: Mapping[str, str] = {
+    **dict.fromkeys(HOST_DETAILS, _FROM_NOVA),
+    **dict.fromkeys(("reservable", "status"), _FROM_HEALTH),
+    **dict.fromkeys(("id", "trust_id", "created_at", "updated_at"), _FROM_SERVICE),
+}
+"""Keys of a host that no request can set, with the reason; they cannot name extra capabilities."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,27 +68,28 @@ class Host:
     local_gb: int
     cpu_info: str
     availability_zone: str = ""
-    diagnosis: Diagnosis = SOUND
+    diagnosis: Diagnosis = HEALTHY
     generation: int = 0
     capabilities: Mapping[str, str] = field(default_factory=dict)
     providers: tuple[HostProvider, ...] = ()
-    """The whole tree, the root first; the one that carries reservations is not among them."""
+    """The whole tree, root first, without the provider that the service creates for reservations."""
     created_at: datetime | None = None
     updated_at: datetime | None = None
 
     def as_resource(self) -> Resource:
-        """Return the host as a search sees it. Built-in properties win over capabilities of their name."""
+        """Return the host as a search sees it. Built-in properties override capabilities of the same name."""
         return Resource(
             id=self.id,
             generation=self.generation,
             is_reservable=self.diagnosis.is_reservable,
             facts={**self.capabilities, **self._built_in_facts()},
             size=(self.vcpus, self.memory_mb, self.local_gb),
+            properties=self.capabilities,
             providers=self.providers,
         )
 
     def _built_in_facts(self) -> Mapping[str, Fact]:
-        # The reference also answers for trust_id, which lets a lessee guess it (behaviour 12, 29).
+        # trust_id is left out: if requirements could name it, a lessee could guess it.
         return {
             "id": self.id,
             "hypervisor_hostname": self.hypervisor_hostname,
@@ -94,7 +110,7 @@ class Host:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceProperty:
-    """A name under which hosts have extra capabilities; a private one is hidden from listings."""
+    """The name of an extra capability; a private one is hidden from listings."""
 
     id: str
     resource_type: str
