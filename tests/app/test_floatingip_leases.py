@@ -1,4 +1,4 @@
-"""Reserving floating IPs, and what lessees find in Neutron."""
+"""Leases of floating IPs, and the resulting floating IPs in Neutron."""
 
 from __future__ import annotations
 
@@ -170,7 +170,7 @@ class TestLeases:
         assert pool.of(lease) == {address(1)}
 
     def test_an_over_quota_project_gets_an_error_and_keeps_nothing(self, world: World, pool: Pool) -> None:
-        """And trying again works, once the quota does."""
+        """After the quota was raised, a retry succeeds."""
         pool.register(1, 2)
         lease = world.create(10, 60, asked=pool.asked(2))
         with world.failing("networks.create_floating_ip", status=403, nth=2):
@@ -210,18 +210,44 @@ class TestChanges:
         assert pool.of(lease) == {address(1), address(2), address(3)}
         assert pool.existing()[address(2)] == kept
 
-    def test_an_active_reservation_does_not_shrink(self, world: World, pool: Pool) -> None:
-        pool.register(1, 2)
-        lease = world.create("now", 60, asked=pool.asked(2))
+    def test_an_active_reservation_shrinks_to_what_is_on_ports(self, world: World, pool: Pool) -> None:
+        pool.register(1, 2, 3)
+        lease = world.create("now", 60, asked=pool.asked(3))
         world.work()
+        used = pool.existing()[address(2)]
+        world.cloud.attach_floating_ip(used.id, "port")
+
+        world.change(lease, reservation={"amount": 1})
+
+        assert pool.existing().keys() == {address(2)}
+        world.work()
+        assert pool.existing().keys() == {address(2)}
+        assert world.status(lease) == "ACTIVE"
+        other = world.create("now", 60, asked=pool.asked(2))
+        world.work()
+        assert pool.of(other) == {address(1), address(3)}
         before = world.snapshot()
+        body = {"reservations": [{"id": lease["reservations"][0]["id"], "amount": 0}]}
+        message = refusal(world.put(f"/leases/{lease['id']}", body, who=LESSEE), 409)
+        assert message.startswith("amount: ")
+        assert address(2) in message
+        assert world.snapshot() == before
+
+    @pytest.mark.parametrize("operation", ["networks.list_floating_ips", "networks.delete_floating_ip"])
+    def test_an_active_reservation_that_cannot_shrink_now_has_all_its_addresses(
+        self, world: World, pool: Pool, operation: str
+    ) -> None:
+        pool.register(1, 2, 3)
+        lease = world.create("now", 60, asked=pool.asked(3))
+        world.work()
         body = {"reservations": [{"id": lease["reservations"][0]["id"], "amount": 1}]}
 
-        message = refusal(world.put(f"/leases/{lease['id']}", body, who=LESSEE), 400)
+        with world.failing(operation, nth=2):
+            refusal(world.put(f"/leases/{lease['id']}", body, who=LESSEE), 503)
+        world.work()
 
-        assert message.startswith("amount: ")
-        assert world.snapshot() == before
-        assert world.status(lease) == "ACTIVE"
+        assert world.lease(lease["id"])["reservations"][0]["amount"] == 3
+        assert pool.of(lease) == {address(1), address(2), address(3)}
 
     def test_the_network_is_fixed(self, world: World, pool: Pool) -> None:
         pool.register(1)

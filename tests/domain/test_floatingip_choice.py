@@ -1,10 +1,11 @@
-"""Which floating IPs a reservation gets, against brute force."""
+"""The choice of floating IPs, against brute force."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -13,9 +14,9 @@ from hypothesis import strategies as st
 from samples import HOUR, at, make_floatingip, window
 
 from blazar.domain.availability import Availability, Shuffle
-from blazar.domain.bookings import Booking
-from blazar.domain.errors import InvalidParameter, NotEnoughFloatingIPs
-from blazar.domain.health import SOUND, Diagnosis, Health
+from blazar.domain.bookings import LONG_FREE, Booking
+from blazar.domain.errors import CannotChange, InvalidParameter, NotEnoughFloatingIPs
+from blazar.domain.health import HEALTHY, Diagnosis, Health
 from blazar.domain.interval import Interval
 from blazar.domain.lease import ReservationId, ResourceId
 from blazar.plugins.contract import Wish
@@ -29,16 +30,22 @@ FAILED = Diagnosis(health=Health.FAILED, problem="gone")
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """A floating IP, by its number, and who has booked it when."""
+    """A floating IP and its bookings."""
 
     number: int
     network_id: str = "network"
-    diagnosis: Diagnosis = SOUND
+    diagnosis: Diagnosis = HEALTHY
     bookings: tuple[tuple[ReservationId, Interval], ...] = ()
 
     @property
     def id(self) -> ResourceId:
         return ResourceId(f"fip-{self.number}")
+
+    def free_around(self, wanted: Interval) -> timedelta:
+        """Return how long it is free before or after the window, whichever is shorter."""
+        around = [wanted.start - each.end for _, each in self.bookings if each.end <= wanted.start]
+        around += [each.start - wanted.end for _, each in self.bookings if each.start >= wanted.end]
+        return min(around, default=LONG_FREE)
 
 
 def address(number: int) -> str:
@@ -63,7 +70,7 @@ def index_of(rows: Sequence[Row]) -> Availability:
 def make_wish(
     amount: int, *required: int, held: Sequence[int] = (), taken: Sequence[int] = (), **fields: Any
 ) -> Wish[FloatingIPSpec]:
-    """Return a wish for the hours 4 to 6."""
+    """Return a wish for hours 4 to 6."""
     spec = FloatingIPSpec(
         network_id="network", amount=amount, required=tuple(address(number) for number in required)
     )
@@ -93,7 +100,7 @@ def test_they_are_chosen_in_the_order_of_their_addresses() -> None:
     assert chosen(make_wish(2), *reversed(ALL)) == ids(1, 2)
 
 
-def test_none_at_all_can_be_had() -> None:
+def test_a_wish_for_none_gets_none() -> None:
     assert chosen(make_wish(0), *ALL) == []
 
 
@@ -144,8 +151,21 @@ def test_cleaning_time_is_owed_between_two_uses(row: Row) -> None:
 
 
 def test_weakness_10_cleaning_time_is_owed_for_what_is_kept_too() -> None:
-    with pytest.raises(NotEnoughFloatingIPs, match="in use would have to be given up"):
+    with pytest.raises(NotEnoughFloatingIPs, match="reserved for another lease in the new period"):
         chosen(make_wish(1, held=[1], is_active=True, cleaning_time=HOUR), booked(1, 6, 8), *ALL[1:])
+
+
+def test_when_an_active_reservation_shrinks_addresses_on_ports_stay() -> None:
+    wish = make_wish(2, 4, held=[1, 2, 3, 4], is_active=True, in_use=dict.fromkeys(ids(3), 1))
+
+    assert chosen(wish, *ALL) == ids(4, 3)
+
+
+def test_an_active_reservation_does_not_shrink_below_what_is_on_ports_and_the_refusal_names_it() -> None:
+    wish = make_wish(2, 4, held=[1, 2, 3, 4], is_active=True, in_use=dict.fromkeys(ids(2, 3), 1))
+
+    with pytest.raises(CannotChange, match=r"^amount: 2 would .* ports: 203\.0\.113\.202, 203\.0\.113\.203$"):
+        chosen(wish, *ALL)
 
 
 def test_what_is_excluded_or_another_reservations_is_passed_over() -> None:
@@ -167,7 +187,7 @@ def test_too_few_are_refused_with_how_many_there_are() -> None:
 
 
 def test_what_has_failed_is_kept_where_it_is_held() -> None:
-    """It is for healing to replace it, where that can be done."""
+    """Healing replaces it if possible."""
     assert chosen(make_wish(1, held=[1]), Row(number=1, diagnosis=FAILED), *ALL[1:]) == ids(1)
 
 
@@ -176,7 +196,7 @@ def test_many_addresses_are_not_all_named() -> None:
         chosen(make_wish(9, *range(11, 19)), *ALL)
 
 
-def test_others_are_chosen_at_random_where_somebody_else_was_faster() -> None:
+def test_others_are_chosen_at_random_after_a_concurrent_choice() -> None:
     found = {
         tuple(chosen(make_wish(2, 3, shuffle=Shuffle(chance=random.Random(seed))), *ALL))
         for seed in range(30)
@@ -189,7 +209,7 @@ def test_others_are_chosen_at_random_where_somebody_else_was_faster() -> None:
 ROWS = st.lists(
     st.tuples(
         st.sampled_from(["network", "network", "other"]),
-        st.sampled_from([SOUND, SOUND, FAILED]),
+        st.sampled_from([HEALTHY, HEALTHY, FAILED]),
         st.lists(
             st.tuples(
                 st.sampled_from([OWN, OTHER]),
@@ -208,18 +228,26 @@ ROWS = st.lists(
 NUMBERS = st.sets(st.integers(0, 6), max_size=3).map(sorted)
 
 
-@given(ROWS, st.integers(0, 4), NUMBERS, NUMBERS, NUMBERS, st.booleans(), st.integers(0, 2))
+@given(ROWS, st.integers(0, 4), NUMBERS, NUMBERS, NUMBERS, st.none() | NUMBERS, st.integers(0, 2))
 def test_the_choice_is_right_whatever_is_booked(
     rows: list[Row],
     amount: int,
     required: list[int],
     held: list[int],
     taken: list[int],
-    is_active: bool,
+    in_use: list[int] | None,
     cleaning_hours: int,
 ) -> None:
+    is_active = in_use is not None
+    used = set(in_use or ()) & set(held)
     wish = make_wish(
-        amount, *required, held=held, taken=taken, is_active=is_active, cleaning_time=cleaning_hours * HOUR
+        amount,
+        *required,
+        held=held,
+        taken=taken,
+        is_active=is_active,
+        in_use=dict.fromkeys(ids(*used), 1),
+        cleaning_time=cleaning_hours * HOUR,
     )
 
     def is_suitable(row: Row) -> bool:
@@ -227,25 +255,26 @@ def test_the_choice_is_right_whatever_is_booked(
             owner != OWN and each.widened(wish.cleaning_time).overlaps(wish.window)
             for owner, each in row.bookings
         )
-        is_sound = row.diagnosis is SOUND or row.number in held
+        is_sound = row.diagnosis is HEALTHY or row.number in held
         return row.network_id == "network" and not is_in_the_way and is_sound and row.number not in taken
 
     suitable = [row.number for row in rows if is_suitable(row)]
     others = [each for each in suitable if each not in required]
+    free = {row.number: row.free_around(wish.window) for row in rows}
     order = [
         *sorted(required),
-        *(each for each in others if each in held),
-        *(each for each in others if each not in held),
+        *sorted((each for each in others if each in held), key=lambda each: each not in used),
+        *sorted((each for each in others if each not in held), key=lambda each: -free[each]),
     ]
     best = ids(*order[: max(amount, len(required))])
     can_be_had = set(required) <= set(suitable) and len(best) == amount and amount >= len(required)
     if is_active:
-        can_be_had = can_be_had and set(ids(*held)) <= set(best)
+        can_be_had = can_be_had and set(held) <= set(suitable) and set(ids(*used)) <= set(best)
 
     if len(required) <= amount and can_be_had and any(row.network_id == "network" for row in rows):
         found = choose_floatingips(wish, index_of(rows))
         assert sorted(found) == sorted(best)
         assert list(found) == best
     elif len(required) <= amount:
-        with pytest.raises((NotEnoughFloatingIPs, InvalidParameter)):
+        with pytest.raises((CannotChange, NotEnoughFloatingIPs, InvalidParameter)):
             choose_floatingips(wish, index_of(rows))

@@ -1,30 +1,29 @@
-"""Choosing floating IPs: pure, over the facts and bookings of all of them."""
+"""Choice of floating IPs: a pure function of the facts and bookings of all of them."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
 
 from blazar.domain.availability import Availability
 from blazar.domain.bookings import Mask
-from blazar.domain.errors import InvalidParameter, NotEnoughFloatingIPs
+from blazar.domain.errors import CannotChange, InvalidParameter, NotEnoughFloatingIPs
 from blazar.domain.lease import Holdings
 from blazar.domain.requirements import Condition, Operator, Requirement
+from blazar.domain.wording import first_few
 from blazar.plugins.contract import Wish
 from blazar.plugins.floatingips.spec import FloatingIPSpec
 
-_SHOWN = 5
-"""So many addresses are named in a refusal."""
-
 
 def choose_floatingips(wish: Wish[FloatingIPSpec], availability: Availability) -> Holdings:
-    """Return as many floating IPs as are asked for, the required ones among them.
+    """Return the floating IPs to hold, as many as requested, including the required ones.
 
-    In order of preference: those required, what the reservation has, then by address.
+    In order of preference: the required ones; those that the reservation holds, attached ones first; those
+    that are free longest before and after the window; the lowest address.
 
     Raises:
-        NotEnoughFloatingIPs: Fewer are free, a required one is not, or an active reservation would have
-            to give one up.
+        NotEnoughFloatingIPs: Fewer are free, a required one is not free, or one of an active reservation is
+            reserved for another lease in the new period.
+        CannotChange: An active reservation would lose a floating IP that is attached to a port.
         InvalidParameter: No floating IP of the network is registered, or a required one is not.
     """
     spec = wish.spec
@@ -38,14 +37,19 @@ def choose_floatingips(wish: Wish[FloatingIPSpec], availability: Availability) -
     in_the_way = availability.mask_of(wish.excluded | wish.beside.keys())
     suitable = in_network & free & ~in_the_way & (availability.reservable() | held)
     required = _find_required(spec, in_network, suitable, availability)
-    kept = [each for each in availability.in_order(suitable & held) if each not in required]
-    new = (each for each in availability.in_order(suitable & ~held, wish.shuffle) if each not in required)
+    _check_kept(wish, availability, suitable & held, required)
+    in_use = availability.mask_of(wish.in_use)
+    kept = [
+        each
+        for mask in (held & in_use, held & ~in_use)
+        for each in availability.in_order(suitable & mask)
+        if each not in required
+    ]
+    free_longest = availability.longest_free(
+        suitable & ~held, wish.window, now=wish.now, shuffle=wish.shuffle
+    )
+    new = (each for each in free_longest if each not in required)
     chosen = list(itertools.islice(itertools.chain(sorted(required), kept, new), spec.amount))
-    if wish.is_active and len(wish.held) > sum(bool(held[each]) for each in chosen):
-        raise NotEnoughFloatingIPs(
-            "Not enough floating IPs available: one in use would have to be given up, because it is booked"
-            " by somebody else in the new period"
-        )
     if len(chosen) < spec.amount:
         raise NotEnoughFloatingIPs(
             f"Not enough floating IPs available: {spec.amount} asked for (amount), {len(chosen)} of network"
@@ -57,10 +61,35 @@ def choose_floatingips(wish: Wish[FloatingIPSpec], availability: Availability) -
     return dict.fromkeys(availability.resource_at(each).id for each in chosen)
 
 
+def _check_kept(
+    wish: Wish[FloatingIPSpec], availability: Availability, suitable: Mask, required: frozenset[int]
+) -> None:
+    """Check that an active reservation loses only floating IPs that are not attached to a port.
+
+    Raises:
+        NotEnoughFloatingIPs: A held one is reserved for another lease in the new period.
+        CannotChange: More of them are attached than can remain in addition to the required ones.
+    """
+    if not wish.is_active:
+        return
+    kept = list(availability.in_order(suitable))
+    if len(kept) < len(wish.held):
+        raise NotEnoughFloatingIPs(
+            "Not enough floating IPs available: one of the active reservation is reserved for another lease"
+            " in the new period"
+        )
+    resources = [availability.resource_at(each) for each in kept if each not in required]
+    in_use = [str(each.facts["address"]) for each in resources if each.id in wish.in_use]
+    if len(in_use) > wish.spec.amount - len(required):
+        raise CannotChange(
+            f"amount: {wish.spec.amount} would take away floating IPs that are on ports: {first_few(in_use)}"
+        )
+
+
 def _find_required(
     spec: FloatingIPSpec, in_network: Mask, suitable: Mask, availability: Availability
 ) -> frozenset[int]:
-    """Return the positions of the addresses that must be had."""
+    """Return the positions of the required addresses."""
     if not spec.required:
         return frozenset()
     positions = {
@@ -71,17 +100,11 @@ def _find_required(
     if unknown:
         raise InvalidParameter(
             "required_floatingips",
-            f"not registered for reservations in network {spec.network_id}: {_listed(unknown)}",
+            f"not registered for reservations in network {spec.network_id}: {first_few(unknown)}",
         )
     taken = [each for each in spec.required if not suitable[positions[each]]]
     if taken:
         raise NotEnoughFloatingIPs(
-            f"required_floatingips: not available in the period asked for: {_listed(taken)}"
+            f"required_floatingips: not available in the period asked for: {first_few(taken)}"
         )
     return frozenset(positions[each] for each in spec.required)
-
-
-def _listed(addresses: Iterable[str]) -> str:
-    """Return the first few of many."""
-    shown = list(addresses)
-    return ", ".join(shown[:_SHOWN]) + (f" and {len(shown) - _SHOWN} more" if len(shown) > _SHOWN else "")
