@@ -295,9 +295,26 @@ MONITOR_OPTIONS: list[cfg.Opt] = [
     cfg.StrOpt(
         "notification_pool",
         default="blazar-monitor",
-        help="Queue in which all managers together collect notifications, apart from those of other "
-        "consumers, so that nobody misses any. Delete it in the broker when you disable the notification "
-        "monitor: it would grow.",
+        help="Queue from which all managers consume notifications, separate from the queues of other "
+        "consumers. When you disable the notification monitor, delete the queue in the broker; otherwise it "
+        "grows.",
+    ),
+]
+
+FLAVOR_OPTIONS: list[cfg.Opt] = [
+    cfg.MultiStrOpt(
+        "pci_alias",
+        default=[],
+        help="A line of [pci] alias, copied from nova.conf; may be repeated. Set it if Nova schedules PCI "
+        "devices through Placement ([filter_scheduler] pci_in_placement): reservations of flavors with "
+        "pci_passthrough:alias then include the devices. If not set, the devices are not guaranteed.",
+    ),
+    cfg.BoolOpt(
+        "refuse_unguaranteed",
+        default=False,
+        help="Refuse flavors with extra specs that a reservation cannot guarantee, such as hw:mem_page_size. "
+        "By default they are reserved, the servers get these extra specs, and the reservation names them "
+        "under blazar:not_guaranteed.",
     ),
 ]
 
@@ -414,6 +431,7 @@ GROUPS: dict[str | None, list[cfg.Opt]] = {
     "api": API_OPTIONS,
     "manager": [*MANAGER_OPTIONS, *LIMIT_OPTIONS],
     "physical:host": [*HOST_OPTIONS, *MONITOR_OPTIONS],
+    "flavor:instance": FLAVOR_OPTIONS,
     "virtual:floatingip": FLOATINGIP_OPTIONS,
     "quotas": QUOTA_OPTIONS,
     "nova": NOVA_OPTIONS,

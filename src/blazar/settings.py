@@ -58,7 +58,17 @@ class HostSettings:
     image_prefix: str = "reserved_"
     az_aware: bool = True
     preemption_notice: timedelta = timedelta(0)
-    """How long preemptible servers are told in advance that they have to go; zero for not at all."""
+    """Notice that preemptible servers get before they are deleted; zero for none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlavorSettings:
+    """Rules for ``flavor:instance``."""
+
+    pci_aliases: tuple[str, ...] = ()
+    """Lines of JSON, as in ``[pci] alias`` of ``nova.conf``."""
+    refuses_unguaranteed: bool = False
+    """Whether flavors with extra specs that a reservation cannot guarantee are refused."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -168,6 +178,7 @@ class Settings:
 
     leases: LeaseSettings = field(default_factory=LeaseSettings)
     hosts: HostSettings = field(default_factory=HostSettings)
+    flavors: FlavorSettings = field(default_factory=FlavorSettings)
     healing: HealingSettings = field(default_factory=HealingSettings)
     monitor: MonitorSettings = field(default_factory=MonitorSettings)
     reconciler: ReconcilerSettings = field(default_factory=ReconcilerSettings)

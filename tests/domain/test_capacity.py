@@ -1,14 +1,15 @@
-"""How many slots a host has room for, whatever provider Placement takes each of them from."""
+"""The number of instances that fit on a host, for any choice of providers that Placement makes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from blazar.domain.capacity import Demand, Share, count_slots
+from blazar.domain.capacity import Amounts, Demand, Group, Share, count_slots
 from blazar.domain.providers import HostInventory, HostProvider
 
 A, B = "CUSTOM_A", "CUSTOM_B"
@@ -37,14 +38,17 @@ def count(providers: Sequence[HostProvider], *moments: Sequence[Share], **amount
     return count_slots(providers, Demand.of(amounts), moments)
 
 
-# What Placement may do, played through to the end.
+# All choices that Placement may make, tried exhaustively.
+
+Free = tuple[tuple[tuple[str, int], ...], ...]
+"""The free amount of each class, by provider."""
 
 Items = tuple[tuple[int, int], ...]
-"""What is still to be placed: pairs of amount and number."""
+"""The items still to be placed: pairs of amount and number."""
 
 
 def is_never_stuck(free: tuple[int, ...], items: Items) -> bool:
-    """Return whether all items find a provider, in whatever order and whichever is taken."""
+    """Return whether all items fit, for any order of items and any choice of providers."""
     todo, seen = [(free, items)], set()
     while todo:
         state = todo.pop()
@@ -66,12 +70,12 @@ def is_never_stuck(free: tuple[int, ...], items: Items) -> bool:
 
 
 def most_by_brute_force(capacities: Sequence[int], amount: int, beside: Mapping[int, int]) -> int:
-    """Return how many more items of an amount are safe; -1 if not even the others are."""
+    """Return how many more items of an amount always fit; -1 if the others alone may not fit."""
     for slots in range(sum(capacities) // amount + 2):
         items = {**beside, amount: beside.get(amount, 0) + slots}
         if not is_never_stuck(tuple(capacities), tuple(sorted(items.items()))):
             return slots - 1
-    raise AssertionError("there is always an end")
+    raise AssertionError("capacity is limited")
 
 
 CAPACITIES = st.lists(st.integers(0, 6), min_size=1, max_size=3)
@@ -89,7 +93,121 @@ def test_no_choice_of_placement_leaves_a_slot_without_room(
     safe = most_by_brute_force(capacities, amount, beside)
     assert slots <= max(safe, 0)
     if len(capacities) == 1 or beside.keys() <= {amount}:
-        assert slots == max(safe, 0), "refused though nothing could go wrong"
+        assert slots == max(safe, 0), "refused although every choice fits"
+
+
+def placements(free: Free, demand: Demand) -> Iterator[Free]:
+    """Yield each state that can remain after Placement places one instance of a demand."""
+    parts: list[tuple[Amounts, bool]] = [((each,), False) for each in demand.ungrouped]
+    parts += [(group.amounts, demand.is_isolated) for group in demand.groups]
+    todo: list[tuple[Free, int, frozenset[int]]] = [(free, 0, frozenset())]
+    while todo:
+        left, number, taken = todo.pop()
+        if number == len(parts):
+            yield left
+            continue
+        amounts, is_isolated = parts[number]
+        for index, each in enumerate(left):
+            room = {name: dict(each).get(name, 0) - amount for name, amount in amounts}
+            if min(room.values()) < 0 or (is_isolated and index in taken):
+                continue
+            less = tuple(sorted({**dict(each), **room}.items()))
+            after = (*left[:index], less, *left[index + 1 :])
+            todo.append((after, number + 1, taken | {index} if is_isolated else taken))
+
+
+def can_place_all(free: Free, slots: Mapping[Demand, int]) -> bool:
+    """Return whether all instances fit, for any order and any choice of providers."""
+    todo = [(free, tuple(slots.items()))]
+    seen = set()
+    while todo:
+        state = todo.pop()
+        if state in seen:
+            continue
+        seen.add(state)
+        left, waiting = state
+        for demand, number in waiting:
+            if number:
+                after = set(placements(left, demand))
+                if not after:
+                    return False
+                fewer = tuple((each, n - (each == demand)) for each, n in waiting)
+                todo += [(each, fewer) for each in after]
+    return True
+
+
+def group(**amounts: int) -> Group:
+    return Group(amounts=tuple(sorted(amounts.items())))
+
+
+GROUPS = st.sampled_from(
+    [group(VGPU=1), group(VGPU=2), group(NIC=1), group(VGPU=1, NIC=1), group(VGPU=2, NIC=1)]
+)
+DEMANDS = st.builds(
+    lambda plain, groups, is_isolated: Demand.of(plain, groups=groups, is_isolated=is_isolated),
+    st.sampled_from([{}, {"VGPU": 1}, {"NIC": 1}]),
+    st.lists(GROUPS, min_size=1, max_size=2),
+    st.booleans(),
+)
+
+
+@settings(max_examples=150)
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), min_size=1, max_size=3),
+    DEMANDS,
+    st.dictionaries(DEMANDS | st.just(Demand.of({"VGPU": 1})), st.integers(1, 2), max_size=1),
+)
+def test_no_choice_of_placement_leaves_a_group_without_a_provider(
+    capacities: list[tuple[int, int]], demand: Demand, beside: dict[Demand, int]
+) -> None:
+    providers = [make_provider(str(i), VGPU=gpu, NIC=nic) for i, (gpu, nic) in enumerate(capacities)]
+    free = tuple((("NIC", nic), ("VGPU", gpu)) for gpu, nic in capacities)
+    others = [share(number, each) for each, number in beside.items()]
+
+    slots = count_slots(providers, demand, [others])
+
+    if slots and can_place_all(free, beside):
+        assert can_place_all(free, {**beside, demand: beside.get(demand, 0) + slots})
+    elif not beside and len(capacities) == 1 and len(demand.groups) == 1:
+        assert not can_place_all(free, {demand: 1}), "refused although every choice fits"
+
+
+class TestGroups:
+    GPUS = (
+        make_provider(VCPU=8),
+        make_provider("gpu-1", VGPU=4, traits=["CUSTOM_NEW"]),
+        make_provider("gpu-2", VGPU=4),
+        make_provider("gpu-3", VGPU=1, NIC=1),
+    )
+
+    @pytest.mark.parametrize(
+        ("groups", "is_isolated", "slots"),
+        [
+            ([group(VGPU=4)], False, 2),
+            ([group(VGPU=1)], False, 9),
+            ([group(VGPU=1), group(VGPU=1)], False, 4),
+            ([group(VGPU=1, NIC=1)], False, 1),
+            ([group(VGPU=5)], False, 0),
+            ([group(VGPU=4), group(VGPU=4)], True, 1),
+            ([group(VGPU=1), group(VGPU=1), group(VGPU=1), group(VGPU=1)], True, 0),
+            ([replace(group(VGPU=1), required_traits=frozenset({"CUSTOM_NEW"}))], False, 4),
+            ([replace(group(VGPU=1), forbidden_traits=frozenset({"CUSTOM_NEW"}))], False, 5),
+        ],
+    )
+    def test_a_group_comes_from_one_provider(
+        self, groups: list[Group], is_isolated: bool, slots: int
+    ) -> None:
+        demand = Demand.of({"VCPU": 1}, groups=groups, is_isolated=is_isolated)
+
+        # Never more than the root provider has VCPUs for.
+        assert count_slots(self.GPUS, demand, ()) == min(slots, 8)
+
+    def test_all_that_a_slot_takes_is_added_up(self) -> None:
+        demand = Demand.of({"VCPU": 1, "VGPU": 1}, groups=[group(VGPU=2), group(VGPU=1)])
+
+        assert demand.amounts == (("VCPU", 1), ("VGPU", 4))
+        assert demand.ungrouped == (("VCPU", 1), ("VGPU", 1))
+        assert demand == Demand.of({"VGPU": 1, "VCPU": 1}, groups=[group(VGPU=1), group(VGPU=2)])
 
 
 @given(
@@ -130,7 +248,7 @@ class TestInventories:
 
         assert count(host, [share(2, VCPU=2)], [share(1, VCPU=3)], [], VCPU=2) == 2
 
-    def test_a_host_that_shrank_has_room_for_nobody(self) -> None:
+    def test_a_host_that_shrank_has_no_room(self) -> None:
         assert count([make_provider(VCPU=4)], [share(3, VCPU=2)], VCPU=1) == 0
 
     def test_classes_may_come_from_different_providers(self) -> None:
@@ -173,7 +291,7 @@ class TestTraits:
     def test_what_may_come_from_anywhere_leaves_room_for_what_may_not(self) -> None:
         picky = Demand.of({"VGPU": 1}, ["CUSTOM_OLD"])
 
-        # Placement may take the two others from the old device.
+        # Placement may take the other two from the old device.
         assert count_slots(self.HOST, picky, [[share(1, VGPU=1)]]) == 1
         assert count_slots(self.HOST, picky, [[share(2, VGPU=1)]]) == 0
         assert count_slots(self.HOST, Demand.of({"VGPU": 1}), [[share(1, picky)]]) == 1
@@ -193,5 +311,5 @@ class TestDemand:
 
     @pytest.mark.parametrize("amounts", [{}, {"VCPU": 0}, {"VCPU": 1, "DISK_GB": -1}])
     def test_a_slot_needs_something(self, amounts: Mapping[str, int]) -> None:
-        with pytest.raises(ValueError, match="must need something"):
+        with pytest.raises(ValueError, match="needs an amount above 0"):
             Demand.of(amounts)

@@ -1,4 +1,4 @@
-"""What servers of a flavor need, and which flavors no reservation can guarantee."""
+"""The demand of a flavor's servers, and the extra specs that a reservation guarantees."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from collections.abc import Mapping
 
 import pytest
 
-from blazar.domain.capacity import Demand
+from blazar.domain.capacity import Demand, Group
 from blazar.domain.errors import FlavorNotReservable, InvalidParameter, rebuild
 from blazar.plugins.flavors.demand import check_reservable, demand_of
+from blazar.plugins.flavors.extra_specs import list_unguaranteed
+from blazar.plugins.flavors.pci import list_devices, parse_aliases
 from blazar.ports.compute import Flavor
 
 
@@ -90,38 +92,29 @@ def test_a_flavor_whose_servers_need_nothing_cannot_be_reserved() -> None:
         check_reservable(given)
 
 
-OBSTACLES = [
-    "resources1:VGPU=1",
-    "resources_GPU:VGPU=1",
-    "trait1:CUSTOM_A=required",
-    "trait_GPU:CUSTOM_A=required",
-    "group_policy=isolate",
+FORBIDDEN = ["aggregate_instance_extra_specs:reservation=6c3f", "blazar:preemptible=true"]
+UNGUARANTEED = [
     "same_subtree=_GPU,_NIC",
-    "hw:cpu_policy=mixed",
+    "group_policy=random",
+    "trait1:CUSTOM_A=required",
     "hw:cpu_policy=fancy",
-    "hw:cpu_dedicated_mask=0-1",
     "hw:cpu_realtime=true",
-    "hw:cpu_thread_policy=isolate",
     "hw:cpu_thread_policy=require",
     "hw:emulator_threads_policy=share",
     "hw:numa_nodes=2",
     "hw:numa_cpus.0=0,1",
     "hw:numa_mem.1=512",
     "hw:mem_page_size=large",
-    "hw:mem_encryption=true",
     "hw:maxphysaddr_mode=emulate",
     "hw:pci_numa_affinity_policy=required",
-    "hw:pmem=16GB",
-    "hw:tpm_model=tpm-crb",
-    "hw:tpm_version=2.0",
+    "hw:pci_numa_affinity_policy=socket",
+    "hw:tpm_version=3.0",
     "hw:not_invented_yet=1",
     "pci_passthrough:alias=gpu:1",
     "accel:device_profile=fpga",
     "capabilities:cpu_info:arch=x86_64",
     "aggregate_instance_extra_specs:ssd=true",
-    "aggregate_instance_extra_specs:reservation=6c3f",
-    "blazar:preemptible=true",
-    "os:secure_boot=required",
+    "os:secure_boot=maybe",
     "ssd=true",
 ]
 HARMLESS = [
@@ -139,7 +132,12 @@ HARMLESS = [
     "hw:watchdog_action=reset",
     "hw:serial_port_count=2",
     "hw:pmu=false",
+    "hw:mem_encryption=false",
+    "hw:tpm_model=tpm-crb",
+    "hw:pci_numa_affinity_policy=preferred",
+    "group_policy=none",
     "os:secure_boot=disabled",
+    "os:secure_boot=optional",
     "hw_rng:allowed=true",
     "hw_video:ram_max_mb=64",
     "quota:cpu_shares=10",
@@ -147,33 +145,165 @@ HARMLESS = [
 ]
 
 
-@pytest.mark.parametrize("spec", OBSTACLES)
-def test_a_flavor_with_an_extra_spec_that_cannot_be_guaranteed_is_refused(spec: str) -> None:
+def one(spec: str) -> dict[str, str]:
     key, _, value = spec.partition("=")
+    return {key: value}
 
+
+@pytest.mark.parametrize("spec", FORBIDDEN)
+def test_a_flavor_with_an_extra_spec_of_this_service_is_refused(spec: str) -> None:
     with pytest.raises(FlavorNotReservable) as caught:
-        check_reservable(flavor({key: value}))
+        check_reservable(flavor(one(spec)))
 
-    assert caught.value.fields["extra_specs"] == [key]
+    assert caught.value.fields["extra_specs"] == [*one(spec)]
+
+
+@pytest.mark.parametrize("spec", UNGUARANTEED)
+def test_extra_specs_that_placement_cannot_count_are_named_and_need_no_amount(spec: str) -> None:
+    given = flavor(one(spec))
+
+    check_reservable(given)
+
+    assert list_unguaranteed(given.extra_specs) == [*one(spec)]
+    assert demand_of(given).amounts == demand_of(flavor()).amounts
 
 
 @pytest.mark.parametrize("spec", HARMLESS)
 def test_extra_specs_that_do_not_say_where_a_server_can_run_are_harmless(spec: str) -> None:
-    key, _, value = spec.partition("=")
+    given = flavor(one(spec))
 
-    check_reservable(flavor({key: value}))
+    check_reservable(given)
 
-    assert demand_of(flavor({key: value})) == demand_of(flavor())
+    assert list_unguaranteed(given.extra_specs) == []
+    assert demand_of(given) == demand_of(flavor())
 
 
-def test_all_that_cannot_be_guaranteed_is_listed_and_survives_the_way_to_the_client() -> None:
-    specs = {"hw:numa_nodes": "2", "quota:a": "1", "accel:device_profile": "f", "resources:VGPU": "senseless"}
+def test_all_that_is_forbidden_is_listed_and_survives_the_way_to_the_client() -> None:
+    specs = {"blazar:b": "2", "quota:a": "1", "blazar:a": "f", "resources:VGPU": "senseless"}
 
     with pytest.raises(FlavorNotReservable) as caught:
         check_reservable(flavor(specs))
 
     error = caught.value
-    assert error.message.endswith("guarantee: accel:device_profile, hw:numa_nodes")
+    assert error.message.endswith("only this service may set: blazar:a, blazar:b")
     again = rebuild(error.code, error.message, error.fields)
     assert isinstance(again, FlavorNotReservable)
-    assert again.fields == {"flavor_id": "f", "extra_specs": ["accel:device_profile", "hw:numa_nodes"]}
+    assert again.fields == {"flavor_id": "f", "extra_specs": ["blazar:a", "blazar:b"]}
+
+
+BASE = {"VCPU": 2, "MEMORY_MB": 1024, "DISK_GB": 10}
+PINNED = {"MEMORY_MB": 1024, "DISK_GB": 10, "PCPU": 2}
+
+
+@pytest.mark.parametrize(
+    ("specs", "demand"),
+    [
+        ({"hw:mem_encryption": "True"}, Demand.of({**BASE, "MEM_ENCRYPTION_CONTEXT": 1})),
+        (
+            {"hw:pmem": "6GB,6GB,16-GB"},
+            Demand.of({**BASE, "CUSTOM_PMEM_NAMESPACE_6GB": 2, "CUSTOM_PMEM_NAMESPACE_16_GB": 1}),
+        ),
+        ({"os:secure_boot": "required"}, Demand.of(BASE, ["COMPUTE_SECURITY_UEFI_SECURE_BOOT"])),
+        ({"hw:tpm_version": "1.2"}, Demand.of(BASE, ["COMPUTE_SECURITY_TPM_1_2"])),
+        ({"hw:tpm_version": "2.0", "hw:tpm_model": "tpm-crb"}, Demand.of(BASE, ["COMPUTE_SECURITY_TPM_2_0"])),
+        ({"hw:pci_numa_affinity_policy": "socket"}, Demand.of(BASE, ["COMPUTE_SOCKET_PCI_NUMA_AFFINITY"])),
+        ({"hw:cpu_thread_policy": "isolate"}, Demand.of(BASE, (), ["HW_CPU_HYPERTHREADING"])),
+        ({"hw:cpu_thread_policy": "require"}, Demand.of(BASE, ["HW_CPU_HYPERTHREADING"])),
+        ({"hw:cpu_policy": "dedicated"}, Demand.of(PINNED)),
+        (
+            {"hw:cpu_policy": "dedicated", "hw:emulator_threads_policy": "isolate"},
+            Demand.of({**PINNED, "PCPU": 3}),
+        ),
+        (
+            {"hw:cpu_policy": "mixed", "hw:cpu_dedicated_mask": "0"},
+            Demand.of({**PINNED, "PCPU": 1, "VCPU": 1}),
+        ),
+        (
+            {"hw:cpu_policy": "mixed", "hw:cpu_dedicated_mask": "^1"},
+            Demand.of({**PINNED, "PCPU": 1, "VCPU": 1}),
+        ),
+        (
+            {"hw:cpu_policy": "mixed", "hw:cpu_realtime_mask": "0-1, ^0"},
+            Demand.of({**PINNED, "PCPU": 1, "VCPU": 1}),
+        ),
+        ({"resources:PCPU": "3"}, Demand.of({**PINNED, "PCPU": 3})),
+        (
+            {"resources1:VGPU": "2", "trait1:CUSTOM_A": "required", "trait1:CUSTOM_B": "forbidden"},
+            Demand.of(
+                BASE,
+                groups=[
+                    Group(
+                        amounts=(("VGPU", 2),),
+                        required_traits=frozenset({"CUSTOM_A"}),
+                        forbidden_traits=frozenset({"CUSTOM_B"}),
+                    )
+                ],
+            ),
+        ),
+        (
+            {"resources_A:VGPU": "1", "resources_B:VGPU": "1", "group_policy": "isolate"},
+            Demand.of(BASE, groups=[Group(amounts=(("VGPU", 1),))] * 2, is_isolated=True),
+        ),
+        (
+            {"resources1:VCPU": "2", "resources1:MEMORY_MB": "512", "resources2:VGPU": "0"},
+            Demand.of({"DISK_GB": 10}, groups=[Group(amounts=(("MEMORY_MB", 512), ("VCPU", 2)))]),
+        ),
+    ],
+)
+def test_what_nova_asks_placement_for_is_counted(specs: Mapping[str, str], demand: Demand) -> None:
+    assert demand_of(flavor(specs)) == demand
+
+
+@pytest.mark.parametrize("mask", ["", "x", "0-9", "^0-1", "5", "1-0"])
+def test_a_mask_of_pinned_processors_that_makes_no_sense_is_named(mask: str) -> None:
+    with pytest.raises(InvalidParameter, match=r"flavor_id: .*hw:cpu_dedicated_mask"):
+        check_reservable(flavor({"hw:cpu_policy": "mixed", "hw:cpu_dedicated_mask": mask}))
+
+
+@pytest.mark.parametrize("key", ["resources1:vgpu", "resources1:", "resources_A:VGPU"])
+def test_a_group_that_makes_no_sense_is_named(key: str) -> None:
+    with pytest.raises(InvalidParameter, match=f"flavor_id: .*{key}"):
+        check_reservable(flavor({key: "many"}))
+
+
+class TestDevices:
+    ALIASES = parse_aliases(
+        [
+            '{"name": "a", "vendor_id": "10de", "product_id": "20B0", "device_type": "type-PCI"}',
+            '{"name": "b", "resource_class": "gpu-a100", "traits": "hw_gpu_api_vulkan, nv-link"}',
+            '{"name": "c", "resource_class": "VGPU"}',
+            '{"name": "twice", "resource_class": "VGPU"}',
+            '{"name": "twice", "resource_class": "CUSTOM_X"}',
+        ]
+    )
+
+    @pytest.mark.parametrize(
+        ("text", "groups"),
+        [
+            ("a:1", [Group(amounts=(("CUSTOM_PCI_10DE_20B0", 1),))]),
+            ("c:2", [Group(amounts=(("VGPU", 1),))] * 2),
+            (
+                "c:1, b:1",
+                [
+                    Group(amounts=(("VGPU", 1),)),
+                    Group(
+                        amounts=(("CUSTOM_GPU_A100", 1),),
+                        required_traits=frozenset({"HW_GPU_API_VULKAN", "CUSTOM_NV_LINK"}),
+                    ),
+                ],
+            ),
+        ],
+    )
+    def test_each_device_is_a_group(self, text: str, groups: list[Group]) -> None:
+        assert list_devices(text, self.ALIASES) == tuple(groups)
+
+    @pytest.mark.parametrize("text", ["", "d:1", "a:1,d:1", "a", "a:x", "a:100", "twice:1"])
+    def test_what_placement_cannot_count_is_not_counted(self, text: str) -> None:
+        assert list_devices(text, self.ALIASES) is None
+
+    @pytest.mark.parametrize(
+        "line", ["", "[]", "{}", '{"name": "a"}', '{"name": "a", "vendor_id": "1"}', "x=y"]
+    )
+    def test_an_alias_that_makes_no_sense_is_quoted(self, line: str) -> None:
+        with pytest.raises(ValueError, match="must be a JSON object"):
+            parse_aliases([line])

@@ -1,4 +1,4 @@
-"""What a ``flavor:instance`` reservation may say, and what clients see of it."""
+"""The spec of ``flavor:instance`` reservations in requests and responses."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from plugin_cases import PROJECT, RESERVATION, SOURCE, lessee_of, new_cloud
 from plugins.slot_stage import SlotStage
 
+from blazar.domain.capacity import Group
 from blazar.domain.errors import (
     BadRequest,
     CannotChange,
@@ -19,6 +20,7 @@ from blazar.domain.errors import (
     MissingParameter,
 )
 from blazar.domain.lifecycle import Phase
+from blazar.plugins.flavors.pci import parse_aliases
 from blazar.plugins.flavors.plugin import Flavors
 from blazar.plugins.flavors.spec import FlavorSpec, parse_spec
 from blazar.settings import HostSettings
@@ -32,7 +34,7 @@ def parse(**keys: object) -> FlavorSpec:
 
 
 def known(**keys: object) -> FlavorSpec:
-    """Return the spec of a reservation that was created."""
+    """Return the spec of a reservation after it was created."""
     return replace(parse(**keys), source=SOURCE, flavor_id=RESERVATION, aggregate_id=7)
 
 
@@ -101,7 +103,10 @@ def test_clients_see_nine_keys_with_the_source_flavor_in_the_place_of_properties
         "ram": 1024,
         "disk": 10,
         "OS-FLV-EXT-DATA:ephemeral": 5,
+        "swap": "",
+        "rxtx_factor": 1.0,
         "os-flavor-access:is_public": True,
+        "OS-FLV-DISABLED:disabled": False,
         "extra_specs": dict(SOURCE.extra_specs),
     }
     assert shown == {
@@ -114,6 +119,26 @@ def test_clients_see_nine_keys_with_the_source_flavor_in_the_place_of_properties
         "aggregate_id": 7,
         "server_group_id": None,
     }
+
+
+def test_swap_and_factor_of_the_source_are_shown_but_servers_have_none_of_them() -> None:
+    source = replace(SOURCE, swap_mb=512, rxtx_factor=2.5, is_disabled=True)
+    spec = replace(known(), source=source)
+
+    shown = json.loads(str(PLUGIN.render(spec)["resource_properties"]))
+
+    assert (shown["swap"], shown["rxtx_factor"], shown["OS-FLV-DISABLED:disabled"]) == (512, 2.5, True)
+    assert PLUGIN.decode(PLUGIN.encode(spec)) == spec
+    assert spec.pattern == SOURCE
+
+
+def test_a_source_that_was_stored_without_them_is_understood() -> None:
+    stored = dict(PLUGIN.encode(known()))
+    source = json.loads(str(stored["resource_properties"]))
+    for key in ("swap", "rxtx_factor", "OS-FLV-DISABLED:disabled"):
+        del source[key]
+
+    assert PLUGIN.decode({**stored, "resource_properties": json.dumps(source)}) == known()
 
 
 def test_what_was_required_of_hosts_is_shown_beside_the_source_flavor() -> None:
@@ -187,12 +212,44 @@ def test_a_flavor_that_the_lessee_does_not_see_is_not_found() -> None:
     assert PLUGIN.look_up(parse(), lessee_of(cloud)).source is not None
 
 
-def test_a_flavor_that_cannot_be_guaranteed_is_refused_when_it_is_looked_up() -> None:
+def test_what_is_not_guaranteed_is_shown_and_carried_over() -> None:
     cloud = new_cloud()
-    cloud.compute.create_flavor(replace(SOURCE, extra_specs={"hw:mem_page_size": "large"}))
+    specs = {"hw:mem_page_size": "large", "pci_passthrough:alias": "gpu:1", "resources1:VGPU": "1"}
+    cloud.compute.create_flavor(replace(SOURCE, extra_specs=specs))
 
-    with pytest.raises(FlavorNotReservable):
-        PLUGIN.look_up(parse(), lessee_of(cloud))
+    spec = PLUGIN.look_up(parse(), lessee_of(cloud))
+
+    shown = json.loads(str(PLUGIN.render(spec)["resource_properties"]))
+    assert shown["blazar:not_guaranteed"] == ["hw:mem_page_size", "pci_passthrough:alias"]
+    assert shown["extra_specs"] == spec.pattern.extra_specs == specs
+    assert PLUGIN.decode(PLUGIN.encode(spec)) == spec
+
+
+def test_a_site_may_refuse_what_is_not_guaranteed() -> None:
+    cloud = new_cloud()
+    cloud.compute.create_flavor(replace(SOURCE, extra_specs={"hw:mem_page_size": "large", "quota:a": "1"}))
+    strict = Flavors(HostSettings(), refuses_unguaranteed=True)
+
+    with pytest.raises(FlavorNotReservable, match=r"cannot guarantee: hw:mem_page_size$"):
+        strict.look_up(parse(), lessee_of(cloud))
+
+
+def test_devices_of_known_aliases_are_guaranteed_and_stay_what_they_were() -> None:
+    cloud = new_cloud()
+    cloud.compute.create_flavor(replace(SOURCE, extra_specs={"pci_passthrough:alias": "gpu:2"}))
+    aliases = parse_aliases(['{"name": "gpu", "resource_class": "CUSTOM_A100", "traits": "CUSTOM_NEW"}'])
+    plugin = Flavors(HostSettings(), aliases=aliases, refuses_unguaranteed=True)
+
+    spec = plugin.look_up(parse(), lessee_of(cloud))
+
+    device = Group(amounts=(("CUSTOM_A100", 1),), required_traits=frozenset({"CUSTOM_NEW"}))
+    assert spec.demand.groups == (device, device)
+    again = PLUGIN.decode(PLUGIN.encode(spec))
+    assert again == spec
+    assert again.unguaranteed == ()
+    assert "devices" not in plugin.render(spec)
+    other = plugin.revise(spec, {"flavor_id": "other"}, is_active=False)
+    assert (other.source, other.devices) == (None, ())
 
 
 def test_a_flavor_that_another_reservation_has_made_cannot_be_reserved() -> None:

@@ -247,14 +247,15 @@ class NotEnoughFloatingIPs(Conflict):
 
 
 class FlavorNotReservable(Conflict):
-    """The flavor has extra specs that no reservation can guarantee; ``extra_specs`` says which."""
+    """The flavor has extra specs that forbid a reservation; ``extra_specs`` lists them."""
 
     code = "flavor-not-reservable"
 
-    def __init__(self, flavor_id: str, extra_specs: Sequence[str]) -> None:
+    def __init__(self, flavor_id: str, reason: str, extra_specs: Sequence[str]) -> None:
+        """Create the error; *reason* completes "extra specs that"."""
         super().__init__(
-            f"Flavor {flavor_id} cannot be reserved, because of extra specs that no reservation can"
-            f" guarantee: {', '.join(extra_specs)}",
+            f"Flavor {flavor_id} cannot be reserved because of extra specs that {reason}:"
+            f" {', '.join(extra_specs)}",
             flavor_id=flavor_id,
             extra_specs=list(extra_specs),
         )

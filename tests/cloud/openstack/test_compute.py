@@ -1,4 +1,4 @@
-"""What is special about Nova and Glance, beyond the contract suite."""
+"""Behaviour of Nova and Glance that the contract suite does not cover."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_with_uuids_one_request_finds_a_name(stub: StubCloud, cloud_of: MakeClou
 def test_hypervisors_are_asked_for_until_a_page_is_empty(
     stub: StubCloud, cloud_of: MakeCloud, credentials: str
 ) -> None:
-    """Nova does not count on a page the nodes that have lost their service, and says that it is the last."""
+    """Nova omits nodes without a service from a page, and then marks the page as the last one."""
     cloud = cloud_of(f"{credentials}[nova]\nnova_client_version = 2.53\n")
     pages = [
         Reply(body={"hypervisors": [hypervisor(UUID.format(number), f"n{number}")]}) for number in (2, 1)
@@ -284,6 +284,19 @@ def test_extra_specs_that_nova_hides_are_not_taken_for_none(stub: StubCloud, clo
 
     with pytest.raises(CloudRefused, match="extra specs"):
         cloud.compute_for(Lessee(project_id="p", token="of-the-lessee")).find_flavor("f")
+
+
+@pytest.mark.parametrize(("swap", "read"), [("", 0), (0, 0), (512, 512)])
+def test_what_a_flavor_has_beside_its_size_is_read(
+    stub: StubCloud, cloud: OpenStackCloud, swap: object, read: int
+) -> None:
+    more = {"swap": swap, "rxtx_factor": 2.5, "OS-FLV-DISABLED:disabled": True, "extra_specs": {}}
+    stub.lay_out("GET", f"{NOVA}/flavors/f", Reply(body={"flavor": {**FLAVOR, **more}}))
+
+    found = cloud.compute.find_flavor("f")
+
+    assert found is not None
+    assert (found.swap_mb, found.rxtx_factor, found.is_disabled) == (read, 2.5, True)
 
 
 def test_flavors_of_everybody_are_listed_over_all_pages(stub: StubCloud, cloud: OpenStackCloud) -> None:

@@ -11,32 +11,32 @@ from blazar.domain.errors import CloudRefused
 from blazar.ports.compute import Flavor
 
 _VERSION = "2.61"
-"""Since then a flavor bears its extra specs. Since 2.86 unknown ones are refused."""
+"""From this version on, a flavor includes its extra specs. From 2.86 on, unknown extra specs are refused."""
 _LIST = "detail"
-"""At the place of a flavor of this id, Nova has the list of all."""
+"""The path segment of the list of all flavors; a flavor with this id cannot be read."""
 
 
 class Flavors(NovaPart):
-    """Flavors, who may use them, and their extra specs. A public one has no list of projects."""
+    """Flavors, their access lists, and their extra specs. A public flavor has no access list."""
 
     def find_flavor(self, flavor_id: str) -> Flavor | None:
         """Return the flavor with its extra specs, or None."""
         return find_flavor(self._nova, flavor_id)
 
     def list_flavors(self) -> tuple[Flavor, ...]:
-        """Return all flavors, private ones too, with their extra specs; all pages."""
+        """Return all flavors, including private ones, with their extra specs; from all pages."""
         return self._nova.list(
             "flavors",
             _LIST,
             key="flavors",
             parse=_flavor,
-            # Not a missing value but a word: public and private ones.
+            # The word None selects public and private ones.
             params={"is_public": "None"},
             version=_VERSION,
         )
 
     def create_flavor(self, flavor: Flavor) -> None:
-        """Create the flavor and then its extra specs, with a second request.
+        """Create the flavor and, with a second request, its extra specs.
 
         Raises:
             CloudConflict: The id or the name is taken.
@@ -64,16 +64,16 @@ class Flavors(NovaPart):
         self._nova.delete("flavors", flavor_id, version=_VERSION)
 
     def list_flavor_access(self, flavor_id: str) -> frozenset[str]:
-        """Return the ids of the projects that may use it. Raises CloudNotFound, also if it is public."""
+        """Return the ids of the projects on its access list. Raises CloudNotFound, also if it is public."""
         answer = self._nova.get("flavors", flavor_id, "os-flavor-access", version=_VERSION)
         return answer.read(lambda body: frozenset(each["tenant_id"] for each in body["flavor_access"]))
 
     def add_flavor_access(self, flavor_id: str, project_id: str) -> None:
-        """Let a project use it. Raises CloudNotFound, or CloudConflict if it may already."""
+        """Grant access to a project. Raises CloudNotFound, or CloudConflict if the project has access."""
         self._act_on_flavor(flavor_id, {"addTenantAccess": {"tenant": project_id}})
 
     def remove_flavor_access(self, flavor_id: str, project_id: str) -> None:
-        """Forbid a project to use it. Raises CloudNotFound if it could not, or there is none."""
+        """Revoke a project's access. Raises CloudNotFound if it had none or the flavor does not exist."""
         self._act_on_flavor(flavor_id, {"removeTenantAccess": {"tenant": project_id}})
 
     def _act_on_flavor(self, flavor_id: str, action: Mapping[str, object]) -> None:
@@ -81,7 +81,7 @@ class Flavors(NovaPart):
 
 
 def find_flavor(nova: RestClient, flavor_id: str) -> Flavor | None:
-    """Return the flavor as it shows to whoever asks, or None."""
+    """Return the flavor as the client's user sees it, or None."""
     answer = None if flavor_id == _LIST else nova.find("flavors", flavor_id, version=_VERSION)
     return None if answer is None else answer.read(lambda body: _flavor(body["flavor"]))
 
@@ -89,7 +89,7 @@ def find_flavor(nova: RestClient, flavor_id: str) -> Flavor | None:
 def _flavor(body: Mapping[str, Any]) -> Flavor:
     if "extra_specs" not in body:
         raise CloudRefused(
-            f"Nova: whoever asks may not see the extra specs of flavor {body['id']}: "
+            f"Nova: the caller may not see the extra specs of flavor {body['id']}: "
             "policy os_compute_api:os-flavor-extra-specs:index"
         )
     return Flavor(
@@ -101,4 +101,9 @@ def _flavor(body: Mapping[str, Any]) -> Flavor:
         ephemeral_gb=int(body["OS-FLV-EXT-DATA:ephemeral"]),
         is_public=body["os-flavor-access:is_public"],
         extra_specs=body["extra_specs"],
+        # An empty text for none, before microversion 2.75.
+        swap_mb=int(body.get("swap") or 0),
+        # Absent if Nova's policy hides it.
+        rxtx_factor=float(body.get("rxtx_factor") or 1),
+        is_disabled=bool(body.get("OS-FLV-DISABLED:disabled", False)),
     )

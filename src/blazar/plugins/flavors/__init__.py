@@ -1,1 +1,1 @@
-"""``flavor:instance``: slots like those that servers of an existing flavor need."""
+"""``flavor:instance``: reservations of slots for servers of an existing flavor."""

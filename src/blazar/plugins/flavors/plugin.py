@@ -1,17 +1,22 @@
-"""``flavor:instance`` as a resource plugin."""
+"""The resource plugin for ``flavor:instance``."""
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
-from blazar.domain.errors import FlavorNotFound
+from blazar.domain.errors import FlavorNotFound, FlavorNotReservable
 from blazar.plugins.contract import JsonObject, ResourcePlugin
 from blazar.plugins.flavors.demand import check_reservable
+from blazar.plugins.flavors.extra_specs import PCI_ALIAS
+from blazar.plugins.flavors.pci import PciAlias, list_devices, parse_aliases
 from blazar.plugins.flavors.spec import FlavorSpec, decode_spec, encode_spec, parse_spec, revise_spec
+from blazar.plugins.slots.inventories import NewTurn
 from blazar.plugins.slots.items import SlotItem, SlotsSeen
 from blazar.plugins.slots.plugin import SlotPlugin
-from blazar.ports.compute import LesseeCompute
+from blazar.ports.compute import Flavor, LesseeCompute
 from blazar.settings import HostSettings, Settings
 
 
@@ -19,6 +24,26 @@ class Flavors(SlotPlugin[FlavorSpec]):
     """The plugin."""
 
     resource_type: ClassVar[str] = "flavor:instance"
+
+    def __init__(
+        self,
+        settings: HostSettings,
+        new_turn: NewTurn = threading.Lock,
+        *,
+        aliases: Mapping[str, PciAlias] | None = None,
+        refuses_unguaranteed: bool = False,
+    ) -> None:
+        """Create the plugin.
+
+        Args:
+            settings: The names that the site uses in Nova.
+            new_turn: As for :class:`~blazar.plugins.slots.inventories.SlotInventories`.
+            aliases: PCI aliases that Nova counts in Placement, by name; None for none.
+            refuses_unguaranteed: Refuse flavors with extra specs that a reservation cannot guarantee.
+        """
+        super().__init__(settings, new_turn)
+        self._aliases = aliases or {}
+        self._refuses_unguaranteed = refuses_unguaranteed
 
     def parse(self, body: JsonObject) -> FlavorSpec:
         """Return the spec of a new reservation."""
@@ -33,16 +58,22 @@ class Flavors(SlotPlugin[FlavorSpec]):
         return encode_spec(spec)
 
     def decode(self, stored: JsonObject) -> FlavorSpec:
-        """Return the spec that was stored."""
+        """Return the spec from its stored form."""
         return decode_spec(stored)
 
+    def least_spec(self) -> FlavorSpec:
+        """Return the smallest spec: the items are found by the reservation's id."""
+        source = Flavor(id="unknown", name="unknown", vcpus=1, memory_mb=1, disk_gb=0, is_public=True)
+        return FlavorSpec(amount=1, affinity=None, source_id=source.id, source=source)
+
     def look_up(self, spec: FlavorSpec, lessee: LesseeCompute) -> FlavorSpec:
-        """Return the spec with the source flavor as it is now; once it is known, it stays as it was.
+        """Return the spec with the source flavor as it is now; a source that was read before is kept.
 
         Raises:
-            FlavorNotFound: The lessee does not see it.
-            FlavorNotReservable: It has extra specs that no reservation can guarantee.
-            InvalidParameter: Its extra specs make no sense, or its servers need nothing.
+            FlavorNotFound: The lessee cannot see the flavor.
+            FlavorNotReservable: It has extra specs that only this service may set; or it has some that a
+                reservation cannot guarantee, and the site refuses those.
+            InvalidParameter: An extra spec is invalid, or its servers need no resources.
         """
         if spec.source is not None:
             return spec
@@ -50,12 +81,26 @@ class Flavors(SlotPlugin[FlavorSpec]):
         if source is None:
             raise FlavorNotFound(spec.source_id)
         check_reservable(source)
-        return replace(spec, source=source)
+        devices = list_devices(source.extra_specs.get(PCI_ALIAS, ""), self._aliases) or ()
+        spec = replace(spec, source=source, devices=devices)
+        if self._refuses_unguaranteed and spec.unguaranteed:
+            raise FlavorNotReservable(source.id, "a reservation cannot guarantee", spec.unguaranteed)
+        return spec
 
 
 def make_plugin(settings: Settings, conf: object) -> Flavors:
-    """Return the plugin; the entry point ``flavor.instance.plugin``."""
-    return Flavors(settings.hosts)
+    """Return the plugin; the target of the entry point ``flavor.instance.plugin``.
+
+    Raises:
+        ValueError: A configured PCI alias is invalid.
+    """
+    try:
+        aliases = parse_aliases(settings.flavors.pci_aliases)
+    except ValueError as error:
+        raise ValueError(f"[flavor:instance] pci_alias: {error}") from error
+    return Flavors(
+        settings.hosts, aliases=aliases, refuses_unguaranteed=settings.flavors.refuses_unguaranteed
+    )
 
 
 if TYPE_CHECKING:
