@@ -5,7 +5,7 @@ Names, groups and defaults are those of the existing service where it has the op
 
 from __future__ import annotations
 
-from oslo_config import cfg
+from oslo_config import cfg, types
 
 from blazar.enforcement import options as enforcement
 from blazar.request_options import LIMIT_OPTIONS
@@ -37,6 +37,15 @@ DEFAULT_OPTIONS: list[cfg.Opt] = [
 ]
 
 API_OPTIONS: list[cfg.Opt] = [
+    cfg.Opt(
+        "shortage_status",
+        type=types.Integer(choices=[400, 409, 500]),
+        default=400,
+        help="HTTP status at API version 1.0 if a request asks for more hosts, instances or floating IPs "
+        "than are available. From 1.1 on it is 409. Some clients treat only 400 and 500 as final and repeat "
+        "the request otherwise. 500 matches the existing service for hosts and instances; floating IPs then "
+        "get 400.",
+    ),
     cfg.IntOpt(
         "max_request_body_size",
         default=114688,

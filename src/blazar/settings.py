@@ -150,7 +150,9 @@ class ApiSettings:
     auth_strategy: str = "keystone"
     """``keystone``, ``http_basic`` or ``noauth``."""
     http_basic_user_file: str | None = None
-    """An htpasswd file with bcrypt hashes, for ``http_basic``."""
+    """Path of an htpasswd file with bcrypt hashes, for ``http_basic``."""
+    shortage_status: int = 400
+    """Status at API version 1.0 of a request for more than is available: 400, 409 or 500."""
     max_body_bytes: int = 114_688
     """Longer request bodies are refused with 413."""
     resource_types: frozenset[str] = frozenset({"physical:host", "virtual:floatingip"})

@@ -1,13 +1,21 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
-from api.conftest import Api
+from api.conftest import LEASE, Api
 
 from blazar.api.faults import STATUSES, status_of
-from blazar.domain.errors import BlazarError, CloudRefused, Conflict, NotEnoughHosts, Unavailable
+from blazar.domain.errors import (
+    BlazarError,
+    CloudRefused,
+    Conflict,
+    NotEnoughFloatingIPs,
+    NotEnoughHosts,
+    NotEnoughResources,
+    Unavailable,
+)
 
 INTERNAL = {
     "error_code": 500,
@@ -33,9 +41,9 @@ def test_codes_are_unique() -> None:
     assert len(codes) == len(set(codes))
 
 
-def test_an_error_nobody_has_listed_has_its_parents_status() -> None:
+def test_an_unlisted_error_has_its_parents_status() -> None:
     class TooHot(Conflict):
-        """Raised by a plugin of somebody else's."""
+        """Raised by a third-party plugin."""
 
         code = "too-hot"
 
@@ -76,5 +84,61 @@ def test_an_outage_is_a_warning_without_a_traceback(api: Api, caplog: pytest.Log
 def test_a_refusal_is_not_logged_as_an_error(api: Api, caplog: pytest.LogCaptureFixture) -> None:
     api.manager.failure = NotEnoughHosts("2 asked for, 1 is free")
 
-    assert api.get("/v1/leases").status_code == 409
+    assert api.get("/v1/leases").status_code == 400
     assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
+
+
+HOSTS, ADDRESSES, OTHERS = (
+    kind("Not enough of it") for kind in (NotEnoughHosts, NotEnoughFloatingIPs, NotEnoughResources)
+)
+
+
+@pytest.mark.parametrize(
+    ("settings", "statuses"),
+    [
+        ({}, {HOSTS: 400, ADDRESSES: 400, OTHERS: 400}),
+        ({"shortage_status": 409}, {HOSTS: 409, ADDRESSES: 409, OTHERS: 409}),
+        ({"shortage_status": 500}, {HOSTS: 500, ADDRESSES: 400, OTHERS: 500}),
+    ],
+)
+def test_a_shortage_is_400_at_1_0_unless_an_option_says_otherwise_and_409_from_1_1_on(
+    make_api: Callable[..., Api], settings: dict[str, int], statuses: dict[BlazarError, int]
+) -> None:
+    api = make_api(**settings)
+    for failure, status in statuses.items():
+        api.manager.failure = failure
+        for method, path in (("POST", "/v1/leases"), ("PUT", "/v1/leases/l1")):
+            for asked, expected in ((None, status), ("reservation 1.0", status), ("reservation 1.1", 409)):
+                headers = {} if asked is None else {"OpenStack-API-Version": asked}
+
+                answer = api.request(method, path, json=LEASE, headers=headers)
+
+                assert answer.status_code == expected
+                assert answer.json == {
+                    "error_code": expected,
+                    "error_message": "Not enough of it",
+                    "error_name": expected,
+                }
+
+
+def test_a_shortage_that_is_answered_with_500_is_no_defect(
+    make_api: Callable[..., Api], caplog: pytest.LogCaptureFixture
+) -> None:
+    api = make_api(shortage_status=500)
+    api.manager.failure = HOSTS
+
+    api.post("/v1/leases", json=LEASE)
+
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
+
+
+def test_what_is_away_for_now_says_when_to_ask_again(make_api: Callable[..., Api]) -> None:
+    api = make_api()
+    api.manager.failure = Unavailable("The message broker cannot be reached")
+
+    answer = api.get("/v1/leases")
+
+    assert answer.status_code == 503
+    assert answer.headers["content-type"] == "application/json"
+    assert int(answer.headers["retry-after"]) > 0
+    assert answer.json["error_message"] == "The message broker cannot be reached"

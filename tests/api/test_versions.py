@@ -18,12 +18,12 @@ def entry(base: str) -> dict[str, object]:
         "status": "CURRENT",
         "links": [{"href": f"{base}/v1", "rel": "self"}],
         "min_version": "1.0",
-        "max_version": "1.0",
+        "max_version": "1.1",
     }
 
 
 @pytest.mark.parametrize("path", ["/", "/versions"])
-def test_weakness_52_the_root_lists_the_one_version_to_anybody(api: Api, path: str) -> None:
+def test_weakness_52_the_root_lists_the_one_version_to_everyone(api: Api, path: str) -> None:
     answer = api.get(path, host="blazar.example", port=1234, protocol="https")
 
     assert answer.status_code == 300
@@ -54,7 +54,7 @@ def test_a_request_for_the_mount_point_itself_is_answered(api: Api) -> None:
 
 
 class Wire(requests.adapters.BaseAdapter):
-    """Brings requests' requests to the application without a socket."""
+    """An adapter for ``requests`` that calls the application without a socket."""
 
     def __init__(self, api: Api) -> None:
         super().__init__()

@@ -31,8 +31,8 @@ def make_app(
     Version documents and ``/healthcheck`` are answered to everybody, all else to whom *guard* lets in.
 
     Args:
-        manager: Who does the work.
-        settings: Which collections are served, and how long a body may be.
+        manager: The manager that serves the calls.
+        settings: The resource types to serve, the maximum size of a body, and the status of shortages.
         policy: From :func:`blazar.api.policies.make_policy`.
         guard: From :func:`blazar.api.auth.make_guard`.
         healthcheck: From :func:`blazar.api.health.make_healthcheck`; around the guarded application,
@@ -58,7 +58,7 @@ def make_app(
 def _falcon_app(manager: Manager, settings: ApiSettings, policy: Policy) -> falcon.App[Any, Any]:
     app: falcon.App[Any, Any] = falcon.App(middleware=[Gate()])
     app.req_options.keep_blank_qs_values = True
-    faults.install(app)
+    faults.install(app, settings.shortage_status)
     service = Service(manager=manager, policy=policy, max_body_bytes=settings.max_body_bytes)
     for path, served in routes.by_path(settings.resource_types).items():
         app.add_route(path, Resource(served, service))

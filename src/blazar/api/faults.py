@@ -1,10 +1,10 @@
-"""What an error looks like over HTTP: its status and its body.
+"""Errors over HTTP: status and body.
 
-Two shapes are written here. *A* is for everything that the service itself decides, that is for the
-project's own errors; *B* is for what goes wrong with HTTP, that is for Falcon's errors. (The third
-shape, *C*, is the authentication's in front.)
+Shape *A* is for decisions of the service, which are the project's own errors. Shape *B* is for errors of
+HTTP, which are Falcon's. The third shape, *C*, is used by authentication.
 
-Source: rest-api 4.5, 4.6, 10.2; design 7 (deliberate differences).
+The status of a shortage depends on the microversion: some clients of 1.0 treat only 400 and 500 of a create
+request as final and repeat the request after any other status.
 """
 
 from __future__ import annotations
@@ -12,11 +12,16 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import falcon
 
+from blazar.api.microversions import STATUS_OF_SHORTAGES, Version, requested_version
 from blazar.domain import errors
+
+RETRY_AFTER_SECONDS = 5
+"""``Retry-After`` of every 503, in seconds."""
 
 LOG = logging.getLogger(__name__)
 
@@ -48,9 +53,9 @@ STATUSES: Mapping[type[errors.BlazarError], int] = {
     errors.FreepoolNotFound: 404,
     errors.ProviderNotFound: 404,
     errors.Conflict: 409,
+    errors.NotEnoughResources: 409,
     errors.NotEnoughHosts: 409,
-    # Unlike hosts that are short, for which clients know 500.
-    errors.NotEnoughFloatingIPs: 400,
+    errors.NotEnoughFloatingIPs: 409,
     errors.FlavorNotReservable: 409,
     errors.InvalidLeaseStatus: 409,
     errors.CannotChange: 409,
@@ -66,40 +71,79 @@ STATUSES: Mapping[type[errors.BlazarError], int] = {
     errors.Unavailable: 503,
     errors.EnforcementUnavailable: 503,
     errors.LimitsUnavailable: 503,
-    # Adapters' errors are translated before they come here; one that is not is a bug.
+    # Handled by the API itself; one that arrives here is a bug, and its text must not be sent.
+    errors.UnknownMethod: 500,
+    errors.OwnerMismatch: 500,
+    # Errors of adapters are translated by the use cases; one that arrives here is a bug.
     errors.CloudError: 500,
     errors.CloudNotFound: 500,
     errors.CloudConflict: 500,
     errors.CloudRefused: 500,
     errors.CloudUnavailable: 503,
 }
-"""One line an error class; a test sees to it that none is missing."""
+"""Status of each error class at the newest microversion; a test checks that no class is missing."""
+
+Statuses = Mapping[type[errors.BlazarError], int]
+
+SHORTAGES_AT_1_0: Mapping[int, Statuses] = {
+    400: {
+        errors.NotEnoughResources: 400,
+        errors.NotEnoughHosts: 400,
+        errors.NotEnoughFloatingIPs: 400,
+    },
+    409: {},
+    # As in the existing service, where a shortage of floating IPs is a 400.
+    500: {
+        errors.NotEnoughResources: 500,
+        errors.NotEnoughHosts: 500,
+        errors.NotEnoughFloatingIPs: 400,
+    },
+}
+"""The statuses that differ before microversion 1.1, by ``[api] shortage_status``."""
 
 
-def status_of(error: errors.BlazarError) -> int:
-    """Return the HTTP status of an error; that of its nearest known ancestor for an unknown class."""
-    return next(STATUSES[kind] for kind in type(error).__mro__ if kind in STATUSES)
+def status_of(error: errors.BlazarError, statuses: Statuses = STATUSES) -> int:
+    """Return the HTTP status of an error; for an unknown class, that of its nearest known ancestor."""
+    return next(statuses[kind] for kind in type(error).__mro__ if kind in statuses)
+
+
+def statuses_at(version: Version, shortage_status: int) -> Statuses:
+    """Return the status of each error class at a microversion."""
+    if version >= STATUS_OF_SHORTAGES:
+        return STATUSES
+    return {**STATUSES, **SHORTAGES_AT_1_0[shortage_status]}
 
 
 def shape_a(status: int, message: str) -> dict[str, object]:
-    """Return the body for what the service decides; a 500 says nothing about its cause."""
-    if status == 500:
-        message = "Internal Server Error"
-    name: object = "INTERNAL_SERVER_ERROR" if status == 500 else status
-    return {"error_code": status, "error_message": message, "error_name": name}
+    """Return the body of an error of the service."""
+    return {"error_code": status, "error_message": message, "error_name": status}
+
+
+def defect() -> dict[str, object]:
+    """Return the body of an internal error; it does not include the cause."""
+    return {
+        "error_code": 500,
+        "error_message": "Internal Server Error",
+        "error_name": "INTERNAL_SERVER_ERROR",
+    }
 
 
 def shape_b(status: int, message: str) -> dict[str, object]:
-    """Return the body for what goes wrong before, or beside, the service's own decisions."""
+    """Return the body of an error of HTTP, such as an unknown path."""
     return {"error": status, "error_message": message}
 
 
-def install(app: falcon.App[Any, Any]) -> None:
-    """Make *app* answer every error in one of the two shapes."""
+def install(app: falcon.App[Any, Any], shortage_status: int) -> None:
+    """Make *app* respond to every error in shape A or B.
+
+    Args:
+        app: The application.
+        shortage_status: The status of a shortage at microversion 1.0.
+    """
     app.add_error_handler(Exception, _unexpected)
     app.add_error_handler(falcon.HTTPStatus, _redirect)
     app.add_error_handler(falcon.HTTPError, _http)
-    app.add_error_handler(errors.BlazarError, _decided)
+    app.add_error_handler(errors.BlazarError, partial(_decided, shortage_status))
 
 
 def _answer(resp: falcon.Response, status: int, body: Mapping[str, object]) -> None:
@@ -108,12 +152,24 @@ def _answer(resp: falcon.Response, status: int, body: Mapping[str, object]) -> N
     resp.data = json.dumps(body).encode()
 
 
-def _decided(req: falcon.Request, resp: falcon.Response, ex: errors.BlazarError, params: object) -> None:
-    status = status_of(ex)
-    if status == 500:
+def _decided(
+    shortage_status: int,
+    req: falcon.Request,
+    resp: falcon.Response,
+    ex: errors.BlazarError,
+    params: object,
+) -> None:
+    status = status_of(ex, statuses_at(requested_version(req), shortage_status))
+    if status_of(ex) == 500:
         _log(req)
-    elif status > 500:
+        _answer(resp, 500, defect())
+        return
+    if status > 500:
         LOG.warning("Request not served: method=%s path=%r reason=%r", req.method, req.path, ex.message)
+    if "retry_after" in ex.fields:
+        resp.set_header("Retry-After", str(ex.fields["retry_after"]))
+    if status == 503:
+        resp.set_header("Retry-After", str(RETRY_AFTER_SECONDS))
     _answer(resp, status, shape_a(status, ex.message))
 
 
@@ -132,7 +188,7 @@ def _redirect(req: falcon.Request, resp: falcon.Response, ex: falcon.HTTPStatus,
 
 def _unexpected(req: falcon.Request, resp: falcon.Response, ex: Exception, params: object) -> None:
     _log(req)
-    _answer(resp, 500, shape_a(500, ""))
+    _answer(resp, 500, defect())
 
 
 def _log(req: falcon.Request) -> None:

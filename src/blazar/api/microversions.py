@@ -1,6 +1,9 @@
-"""The version of the API that a request asks for.
+"""The version of the API that a request selects; handlers read it in ``Call.version``.
 
-Source: rest-api 3.
+1.0 is the version of published clients, and is frozen. Changes in 1.1:
+
+- The status of a shortage of resources is 409 (:data:`STATUS_OF_SHORTAGES`).
+- Lessees can list the resources that their leases hold (:data:`LEASE_ALLOCATIONS`).
 """
 
 from __future__ import annotations
@@ -12,8 +15,13 @@ import falcon
 SERVICE = "reservation"
 HEADER = "OpenStack-API-Version"
 MIN_VERSION = (1, 0)
-MAX_VERSION = (1, 0)
+MAX_VERSION = (1, 1)
 DEFAULT_VERSION = (1, 0)
+
+STATUS_OF_SHORTAGES = (1, 1)
+"""First version in which a request for more than is available gets a 409."""
+LEASE_ALLOCATIONS = (1, 1)
+"""First version with ``/v1/leases/{lease_id}/allocations``."""
 
 _SYNTAX = re.compile(r"([1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})")
 
@@ -21,18 +29,18 @@ Version = tuple[int, int]
 
 
 def text(version: Version) -> str:
-    """Return a version as clients write it."""
+    """Return a version as ``major.minor``."""
     return f"{version[0]}.{version[1]}"
 
 
 def negotiate(header: str | None) -> Version:
-    """Return the version that the header's last entry for this service asks for.
+    """Return the version that the header's last entry for this service requests; the default without one.
 
-    Entries for other services, and entries that name no service, are not for us.
+    Entries for other services, and entries that name no service, are ignored.
 
     Raises:
-        falcon.HTTPBadRequest: It is not a version.
-        falcon.HTTPNotAcceptable: It is one that is not served.
+        falcon.HTTPBadRequest: The entry is not a version.
+        falcon.HTTPNotAcceptable: The version is not served.
     """
     entries = [entry.split(None, 1) for entry in (header or "").split(",")]
     asked = [entry[1].strip() for entry in entries if len(entry) == 2 and entry[0].lower() == SERVICE]
@@ -41,6 +49,12 @@ def negotiate(header: str | None) -> Version:
     if asked[-1] == "latest":
         return MAX_VERSION
     return _served(asked[-1])
+
+
+def requested_version(req: falcon.Request) -> Version:
+    """Return the negotiated version of a request; the default if the request was refused earlier."""
+    version: Version = getattr(req.context, "version", DEFAULT_VERSION)
+    return version
 
 
 def _served(asked: str) -> Version:

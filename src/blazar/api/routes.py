@@ -12,6 +12,8 @@ from functools import partial
 
 from blazar.api import floatingips, hosts, leases, schemas, versions
 from blazar.api.call import Handler
+from blazar.api.microversions import LEASE_ALLOCATIONS, MIN_VERSION, Version
+from blazar.api.policies import PRIVATE_PROPERTIES
 from blazar.api.validation import BodySchema, JsonSchema
 
 

@@ -1,7 +1,4 @@
-"""Handlers for the version documents; whoever asks needs no token.
-
-Source: rest-api 1.3, 10.3 (19).
-"""
+"""Handlers for the version documents, which need no token."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from blazar.api.call import Call
 
 
 def list_versions(call: Call) -> object:
-    """Return the versions that are served: one."""
+    """Return the served versions, of which there is one."""
     return {"versions": [_version(call.base_url)]}
 
 

@@ -12,8 +12,9 @@
     ├── Unauthorized, Forbidden
     ├── NotFound
     │   ├── LeaseNotFound, HostNotFound, PropertyNotFound, ...
-    ├── Conflict                   the request is fine, the state of things forbids it
-    │   ├── NotEnoughHosts, InvalidLeaseStatus, CannotChange, ...
+    ├── Conflict                   the request is valid, but the present state forbids it
+    │   ├── NotEnoughResources     and under it NotEnoughHosts, NotEnoughFloatingIPs
+    │   ├── InvalidLeaseStatus, CannotChange, ...
     │   └── ConcurrentUpdate
     ├── Unavailable                try again later
     └── CloudError                 raised by adapters only
@@ -234,14 +235,23 @@ class Conflict(BlazarError):
     code = "conflict"
 
 
-class NotEnoughHosts(Conflict):
-    """Fewer hosts than asked for are free, and fit, throughout the window."""
+class NotEnoughResources(Conflict):
+    """Fewer resources than requested fit and are free throughout the window.
+
+    The HTTP status depends on the microversion and on ``[api] shortage_status``.
+    """
+
+    code = "not-enough-resources"
+
+
+class NotEnoughHosts(NotEnoughResources):
+    """Fewer hosts than requested are suitable and free throughout the window."""
 
     code = "not-enough-hosts"
 
 
-class NotEnoughFloatingIPs(Conflict):
-    """Fewer floating IPs than asked for are free throughout the window, or not those asked for."""
+class NotEnoughFloatingIPs(NotEnoughResources):
+    """Fewer floating IPs than requested are free throughout the window, or the requested ones are not."""
 
     code = "not-enough-floatingips"
 
