@@ -5,6 +5,8 @@ from api.conftest import LEASE, Api
 
 from blazar.domain import errors
 
+OWNER = {"project_id": "p1", "user_id": "u1"}
+
 
 def test_an_operator_lists_the_leases_of_all_projects(api: Api) -> None:
     answer = api.get("/v1/leases")
@@ -19,12 +21,19 @@ def test_a_reader_lists_the_leases_of_the_own_project_only(api: Api) -> None:
     assert [lease["id"] for lease in answer.json["leases"]] == ["l2"]
 
 
-def test_an_operator_without_a_project_lists_everything_and_nobody_else_does(api: Api) -> None:
+def test_only_an_operator_without_a_project_lists_everything(api: Api) -> None:
     everything = api.get("/v1/leases", project="", roles="admin")
     refused = api.get("/v1/leases", project="", roles="reader")
 
     assert len(everything.json["leases"]) == 2
     assert refused.status_code == 403
+
+
+def test_a_member_without_a_project_creates_no_lease(api: Api) -> None:
+    refused = api.post("/v1/leases", json=LEASE, project="", roles="member")
+
+    assert refused.status_code == 403
+    assert "project" in refused.json["error_message"]
 
 
 def test_dates_have_the_two_formats_of_version_1(api: Api) -> None:
@@ -58,7 +67,7 @@ def test_only_documented_keys_reach_the_manager(api: Api) -> None:
     api.put("/v1/leases/l1", json={"name": "new", **harmful, "events": events})
 
     assert ("create_lease", LEASE) in api.manager.calls
-    assert ("update_lease", "l1", {"name": "new"}) in api.manager.calls
+    assert ("update_owned_lease", "l1", OWNER, {"name": "new"}) in api.manager.calls
 
 
 def test_a_name_that_is_a_number_is_stored_as_text(api: Api) -> None:
@@ -135,7 +144,7 @@ def test_an_empty_change_answers_the_lease_as_it_is(api: Api, body: str) -> None
 
     assert answer.status_code == 200
     assert answer.json["lease"]["id"] == "l1"
-    assert api.manager.calls[-1] == ("update_lease", "l1", {})
+    assert api.manager.calls == [("update_owned_lease", "l1", OWNER, {})]
 
 
 def test_a_change_passes_the_reservations_keys_through(api: Api) -> None:
@@ -148,7 +157,7 @@ def test_a_change_passes_the_reservations_keys_through(api: Api) -> None:
     answer = api.put("/v1/leases/l1", json=body, roles="member,reader")
 
     assert answer.status_code == 200
-    assert api.manager.calls[-1] == ("update_lease", "l1", body)
+    assert api.manager.calls == [("update_owned_lease", "l1", OWNER, body)]
 
 
 @pytest.mark.parametrize(
@@ -192,7 +201,7 @@ def test_an_unknown_lease_is_404_to_everybody(api: Api, method: str, role: str) 
 @pytest.mark.parametrize(
     ("failure", "status"),
     [
-        (errors.NotEnoughHosts("2 hosts asked for, 1 is free"), 409),
+        (errors.NotEnoughHosts("2 hosts asked for, 1 is free"), 400),
         (errors.InvalidDate("start_date", "x"), 400),
         (errors.BeforeEndOutsideLease("before_end_date must lie inside the lease"), 403),
         (errors.UnsupportedResourceType("no such type"), 400),

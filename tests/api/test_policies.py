@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -29,7 +29,11 @@ def test_only_version_documents_have_no_rule() -> None:
 
 
 def test_every_route_asks_the_rules_that_are_documented_for_it_and_no_others() -> None:
-    asked = {(rule, route.method, route.path) for route in GUARDED for rule in route.rules}
+    asked = {
+        (rule, route.method, route.path)
+        for route in GUARDED
+        for rule in (*route.rules, *route.asked_by_handler)
+    }
 
     assert asked == documented()
 
@@ -40,9 +44,10 @@ def test_rules_are_for_projects() -> None:
             assert rule.scope_types == ["project"]
 
 
-def call(api: Api, route: Route, **identity: object) -> int:
-    path = route.path.format(**KNOWN)
-    return api.request(route.method, path, json=body_for(route), **identity).status_code  # type: ignore[arg-type]
+def call(api: Api, route: Route, headers: Mapping[str, str] | None = None, **identity: str) -> int:
+    latest = {"OpenStack-API-Version": "reservation latest", **(headers or {})}
+    path, body = route.path.format(**KNOWN), body_for(route)
+    return api.request(route.method, path, json=body, headers=latest, **identity).status_code
 
 
 @pytest.mark.parametrize("route", GUARDED, ids=lambda route: f"{route.method} {route.path}")
@@ -134,7 +139,7 @@ def test_an_operators_policy_file_opens_one_list_and_not_another(
     assert api.get("/v1/os-hosts", roles="reader").status_code == 403
 
 
-def test_the_old_defaults_can_be_had_back(conf: cfg.ConfigOpts, make_api: Callable[..., Api]) -> None:
+def test_the_old_defaults_can_be_restored(conf: cfg.ConfigOpts, make_api: Callable[..., Api]) -> None:
     make_policy(conf)  # Registers the options.
     conf.set_override("enforce_new_defaults", False, group="oslo_policy")
     with warnings.catch_warnings():

@@ -1,11 +1,11 @@
-"""Who may do what, asked of the whole service."""
+"""Permissions of each role, checked against the whole service."""
 
 from __future__ import annotations
 
 import pytest
 from app.world import ADMIN, LESSEE, READER, STRANGER, Json, Who, World, good, lease_of, refusal
 
-NOBODY = Who(roles="")
+NO_ROLE = Who(roles="")
 STRANGE_READER = Who(user="auditor", project="elsewhere", roles="reader")
 LEASE_CALLS: tuple[tuple[str, Json | None], ...] = (
     ("GET", None),
@@ -15,7 +15,7 @@ LEASE_CALLS: tuple[tuple[str, Json | None], ...] = (
 
 
 @pytest.mark.usefixtures("hosts")
-@pytest.mark.parametrize("who", [STRANGER, STRANGE_READER, NOBODY], ids=["member", "reader", "no-role"])
+@pytest.mark.parametrize("who", [STRANGER, STRANGE_READER, NO_ROLE], ids=["member", "reader", "no-role"])
 @pytest.mark.parametrize(("method", "body"), LEASE_CALLS)
 def test_weakness_28_another_projects_lease_is_out_of_reach(
     world: World, who: Who, method: str, body: Json | None
@@ -26,7 +26,7 @@ def test_weakness_28_another_projects_lease_is_out_of_reach(
     message = refusal(world.ask(method, f"/leases/{lease['id']}", who=who, json=body), 403)
 
     assert "blazar:leases:get" in message
-    assert lease["id"] not in str(good(world.get("/leases", who=who))) if who is not NOBODY else True
+    assert lease["id"] not in str(good(world.get("/leases", who=who))) if who is not NO_ROLE else True
     assert world.snapshot() == before
 
 
@@ -61,13 +61,13 @@ def test_an_operator_sees_and_changes_every_projects_leases(world: World) -> Non
 
 @pytest.mark.parametrize(("method", "body"), LEASE_CALLS)
 @pytest.mark.parametrize("who", [LESSEE, STRANGER, ADMIN], ids=["member", "stranger", "operator"])
-def test_a_lease_that_does_not_exist_is_not_found_by_anybody(
+def test_a_missing_lease_is_not_found_with_any_role(
     world: World, who: Who, method: str, body: Json | None
 ) -> None:
     refusal(world.ask(method, "/leases/5b0c8f4e-61d7-4f0a-9c55-2d3a7be01f10", who=who, json=body), 404)
 
 
-@pytest.mark.parametrize("who", [LESSEE, READER, NOBODY], ids=["member", "reader", "no-role"])
+@pytest.mark.parametrize("who", [LESSEE, READER, NO_ROLE], ids=["member", "reader", "no-role"])
 @pytest.mark.parametrize(
     ("method", "path", "rule"),
     [
@@ -95,7 +95,7 @@ def test_hosts_are_for_operators(
     assert world.snapshot() == before
 
 
-def test_whoever_may_not_do_it_learns_nothing_about_their_body(world: World) -> None:
+def test_a_forbidden_request_gets_no_message_about_its_body(world: World) -> None:
     for body in (b"[]", b'{"name": null}', b"{}"):
         refusal(world.ask("POST", "/os-hosts", who=LESSEE, body=body), 403)
         refusal(world.ask("POST", "/leases", who=READER, body=body), 403)

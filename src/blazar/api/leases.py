@@ -11,16 +11,16 @@ _KEYS = ("name", "start_date", "end_date", "before_end_date", "reservations")
 
 
 def list_leases(call: Call) -> object:
-    """Return the leases of all projects to operators, and of the caller's own to others."""
+    """Return the leases of the caller's project; for operators, those of all projects."""
+    _require_project(call, "blazar:leases:get")
     project_id = None if call.is_admin else call.caller.project_id
-    if not project_id and not call.is_admin:
-        raise Forbidden("blazar:leases:get needs a token for a project")
     return {"leases": render.leases(call.manager.list_leases(call.caller, project_id))}
 
 
 def create_lease(call: Call) -> object:
     """Create a lease and return it."""
-    return {"lease": render.lease(call.manager.create_lease(call.caller, _documented(call.body)))}
+    _require_project(call, "blazar:leases:post")
+    return {"lease": render.lease(call.manager.create_lease(call.property_caller, _documented(call.body)))}
 
 
 def get_lease(call: Call) -> object:
@@ -28,24 +28,48 @@ def get_lease(call: Call) -> object:
     return {"lease": render.lease(call.lease)}
 
 
+def list_lease_allocations(call: Call) -> object:
+    """Return the resources that the reservations of a lease hold now, with names."""
+    found = call.manager.list_lease_allocations(call.caller, call.params["lease_id"])
+    return {"allocations": [render.lease_allocation(each) for each in found]}
+
+
 def update_lease(call: Call) -> object:
-    """Change a lease and return it as it is then; an empty change returns it as it is."""
-    lease_id = call.params["lease_id"]
-    return {"lease": render.lease(call.manager.update_lease(call.caller, lease_id, _documented(call.body)))}
+    """Change a lease and return the result; an empty change returns the lease unchanged."""
+    caller, lease_id, body = call.property_caller, call.params["lease_id"], _documented(call.body)
+    if call.owner is None:
+        changed = call.manager.update_lease(caller, lease_id, body)
+    else:
+        changed = call.manager.update_owned_lease(caller, lease_id, call.owner, body)
+    return {"lease": render.lease(changed)}
 
 
 def delete_lease(call: Call) -> object:
-    """Delete a lease; an active one is wound down, which may outlast the answer."""
-    call.manager.delete_lease(call.caller, call.params["lease_id"])
+    """Delete a lease; the teardown of an active one may continue after the response."""
+    if call.owner is None:
+        call.manager.delete_lease(call.caller, call.params["lease_id"])
+    else:
+        call.manager.delete_owned_lease(call.caller, call.params["lease_id"], call.owner)
     return None
 
 
+def _require_project(call: Call, rule: str) -> None:
+    """Refuse members and readers whose token is not for a project.
+
+    Policy rules compare the projects of the token and the lease. A lease without a project would have no
+    quota, and every token without a project would match it.
+
+    Raises:
+        Forbidden: The caller has no project and is not an operator.
+    """
+    if not call.caller.project_id and not call.is_admin:
+        raise Forbidden(f"{rule} needs a token for a project")
+
+
 def _documented(body: JsonObject) -> JsonObject:
-    """Return the documented keys of a body, and nothing else.
+    """Return only the documented keys of a body.
 
-    Client-supplied ``events`` are not among them, on creation neither: events follow from the dates.
-
-    Source: rest-api 10.1 (1, 2, 3).
+    ``events`` is not one of them: the events of a lease follow from its dates.
     """
     known = {key: body[key] for key in _KEYS if key in body}
     if "name" in known:

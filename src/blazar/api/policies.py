@@ -1,13 +1,11 @@
-"""Who may do what: the policy rules, and asking them.
+"""Policy rules and their enforcement.
 
-Names and check strings are operators' configuration: they stay as they are.
-
-Source: rest-api 2.3, 2.4.
+Operators' policy files refer to the names and check strings; do not change them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from oslo_config import cfg
@@ -21,6 +19,8 @@ if TYPE_CHECKING:
 Target = Mapping[str, object]
 
 ADMIN = "admin"
+PRIVATE_PROPERTIES = "blazar:oshosts:private_resource_properties"
+"""Rule checked by handlers. It refuses no request; callers who fail it do not see private properties."""
 _READER = "rule:project_reader_or_admin"
 _MEMBER = "rule:project_member_or_admin"
 _ADMIN = "rule:admin"
@@ -30,7 +30,7 @@ def _deprecated() -> policy.DeprecatedRule:
     return policy.DeprecatedRule(
         "rule:admin_or_owner",
         "rule:admin_or_owner",
-        deprecated_reason="The roles member and reader tell apart who may change and who may look.",
+        deprecated_reason="The roles member and reader distinguish write access from read access.",
         deprecated_since="15.0.0",
     )
 
@@ -44,46 +44,56 @@ def _base_rules() -> list[policy.RuleDefault]:
         policy.RuleDefault(
             "admin_or_owner",
             "rule:admin or project_id:%(project_id)s",
-            "Operators, and everybody in the project that owns the thing. Deprecated.",
+            "Operators, and all users of the project that owns the resource. Deprecated.",
         ),
         renewed(
             "project_member_api",
             "role:member and project_id:%(project_id)s",
-            "Members of the project that owns the thing.",
+            "Members of the project that owns the resource.",
         ),
         renewed(
             "project_reader_api",
             "role:reader and project_id:%(project_id)s",
-            "Readers of the project that owns the thing.",
+            "Readers of the project that owns the resource.",
         ),
         renewed(
             "project_member_or_admin",
             "rule:project_member_api or rule:admin",
-            "Members of the project that owns the thing, and operators.",
+            "Members of the project that owns the resource, and operators.",
         ),
         renewed(
             "project_reader_or_admin",
             "rule:project_reader_api or rule:admin",
-            "Readers of the project that owns the thing, and operators.",
+            "Readers of the project that owns the resource, and operators.",
         ),
     ]
 
 
 _LEASES = "/v1/leases"
 _LEASE = "/v1/leases/{lease_id}"
+_LEASE_ALLOCATIONS = "/v1/leases/{lease_id}/allocations"
 _HOSTS = "/v1/os-hosts"
 _HOST = "/v1/os-hosts/{host_id}"
 _FLOATINGIPS = "/v1/floatingips"
 _FLOATINGIP = "/v1/floatingips/{floatingip_id}"
 _ALLOCATION = "/v1/os-hosts/{host_id}/allocation"
 
-# name, check, description, the requests that ask it; of a request that asks two rules each names it.
+# Name, check, description, and the requests for which the rule is checked.
 _API_RULES: tuple[tuple[str, str, str, tuple[tuple[str, str], ...]], ...] = (
     (
         "blazar:leases:get",
         _READER,
-        "List and show leases; asked first when one is changed or deleted.",
-        (("GET", _LEASES), ("GET", _LEASE), ("PUT", _LEASE), ("DELETE", _LEASE)),
+        "List and show leases. Also checked first when a lease is changed or deleted.",
+        (
+            *(("GET", _LEASES), ("GET", _LEASE), ("PUT", _LEASE), ("DELETE", _LEASE)),
+            ("GET", _LEASE_ALLOCATIONS),
+        ),
+    ),
+    (
+        "blazar:leases:get_allocations",
+        _READER,
+        "List the resources that a lease holds, with host names. Checked after blazar:leases:get.",
+        (("GET", _LEASE_ALLOCATIONS),),
     ),
     ("blazar:leases:post", _MEMBER, "Create a lease.", (("POST", _LEASES),)),
     ("blazar:leases:put", _MEMBER, "Change a lease.", (("PUT", _LEASE),)),
@@ -91,7 +101,7 @@ _API_RULES: tuple[tuple[str, str, str, tuple[tuple[str, str], ...]], ...] = (
     (
         "blazar:oshosts:get",
         _ADMIN,
-        "List and show hosts; asked first when one is changed, removed, or its allocations are read.",
+        "List and show hosts. Also checked first to change or remove a host, or read its allocations.",
         (("GET", _HOSTS), ("GET", _HOST), ("PUT", _HOST), ("DELETE", _HOST), ("GET", _ALLOCATION)),
     ),
     ("blazar:oshosts:post", _ADMIN, "Register a host.", (("POST", _HOSTS),)),
@@ -116,9 +126,18 @@ _API_RULES: tuple[tuple[str, str, str, tuple[tuple[str, str], ...]], ...] = (
         (("PATCH", "/v1/os-hosts/properties/{property_name}"),),
     ),
     (
+        PRIVATE_PROPERTIES,
+        _ADMIN,
+        "See private resource properties, and use them in requirements. For other callers they do not exist.",
+        (
+            *(("POST", _LEASES), ("PUT", _LEASE), ("GET", _HOSTS), ("GET", _HOST), ("PUT", _HOST)),
+            ("GET", "/v1/os-hosts/properties"),
+        ),
+    ),
+    (
         "blazar:floatingips:get",
         _READER,
-        "List and show floating IPs; asked first when one is removed.",
+        "List and show floating IPs. Also checked first when a floating IP is removed.",
         (("GET", _FLOATINGIPS), ("GET", _FLOATINGIP), ("DELETE", _FLOATINGIP)),
     ),
     ("blazar:floatingips:post", _ADMIN, "Register a floating IP.", (("POST", _FLOATINGIPS),)),
@@ -142,16 +161,16 @@ def list_rules() -> list[policy.RuleDefault]:
 
 
 class Policy:
-    """The rules in force: the defaults, and what the operator's policy file says."""
+    """The rules in effect: the defaults with the changes of the operator's policy file."""
 
     def __init__(self, enforcer: policy.Enforcer) -> None:
         self._enforcer = enforcer
 
     def require(self, identity: RequestContext, rule: str, target: Target) -> None:
-        """Do nothing if the rule lets this user act on *target*.
+        """Check that the rule allows this user to act on *target*.
 
         Raises:
-            Forbidden: It does not; the message names the rule.
+            Forbidden: The rule refuses; the message names it.
         """
         try:
             self._enforcer.authorize(rule, dict(target), identity, do_raise=True)
@@ -160,23 +179,43 @@ class Policy:
         except policy.PolicyNotAuthorized as error:
             raise Forbidden(f"{rule} is disallowed by policy", rule=rule) from error
 
+    def allows(self, identity: RequestContext, rule: str, target: Target) -> bool:
+        """Return whether the rule allows this user to act on *target*."""
+        try:
+            self.require(identity, rule, target)
+        except Forbidden:
+            return False
+        return True
+
     def is_admin(self, identity: RequestContext) -> bool:
-        """Return whether the user satisfies the rule ``admin``, whatever is acted on."""
+        """Return whether the user satisfies the rule ``admin``, which has no target."""
         return bool(self._enforcer.authorize(ADMIN, {}, identity))
 
 
-def make_policy(conf: cfg.ConfigOpts) -> Policy:
-    """Return the policy that ``[oslo_policy]`` of this configuration describes; reads its file now."""
+def make_policy(conf: cfg.ConfigOpts, more: Iterable[policy.RuleDefault] = ()) -> Policy:
+    """Return the policy configured in ``[oslo_policy]``, after reading its file.
+
+    Args:
+        conf: The configuration.
+        more: Rules of collections that plugins declare.
+
+    Raises:
+        ValueError: The file is not usable.
+    """
     enforcer = _enforcer(conf)
-    enforcer.load_rules()
+    enforcer.register_defaults(list(more))
+    try:
+        enforcer.load_rules()
+    except Exception as error:  # The library documents no set of exceptions.
+        raise ValueError(f"[oslo_policy] policy_file: {enforcer.policy_path}: {error}") from error
     return Policy(enforcer)
 
 
 def make_enforcer() -> policy.Enforcer:
-    """Return the rules as ``oslopolicy-policy-generator`` and its like ask for them.
+    """Return the rules for ``oslopolicy-policy-generator`` and similar tools.
 
-    The entry point in ``oslo.policy.enforcer``. It reads the configuration that these tools were given
-    by ``--config-file``, or else that of the service.
+    This is the entry point in ``oslo.policy.enforcer``. It reads the files given to the tool with
+    ``--config-file``, or else the configuration of the service.
     """
     conf = cfg.ConfigOpts()
     conf([], project="blazar", default_config_files=cfg.CONF.config_file or None)

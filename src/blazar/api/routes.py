@@ -108,6 +108,14 @@ ROUTES: tuple[Route, ...] = (
         rules=("blazar:leases:get", "blazar:leases:delete"),
         status=204,
     ),
+    _lease(
+        method="GET",
+        path="/v1/leases/{lease_id}/allocations",
+        handler=leases.list_lease_allocations,
+        rules=("blazar:leases:get", "blazar:leases:get_allocations"),
+        since=LEASE_ALLOCATIONS,
+        answer=schemas.wrapped_list("allocations", "LeaseAllocation"),
+    ),
     _host(
         method="GET",
         path=_HOSTS,

@@ -337,6 +337,16 @@ COMPONENTS: dict[str, JsonSchema] = {
         created_at=_STAMP,
         updated_at=_STAMP,
     ),
+    "LeaseAllocation": _complete(
+        "The allocation of a resource to a reservation of the lease.",
+        reservation_id=_ID,
+        resource_type={"type": "string", "examples": ["physical:host"]},
+        resource_id=_ID,
+        name={"type": "string", "description": "The host name of a hypervisor, or an IP address."},
+        amount={"type": "integer", "description": "Number of instances on a host; 1 for a whole resource."},
+        start_date=_INSTANT,
+        end_date=_INSTANT,
+    ),
     "Host": _complete(
         "A host also has its extra capabilities as keys; one with the name of a field replaces the field.",
         id={"type": "string", "pattern": r"^\d+$"},

@@ -81,6 +81,26 @@ class BookedWindow:
     end: datetime
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldResource:
+    """A resource that a reservation holds, its human-readable name, and the window."""
+
+    reservation_id: ReservationId
+    resource_id: ResourceId
+    name: str
+    slots: int | None
+    """The number of slots held on the resource; None for the whole resource."""
+    window: Interval
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EarlierHolder:
+    """A reservation that still holds a resource after its window, and the end of that window."""
+
+    reservation_id: ReservationId
+    end: datetime
+
+
 class AllocationStore(Protocol):
     """Who holds which resource when.
 
@@ -153,6 +173,9 @@ class AllocationStore(Protocol):
 
         A share is there once for each of its slots.
         """
+
+    def list_held(self, lease_id: LeaseId) -> tuple[HeldResource, ...]:
+        """Return the resources that a lease's reservations hold, ordered by resource name."""
 
     def list_overlaps(self, limit: int) -> tuple[tuple[ResourceId, LeaseId, LeaseId], ...]:
         """Return resources that two leases hold at the same time, one of them for itself; never any."""

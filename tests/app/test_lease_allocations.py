@@ -1,0 +1,80 @@
+"""The resources of a lease, as its owner sees them."""
+
+from __future__ import annotations
+
+import pytest
+from app.floatingips import Pool
+from app.slots import instances
+from app.world import ADMIN, LESSEE, READER, STRANGER, Json, Who, World, good, host_reservation, refusal
+
+NEWER = {"OpenStack-API-Version": "reservation 1.1"}
+
+
+def held(world: World, lease: Json, who: Who = LESSEE) -> list[Json]:
+    path = f"/leases/{lease['id']}/allocations"
+    found: list[Json] = good(world.get(path, who=who, headers=NEWER))["allocations"]
+    return found
+
+
+@pytest.mark.usefixtures("hosts")
+def test_the_owner_sees_number_and_names_of_his_hosts_and_nothing_of_others(world: World) -> None:
+    lease = world.create("now", 60, min=1, max=500, resource_properties='["==", "$rack", "r1"]')
+    world.create(70, 90, who=STRANGER, min=4, max=4)
+    other = world.create("now", 60, who=STRANGER, min=2, max=2)
+
+    found = held(world, lease)
+
+    assert [each["name"] for each in found] == ["h1", "h2"]
+    assert found[0] == {
+        "reservation_id": lease["reservations"][0]["id"],
+        "resource_type": "physical:host",
+        "resource_id": found[0]["resource_id"],
+        "name": "h1",
+        "amount": 1,
+        "start_date": world.shown(0),
+        "end_date": world.shown(60),
+    }
+    assert held(world, lease, READER) == held(world, lease, ADMIN) == found
+    for who, wanted_lease in ((LESSEE, other), (STRANGER, lease)):
+        answer = world.get(f"/leases/{wanted_lease['id']}/allocations", who=who, headers=NEWER)
+        assert "blazar:leases:get" in refusal(answer, 403)
+
+
+@pytest.mark.usefixtures("hosts")
+def test_slots_and_addresses_are_shown_with_their_reservations(world: World, pool: Pool) -> None:
+    pool.register(1, 2)
+    asked = [
+        instances(amount=3, affinity=True),
+        host_reservation(resource_properties='["==", "$rack", "r2"]'),
+        pool.asked(1),
+    ]
+    body = {**world.wish(10, 60), "reservations": asked}
+    lease = good(world.post("/leases", body, who=LESSEE), 201)["lease"]
+    slots, whole, addresses = (each["id"] for each in lease["reservations"])
+
+    found = {each["reservation_id"]: (each["name"], each["amount"]) for each in held(world, lease)}
+
+    assert found.keys() == {slots, whole, addresses}
+    assert found[slots][1] == 3
+    assert found[whole] == ("h3", 1)
+    assert found[addresses][0].startswith("203.0.113.")
+
+
+@pytest.mark.usefixtures("hosts")
+def test_a_lease_that_is_over_holds_nothing_and_an_unknown_one_is_not_found(world: World) -> None:
+    lease = world.create("now", 5)
+    world.pass_time(6)
+
+    assert held(world, lease) == []
+    refusal(world.get("/leases/nowhere/allocations", who=LESSEE, headers=NEWER), 404)
+
+
+@pytest.mark.usefixtures("hosts")
+def test_a_site_can_keep_the_hosts_of_a_lease_from_its_owner(world: World) -> None:
+    lease = world.create("now", 60)
+    world.set_policy({"blazar:leases:get_allocations": "rule:admin"})
+
+    answer = world.get(f"/leases/{lease['id']}/allocations", who=LESSEE, headers=NEWER)
+
+    assert "blazar:leases:get_allocations" in refusal(answer, 403)
+    assert len(held(world, lease, ADMIN)) == 1
