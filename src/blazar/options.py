@@ -136,7 +136,14 @@ MANAGER_OPTIONS: list[cfg.Opt] = [
         help="Seconds that a DELETE waits for the teardown before it answers; 0 for not at all. "
         "Must be less than rpc_response_timeout.",
     ),
-    cfg.IntOpt("workers", default=8, min=1, help="Leases that one manager works on at the same time."),
+    cfg.IntOpt(
+        "update_wait_seconds",
+        default=10,
+        min=0,
+        help="Seconds that a PUT waits for a lease that is STARTING before it is refused with 409; 0 for no "
+        "wait. A change of the name alone never waits. Must be less than rpc_response_timeout.",
+    ),
+    cfg.IntOpt("workers", default=8, min=1, help="Leases that one manager reconciles at the same time."),
     cfg.IntOpt(
         "cloud_calls_side_by_side",
         default=8,

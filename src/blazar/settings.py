@@ -39,7 +39,9 @@ class LeaseSettings:
     """Time after the end of the previous lease for which a lease waits for a resource before it gets another
     one; zero for no limit."""
     delete_wait: timedelta = timedelta(seconds=30)
-    """How long a DELETE waits for the teardown before it answers; zero for not at all."""
+    """Time that a DELETE waits for the teardown before it answers; zero for no wait."""
+    update_wait: timedelta = timedelta(seconds=10)
+    """Time that a PUT waits for a lease that is starting before it is refused; zero for no wait."""
     claim_attempts: int = 24
     """Attempts of a search whose result other requests claimed first."""
     limits: RequestLimits = field(default_factory=RequestLimits)

@@ -1,4 +1,4 @@
-"""Dates of requests, and which ones a lease may have."""
+"""Parsing of dates, and the dates that a lease can have."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from blazar.domain.dates import (
     before_end_for_new,
     check_changed_dates,
     check_new_dates,
+    counted_as_now,
     minute_of,
     parse_date,
 )
@@ -90,14 +91,23 @@ class TestParsing:
     def test_a_minute_is_rounded_down(self) -> None:
         assert minute_of(at(1) + MINUTE - timedelta(microseconds=1)) == at(1)
 
+    @pytest.mark.parametrize("second", [0, 1, 59])
+    def test_the_minute_before_counts_as_now_and_no_other(self, second: int) -> None:
+        now = at(1) + second * SECOND
+
+        assert counted_as_now(at(1) - MINUTE, now) == at(1)
+        for other in (at(1) - 2 * MINUTE, at(1), at(1) + MINUTE):
+            assert counted_as_now(other, now) == other
+
 
 class TestNewLease:
     def test_a_lease_may_begin_in_the_current_minute(self) -> None:
         check_new_dates(at(1), at(2), now=at(1) + 59 * SECOND)
 
     def test_a_lease_may_not_begin_a_minute_ago(self) -> None:
-        with pytest.raises(InvalidPeriod, match="start_date"):
+        with pytest.raises(InvalidPeriod, match="start_date") as refused:
             check_new_dates(at(1) - MINUTE, at(2), now=at(1) + 59 * SECOND)
+        assert f"{text(at(1) - MINUTE)} UTC is in the past, it is {text(at(1))} UTC now" in str(refused.value)
 
     @pytest.mark.parametrize("end", [at(1), at(2)])
     def test_a_lease_must_end_after_it_begins(self, end: datetime) -> None:

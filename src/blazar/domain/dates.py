@@ -1,6 +1,7 @@
-"""Dates as API v1 writes them, and which dates a lease may have.
+"""Dates of API v1: their format, and the dates that a lease may have.
 
-API v1 knows minutes of UTC without a zone (rest-api 4.7). "Now" is the current minute, rounded down.
+API v1 counts in minutes of UTC, without a zone. "Now" is the current minute, rounded down. A request for the
+current minute can arrive after the minute has ended, so the previous minute also counts as "now".
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from blazar.domain.lease import EventStatus, EventType, Lease
 
 _FORMAT = "%Y-%m-%d %H:%M"
 _NOW = "now"
+_GRACE = timedelta(minutes=1)
 
 
 def minute_of(instant: datetime) -> datetime:
@@ -19,23 +21,29 @@ def minute_of(instant: datetime) -> datetime:
     return instant.replace(second=0, microsecond=0)
 
 
+def counted_as_now(instant: datetime, now: datetime) -> datetime:
+    """Return the current minute for an instant in the previous minute; any other *instant* unchanged."""
+    this_minute = minute_of(now)
+    return this_minute if this_minute - _GRACE <= instant < this_minute else instant
+
+
 def parse_date(name: str, text: object, now: datetime | None = None) -> datetime:
-    """Return the instant that a date of a request means, in UTC.
+    """Return the instant, in UTC, of a date in a request.
 
     Args:
         name: The parameter, for the error.
-        text: ``YYYY-MM-DD HH:MM``, or ``now`` where *now* is given.
-        now: What ``now`` means; None where the word is not allowed.
+        text: ``YYYY-MM-DD HH:MM``, or ``now`` if *now* is given.
+        now: The meaning of ``now``; None if the word is not allowed.
 
     Raises:
-        InvalidDate: It is neither.
+        InvalidDate: The text is neither.
     """
     if not isinstance(text, str):
         raise InvalidDate(name, str(text)[:64])
     if text == _NOW and now is not None:
         return minute_of(now)
     try:
-        # strptime takes the digits of every script for some of the parts.
+        # strptime accepts the digits of every script for some of the parts.
         text.encode("ascii")
         return datetime.strptime(text, _FORMAT).replace(tzinfo=UTC)
     except ValueError:
@@ -43,33 +51,32 @@ def parse_date(name: str, text: object, now: datetime | None = None) -> datetime
 
 
 def format_date(instant: datetime) -> str:
-    """Return an instant as requests write it; what is less than a minute is left out."""
+    """Return an instant in the format of requests, truncated to the minute."""
     return instant.strftime(_FORMAT)
 
 
 def check_new_dates(start: datetime, end: datetime, now: datetime) -> None:
-    """Check the dates of a lease that is to be created.
+    """Check the dates of a new lease.
 
     Raises:
-        InvalidPeriod: The start lies before the current minute, or the end is not after the start.
+        InvalidPeriod: The start is before the current minute, or the end is not after the start.
     """
     if start < minute_of(now):
-        raise InvalidPeriod("start_date: Start date must be later than current date.")
+        raise InvalidPeriod(_in_the_past("start_date: Start date", start, now))
     if end <= start:
-        # The text is compared by published tests (rest-api 4.6).
+        # Published tests compare this text.
         raise InvalidPeriod("End date must be later than start date. (end_date)")
 
 
 def check_changed_dates(lease: Lease, start: datetime, end: datetime, now: datetime) -> None:
-    """Check the dates that a lease is to have from now on (rest-api 5.1.5).
+    """Check the new dates of an existing lease.
 
-    A lease that has begun keeps its start, and may be ended "now", which is its first minute at the
-    earliest. The reference also lets a lease move its start during its first minute, and lets an
-    ended lease come back during its last; both corrupt it (rest-api 10.3, 12 and 13), so neither is
-    allowed here.
+    A lease that has begun keeps its start. It may be ended "now", at the earliest in its first minute.
+    The reference implementation also allows moving the start during the first minute, and extending an ended
+    lease during its last minute. Both corrupt the lease, so neither is allowed here.
 
     Raises:
-        InvalidPeriod: What the message says.
+        InvalidPeriod: The message gives the reason.
     """
     this_minute = minute_of(now)
     has_begun = lease.start <= this_minute or (
@@ -80,25 +87,25 @@ def check_changed_dates(lease: Lease, start: datetime, end: datetime, now: datet
     if has_begun and start != lease.start:
         raise InvalidPeriod("start_date: the lease has begun; its start cannot be changed")
     if not has_begun and start < this_minute:
-        raise InvalidPeriod("start_date: Start date must be later than current date.")
+        raise InvalidPeriod(_in_the_past("start_date: Start date", start, now))
     if end < this_minute:
-        raise InvalidPeriod("end_date: End date must be later than current and start date.")
+        raise InvalidPeriod(_in_the_past("end_date: End date", end, now))
     if end < start or (end == start and not has_begun):
         raise InvalidPeriod("End date must be later than start date. (end_date)")
 
 
 def before_end_for_new(explicit: object, start: datetime, end: datetime, lead: timedelta) -> datetime | None:
-    """Return when a new lease's ``before_end_lease`` event is due, or None for no event.
+    """Return the due time of a new lease's ``before_end_lease`` event, or None for no event.
 
     Args:
         explicit: The request's ``before_end_date``; None and "" mean the default.
         start: The lease's start.
         end: The lease's end.
-        lead: The default's distance from the end; zero for no event.
+        lead: The default time between the event and the end; zero for no event.
 
     Raises:
         InvalidDate: *explicit* is not a date.
-        BeforeEndOutsideLease: *explicit* does not lie strictly between start and end.
+        BeforeEndOutsideLease: *explicit* is not strictly between start and end.
     """
     if explicit is not None and explicit != "":
         return _inside(parse_date("before_end_date", explicit), start, end)
@@ -108,14 +115,13 @@ def before_end_for_new(explicit: object, start: datetime, end: datetime, lead: t
 
 
 def before_end_for_changed(explicit: object, lease: Lease, start: datetime, end: datetime) -> datetime | None:
-    """Return when a changed lease's ``before_end_lease`` event is due, or None for no event.
+    """Return the due time of a changed lease's ``before_end_lease`` event, or None for no event.
 
-    Without an explicit date the distance to the end stays as it was, but the event does not come
-    before the start.
+    Without an explicit date, the event keeps its distance to the end, but is not before the start.
 
     Raises:
         InvalidDate: *explicit* is not a date.
-        BeforeEndOutsideLease: *explicit* does not lie strictly between start and end.
+        BeforeEndOutsideLease: *explicit* is not strictly between start and end.
     """
     if explicit is not None and explicit != "":
         return _inside(parse_date("before_end_date", explicit), start, end)
@@ -123,6 +129,13 @@ def before_end_for_changed(explicit: object, lease: Lease, start: datetime, end:
     if event is None:
         return None
     return max(start, end - (lease.end - event.time))
+
+
+def _in_the_past(name: str, instant: datetime, now: datetime) -> str:
+    return (
+        f"{name} must be later than current date: {format_date(instant)} UTC is in the past, it is"
+        f" {format_date(now)} UTC now"
+    )
 
 
 def _inside(instant: datetime, start: datetime, end: datetime) -> datetime:

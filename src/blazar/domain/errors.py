@@ -30,6 +30,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
+RETRY_AFTER_SECONDS = 5
+"""Delay before a request that was refused because of a temporary state should be repeated."""
+
 
 class BlazarError(Exception):
     """Something that the caller is told about; ``message`` says it in one sentence."""
@@ -276,12 +279,20 @@ class InvalidLeaseStatus(Conflict):
 
     code = "invalid-lease-status"
 
-    def __init__(self, lease_id: str, status: str, action: str) -> None:
+    def __init__(self, lease_id: str, status: str, *, may_settle: bool) -> None:
+        """Create the error; if the status *may_settle*, the same request can succeed later."""
+        wait = f"try again in {RETRY_AFTER_SECONDS} seconds; " if may_settle else ""
         super().__init__(
             f"Lease {lease_id} is {status} and cannot be {action} now; try again when it has settled",
             lease_id=lease_id,
             status=status,
+            **({"retry_after": RETRY_AFTER_SECONDS} if may_settle else {}),
         )
+
+    @property
+    def may_settle(self) -> bool:
+        """Return whether the same request can succeed later."""
+        return "retry_after" in self.fields
 
 
 class CannotChange(Conflict):
