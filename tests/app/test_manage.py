@@ -1,29 +1,30 @@
-"""What an operator does by hand: ``blazar-manage lease``, ``floatingip`` and ``sweep``."""
+"""The operators' commands of ``blazar-manage``, on leases, hosts, floating IPs, sweeps and the outbox."""
 
 from __future__ import annotations
 
+import json
 from argparse import Namespace
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import pytest
-from samples import know_a_lease
 from app.floatingips import Pool, address
 from app.world import LESSEE, World
+from samples import know_a_lease
 
 from blazar.booking.context import Context
-from blazar.cmd.manage import floatingips, leases, sweeping
-from blazar.domain.errors import LeaseNotFound
+from blazar.cmd.manage import floatingips, hosts, leases, outbox, sweeping
+from blazar.domain.errors import Conflict, LeaseNotFound
 from blazar.reconcile.periodic.tasks import SWEEP
 
 pytestmark = pytest.mark.usefixtures("hosts")
 
-NOBODY = "11111111-2222-4333-8444-555555555555"
+MISSING_ID = "11111111-2222-4333-8444-555555555555"
 
 
 @dataclass(frozen=True, slots=True)
 class Managers:
-    """Work as soon as they are told to."""
+    """Waker that runs the managers' work at once."""
 
     work: Callable[[], None]
 
@@ -32,12 +33,12 @@ class Managers:
 
 
 def working(world: World) -> Context:
-    """Return the context beside managers that run."""
+    """Return a context whose waker runs the managers' work."""
     return replace(world.context, waker=Managers(world.work))
 
 
 def in_error(world: World) -> dict[str, str]:
-    """Return a lease whose start was refused once."""
+    """Return a lease whose first start was refused."""
     lease = world.create("now", 60)
     with world.failing("compute.create_aggregate", status=400):
         world.work()
@@ -53,7 +54,7 @@ class TestHistory:
         assert leases.history(world.context, Namespace(lease_id=lease["id"])) == 0
 
         lines = capsys.readouterr().out.splitlines()
-        assert lines[0] == f"2031-01-01 00:00:20  create  ({LESSEE.user} {_request_of(lines[0])})"
+        assert lines[0] == f"2031-01-01 00:00:20 UTC  create  ({LESSEE.user} {_request_of(lines[0])})"
         assert [each.split("  ")[2] for each in lines if "  lease.status  " in each] == [
             "PENDING -> STARTING",
             "STARTING -> ACTIVE",
@@ -62,6 +63,20 @@ class TestHistory:
         ]
         reservation = lease["reservations"][0]["id"]
         assert any(f"reservation.status  {reservation}  pending -> active" in each for each in lines)
+
+    def test_of_a_lease_by_its_name(self, world: World, capsys: pytest.CaptureFixture[str]) -> None:
+        lease = world.create("now", 10)
+
+        assert leases.history(world.context, Namespace(lease_id=lease["name"])) == 0
+
+        assert "  create  " in capsys.readouterr().out
+
+    def test_a_name_that_several_leases_have_is_refused_with_their_ids(self, world: World) -> None:
+        first, second = world.create("now", 10), world.create("now", 10)
+        assert first["name"] == second["name"]
+
+        with pytest.raises(Conflict, match=f"{first['id']}.*{second['id']}|{second['id']}.*{first['id']}"):
+            leases.retry(world.context, Namespace(lease_id=first["name"]))
 
     def test_of_a_lease_that_is_gone_too(self, world: World, capsys: pytest.CaptureFixture[str]) -> None:
         lease = world.create(60, 120)
@@ -80,8 +95,8 @@ class TestHistory:
         assert "pending -> error: compute.create_aggregate failed by script" in capsys.readouterr().out
 
     def test_of_nothing(self, world: World, capsys: pytest.CaptureFixture[str]) -> None:
-        assert leases.history(world.context, Namespace(lease_id=NOBODY)) == 1
-        assert NOBODY in capsys.readouterr().err
+        assert leases.history(world.context, Namespace(lease_id=MISSING_ID)) == 1
+        assert MISSING_ID in capsys.readouterr().err
 
 
 class TestRetry:
@@ -108,11 +123,11 @@ class TestRetry:
 
     def test_an_unknown_lease_is_said_to_be_unknown(self, world: World) -> None:
         with pytest.raises(LeaseNotFound):
-            leases.retry(world.context, Namespace(lease_id=NOBODY))
+            leases.retry(world.context, Namespace(lease_id=MISSING_ID))
 
 
 class TestRepair:
-    def test_what_somebody_took_away_is_made_again(
+    def test_what_was_removed_by_hand_is_restored(
         self, world: World, capsys: pytest.CaptureFixture[str]
     ) -> None:
         lease = world.create("now", 60)
@@ -130,7 +145,7 @@ class TestRepair:
         assert world.members(lease) == {host}
         assert capsys.readouterr().out.endswith(f"{lease['id']} is ACTIVE\n")
 
-    def test_what_is_still_amiss_is_said(self, world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_remaining_problems_are_printed(self, world: World, capsys: pytest.CaptureFixture[str]) -> None:
         lease = in_error(world)
 
         assert leases.repair(working(world), Namespace(lease_id=lease["id"], wait=5)) == 1
@@ -139,12 +154,33 @@ class TestRepair:
         assert f"{lease['id']} is ERROR" in said
         assert "failed by script" in said
 
-    def test_without_a_manager_nobody_looks(self, world: World, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_without_a_manager_it_times_out(self, world: World, capsys: pytest.CaptureFixture[str]) -> None:
         lease = world.create("now", 60)
 
         assert leases.repair(world.context, Namespace(lease_id=lease["id"], wait=1)) == 1
 
-        assert "was not looked at" in capsys.readouterr().err
+        assert "was not reconciled in time" in capsys.readouterr().err
+
+
+class TestHosts:
+    def test_they_are_refreshed_by_name_or_id(self, world: World, capsys: pytest.CaptureFixture[str]) -> None:
+        hosts.list_hosts(world.context, Namespace(format="json"))
+        ids = {each["hypervisor_hostname"]: each["id"] for each in json.loads(capsys.readouterr().out)}
+        aggregate = world.cloud.add_aggregate("rack", "az2")
+        world.cloud.compute.add_host(aggregate.id, "h2")
+
+        assert hosts.refresh(world.context, Namespace(names=["h1", ids["h2"]])) == 0
+
+        first, second = capsys.readouterr().out.splitlines()
+        assert first.startswith("h2: availability_zone")
+        assert second == "2 hosts were read again, 1 have changed"
+
+    def test_a_host_that_is_not_registered_is_named(
+        self, world: World, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert hosts.refresh(world.context, Namespace(names=[MISSING_ID])) == 1
+
+        assert capsys.readouterr().err == f"{MISSING_ID}: is not registered\n"
 
 
 class TestFloatingIPs:
@@ -171,7 +207,7 @@ class TestSweep:
     @pytest.fixture(autouse=True)
     def leftover(self, world: World) -> None:
         know_a_lease(world.context.store)
-        world.cloud.compute.create_aggregate(NOBODY, f"blazar_{NOBODY}", {"blazar:owner": "project"})
+        world.cloud.compute.create_aggregate(MISSING_ID, f"blazar_{MISSING_ID}", {"blazar:owner": "project"})
 
     def test_a_dry_run_says_what_there_is_and_does_nothing(
         self, world: World, capsys: pytest.CaptureFixture[str]
@@ -180,7 +216,7 @@ class TestSweep:
 
         assert sweeping.sweep(world.context, Namespace(dry_run=True)) == 0
 
-        assert capsys.readouterr().out == f"aggregate:{NOBODY}\n1 left over\n"
+        assert capsys.readouterr().out == f"aggregate:{MISSING_ID}\n1 left over\n"
         assert world.snapshot() == before
 
     def test_a_manager_removes_it_when_it_has_seen_it_twice(
@@ -189,12 +225,12 @@ class TestSweep:
         assert sweeping.sweep(working(world), Namespace(dry_run=False)) == 0
 
         assert "after 10 minutes" in capsys.readouterr().out
-        assert NOBODY in world.aggregates()
+        assert MISSING_ID in world.aggregates()
         world.pass_time(11)
-        assert NOBODY not in world.aggregates()
+        assert MISSING_ID not in world.aggregates()
 
     def test_nothing_is_asked_of_managers_where_nothing_is_left(self, world: World) -> None:
-        (found,) = (each for each in world.cloud.compute.list_aggregates() if each.name == NOBODY)
+        (found,) = (each for each in world.cloud.compute.list_aggregates() if each.name == MISSING_ID)
         world.cloud.compute.delete_aggregate(found.id)
 
         sweeping.sweep(world.context, Namespace(dry_run=False))
@@ -205,3 +241,56 @@ class TestSweep:
 
 def _request_of(line: str) -> str:
     return line.rpartition(" ")[2].removesuffix(")")
+
+
+class TestOutbox:
+    @pytest.fixture
+    def given_up(self, world: World) -> list[int]:
+        """Two messages whose delivery has failed permanently."""
+        world.create(60, 120)
+        world.create(60, 120)
+        with world.context.store.begin() as transaction:
+            found = [each.id for each in transaction.outbox.list(failed=False, limit=9)]
+            for each in found:
+                transaction.outbox.fail(each, world.clock.now(), "the bus refused it")
+            transaction.commit()
+        world.work()
+        return found
+
+    def test_what_was_given_up_is_listed_and_shown(
+        self, world: World, given_up: list[int], capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        assert outbox.list_messages(world.context, Namespace(waiting=False, limit=10)) == 0
+        *listed, summary = capsys.readouterr().out.splitlines()
+        assert [each.split("  ")[0] for each in listed] == [str(each) for each in given_up]
+        assert all("lease.create" in each and "the bus refused it" in each for each in listed)
+        assert summary == "2 messages failed"
+
+        assert outbox.show(world.context, Namespace(id=given_up[0])) == 0
+        assert '"status": "PENDING"' in capsys.readouterr().out
+        assert outbox.show(world.context, Namespace(id=999)) == 1
+
+    def test_it_is_sent_again(self, world: World, given_up: list[int]) -> None:
+        sent = len(world.sent.payloads)
+
+        assert outbox.resend(world.context, Namespace(ids=[given_up[0], 999], all=False)) == 1
+        world.work()
+        assert len(world.sent.payloads) == sent + 1
+
+        assert outbox.resend(world.context, Namespace(ids=[], all=True)) == 0
+        world.work()
+        assert len(world.sent.payloads) == sent + 2
+
+    def test_it_is_deleted(self, world: World, given_up: list[int]) -> None:
+        assert outbox.purge(world.context, Namespace(ids=given_up[:1], all=False)) == 0
+        with world.context.store.read() as transaction:
+            assert [each.id for each in transaction.outbox.list(failed=True, limit=9)] == given_up[1:]
+
+        assert outbox.purge(world.context, Namespace(ids=[], all=True)) == 0
+        with world.context.store.read() as transaction:
+            assert transaction.outbox.list(failed=True, limit=9) == ()
+
+    def test_nothing_is_done_where_nothing_is_named(self, world: World, given_up: list[int]) -> None:
+        assert outbox.purge(world.context, Namespace(ids=[], all=False)) == 1
+        with world.context.store.read() as transaction:
+            assert len(transaction.outbox.list(failed=True, limit=9)) == 2

@@ -1,4 +1,4 @@
-"""Each program from its command line."""
+"""Each program, run from the command line."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_the_schema_goes_up_and_down(tmp_path: Path) -> None:
 
 
 def test_the_schema_can_be_printed_instead(tmp_path: Path) -> None:
-    text = "[database]\nconnection = postgresql+psycopg2://nobody@127.0.0.1/none\n"
+    text = "[database]\nconnection = postgresql+psycopg2://unknown@127.0.0.1/none\n"
 
     done = run(
         "blazar.cmd.db_manage", "--config-file", _configuration(tmp_path, text), "upgrade", "head", "--sql"
@@ -163,7 +163,7 @@ def test_the_upgrade_check_notices_a_schema_that_is_not_current(tmp_path: Path) 
     assert (before.returncode, after.returncode) == (2, 0), before.stderr + after.stderr
     assert f"not at {HEAD}" in before.stdout
     assert "Not checked: the schema is not current" in before.stdout
-    for found in ("No resource is promised twice", "Nova has the aggregate freepool", "Nothing is left over"):
+    for found in ("No resource is reserved twice", "Nova has the aggregate freepool", "has no leftovers"):
         assert found in after.stdout
 
 
@@ -192,12 +192,12 @@ def test_an_operator_has_hosts_read_again(tmp_path: Path) -> None:
     run("blazar.cmd.db_manage", *options, "upgrade", "head")
 
     everything = run("blazar.cmd.manage", *options, "host", "refresh")
-    unknown = run("blazar.cmd.manage", *options, "host", "refresh", "nobody")
+    unknown = run("blazar.cmd.manage", *options, "host", "refresh", "unknown")
 
     assert (before.returncode, everything.returncode, unknown.returncode) == (1, 0, 1)
     assert "the schema is not current" in before.stderr
     assert everything.stdout == "0 hosts were read again, 0 have changed\n"
-    assert unknown.stderr.endswith("nobody: is not registered\n")
+    assert unknown.stderr.endswith("unknown: is not registered\n")
 
 
 def test_an_operator_asks_for_what_is_left_over_and_for_a_lease(tmp_path: Path) -> None:
@@ -206,13 +206,13 @@ def test_an_operator_asks_for_what_is_left_over_and_for_a_lease(tmp_path: Path) 
     run("blazar.cmd.db_manage", *options, "upgrade", "head")
 
     sweep = run("blazar.cmd.manage", *options, "sweep", "--dry-run")
-    lease = run("blazar.cmd.manage", *options, "lease", "history", "nobody's")
+    lease = run("blazar.cmd.manage", *options, "lease", "history", "unknown")
     floatingips = run("blazar.cmd.manage", *options, "floatingip", "check")
 
     assert floatingips.stdout == "0 floating IPs were compared with Neutron, 0 have failed\n"
     assert (sweep.returncode, sweep.stdout) == (0, "0 left over\n"), sweep.stderr
     assert (lease.returncode, lease.stdout) == (1, "")
-    assert lease.stderr.endswith("nobody's: nothing is known of such a lease\n")
+    assert lease.stderr.endswith("unknown: there is no history of such a lease\n")
 
 
 def test_an_operator_sees_which_hosts_are_sound(
@@ -273,7 +273,7 @@ def _consumers(connection: amqp.Connection, queue: str) -> int:
         ),
         (
             "cloud = openstack\n[nova]\nnova_client_version = many",
-            "[nova] nova_client_version: many is neither",
+            "[nova] nova_client_version: must be 2, 2.<number> or latest, not many",
         ),
     ],
 )

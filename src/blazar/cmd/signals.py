@@ -1,4 +1,4 @@
-"""Ending when asked to."""
+"""Shutdown on signals."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import threading
 
 
 def stop_event() -> threading.Event:
-    """Return an event that is set when the process is asked to end (SIGTERM, SIGINT)."""
+    """Return an event that is set when the process receives SIGTERM or SIGINT."""
     event = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: event.set())

@@ -10,7 +10,8 @@ from typing import Any, Final
 import sqlalchemy as sa
 from oslo_db.exception import DBDuplicateEntry
 
-from blazar.db.tables import events, leases, work
+from blazar.db.tables import events, leases, reservations, work
+from blazar.db.waiting import list_waiting
 from blazar.domain.errors import ConcurrentUpdate
 from blazar.domain.lease import EventStatus, EventType, LeaseStatus
 from blazar.ports.work import PERIODIC_TASKS, Claim, WaitingLease
@@ -122,6 +123,10 @@ class SqlWork:
         """Return whether a key is due or claimed."""
         is_open = sa.or_(work.c.due_at <= now, work.c.claim_deadline.is_not(None))
         return self._connection.scalar(sa.select(work.c.key).where(work.c.key == key, is_open)) is not None
+
+    def list_waiting(self, before: datetime) -> tuple[WaitingLease, ...]:
+        """Return the leases that wait, oldest first, in one statement."""
+        return list_waiting(self._connection, before)
 
     def next_due(self, now: datetime) -> datetime | None:
         """Return when the next key is or was due, or the next claim expires; None for never."""

@@ -1,4 +1,4 @@
-"""What is wanted from Keystone. ``CloudUnavailable`` and ``CloudRefused`` may come from any call."""
+"""Port: Keystone. Any call may raise ``CloudUnavailable`` or ``CloudRefused``."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trust:
-    """Rights of one user in a project that another one may use."""
+    """A delegation of one user's rights in a project to another user."""
 
     id: str
     trustor_user_id: str
@@ -16,11 +16,27 @@ class Trust:
     project_id: str | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    """A project of any domain."""
+
+    id: str
+    name: str
+    domain_id: str
+
+
+class Projects(Protocol):
+    """The projects of all domains. Listing them requires an administrator."""
+
+    def list_projects(self, name: str) -> tuple[Project, ...]:
+        """Return the projects with this name, at most one per domain."""
+
+
 class Trusts(Protocol):
-    """Trusts. Keystone lets only the trustor and administrators delete one."""
+    """Trusts. Keystone lets only the trustor and administrators delete a trust."""
 
     def own_user_id(self) -> str:
-        """Return the user whose rights are used here."""
+        """Return the id of the user whose rights these calls use."""
 
     def find_trust(self, trust_id: str) -> Trust | None:
         """Return a trust, or None."""

@@ -24,7 +24,62 @@ class Claim:
     attempts: int
     due_at: datetime
     taken_from: str | None = None
-    """Who had the claim before, and let it run out; None if it was free."""
+    """The previous owner, whose claim expired; None if the key was unclaimed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitingReservation:
+    """A reservation that waits, or is in error."""
+
+    id: ReservationId
+    resource_type: str
+    status: ReservationStatus
+    problem: str | None
+    """None if its only problem is failed resources without a replacement."""
+    since: datetime | None
+    """Time of the last change of the reservation, at which this problem began."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitingLease:
+    """A lease that waits, with the reservations that explain why; there may be none."""
+
+    id: LeaseId
+    name: str
+    project_id: str | None
+    status: LeaseStatus
+    is_deleting: bool
+    end: datetime
+    changed_at: datetime | None
+    """Time of the last change of the lease."""
+    due_at: datetime | None
+    """Due time of its next or current reconcile pass; None if none is planned."""
+    attempts: int
+    """The number of consecutive failed passes."""
+    owner: str | None
+    claim_deadline: datetime | None
+    reservations: tuple[WaitingReservation, ...] = ()
+
+    @property
+    def since(self) -> datetime | None:
+        """Return when the lease began to wait, as far as is known."""
+        known = [each.since for each in self.reservations if each.since is not None]
+        return min(known, default=self.changed_at)
+
+    def worker_at(self, now: datetime) -> str | None:
+        """Return the manager that works on the lease; None if none has a valid claim."""
+        return None if self.claim_deadline is None or self.claim_deadline <= now else self.owner
+
+    def next_try(self, now: datetime) -> datetime | None:
+        """Return when a manager continues by itself; None if it does not.
+
+        A reservation in error is left alone until its lease ends or an operator or lessee changes the lease.
+        """
+        is_over = self.is_deleting or self.end <= now
+        is_refused = all(each.status is ReservationStatus.ERROR for each in self.reservations)
+        if self.reservations and is_refused and not self.attempts and not is_over:
+            return None
+        return self.due_at
 
 
 class WorkStore(Protocol):
@@ -43,7 +98,15 @@ class WorkStore(Protocol):
         """Return leases without planned work that may need some; those that ended normally are omitted."""
 
     def is_due(self, key: str, now: datetime) -> bool:
-        """Return whether a key is due, or somebody is at it."""
+        """Return whether a key is due or claimed."""
+
+    def list_waiting(self, before: datetime) -> tuple[WaitingLease, ...]:
+        """Return the leases that wait, oldest first, in one statement.
+
+        A lease waits if one of its reservations has a problem or holds failed resources without replacement,
+        if its last reconcile pass failed, if a pass is due since *before*, or if its status says that
+        an operation is in progress and the lease has not changed since *before*.
+        """
 
     def next_due(self, now: datetime) -> datetime | None:
         """Return when something will next be due, or was, or a claim run out; None for never.

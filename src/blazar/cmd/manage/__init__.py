@@ -1,4 +1,4 @@
-"""``blazar-manage``: what an operator does by hand, on the database and the cloud of the configuration."""
+"""``blazar-manage``: operators' commands on the configured database and cloud."""
 
 from __future__ import annotations
 
@@ -9,32 +9,31 @@ from oslo_config import cfg
 
 from blazar import config
 from blazar.cmd.contexts import make_context
-from blazar.cmd.manage import floatingips, hosts, leases, quotas, stock, sweeping, takeover
-from blazar.domain.errors import BlazarError
-from blazar.manager.plugins import PluginError
-from blazar.ports.old_service import CannotTakeOver
+from blazar.cmd.installation import make_conf
+from blazar.cmd.manage import discovery, floatingips, hosts, leases, outbox, quotas, sweeping, takeover
+from blazar.cmd.problems import run
+from blazar.known_options import check_keys
 
 
 def main() -> int:
-    """Run one sub-command.
+    """Run a sub-command.
 
     Returns:
-        0; 1 if it could not be done for everything that was named.
+        The exit code: 0 for success; 1 if the command failed, or failed for some of its arguments.
     """
-    conf = config.make_conf(
-        sys.argv[1:],
-        "blazar-manage",
-        conf=cfg.CONF,
-        cli_options=[cfg.SubCommandOpt("command", title="sub-commands", handler=_add_parsers)],
-    )
+    return run("blazar-manage", _run)
+
+
+def _run() -> int:
+    command = cfg.SubCommandOpt("command", title="sub-commands", handler=add_parsers)
+    conf = make_conf(sys.argv[1:], "blazar-manage", [command], cfg.CONF)
     config.set_up_logging(conf)
-    try:
-        return int(conf.command.run(make_context(conf), conf.command))
-    except (PluginError, BlazarError, CannotTakeOver) as error:
-        print(f"blazar-manage: {error}", file=sys.stderr)
-        return 1
+    context = make_context(conf)
+    check_keys(conf, without={"enforcement"}, plugin_groups=context.plugins)
+    return int(conf.command.run(context, conf.command))
 
 
-def _add_parsers(parsers: Any) -> None:
-    for each in (hosts, floatingips, stock, leases, quotas, sweeping, takeover):
+def add_parsers(parsers: Any) -> None:
+    """Add all sub-commands."""
+    for each in (hosts, floatingips, discovery, leases, outbox, quotas, sweeping, takeover):
         each.add_parsers(parsers)

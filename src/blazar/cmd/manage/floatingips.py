@@ -5,38 +5,55 @@ from __future__ import annotations
 from typing import Any
 
 from blazar.booking.context import Context
-from blazar.reconcile.periodic.floatingip_check import check_floatingips
 from blazar.cmd.manage.operators import operator
+from blazar.cmd.manage.rendering import add_format, present
 from blazar.domain.floatingips import FloatingIP
+from blazar.reconcile.periodic.floatingip_check import check_floatingips
 
 
 def add_parsers(parsers: Any) -> None:
     """Add the sub-commands."""
     parser = parsers.add_parser("floatingip", help="registered floating IPs")
     verbs = parser.add_subparsers(required=True)
-    listing = verbs.add_parser("list", help="say of each floating IP whether it can be had")
+    listing = verbs.add_parser("list", help="list floating IPs with their health")
+    add_format(listing)
     listing.set_defaults(run=list_floatingips)
     check = verbs.add_parser("check", help="compare floating IPs with Neutron now")
+    add_format(check)
     check.set_defaults(run=compare)
 
 
 def list_floatingips(context: Context, arguments: Any) -> int:
     """Print the health of every floating IP; return 0."""
-    for each in _registered(context):
-        print(f"{each.address} of network {each.network_id} is {each.diagnosis}")
+    found = _registered(context)
+    document = [
+        {
+            "id": each.id,
+            "address": each.address,
+            "network_id": each.network_id,
+            "subnet_id": each.subnet_id,
+            "health": each.diagnosis.health,
+            "problem": each.diagnosis.problem or None,
+        }
+        for each in found
+    ]
+    lines = (f"{each.address} of network {each.network_id} is {each.diagnosis}" for each in found)
+    present(arguments, document, lines)
     return 0
 
 
 def compare(context: Context, arguments: Any) -> int:
-    """Compare with Neutron and print what is wrong; return 1 if something is.
+    """Compare floating IPs with Neutron and print the problems; return 1 if there are any.
 
     Raises:
-        CloudUnavailable: Neutron does not answer.
+        CloudUnavailable: Neutron does not respond.
     """
     failed = check_floatingips(context, operator())
-    for address, problem in failed.items():
-        print(f"{address}: {problem}")
-    print(f"{len(_registered(context))} floating IPs were compared with Neutron, {len(failed)} have failed")
+    compared = len(_registered(context))
+    problems = [{"address": address, "problem": problem} for address, problem in failed.items()]
+    summary = f"{compared} floating IPs were compared with Neutron, {len(failed)} have failed"
+    lines = [*(f"{address}: {problem}" for address, problem in failed.items()), summary]
+    present(arguments, {"compared": compared, "failed": problems}, lines)
     return 1 if failed else 0
 
 

@@ -6,41 +6,56 @@ import sys
 from typing import Any
 
 from blazar.booking.context import Context
-from blazar.reconcile.periodic.host_refresh import refresh_hosts
 from blazar.cmd.manage.operators import operator
+from blazar.cmd.manage.rendering import add_format, present
+from blazar.reconcile.periodic.host_refresh import refresh_hosts
 
 
 def add_parsers(parsers: Any) -> None:
     """Add the sub-commands."""
     host = parsers.add_parser("host", help="registered hosts").add_subparsers(required=True)
-    listing = host.add_parser("list", help="say of each host whether it is sound, disabled or has failed")
+    listing = host.add_parser("list", help="list hosts with their health: sound, disabled or failed")
+    add_format(listing)
     listing.set_defaults(run=list_hosts)
     again = host.add_parser("refresh", help="read hosts from Nova and Placement again")
-    again.add_argument("names", nargs="*", metavar="name", help="hypervisor host names; all by default")
+    again.add_argument(
+        "names", nargs="*", metavar="name", help="hypervisor host names or ids; all by default"
+    )
     again.set_defaults(run=refresh)
 
 
 def list_hosts(context: Context, arguments: Any) -> int:
     """Print the health of every host; return 0."""
     with context.store.read() as transaction:
-        hosts = transaction.hosts.list()
-    for each in sorted(hosts, key=lambda each: each.hypervisor_hostname):
-        print(f"{each.hypervisor_hostname} is {each.diagnosis}")
+        hosts = sorted(transaction.hosts.list(), key=lambda each: each.hypervisor_hostname)
+    document = [
+        {
+            "id": each.id,
+            "hypervisor_hostname": each.hypervisor_hostname,
+            "service_name": each.service_name,
+            "health": each.diagnosis.health,
+            "problem": each.diagnosis.problem or None,
+        }
+        for each in hosts
+    ]
+    present(arguments, document, (f"{each.hypervisor_hostname} is {each.diagnosis}" for each in hosts))
     return 0
 
 
 def refresh(context: Context, arguments: Any) -> int:
-    """Read hosts again and print what has changed; return 1 if one could not be read."""
-    names = set(arguments.names)
+    """Read hosts again and print the changes; return 1 if a host could not be read."""
     with context.store.read() as transaction:
-        registered = {each.hypervisor_hostname for each in transaction.hosts.list()}
+        hosts = transaction.hosts.list()
+    registered = {each.hypervisor_hostname for each in hosts}
+    name_of = {str(each.id): each.hypervisor_hostname for each in hosts}
+    names = {name_of.get(each, each) for each in arguments.names}
     unregistered = sorted(names - registered)
     result = refresh_hosts(context, operator(), names=names or None)
     for name, changes in result.changed.items():
         print(f"{name}: {changes}")
     problems = {
         **dict.fromkeys(unregistered, "is not registered"),
-        **dict.fromkeys(result.unknown, "Nova does not know it any more"),
+        **dict.fromkeys(result.unknown, "Nova has no such hypervisor any more"),
         **result.failed,
     }
     for name, problem in problems.items():

@@ -1,17 +1,20 @@
-"""``blazar-manage lease``: what became of a lease, and having it looked at or tried again."""
+"""``blazar-manage lease``: the history of a lease, and its repair or retry."""
 
 from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Any
 
-from blazar.booking.context import Context
 from blazar.app.leases import read_lease, update_lease
+from blazar.booking.context import Context
+from blazar.cmd.manage.lease_list import add_listing
 from blazar.cmd.manage.operators import operator
+from blazar.cmd.manage.rendering import add_format, present, shown
 from blazar.domain.dates import format_date
+from blazar.domain.errors import Conflict
 from blazar.domain.lease import Lease, ReservationStatus
 from blazar.ports.manager import Caller
 from blazar.ports.store import JournalEntry
@@ -22,55 +25,62 @@ _POLL = timedelta(milliseconds=200)
 def add_parsers(parsers: Any) -> None:
     """Add the sub-commands."""
     lease = parsers.add_parser("lease", help="single leases").add_subparsers(required=True)
-    past = lease.add_parser("history", help="print all that happened to a lease, also to one that is gone")
-    past.add_argument("lease_id")
+    add_listing(lease)
+    past = lease.add_parser("history", help="print all events of a lease, also after its deletion")
+    past.add_argument("lease_id", metavar="lease", help="id or name")
+    add_format(past)
     past.set_defaults(run=history)
-    again = lease.add_parser("retry", help="have what is in error tried again")
-    again.add_argument("lease_id")
+    again = lease.add_parser("retry", help="retry the reservations that are in error")
+    again.add_argument("lease_id", metavar="lease", help="id or name")
     again.set_defaults(run=retry)
-    look = lease.add_parser("repair", help="have a lease compared with the cloud now, and mended")
-    look.add_argument("lease_id")
-    look.add_argument("--wait", type=float, default=10, help="seconds to wait for what comes of it; 10")
+    look = lease.add_parser("repair", help="compare a lease with the cloud now and repair it")
+    look.add_argument("lease_id", metavar="lease", help="id or name")
+    look.add_argument("--wait", type=float, default=10, help="seconds to wait for the result; 10")
     look.set_defaults(run=repair)
 
 
 def history(context: Context, arguments: Any) -> int:
-    """Print the journal of a lease; return 1 if there is none."""
-    entries = _journal(context, arguments.lease_id)
-    for each in entries:
-        print(_line(each))
+    """Print the journal of a lease and its damaged rows; return 1 if there is no journal."""
+    lease_id = _id_of(context, arguments.lease_id)
+    entries = _journal(context, lease_id)
+    with context.store.read() as transaction:
+        lease = transaction.leases.find(lease_id)
+    damage = [] if lease is None else list(_damage(lease))
+    present(
+        arguments, [_entry_document(each) for each in entries], [*(_line(each) for each in entries), *damage]
+    )
     if not entries:
-        print(f"{arguments.lease_id}: nothing is known of such a lease", file=sys.stderr)
+        print(f"{arguments.lease_id}: there is no history of such a lease", file=sys.stderr)
     return 0 if entries else 1
 
 
 def retry(context: Context, arguments: Any) -> int:
-    """Have what is in error tried again; return 1 if nothing is.
+    """Schedule a retry of the reservations in error; return 1 if there are none.
 
     Raises:
-        BlazarError: There is no such lease, it is over, or its resources cannot be had.
+        BlazarError: The lease does not exist, is over, or its resources are not available.
     """
-    lease = read_lease(context, arguments.lease_id)
+    lease = read_lease(context, _id_of(context, arguments.lease_id))
     failed = [each for each in lease.reservations if each.status is ReservationStatus.ERROR]
     if not failed:
         print(f"{lease.id} is {lease.status}, and none of its reservations is in error", file=sys.stderr)
         return 1
     caller = Caller(user_id=operator(), project_id=lease.project_id)
-    # As by any change: to what it is already.
+    # Any update retries; this one changes nothing.
     after = update_lease(context, caller, lease.id, {"end_date": format_date(lease.end)})
-    print(f"{lease.id} is {after['status']}; a manager tries again what was in error:")
+    print(f"{lease.id} is {after['status']}; a manager will retry:")
     for each in failed:
         print(f"  {each.resource_type} {each.id}: {each.problem}")
     return 0
 
 
 def repair(context: Context, arguments: Any) -> int:
-    """Have a lease looked at now and print what comes of it; return 1 if something is still amiss.
+    """Reconcile a lease now and print the result; return 1 if a problem remains.
 
     Raises:
-        LeaseNotFound: There is none.
+        LeaseNotFound: The lease does not exist.
     """
-    lease = read_lease(context, arguments.lease_id)
+    lease = read_lease(context, _id_of(context, arguments.lease_id))
     before = len(_journal(context, lease.id))
     now = context.clock.now()
     with context.store.begin() as transaction:
@@ -83,7 +93,7 @@ def repair(context: Context, arguments: Any) -> int:
     for each in _journal(context, lease.id)[before:]:
         print(_line(each))
     if not _is_looked_at(context, lease):
-        print(f"{lease.id} was not looked at: does a blazar-manager run?", file=sys.stderr)
+        print(f"{lease.id} was not reconciled in time: is a blazar-manager running?", file=sys.stderr)
         return 1
     return _say_how_it_is(context, lease)
 
@@ -92,20 +102,44 @@ def _say_how_it_is(context: Context, lease: Lease) -> int:
     with context.store.read() as transaction:
         found = transaction.leases.find(lease.id)
     if found is None:
-        print(f"{lease.id} is gone")
+        print(f"{lease.id} no longer exists")
         return 0
-    print(f"{found.id} is {found.status}")
+    print(f"{found.id} is {found.status}" + (f": {found.damage}" if found.damage else ""))
     amiss = [each for each in found.reservations if each.problem or each.missing_resources]
     for each in amiss:
         print(f"  {each.resource_type} {each.id} is {each.status}: {each.problem or 'resources are missing'}")
     return 1 if amiss else 0
 
 
+def _damage(lease: Lease) -> Iterator[str]:
+    """Yield a line for each damaged row of a lease."""
+    if lease.damage is not None:
+        yield f"lease {lease.id} is {lease.status}: {lease.damage}"
+    for each in lease.reservations:
+        if each.is_damaged:
+            yield f"{each.resource_type} {each.id} is {each.status}: {each.problem}"
+
+
 def _is_looked_at(context: Context, lease: Lease) -> bool:
-    """Return whether nothing is to be done now about a lease that was due."""
+    """Return whether a lease that was due is not due any more."""
     now = context.clock.now()
     with context.store.read() as transaction:
         return not transaction.work.is_due(lease.id, now)
+
+
+def _id_of(context: Context, reference: str) -> str:
+    """Return the id of a lease by id or name; if no lease has the name, return *reference*.
+
+    Raises:
+        Conflict: Several leases have the name.
+    """
+    with context.store.read() as transaction:
+        if transaction.leases.find(reference) is not None:
+            return reference
+        found = [str(each.id) for each in transaction.leases.list() if each.name == reference]
+    if len(found) > 1:
+        raise Conflict(f"{len(found)} leases are named {reference}: give an id, one of {', '.join(found)}")
+    return found[0] if found else reference
 
 
 def _journal(context: Context, lease_id: str) -> Sequence[JournalEntry]:
@@ -114,6 +148,18 @@ def _journal(context: Context, lease_id: str) -> Sequence[JournalEntry]:
 
 
 def _line(entry: JournalEntry) -> str:
-    parts = [f"{entry.at:%Y-%m-%d %H:%M:%S}", entry.event, entry.reservation_id, entry.reason]
+    parts = [shown(entry.at), entry.event, entry.reservation_id, entry.reason]
     by = " ".join(each for each in (entry.actor, entry.request_id) if each)
     return "  ".join(each for each in parts if each) + (f"  ({by})" if by else "")
+
+
+def _entry_document(entry: JournalEntry) -> dict[str, object]:
+    return {
+        "at": entry.at,
+        "event": entry.event,
+        "lease_id": entry.lease_id,
+        "reservation_id": entry.reservation_id,
+        "reason": entry.reason or None,
+        "actor": entry.actor or None,
+        "request_id": entry.request_id,
+    }

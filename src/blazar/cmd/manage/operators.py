@@ -1,4 +1,4 @@
-"""Who is at the keyboard."""
+"""The operator who runs a command."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ import getpass
 
 
 def operator() -> str:
-    """Return what the journal says of who did it."""
+    """Return the name recorded in the journal for the operator."""
     return f"blazar-manage of {getpass.getuser()}"

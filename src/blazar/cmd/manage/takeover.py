@@ -1,4 +1,4 @@
-"""``blazar-manage import`` and ``trust``: taking over a database of the existing service."""
+"""``blazar-manage import`` and ``trust``: import of the database of an existing service."""
 
 from __future__ import annotations
 
@@ -6,69 +6,72 @@ from typing import Any
 
 from blazar.booking.context import Context
 from blazar.cmd.manage.operators import operator
+from blazar.cmd.manage.rendering import add_format, present
 from blazar.db.old_service.reader import SqlOldService
-from blazar.takeover.report import report
+from blazar.takeover.report import as_document, report
 from blazar.takeover.taking import take_over
 from blazar.takeover.trusts import delete_trusts, list_trusts
 
-_URL = "URL of its database, as in mysql+pymysql://user:password@host/blazar"
+_URL = "URL of its database, for example mysql+pymysql://user:password@host/blazar"
 
 
 def add_parsers(parsers: Any) -> None:
     """Add the sub-commands."""
-    taking = parsers.add_parser("import", help="take over the database of an existing installation")
+    taking = parsers.add_parser("import", help="import the database of an existing installation")
     taking.add_argument(
-        "--from", dest="source", required=True, metavar="URL", help=f"{_URL}; it is only read"
+        "--from", dest="source", required=True, metavar="URL", help=f"{_URL}; it is not changed"
     )
     taking.add_argument("--dry-run", action="store_true", help="only print what would be imported")
     taking.add_argument(
-        "--limit", type=int, default=0, help="name so many findings of each kind; 0, the default, for all"
+        "--limit", type=int, default=0, help="maximum number of findings of each kind to print; 0 for all"
     )
+    add_format(taking)
     taking.set_defaults(run=import_all)
-    trust = parsers.add_parser("trust", help="Keystone trusts that an existing installation has left")
+    trust = parsers.add_parser("trust", help="Keystone trusts left by an existing installation")
     verbs = trust.add_subparsers(required=True)
     for name, run, text in (
-        ("list", print_trusts, "say which there are, and what they were made for"),
-        ("delete", delete, "delete them; the existing installation cannot be used any more"),
+        ("list", print_trusts, "list the trusts and the objects for which they were created"),
+        ("delete", delete, "delete the trusts; the existing installation is then unusable"),
     ):
         verb = verbs.add_parser(name, help=text)
         verb.add_argument("--from", dest="source", required=True, metavar="URL", help=_URL)
         verb.set_defaults(run=run)
-        if name == "delete":
+        if name == "list":
+            add_format(verb)
+        else:
             verb.add_argument(
-                "--trustee", metavar="ID", help="user to whom they give rights; the service's own by default"
+                "--trustee", metavar="ID", help="user to whom they give rights; the service's user by default"
             )
 
 
 def import_all(context: Context, arguments: Any) -> int:
-    """Import everything and print the report; return 0, whatever was found.
+    """Import everything and print the report; return 0 regardless of its findings.
 
     Raises:
-        CannotTakeOver: The database cannot be taken over; nothing was written.
-        BlazarError: It was interrupted; it can be done again.
+        CannotTakeOver: The database cannot be imported; nothing was written.
+        BlazarError: The import was interrupted; it can be repeated.
     """
     service = SqlOldService(arguments.source)
     result = take_over(context, service, operator(), is_dry_run=arguments.dry_run)
-    for line in report(result, service.name, arguments.limit):
-        print(line)
+    present(arguments, as_document(result, service.name), report(result, service.name, arguments.limit))
     return 0
 
 
 def print_trusts(context: Context, arguments: Any) -> int:
-    """Print the trusts that the database names; return 0. Raises CannotTakeOver."""
+    """Print the trusts in the database; return 0. Raises CannotTakeOver."""
     found = list_trusts(SqlOldService(arguments.source).read())
-    for each in found:
-        print(f"{each.id}: {', '.join(each.made_for)}")
-    print(f"{len(found)} trusts")
+    document = [{"id": each.id, "made_for": list(each.made_for)} for each in found]
+    lines = [*(f"{each.id}: {', '.join(each.made_for)}" for each in found), f"{len(found)} trusts"]
+    present(arguments, document, lines)
     return 0
 
 
 def delete(context: Context, arguments: Any) -> int:
-    """Delete the trusts that the database names; return 1 if some are still there.
+    """Delete the trusts in the database; return 1 if some remain.
 
     Raises:
         CannotTakeOver: The database cannot be read.
-        CloudUnavailable: Keystone does not answer; it can be done again.
+        CloudUnavailable: Keystone does not respond; the command can be repeated.
     """
     old = SqlOldService(arguments.source).read()
     deleted = kept = 0

@@ -1,0 +1,110 @@
+"""``blazar-manage lease list``: all leases, and those that are waiting, as operators see them."""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from app.world import World
+
+from blazar.cmd.manage import lease_list
+
+pytestmark = pytest.mark.usefixtures("hosts")
+
+Output = pytest.CaptureFixture[str]
+
+
+def listed(world: World, capsys: Output, *, waiting: bool = True) -> list[str]:
+    assert lease_list.list_leases(world.context, Namespace(waiting=waiting, format="text")) == 0
+    return capsys.readouterr().out.splitlines()
+
+
+def documents(world: World, capsys: Output, *, waiting: bool = True) -> Any:
+    assert lease_list.list_leases(world.context, Namespace(waiting=waiting, format="json")) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_all_leases_are_listed(world: World, capsys: Output) -> None:
+    lease = world.create(60, 120)
+
+    assert listed(world, capsys, waiting=False) == [
+        f"{lease['id']}  night  PENDING  2031-01-01 01:00:00 UTC to 2031-01-01 02:00:00 UTC  project project"
+    ]
+    assert documents(world, capsys, waiting=False) == [
+        {
+            "id": lease["id"],
+            "name": "night",
+            "project_id": "project",
+            "user_id": "user",
+            "status": "PENDING",
+            "start_at": "2031-01-01T01:00:00Z",
+            "end_at": "2031-01-01T02:00:00Z",
+            "is_degraded": False,
+        }
+    ]
+
+
+def test_a_name_does_not_steer_the_terminal(world: World, capsys: Output) -> None:
+    world.change(world.create(60, 120), name="red \x1b[31m")
+
+    [line] = listed(world, capsys, waiting=False)
+
+    assert "red \N{REPLACEMENT CHARACTER}[31m" in line
+
+
+def test_a_lease_that_is_as_it_should_be_does_not_wait(world: World, capsys: Output) -> None:
+    world.create("now", 60)
+    world.create(60, 120)
+    world.work()
+
+    assert listed(world, capsys) == ["0 leases wait"]
+    assert documents(world, capsys) == []
+
+
+def test_a_lease_says_what_it_waits_for_and_when_it_is_tried_again(world: World, capsys: Output) -> None:
+    lease = world.create("now", 60)
+    with world.failing("compute.create_aggregate"):
+        world.work()
+
+    [found] = documents(world, capsys)
+    first, second, summary = listed(world, capsys)
+
+    assert (found["id"], found["name"], found["status"]) == (lease["id"], "night", "STARTING")
+    assert (found["failed_attempts"], found["manager"], found["note"]) == (1, None, None)
+    assert "2031-01-01T00:00:20" < found["next_try_at"] <= "2031-01-01T00:00:22"
+    [reason] = found["reservations"]
+    assert (reason["status"], reason["since"]) == ("pending", found["since"])
+    assert "compute.create_aggregate failed by script" in reason["reason"]
+    assert first.startswith(
+        f"{lease['id']}  night  STARTING  since 2031-01-01 00:00:20 UTC  1 failed attempts"
+    )
+    assert "next try at 2031-01-01 00:00:2" in first
+    assert second == f"  physical:host {reason['id']} is pending: {reason['reason']}"
+    assert summary == "1 leases wait"
+
+
+def test_a_lease_in_error_waits_for_a_retry(world: World, capsys: Output) -> None:
+    world.create("now", 60)
+    with world.failing("compute.create_aggregate", status=400):
+        world.pass_time(1)
+
+    [found] = documents(world, capsys)
+    first, *_ = listed(world, capsys)
+
+    assert (found["status"], found["next_try_at"]) == ("ERROR", None)
+    assert first.endswith("no further try: blazar-manage lease retry")
+
+
+def test_a_lease_waits_that_no_manager_starts(world: World, capsys: Output) -> None:
+    world.create("now", 60)
+    world.clock.advance(timedelta(minutes=1))
+
+    [found] = documents(world, capsys)
+    first, note, _ = listed(world, capsys)
+
+    assert (found["status"], found["reservations"]) == ("PENDING", [])
+    assert "PENDING" in first
+    assert note == f"  {found['note']}" == "  no manager has continued with it: is a blazar-manager running?"
