@@ -1,15 +1,18 @@
-"""Requests about leases, from JSON to types: parsed once, where they enter."""
+"""Parsing of requests about leases: JSON becomes types where it enters."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from blazar.app.leases.limits import check_amounts, check_conditions, check_number_of_reservations
 from blazar.booking.context import Context, Plugin
-from blazar.domain.dates import check_new_dates, parse_date
+from blazar.booking.specs import rendered_spec
+from blazar.domain.dates import check_new_dates, counted_as_now, parse_date
 from blazar.domain.errors import CannotChange, InvalidParameter, MissingParameter
 from blazar.domain.lease import Lease, LeaseId, Reservation, ReservationId
+from blazar.domain.requirements import Requirement
 
 JsonObject = Mapping[str, object]
 
@@ -18,7 +21,7 @@ MAX_NAME_LENGTH = 80
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewReservation:
-    """A part of a lease that is asked for. It has its id from the beginning, for what is named after it."""
+    """A requested reservation. It has its id from the start, because objects are named after it."""
 
     id: ReservationId
     resource_type: str
@@ -28,7 +31,7 @@ class NewReservation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewLease:
-    """A lease that is asked for, with the ids that it will have. ``before_end`` is as it was sent."""
+    """A requested lease, with the ids that it will have. ``before_end`` is the value as sent."""
 
     id: LeaseId
     name: str
@@ -39,29 +42,31 @@ class NewLease:
 
 
 def parse_new_lease(context: Context, body: JsonObject) -> NewLease:
-    """Return the lease that a request asks for.
+    """Return the lease that a request describes.
 
     Raises:
-        BadRequest: In the order of rest-api 5.1.3: missing keys, dates, then each reservation.
+        BadRequest: Checked in this order: missing keys, dates, then each reservation.
     """
     missing = [key for key in ("name", "start_date", "end_date") if body.get(key) is None]
     if missing:
         raise MissingParameter(*missing)
     items = _objects(body.get("reservations"))
+    check_number_of_reservations(context.settings.leases.limits, items)
     for item in items:
         if item.get("resource_type") is None:
             raise MissingParameter("resource_type")
     now = context.clock.now()
-    start = parse_date("start_date", body["start_date"], now)
+    start = counted_as_now(parse_date("start_date", body["start_date"], now), now)
     end = parse_date("end_date", body["end_date"], now)
     check_new_dates(start, end, now)
+    reservations = _new_reservations(context, items)
     return NewLease(
         id=LeaseId(context.new_id()),
         name=parse_name(body["name"]),
         start=start,
         end=end,
         before_end=body.get("before_end_date"),
-        reservations=tuple(_new_reservation(context, item) for item in items),
+        reservations=reservations,
     )
 
 
@@ -79,12 +84,11 @@ def parse_name(value: object) -> str:
 
 
 def parse_changes(context: Context, lease: Lease, value: object) -> Mapping[ReservationId, JsonObject]:
-    """Return what an update asks of which reservation.
+    """Return the requested changes of each reservation.
 
     Raises:
-        MissingParameter, InvalidParameter: An element without ``id``, or with one that the lease
-            does not have.
-        CannotChange: A ``resource_type`` that is not the reservation's.
+        MissingParameter, InvalidParameter: An element has no ``id``, or one that is not in the lease.
+        CannotChange: The ``resource_type`` differs from that of the reservation.
     """
     known = {each.id: each for each in lease.reservations}
     changes: dict[ReservationId, JsonObject] = {}
@@ -101,6 +105,13 @@ def parse_changes(context: Context, lease: Lease, value: object) -> Mapping[Rese
         if reservation.id in changes:
             raise InvalidParameter("reservations", f"names {reservation.id} twice")
         changes[reservation.id] = item
+    plugins = context.plugins
+    specs = {each.id: rendered_spec(plugins.get(each.resource_type), each) for each in lease.reservations}
+    check_amounts(
+        context.settings.leases.limits,
+        [{**specs[each], **changes.get(each, {})} for each in specs],
+        specs.values(),
+    )
     return changes
 
 
@@ -108,8 +119,23 @@ def _check_type(reservation: Reservation, item: JsonObject) -> None:
     wanted = item.get("resource_type", reservation.resource_type)
     if wanted != reservation.resource_type:
         raise CannotChange(
-            f"resource_type: reservation {reservation.id} is {reservation.resource_type}; that is fixed"
+            f"resource_type: reservation {reservation.id} has {reservation.resource_type}; it cannot change"
         )
+
+
+def _new_reservations(context: Context, items: Sequence[JsonObject]) -> tuple[NewReservation, ...]:
+    limits = context.settings.leases.limits
+    reservations: list[NewReservation] = []
+
+    def requirements() -> Iterator[Requirement]:
+        for item in items:
+            new = _new_reservation(context, item)
+            reservations.append(new)
+            yield new.plugin.requirement(new.spec)
+
+    check_amounts(limits, items)
+    check_conditions(limits, requirements())
+    return tuple(reservations)
 
 
 def _new_reservation(context: Context, item: JsonObject) -> NewReservation:

@@ -1,0 +1,16 @@
+"""Use cases of leases: each stores the intent in one transaction, and the reconciler carries it out."""
+
+from blazar.app.leases.create import create_lease
+from blazar.app.leases.delete import delete_lease
+from blazar.app.leases.read import get_lease, list_lease_allocations, list_leases, read_lease
+from blazar.app.leases.update import update_lease
+
+__all__ = [
+    "create_lease",
+    "delete_lease",
+    "get_lease",
+    "list_lease_allocations",
+    "list_leases",
+    "read_lease",
+    "update_lease",
+]

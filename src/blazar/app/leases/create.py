@@ -1,0 +1,163 @@
+"""Creating a lease: resources are searched and claimed; the reconciler provides them at the start."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+from blazar.app.leases.requests import NewLease, parse_new_lease
+from blazar.app.properties import hidden_in_request
+from blazar.app.request_work import RequestWork, request_work
+from blazar.booking import event_types
+from blazar.booking.assignments import exists_ahead
+from blazar.booking.context import Context
+from blazar.booking.retrying import retrying
+from blazar.booking.scheduling import first_pass_of, wake_for
+from blazar.booking.search import Found, Search, find_resources
+from blazar.booking.transitions import announce, record_request
+from blazar.booking.views import JsonObject, lease_view
+from blazar.domain.dates import before_end_for_new
+from blazar.domain.interval import Interval
+from blazar.domain.lease import (
+    Allocation,
+    Event,
+    EventType,
+    Lease,
+    LeaseStatus,
+    Reservation,
+)
+from blazar.domain.quotas import Held
+from blazar.domain.requirements import Requirement
+from blazar.plugins.contract import Wish
+from blazar.ports.manager import Caller
+
+
+def create_lease(context: Context, caller: Caller, body: JsonObject) -> JsonObject:
+    """Return a new lease with its resources reserved; it has no items in the cloud yet.
+
+    Raises:
+        BadRequest: The request is invalid; nothing is stored.
+        NotFound: The request names an object that the caller cannot see; nothing is stored.
+        Conflict: The resources are not available; nothing is stored.
+    """
+    request = parse_new_lease(context, body)
+    before_end = before_end_for_new(
+        request.before_end, request.start, request.end, context.settings.leases.before_end_lead
+    )
+    with context.log_context.working_on(lease_id=request.id):
+        work = request_work(context, caller, caller.project_id)
+        request = _looked_up(request, work)
+        with work.undone_on_failure(), work.enforcing.aborted_on_failure():
+            lease = retrying(
+                context,
+                lambda attempt: _create_once(context, caller, request, work, before_end, attempt),
+            )
+    wake_for(context, first_pass_of(context, lease))
+    return lease_view(lease, context.plugins)
+
+
+def _looked_up(request: NewLease, work: RequestWork) -> NewLease:
+    """Return the request completed with facts that only the caller can see."""
+    reservations = tuple(
+        replace(each, spec=work.look_up(each.plugin, each.id, each.spec)) for each in request.reservations
+    )
+    return replace(request, reservations=reservations)
+
+
+def _create_once(
+    context: Context,
+    caller: Caller,
+    request: NewLease,
+    work: RequestWork,
+    before_end: datetime | None,
+    attempt: int,
+) -> Lease:
+    now = context.clock.now()
+    window = Interval(request.start, request.end)
+    searches = [
+        Search(
+            plugin=each.plugin,
+            wish=Wish(
+                spec=each.spec,
+                window=window,
+                now=now,
+                cleaning_time=context.settings.leases.cleaning_time,
+                hidden=hidden_in_request(context, caller, each.plugin.requirement(each.spec), Requirement()),
+            ),
+        )
+        for each in request.reservations
+    ]
+    found = find_resources(context, searches, attempt)
+    lease = _with_what_exists(context, _new_lease(caller, request, work, before_end, now))
+    holdings = dict(zip((each.id for each in lease.reservations), found.chosen, strict=True))
+    work.quota.check_new(
+        [
+            Held(resource_type=each.resource_type, window=window, count=1, share=share)
+            for each in lease.reservations
+            for share in holdings[each.id].values()
+        ]
+    )
+    work.enforcing.check_create(lease, holdings)
+    work.quota.prepare()
+    booked = _allocations(lease, window, found)
+    with context.store.begin() as transaction:
+        with work.quota.kept(transaction):
+            transaction.allocations.claim(found.generations, adding=booked)
+            transaction.leases.insert(lease)
+            transaction.allocations.insert(booked)
+        transaction.work.plan({lease.id: first_pass_of(context, lease)})
+        record_request(context, transaction, lease, "create", caller)
+        announce(context, transaction, lease, event_types.CREATED, now)
+        work.enforcing.commit(transaction)
+        transaction.commit()
+    return lease
+
+
+def _with_what_exists(context: Context, lease: Lease) -> Lease:
+    """Return the lease with the reservations marked as deployed for which the request created items."""
+    reservations = tuple(
+        replace(each, is_deployed=exists_ahead(context, lease, each)) for each in lease.reservations
+    )
+    return replace(lease, reservations=reservations)
+
+
+def _new_lease(
+    caller: Caller, request: NewLease, work: RequestWork, before_end: datetime | None, now: datetime
+) -> Lease:
+    times = {EventType.START: request.start, EventType.END: request.end}
+    if before_end is not None:
+        times[EventType.BEFORE_END] = before_end
+    return Lease(
+        id=request.id,
+        name=request.name,
+        user_id=caller.user_id,
+        project_id=caller.project_id,
+        start=request.start,
+        end=request.end,
+        status=LeaseStatus.PENDING,
+        reservations=tuple(
+            Reservation(
+                id=each.id,
+                lease_id=request.id,
+                resource_type=each.resource_type,
+                spec=work.provide(each.plugin, each.id, None, each.spec),
+                created_at=now,
+                updated_at=now,
+            )
+            for each in request.reservations
+        ),
+        events=tuple(
+            Event(id=work.context.new_id(), event_type=event_type, time=time, created_at=now)
+            for event_type, time in sorted(times.items(), key=lambda each: each[1])
+        ),
+        created_at=now,
+        updated_at=now,
+    )
+
+
+def _allocations(lease: Lease, window: Interval, found: Found) -> list[Allocation]:
+    return [
+        Allocation(resource_id=resource_id, reservation_id=reservation.id, window=window, share=share)
+        for reservation, chosen in zip(lease.reservations, found.chosen, strict=True)
+        for resource_id, share in chosen.items()
+    ]

@@ -1,0 +1,73 @@
+"""Deleting a lease."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+from blazar.app.leases.read import read_lease
+from blazar.app.leases.waiting import wait_for_lease
+from blazar.booking.context import Context
+from blazar.booking.enforcement import tell_end
+from blazar.booking.retrying import retrying
+from blazar.booking.transitions import erase_lease, record_request
+from blazar.domain.interval import Interval
+from blazar.domain.lease import EventStatus, EventType, Lease, Owner
+from blazar.domain.lifecycle import has_ended, has_started, with_status
+from blazar.ports.manager import Caller
+from blazar.ports.store import DELETE, Transaction
+
+
+def delete_lease(context: Context, caller: Caller, lease_id: str, expected: Owner | None = None) -> None:
+    """Delete a lease in any status, and wait for a bounded time until it is gone.
+
+    Raises:
+        LeaseNotFound: No such lease exists.
+        OwnerMismatch: The lease does not belong to the *expected* owner; never raised if that is None.
+        Unavailable: The clock of this manager is wrong.
+    """
+    first = read_lease(context, lease_id, expected)
+    context.clock_guard.check()
+    is_gone = retrying(
+        context,
+        lambda attempt: _delete_once(
+            context, caller, read_lease(context, lease_id, expected) if attempt else first
+        ),
+    )
+    if not is_gone:
+        context.waker.wake()
+        deadline = context.clock.now() + context.settings.leases.delete_wait
+        wait_for_lease(context, lease_id, deadline, lambda lease: lease is None)
+
+
+def _delete_once(context: Context, caller: Caller, lease: Lease) -> bool:
+    """Record the deletion; return whether the lease is already gone because it had no items in the cloud."""
+    if lease.is_deleting:
+        return False
+    now = context.clock.now()
+    doomed = with_status(replace(lease, is_deleting=True))
+    with context.store.begin() as transaction:
+        if lease.get_event_status(EventType.END) is EventStatus.UNDONE:
+            tell_end(context, transaction, lease)
+        if any(each.is_deployed for each in lease.reservations):
+            transaction.leases.replace(lease, doomed, now)
+            _end_allocations(transaction, lease, now)
+            transaction.work.schedule([lease.id], now)
+        else:
+            erase_lease(context, transaction, lease, doomed)
+            transaction.work.forget(lease.id)
+        record_request(context, transaction, lease, DELETE, caller)
+        transaction.commit()
+    return not any(each.is_deployed for each in lease.reservations)
+
+
+def _end_allocations(transaction: Transaction, lease: Lease, now: datetime) -> None:
+    """Make the resources of a lease that has begun available to others from now on."""
+    if has_ended(lease) or not (has_started(lease) or lease.start < now):
+        return
+    reservation_ids = [each.id for each in lease.reservations]
+    held = transaction.allocations.of_reservations(reservation_ids)
+    transaction.allocations.touch({each.resource_id for each in held})
+    if now < lease.end:
+        window = Interval.at_least_an_instant(lease.start, now)
+        transaction.allocations.move(reservation_ids, window, began_at=lease.start)

@@ -1,0 +1,68 @@
+"""Reading leases."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Final
+
+from blazar.booking.context import Context
+from blazar.booking.views import JsonObject, held_view, lease_view
+from blazar.domain.errors import LeaseNotFound, OwnerMismatch
+from blazar.domain.lease import Lease, Owner
+from blazar.ports.manager import WrittenObjects
+
+_AT_ONCE: Final = 1_000
+"""Leases in memory at once while a list of all leases is built, apart from their texts."""
+
+
+def list_leases(context: Context, project_id: str | None) -> Sequence[JsonObject]:
+    """Return the leases of a project, or of all projects for None."""
+    return WrittenObjects(_list_texts(context, project_id))
+
+
+def get_lease(context: Context, lease_id: str) -> JsonObject:
+    """Return a lease. Raises LeaseNotFound."""
+    return lease_view(read_lease(context, lease_id), context.plugins)
+
+
+def list_lease_allocations(context: Context, lease_id: str) -> Sequence[JsonObject]:
+    """Return the resources that the reservations of a lease hold now, with names. Raises LeaseNotFound."""
+    lease = read_lease(context, lease_id)
+    types = {each.id: each.resource_type for each in lease.reservations}
+    with context.store.read() as transaction:
+        held = transaction.allocations.list_held(lease.id)
+    return [held_view(each, types[each.reservation_id]) for each in held if each.reservation_id in types]
+
+
+def read_lease(context: Context, lease_id: str, expected: Owner | None = None) -> Lease:
+    """Return a lease as a value.
+
+    Raises:
+        LeaseNotFound: No such lease exists.
+        OwnerMismatch: The lease does not belong to the *expected* owner; never raised if that is None.
+    """
+    with context.store.read() as transaction:
+        lease = transaction.leases.find(lease_id)
+    if lease is None:
+        raise LeaseNotFound(lease_id[:64])
+    if expected is not None and lease.owner != expected:
+        raise OwnerMismatch(lease.id, project_id=lease.project_id, user_id=lease.user_id)
+    return lease
+
+
+def _list_texts(context: Context, project_id: str | None) -> Sequence[str]:
+    """Return the views of a project's leases, or of all for None, each as ASCII JSON, oldest first.
+
+    For a lease that was listed before at its present revision, only the revision is read.
+    """
+    with context.store.read() as transaction:
+        revisions = transaction.leases.list_revisions(project_id)
+        texts = context.lease_cache.recall(revisions)
+        unknown = [each for each in revisions if each not in texts]
+        for start in range(0, len(unknown), _AT_ONCE):
+            for lease in transaction.leases.get_many(unknown[start : start + _AT_ONCE]):
+                view = lease_view(lease, context.plugins)
+                text = texts[lease.id] = json.dumps(view, separators=(",", ":"))
+                context.lease_cache.keep(lease.id, lease.revision, text)
+    return [texts[each] for each in revisions]

@@ -1,0 +1,208 @@
+"""Changes of a lease: name, dates, reservations. A refused change leaves the lease as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+
+from blazar.app.leases.plan import Plan, plan_change
+from blazar.app.leases.read import read_lease
+from blazar.app.leases.releasing import releasing
+from blazar.app.leases.requests import JsonObject, parse_name
+from blazar.app.leases.waiting import wait_for_lease
+from blazar.app.request_work import RequestWork, request_work
+from blazar.booking import event_types
+from blazar.booking.context import Context
+from blazar.booking.retrying import retrying
+from blazar.booking.scheduling import next_pass_of, reschedule_missing, wake_for
+from blazar.booking.transitions import announce, record_request
+from blazar.booking.views import lease_view
+from blazar.domain.errors import InvalidLeaseStatus
+from blazar.domain.lease import (
+    Allocation,
+    EventStatus,
+    EventType,
+    Lease,
+    LeaseStatus,
+    Owner,
+)
+from blazar.ports.manager import Caller
+from blazar.ports.store import Transaction
+
+_KEYS = ("name", "start_date", "end_date", "before_end_date", "reservations")
+
+IN_TRANSITION = frozenset({LeaseStatus.CREATING, LeaseStatus.STARTING, LeaseStatus.UPDATING})
+"""Statuses that are followed by one that allows changes."""
+
+
+def update_lease(
+    context: Context, caller: Caller, lease_id: str, body: JsonObject, expected: Owner | None = None
+) -> JsonObject:
+    """Return the lease after a change of its name, dates or reservations.
+
+    If the lease is starting, wait for a bounded time. A change of only the name never waits.
+
+    Raises:
+        LeaseNotFound: No such lease exists.
+        OwnerMismatch: The lease does not belong to the *expected* owner; never raised if that is None.
+        Unavailable: The clock of this manager is wrong.
+        InvalidLeaseStatus: The lease is being deleted, or did not settle within that time.
+        BadRequest, Conflict: The change is invalid or not possible; the lease is unchanged.
+    """
+    first = read_lease(context, lease_id, expected)
+    context.clock_guard.check()
+    work = request_work(context, caller, first.project_id)
+
+    def read() -> Lease:
+        return read_lease(context, lease_id, expected)
+
+    def update(present: Lease) -> Lease:
+        return retrying(
+            context,
+            lambda attempt: _update_once(
+                context, caller, work, read() if attempt else present, body, attempt
+            ),
+        )
+
+    with work.undone_on_failure(), work.enforcing.aborted_on_failure():
+        lease = _once_settled(context, first, read, update)
+    work.succeed(lease)
+    wake_for(context, next_pass_of(context, lease))
+    return lease_view(lease, context.plugins)
+
+
+def _once_settled(
+    context: Context, lease: Lease, read: Callable[[], Lease], update: Callable[[Lease], Lease]
+) -> Lease:
+    """Return the result of *update* once the status of the lease allows it. Raises as *read* and *update* do.
+
+    Args:
+        context: The context; its settings limit the time.
+        lease: The lease as it was read before.
+        read: Reads the lease again.
+        update: Changes the lease, as it was read.
+    """
+    deadline = context.clock.now() + context.settings.leases.update_wait
+    while True:
+        try:
+            return update(lease)
+        except InvalidLeaseStatus as error:
+            # A lease that was read as PENDING may be STARTING when the change is stored.
+            if not error.may_settle or not wait_for_lease(context, lease.id, deadline, _is_settled):
+                raise
+        lease = read()
+
+
+def _is_settled(lease: Lease | None) -> bool:
+    return lease is None or lease.status not in IN_TRANSITION
+
+
+def _update_once(
+    context: Context, caller: Caller, work: RequestWork, lease: Lease, body: JsonObject, attempt: int
+) -> Lease:
+    """Return the lease after the change that *body* requests; see :func:`update_lease`.
+
+    Raises:
+        ConcurrentUpdate: The lease or a resource was changed concurrently; read the lease again.
+    """
+    asked = {key: body[key] for key in _KEYS if body.get(key) is not None}
+    if not asked:
+        return lease
+    renamed = replace(lease, name=parse_name(asked["name"])) if "name" in asked else lease
+    if set(asked) == {"name"}:
+        return _rename(context, caller, lease, renamed)
+    # A change of dates is refused for a TERMINATING lease as for one that has ended.
+    if lease.status in IN_TRANSITION or lease.status is LeaseStatus.DELETING:
+        raise InvalidLeaseStatus(lease.id, lease.status, may_settle=lease.status in IN_TRANSITION)
+    plan = plan_change(context, work, lease, renamed, asked, attempt)
+    work.enforcing.check_update(
+        lease,
+        {each.reservation.id: each.before for each in plan.bookings},
+        plan.lease,
+        {each.reservation.id: each.after for each in plan.bookings},
+    )
+    work.quota.prepare()
+    changes = [(each.reservation.id, each.before, each.after) for each in plan.bookings]
+    with releasing(context, lease, changes) as released:
+        now = context.clock.now()
+        with context.store.begin() as transaction:
+            with work.quota.kept(transaction):
+                changed = transaction.leases.replace(lease, plan.lease, now)
+                _book(transaction, lease, plan)
+            if plan.frees_anything(lease):
+                reschedule_missing(context, transaction)
+            transaction.allocations.insert(released.to_be_cleaned)
+            if released.claim is None:
+                transaction.work.schedule([lease.id], next_pass_of(context, changed))
+            else:
+                transaction.work.finish(released.claim, now, 0)
+            record_request(context, transaction, changed, "update", caller, _summary(context, lease, changed))
+            _announce(context, transaction, lease, changed, now)
+            work.enforcing.commit(transaction)
+            transaction.commit()
+    return changed
+
+
+def _announce(
+    context: Context, transaction: Transaction, before: Lease, changed: Lease, now: datetime
+) -> None:
+    """Queue the notifications of a change. They show the status UPDATING, as consumers expect."""
+    shown = replace(changed, status=LeaseStatus.UPDATING)
+    notice, again = (each.find_event(EventType.BEFORE_END) for each in (before, changed))
+    was_given = notice is not None and notice.status is not EventStatus.UNDONE
+    if was_given and again is not None and again.status is EventStatus.UNDONE:
+        announce(context, transaction, shown, event_types.BEFORE_END_REVOKED, now)
+    announce(context, transaction, shown, event_types.UPDATED, now)
+
+
+def _rename(context: Context, caller: Caller, lease: Lease, renamed: Lease) -> Lease:
+    with context.store.begin() as transaction:
+        changed = transaction.leases.replace(lease, renamed, context.clock.now())
+        record_request(context, transaction, changed, "rename", caller)
+        transaction.commit()
+    return changed
+
+
+def _book(transaction: Transaction, lease: Lease, plan: Plan) -> None:
+    reservation_ids = [each.reservation.id for each in plan.bookings]
+    transaction.allocations.claim(plan.generations)
+    untouched = {
+        resource_id
+        for each in plan.bookings
+        for resource_id in each.before
+        if resource_id not in plan.generations
+    }
+    transaction.allocations.touch(untouched)
+    for each in plan.bookings:
+        transaction.allocations.remove(each.reservation.id, each.dropped)
+    transaction.allocations.move(reservation_ids, plan.window, began_at=lease.start)
+    transaction.allocations.insert(
+        [
+            Allocation(
+                resource_id=resource_id,
+                reservation_id=each.reservation.id,
+                window=plan.ahead,
+                share=share,
+            )
+            for each in plan.bookings
+            for resource_id, share in each.added.items()
+        ]
+    )
+
+
+def _summary(context: Context, before: Lease, after: Lease) -> str:
+    """Return a summary of the change, for the journal."""
+    changed = [
+        f"{name}: {old:%Y-%m-%d %H:%M} -> {new:%Y-%m-%d %H:%M}"
+        for name, old, new in (("start", before.start, after.start), ("end", before.end, after.end))
+        if old != new
+    ]
+    changed += [
+        f"reservation {new.id}: {dict(context.plugin_for(new.resource_type).encode(new.spec))}"
+        for old, new in zip(before.reservations, after.reservations, strict=True)
+        if old.spec != new.spec
+    ]
+    if before.status is LeaseStatus.ERROR:
+        changed.append("retry after error")
+    return "; ".join(changed)

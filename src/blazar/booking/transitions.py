@@ -1,0 +1,223 @@
+"""Records written with every change of a lease: the journal and notifications, in the same transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from blazar.booking import event_types
+from blazar.booking.context import Context
+from blazar.booking.scheduling import reschedule_missing
+from blazar.booking.views import lease_view
+from blazar.domain.lease import EventStatus, EventType, Lease, LeaseStatus
+from blazar.domain.shown import shown_lease
+from blazar.ports.manager import Caller
+from blazar.ports.outbox import Message
+from blazar.ports.store import JournalEntry, Transaction
+
+BEFORE_END_PROBLEM = "before-end action: "
+"""Prefix of the problem of a reservation whose before-end action failed or waits."""
+
+_NOTIFIED = {
+    EventType.START: event_types.STARTED,
+    EventType.END: event_types.ENDED,
+}
+_FINISHED = (EventStatus.DONE, EventStatus.ERROR)
+_OVER = (LeaseStatus.TERMINATING, LeaseStatus.TERMINATED, LeaseStatus.DELETING)
+
+
+def record_request(
+    context: Context, transaction: Transaction, lease: Lease, event: str, caller: Caller, reason: str = ""
+) -> None:
+    """Record that *caller* requested *event* (``create``, ``update``, ``rename``, ``delete``)."""
+    transaction.journal.append(
+        [
+            JournalEntry(
+                at=context.clock.now(),
+                lease_id=lease.id,
+                event=event,
+                reason=reason,
+                actor=caller.user_id or "",
+                request_id=caller.request_id or None,
+            )
+        ]
+    )
+
+
+def announce(
+    context: Context,
+    transaction: Transaction,
+    lease: Lease,
+    event_type: str,
+    at: datetime,
+    more: Mapping[str, object] | None = None,
+) -> None:
+    """Put a notification of a lease into the outbox.
+
+    The payload contains no trust id, and no token is sent with it.
+
+    Args:
+        context: The context.
+        transaction: The transaction that stores the notification; it is sent after the commit.
+        lease: The lease as the notification shows it.
+        event_type: One of :mod:`blazar.booking.event_types`.
+        at: Time of the event.
+        more: Additional keys of the payload.
+    """
+    view = dict(shown_lease(lease_view(lease, context.plugins)))
+    payload: Mapping[str, object] = {
+        "lease_id": view.pop("id"),
+        **{key: value for key, value in view.items() if key != "trust_id"},
+        **(more or {}),
+    }
+    transaction.outbox.append([Message(event_type=event_type, lease_id=lease.id, payload=payload)], at)
+
+
+def record_changes(
+    context: Context, transaction: Transaction, before: Lease, after: Lease, actor: str, now: datetime
+) -> None:
+    """Record the changes of a reconcile pass in the journal and in notifications."""
+    transaction.journal.append(_entries(before, after, now, actor))
+    for event_type in (*_finished_events(before, after), *_turns(before, after)):
+        announce(context, transaction, after, event_type, now)
+    reasons = _before_end_failures(before, after)
+    if reasons:
+        announce(context, transaction, after, event_types.BEFORE_END_FAILED, now, {"reasons": reasons})
+
+
+def erase_lease(context: Context, transaction: Transaction, stored: Lease, shown: Lease) -> None:
+    """Delete a lease without items in the cloud, with its allocations, and announce the deletion.
+
+    Args:
+        context: The context.
+        transaction: The transaction; the caller commits it.
+        stored: The lease at the revision that was read.
+        shown: The lease as the notification shows it.
+    """
+    now = context.clock.now()
+    marked = transaction.leases.replace(stored, shown, now)
+    held = transaction.allocations.of_reservations([each.id for each in stored.reservations])
+    for reservation in stored.reservations:
+        transaction.allocations.remove(reservation.id)
+    transaction.allocations.touch({each.resource_id for each in held})
+    transaction.leases.delete(marked)
+    reschedule_missing(context, transaction)
+    announce(context, transaction, shown, event_types.DELETED, now)
+
+
+def _entries(before: Lease, after: Lease, at: datetime, actor: str) -> list[JournalEntry]:
+    """Return an entry for each changed status or flag, and for each new reason to wait."""
+    entries = []
+    if before.status is not after.status:
+        entries.append(
+            JournalEntry(
+                at=at,
+                lease_id=after.id,
+                event="lease.status",
+                reason=f"{before.status} -> {after.status}",
+                actor=actor,
+            )
+        )
+    for old, new in zip(before.reservations, after.reservations, strict=True):
+        if old.status is not new.status:
+            reason = f"{old.status} -> {new.status}" + (f": {new.problem}" if new.problem else "")
+        elif new.problem and old.problem != new.problem:
+            reason = new.problem
+        else:
+            continue
+        entries.append(
+            JournalEntry(
+                at=at,
+                lease_id=after.id,
+                reservation_id=new.id,
+                event="reservation.status" if old.status is not new.status else "reservation.waits",
+                reason=reason,
+                actor=actor,
+            )
+        )
+    entries += _flag_entries(before, after, at, actor)
+    for old_event, new_event in zip(before.events, after.events, strict=True):
+        if old_event.status is not new_event.status:
+            entries.append(
+                JournalEntry(
+                    at=at,
+                    lease_id=after.id,
+                    event="event.status",
+                    reason=f"{new_event.event_type}: {old_event.status} -> {new_event.status}",
+                    actor=actor,
+                )
+            )
+    return entries
+
+
+def _flag_entries(before: Lease, after: Lease, at: datetime, actor: str) -> list[JournalEntry]:
+    return [
+        JournalEntry(
+            at=at,
+            lease_id=after.id,
+            reservation_id=new.id,
+            event="reservation.flags",
+            reason=f"{name}: {str(is_set).lower()}",
+            actor=actor,
+        )
+        for old, new in zip(before.reservations, after.reservations, strict=True)
+        for name, was_set, is_set in (
+            ("missing_resources", old.missing_resources, new.missing_resources),
+            ("resources_changed", old.resources_changed, new.resources_changed),
+        )
+        if was_set is not is_set
+    ]
+
+
+def _finished_events(before: Lease, after: Lease) -> Sequence[str]:
+    # The notice is sent when it is due, regardless of the result of its action.
+    undone = EventStatus.UNDONE
+    is_noticed = (
+        before.get_event_status(EventType.BEFORE_END) is undone
+        and after.get_event_status(EventType.BEFORE_END) is not undone
+    )
+    return [event_types.BEFORE_END] * is_noticed + [
+        name
+        for event_type, name in _NOTIFIED.items()
+        if after.get_event_status(event_type) in _FINISHED
+        and before.get_event_status(event_type) not in _FINISHED
+    ]
+
+
+def _turns(before: Lease, after: Lease) -> Sequence[str]:
+    """Return notifications that a lease degraded, failed or healed; none for a lease that is over."""
+    if after.status in _OVER:
+        return []
+    failed = [event_types.FAILED] if _fails(before, after) else []
+    worse = [
+        new
+        for old, new in zip(before.reservations, after.reservations, strict=True)
+        if (new.missing_resources and not old.missing_resources) or new.lost_resources - old.lost_resources
+    ]
+    if worse:
+        return [*failed, event_types.DEGRADED]
+    is_healed = before.is_degraded and not after.is_degraded
+    return [*failed, event_types.HEALED] if is_healed else failed
+
+
+def _fails(before: Lease, after: Lease) -> bool:
+    return after.status is LeaseStatus.ERROR and before.status is not LeaseStatus.ERROR
+
+
+def _before_end_failures(before: Lease, after: Lease) -> Mapping[str, str]:
+    """Return the reasons by reservation if the action failed between two states of a lease."""
+    is_new = (
+        after.get_event_status(EventType.BEFORE_END) is EventStatus.ERROR
+        and before.get_event_status(EventType.BEFORE_END) is not EventStatus.ERROR
+    )
+    if not is_new:
+        return {}
+    found = {}
+    for old, new in zip(before.reservations, after.reservations, strict=True):
+        problem = next(
+            (each for each in (new.problem, old.problem) if each and each.startswith(BEFORE_END_PROBLEM)),
+            None,
+        )
+        if problem is not None:
+            found[str(new.id)] = problem.removeprefix(BEFORE_END_PROBLEM)
+    return found or {"": "not completed before the end"}
