@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -21,11 +22,25 @@ from blazar.domain.lease import (
     Reservation,
     ReservationId,
     ResourceId,
+    StoredSpec,
 )
 from blazar.ports.store import JournalEntry, Store
 
 HOUR = timedelta(hours=1)
 MINUTE = timedelta(minutes=1)
+SPEC = StoredSpec({"min": 1, "max": 1, "hypervisor_properties": "", "resource_properties": ""})
+
+
+def stored_spec(reservation: Reservation) -> Mapping[str, Any]:
+    """Return the spec of a reservation that was read without the plugins."""
+    assert isinstance(reservation.spec, StoredSpec)
+    return reservation.spec.content
+
+
+def spec_of(reservation: Reservation) -> Any:
+    """Return the spec of a reservation, a value of its plugin's type."""
+    assert not isinstance(reservation.spec, StoredSpec)
+    return reservation.spec
 
 
 def at(hours: float) -> datetime:
@@ -54,7 +69,7 @@ def make_lease(
                 id=ReservationId(f"{lease_id}-r{number}"),
                 lease_id=LeaseId(lease_id),
                 resource_type="physical:host",
-                spec={"min": 1, "max": 1},
+                spec=SPEC,
                 created_at=EPOCH,
             )
             for number in range(reservations)

@@ -29,4 +29,5 @@ def clock() -> ManualClock:
 
 @pytest.fixture
 def store(engine: sa.Engine, clock: ManualClock) -> SqlStore:
-    return SqlStore(engine, clock)
+    # Generations start at 0 here, so that tests can name them.
+    return SqlStore(engine, clock, {}, first_number=lambda: 0)

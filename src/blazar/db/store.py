@@ -1,4 +1,4 @@
-"""Transactions, and what the database's refusals mean."""
+"""Transactions, and the translation of database errors."""
 
 from __future__ import annotations
 
@@ -13,55 +13,58 @@ from sqlalchemy import exc
 
 from blazar.db.allocations import SqlAllocations
 from blazar.db.availability import SqlAvailability
+from blazar.db.discovered import SqlDiscoveredResources
 from blazar.db.engine import WRITES
 from blazar.db.floatingips import SqlFloatingIPs
 from blazar.db.hosts import SqlHosts
-from blazar.db.journal import SqlFindings, SqlJournal, SqlOutbox
+from blazar.db.journal import SqlFindings, SqlJournal
 from blazar.db.leases import SqlLeases
 from blazar.db.numbers import first_number
 from blazar.db.outbox import SqlOutbox
 from blazar.db.quotas import SqlQuotas
 from blazar.db.resources import SqlResources
-from blazar.db.stock import SqlStock
+from blazar.db.specs import SpecColumn
 from blazar.db.tables import NO_DOUBLE_PROMISE
 from blazar.db.work import SqlWork
 from blazar.domain.errors import BlazarError, ConcurrentUpdate, Unavailable
 from blazar.ports.clock import Clock
+from blazar.ports.specs import SpecCodec
 from blazar.ports.store import Store, Transaction
 
 _NO_ROOM = partial(Unavailable, "The database has no room left")
 _MEANINGS: Mapping[str, Callable[[], BlazarError]] = {
-    NO_DOUBLE_PROMISE: partial(ConcurrentUpdate, "A resource was promised to somebody else meanwhile"),
-    # PostgreSQL's library, which says so of each connection that cannot be had, for whatever reason.
+    NO_DOUBLE_PROMISE: partial(ConcurrentUpdate, "Another transaction reserved a resource meanwhile"),
+    # PostgreSQL's library uses this text for every connection that fails, whatever the cause.
     "connection to server": partial(Unavailable, "The database cannot be reached"),
     # A Galera node lost contact to the others during a commit: the outcome is unknown.
     "during COMMIT": partial(Unavailable, "The database cluster did not confirm a commit"),
     "Server shutdown in progress": partial(Unavailable, "The database is shutting down"),
     "Query execution was interrupted": partial(Unavailable, "The database interrupted a statement"),
     "database is locked": partial(ConcurrentUpdate, "The database is busy"),
-    # SQLite, PostgreSQL and MariaDB, where a disk is full.
+    # SQLite, PostgreSQL and MariaDB on a full disk.
     "disk is full": _NO_ROOM,
     "disk I/O error": _NO_ROOM,
     "No space left on device": _NO_ROOM,
     "Disk full": _NO_ROOM,
 }
-"""What errors mean that the library has no classes for, by a part of their text."""
+"""The meaning of errors without a class in the library, by a part of their text."""
 
 
 class SqlTransaction:
-    """One transaction on one connection; collections are made when they are asked for."""
+    """One transaction on one connection; collections are created on access."""
 
     def __init__(
         self, connection: sa.Connection, clock: Clock, specs: SpecColumn, first_number: Callable[[], int]
     ) -> None:
         self._connection = connection
+        self._specs = specs
         self._clock = clock
         self._first_number = first_number
 
     @property
     def leases(self) -> SqlLeases:
         """Return the leases."""
-        return SqlLeases(self._connection)
+        return SqlLeases(self._connection, self._specs)
 
     @property
     def allocations(self) -> SqlAllocations:
@@ -70,7 +73,7 @@ class SqlTransaction:
 
     @property
     def resources(self) -> SqlResources:
-        """Return the resources of every kind."""
+        """Return the resources of every type."""
         return SqlResources(self._connection)
 
     @property
@@ -110,16 +113,16 @@ class SqlTransaction:
 
     @property
     def findings(self) -> SqlFindings:
-        """Return what has to be seen twice."""
+        """Return the findings of checks."""
         return SqlFindings(self._connection)
 
     @property
     def quotas(self) -> SqlQuotas:
-        """Return what projects have reserved."""
+        """Return the reserved amounts of projects."""
         return SqlQuotas(self._connection)
 
     def commit(self) -> None:
-        """Make everything permanent."""
+        """Commit all changes."""
         self._connection.commit()
 
 
@@ -151,9 +154,9 @@ class SqlStore:
         """Begin a transaction that may write; without ``commit`` it is rolled back.
 
         Raises:
-            ConcurrentUpdate: A deadlock, the database's refusal to promise a resource twice, or a row that
-                somebody else added or removed meanwhile.
-            Unavailable: The connection was lost or could not be had, or the disk is full.
+            ConcurrentUpdate: A deadlock, the database's rejection of a double booking, or a row that
+                another transaction added or removed meanwhile.
+            Unavailable: The connection failed or was lost, or the disk is full.
         """
         with translated(), self._engine.connect() as connection:
             writing = connection.execution_options(**{WRITES: True})
@@ -161,14 +164,14 @@ class SqlStore:
 
     @contextmanager
     def read(self) -> Iterator[SqlTransaction]:
-        """Begin a transaction that only reads. Raises Unavailable."""
+        """Begin a read-only transaction. Raises Unavailable."""
         with translated(), self._engine.connect() as connection:
             yield SqlTransaction(connection, self._clock, self._specs, self._first_number)
 
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Raise ConcurrentUpdate or Unavailable where the database's refusals, or its silence, mean that."""
+    """Convert database errors to ConcurrentUpdate or Unavailable where they have that meaning."""
     try:
         yield
     except oslo_exception.DBConnectionError as error:
@@ -176,7 +179,7 @@ def translated() -> Iterator[None]:
     except oslo_exception.DBDeadlock as error:
         raise ConcurrentUpdate("The database resolved a deadlock") from error
     except (oslo_exception.DBDuplicateEntry, oslo_exception.DBReferenceError) as error:
-        raise ConcurrentUpdate("Somebody else added or removed the same thing meanwhile") from error
+        raise ConcurrentUpdate("Another transaction added or removed the same row meanwhile") from error
     except (oslo_exception.DBError, exc.DBAPIError) as error:
         text = _text_of_driver(error)
         meaning = next((meaning for part, meaning in _MEANINGS.items() if part in text), None)
@@ -188,7 +191,7 @@ def translated() -> Iterator[None]:
 
 
 def _text_of_driver(error: Exception) -> str:
-    """Return what the driver said; around it are the statement and its values, in which may be anything."""
+    """Return the driver's message without the statement and its values, which may contain any text."""
     inner = getattr(error, "inner_exception", None) or error
     return str(getattr(inner, "orig", None) or inner)
 

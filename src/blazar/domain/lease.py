@@ -91,17 +91,24 @@ class Event:
     updated_at: datetime | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class StoredSpec:
+    """A spec in its stored form: the plugin of its resource type is not enabled, or cannot read it."""
+
+    content: Mapping[str, object]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reservation:
     """A part of a lease: resources of one type.
 
-    ``spec`` is JSON that only the plugin of ``resource_type`` understands.
+    ``spec`` is a value that only the plugin of ``resource_type`` interprets, or a :class:`StoredSpec`.
     """
 
     id: ReservationId
     lease_id: LeaseId
     resource_type: str
-    spec: Mapping[str, object]
+    spec: object
     status: ReservationStatus = ReservationStatus.PENDING
     is_deployed: bool = False
     """Whether something of it may exist outside; set before the first thing is made."""

@@ -43,8 +43,8 @@ def build_context(
     plugins: Mapping[str, Plugin],
     waker: Waker,
 ) -> Context:
-    """Return what use cases and the reconciler work with, without filters of usage."""
-    store = SqlStore(engine, clock)
+    """Return the context of use cases and the reconciler, without enforcement filters."""
+    store = SqlStore(engine, clock, plugins)
     return Context(
         store=store,
         clock=clock,

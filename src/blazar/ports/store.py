@@ -254,9 +254,7 @@ class HostStore(Protocol):
     def set_property_private(self, name: str, is_private: bool, at: datetime) -> None:
         """Hide or show a property."""
 
-    def reservations_on(
-        self, host_id: ResourceId
-    ) -> tuple[tuple[ReservationId, str, Mapping[str, object]], ...]:
+    def reservations_on(self, host_id: ResourceId) -> tuple[tuple[ReservationId, str, object], ...]:
         """Return (id, resource type, spec) of every reservation that holds the host."""
 
 

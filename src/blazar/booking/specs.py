@@ -1,0 +1,66 @@
+"""The specs of reservations, including those that could not be read from their row."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from blazar.booking.context import Plugin
+from blazar.domain.lease import Reservation, StoredSpec
+from blazar.ports.damage import damaged_rows
+
+JsonObject = Mapping[str, object]
+
+_logger = logging.getLogger(__name__)
+
+
+def intact_spec(plugin: Plugin, reservation: Reservation) -> Any:
+    """Return the spec of a reservation whose row can be read. Raises the plugin's own error otherwise."""
+    spec = reservation.spec
+    return plugin.decode(spec.content) if isinstance(spec, StoredSpec) else spec
+
+
+def spec_for_work(plugin: Plugin, reservation: Reservation) -> Any:
+    """Return the spec of a reservation; if it is damaged, a substitute that only serves to end it.
+
+    Raises:
+        Exception: The plugin's own error, if it has no substitute.
+    """
+    if not isinstance(reservation.spec, StoredSpec):
+        return reservation.spec
+    least = plugin.least_spec()
+    return intact_spec(plugin, reservation) if least is None else least
+
+
+def rendered_spec(plugin: Plugin | None, reservation: Reservation) -> JsonObject:
+    """Return the spec of a reservation as its plugin renders it, or as stored if the plugin cannot.
+
+    Args:
+        plugin: The plugin of its type; None if the type is not enabled.
+        reservation: The reservation.
+    """
+    spec = reservation.spec
+    if isinstance(spec, StoredSpec):
+        return spec.content
+    for shown_by in () if plugin is None else (plugin.render, plugin.encode):
+        try:
+            return shown_by(spec)
+        except Exception:
+            # One reservation must not hide the others in a list, nor prevent the end of its lease.
+            damaged_rows.note("reservations", "spec", reservation.id)
+    return {}
+
+
+def with_notes(plugin: Plugin, reservation: Reservation, notes: JsonObject) -> Reservation:
+    """Return a reservation with the values of some keys of its stored spec, as read from the cloud."""
+    spec = reservation.spec
+    if isinstance(spec, StoredSpec):
+        return replace(reservation, spec=StoredSpec({**spec.content, **notes}))
+    try:
+        return replace(reservation, spec=plugin.decode({**plugin.encode(spec), **notes}))
+    except Exception:
+        # A faulty note must not stop the other reservations of the lease.
+        _logger.exception("plugin cannot read its own notes: reservation_id=%s", reservation.id)
+        return reservation
