@@ -1,4 +1,4 @@
-"""How leases are shown, one or many."""
+"""Representation of leases in responses, one or several."""
 
 from __future__ import annotations
 

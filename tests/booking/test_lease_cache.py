@@ -1,4 +1,4 @@
-"""What a manager keeps of the leases that it has listed."""
+"""A manager's cache of the leases that it has listed."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from blazar.booking.lease_cache import LeaseMemory
+from blazar.booking.lease_cache import LeaseCache
 from blazar.domain.lease import LeaseId
 
 A, B, C = (LeaseId(each) for each in "abc")
 
 
 def test_a_lease_is_known_at_its_revision_only() -> None:
-    memory = LeaseMemory()
+    memory = LeaseCache()
 
     memory.keep(A, 1, "one")
     memory.keep(B, 1, "other")
@@ -25,7 +25,7 @@ def test_a_lease_is_known_at_its_revision_only() -> None:
 
 
 def test_of_a_lease_the_last_that_was_read_is_known() -> None:
-    memory = LeaseMemory()
+    memory = LeaseCache()
 
     memory.keep(A, 1, "one")
     memory.keep(A, 2, "longer")
@@ -36,7 +36,7 @@ def test_of_a_lease_the_last_that_was_read_is_known() -> None:
 
 
 def test_what_was_asked_for_longest_ago_is_forgotten() -> None:
-    memory = LeaseMemory(most_characters=8)
+    memory = LeaseCache(most_characters=8)
     memory.keep(A, 0, "aaaa")
     memory.keep(B, 0, "bbbb")
     memory.recall({A: 0})
@@ -48,7 +48,7 @@ def test_what_was_asked_for_longest_ago_is_forgotten() -> None:
 
 
 def test_a_lease_that_is_too_long_is_not_kept() -> None:
-    memory = LeaseMemory(most_characters=8)
+    memory = LeaseCache(most_characters=8)
     memory.keep(A, 0, "aaaa")
 
     memory.keep(B, 0, "b" * 9)
@@ -68,7 +68,7 @@ def hasty_threads() -> Iterator[None]:
 
 @pytest.mark.usefixtures("hasty_threads")
 def test_threads_that_keep_and_recall_at_once_do_not_confuse_it() -> None:
-    memory = LeaseMemory(most_characters=200)
+    memory = LeaseCache(most_characters=200)
     ids = [LeaseId(str(number)) for number in range(40)]
 
     def work(thread: int) -> None:

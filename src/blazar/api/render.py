@@ -1,9 +1,7 @@
-"""Writing what the manager returns as API v1 shows it.
+"""Rendering of the manager's results in the format of API v1.
 
-The manager writes every instant as ISO 8601 with an offset; version 1 of the API has two formats
-without a zone, and clients parse both strictly.
-
-Source: rest-api 4.7, 9 (1, 2).
+The manager returns instants in ISO 8601 with an offset. Version 1 of the API has two formats without a zone,
+and clients parse both strictly.
 """
 
 from __future__ import annotations
@@ -21,7 +19,7 @@ def lease(value: JsonObject) -> JsonObject:
 
 
 def leases(values: Iterable[JsonObject]) -> Sequence[JsonObject]:
-    """Return leases as :func:`lease` does; those that are given are of no use any more."""
+    """Return leases in the form of :func:`lease`; the given ones must not be used again."""
     shown = cast("list[dict[str, object]]", list(values))
     for each in shown:
         show_lease(each)
@@ -29,7 +27,7 @@ def leases(values: Iterable[JsonObject]) -> Sequence[JsonObject]:
 
 
 def host(value: JsonObject) -> JsonObject:
-    """Return a host, its extra capabilities among the other keys."""
+    """Return a host, with its extra capabilities as top-level keys."""
     return with_stamps(value)
 
 
@@ -39,7 +37,7 @@ def floatingip(value: JsonObject) -> JsonObject:
 
 
 def new_floatingip(value: JsonObject) -> JsonObject:
-    """Return a floating IP that was just registered, with its stamps in the other format."""
+    """Return a newly registered floating IP, with its timestamps in the format of dates."""
     return _with_instants(value)
 
 
@@ -59,13 +57,19 @@ def allocations(value: JsonObject) -> JsonObject:
     }
 
 
+def lease_allocation(value: JsonObject) -> JsonObject:
+    """Return the allocation of a resource to a reservation."""
+    dates = {key: shown_instant(value[key]) for key in ("start_date", "end_date")}
+    return {**value, **dates}
+
+
 def resource_property(value: JsonObject) -> JsonObject:
-    """Return a resource property after a change, with its stamps in the other format."""
+    """Return a changed resource property, with its timestamps in the format of dates."""
     return _with_instants(value)
 
 
 def _with_instants(value: JsonObject) -> JsonObject:
-    """Return an object whose stamps are written like instants, as two answers have them."""
+    """Return an object with its timestamps in the format of dates, which two responses use."""
     stamps = {key: shown_instant(value[key]) for key in ("created_at", "updated_at") if key in value}
     return {**value, **stamps}
 

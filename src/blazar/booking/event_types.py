@@ -1,6 +1,6 @@
-"""What is notified of leases; ``doc/reference/notifications.md`` describes all of it.
+"""Event types of lease notifications, as described in ``doc/reference/notifications.md``.
 
-The first seven are those of the existing service (behaviour 2.7), the others are this one's.
+The first seven have the names that consumers of the previous service know; the others are new.
 """
 
 from __future__ import annotations
@@ -14,13 +14,15 @@ STARTED: Final = "lease.event.start_lease"
 BEFORE_END: Final = "lease.event.before_end_lease"
 ENDED: Final = "lease.event.end_lease"
 BEFORE_END_REVOKED: Final = "lease.event.before_end_lease.stop"
-"""The notice before the end was given, and will be given again, because the end was moved."""
+"""The before-end notice was sent and will be sent again, because the end was moved."""
+BEFORE_END_FAILED: Final = "lease.event.before_end_lease.error"
+"""The before-end action failed; the payload has the reasons."""
 FAILED: Final = "lease.error"
-"""Something of the lease could not be had."""
+"""A resource of the lease could not be provided."""
 DEGRADED: Final = "lease.degraded"
-"""Resources of the lease have failed; its flags say whether others have taken their place."""
+"""Resources of the lease have failed; its flags say whether they were replaced."""
 HEALED: Final = "lease.healed"
-"""Nothing is wrong with the lease's resources any more."""
+"""All resources of the lease are healthy again."""
 
 ALL: Final = (
     CREATED,
@@ -30,6 +32,7 @@ ALL: Final = (
     BEFORE_END,
     ENDED,
     BEFORE_END_REVOKED,
+    BEFORE_END_FAILED,
     FAILED,
     DEGRADED,
     HEALED,

@@ -1,6 +1,6 @@
-"""What leases look like to clients, kept from one list to the next.
+"""Cache of leases in the form in which clients list them.
 
-To make 5,000 leases of their rows takes most of a second, and between two lists hardly any of them changes.
+Building 5,000 leases from their rows takes most of a second, and few leases change between two lists.
 """
 
 from __future__ import annotations
@@ -13,23 +13,23 @@ from typing import Final
 from blazar.domain.lease import LeaseId
 
 MOST_CHARACTERS: Final = 16 * 2**20
-"""Of about 10,000 leases of one reservation each; a character is a byte."""
+"""Enough for about 10,000 leases with one reservation each; a character takes one byte."""
 
 
-class LeaseMemory:
-    """Texts of leases by id and revision; safe for use by several threads.
+class LeaseCache:
+    """Texts of leases by id and revision; thread-safe.
 
-    What it knows is never taken for what is there: who asks has read the revisions from the database. A lease
-    at a revision is the same for ever, because each write moves the revision on, and no id is given to two
-    leases; so nothing here has to be told of changes, by whichever manager they are, nor of deletions. What
-    was asked for longest ago is forgotten first.
+    Entries are valid only at the revision that the caller has just read from the database. A lease at a given
+    revision never changes, because each write increases the revision and ids are not reused. The cache
+    therefore needs no notice of changes or deletions, by any manager. The least recently used entries are
+    dropped first.
     """
 
     def __init__(self, most_characters: int = MOST_CHARACTERS) -> None:
-        """Make a memory of nothing.
+        """Create an empty cache.
 
         Args:
-            most_characters: How long the texts in it may be together.
+            most_characters: Maximum total length of the texts.
         """
         self._most = most_characters
         self._lock = threading.Lock()
@@ -38,11 +38,11 @@ class LeaseMemory:
 
     @property
     def characters(self) -> int:
-        """Return how long the texts are together."""
+        """Return the total length of the texts."""
         return self._characters
 
     def recall(self, revisions: Mapping[LeaseId, int]) -> dict[LeaseId, str]:
-        """Return the texts of those leases that are known at just these revisions."""
+        """Return the texts of the leases that are cached at exactly these revisions."""
         found = {}
         with self._lock:
             for lease_id, revision in revisions.items():
@@ -53,7 +53,7 @@ class LeaseMemory:
         return found
 
     def keep(self, lease_id: LeaseId, revision: int, text: str) -> None:
-        """Know a lease's text from now on, instead of that of another revision."""
+        """Cache a lease's text, replacing the text of any other revision."""
         with self._lock:
             self._forget(lease_id)
             self._known[lease_id] = (revision, text)

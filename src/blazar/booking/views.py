@@ -1,22 +1,23 @@
-"""What clients see: values as JSON with the REST API's keys; instants in ISO 8601 with their offset."""
+"""JSON as clients see it, with the keys of the REST API; instants in ISO 8601 with their offset."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
 from blazar.booking.context import Plugin
+from blazar.booking.specs import rendered_spec
+from blazar.domain.discovered import DiscoveredResource
 from blazar.domain.floatingips import FloatingIP
 from blazar.domain.hosts import Host, ResourceProperty
 from blazar.domain.lease import Event, Lease, Reservation
-from blazar.domain.stock import StockedResource
-from blazar.ports.store import BookedWindow
+from blazar.ports.store import BookedWindow, HeldResource
 
 JsonObject = Mapping[str, object]
 
 
 def lease_view(lease: Lease, plugins: Mapping[str, Plugin]) -> JsonObject:
-    """Return a lease. ``trust_id`` is there because clients expect the key; there are no trusts."""
+    """Return a lease. ``trust_id`` is always null; clients expect the key, but trusts are not used."""
     return {
         "id": lease.id,
         "name": lease.name,
@@ -35,11 +36,8 @@ def lease_view(lease: Lease, plugins: Mapping[str, Plugin]) -> JsonObject:
 
 
 def _reservation_view(reservation: Reservation, plugins: Mapping[str, Plugin]) -> JsonObject:
-    plugin = plugins.get(reservation.resource_type)
-    # A type whose plugin is not loaded any more still shows what was stored.
-    specific = plugin.render(plugin.decode(reservation.spec)) if plugin else reservation.spec
     return {
-        **specific,
+        **rendered_spec(plugins.get(reservation.resource_type), reservation),
         "id": reservation.id,
         "lease_id": reservation.lease_id,
         "resource_id": reservation.id,
@@ -64,8 +62,13 @@ def _event_view(event: Event, lease: Lease) -> JsonObject:
     }
 
 
-def host_view(host: Host) -> JsonObject:
-    """Return a host; an extra capability of a built-in key's name masks it, as clients know it."""
+def host_view(host: Host, hidden: Collection[str] = ()) -> JsonObject:
+    """Return a host. An extra capability with the name of a built-in key masks that key.
+
+    Args:
+        host: The host.
+        hidden: Names of extra capabilities that are hidden from the caller.
+    """
     return {
         "id": host.id,
         "hypervisor_hostname": host.hypervisor_hostname,
@@ -82,7 +85,7 @@ def host_view(host: Host) -> JsonObject:
         "trust_id": None,
         "created_at": _text(host.created_at),
         "updated_at": _text(host.updated_at),
-        **host.capabilities,
+        **{name: value for name, value in host.capabilities.items() if name not in hidden},
     }
 
 
@@ -99,13 +102,24 @@ def floatingip_view(floatingip: FloatingIP) -> JsonObject:
     }
 
 
-def stock_view(resource: StockedResource) -> JsonObject:
+def resource_view(resource: DiscoveredResource) -> JsonObject:
+    """Return a registered resource."""
+    return {
+        **resource.facts,
+        "id": resource.id,
+        "name": resource.name,
+        "amounts": dict(resource.amounts),
+        "reservable": resource.diagnosis.is_reservable,
+    }
+
+
+def discovered_view(resource: DiscoveredResource) -> JsonObject:
     """Return a resource as its plugin described it."""
     return {**resource.facts, "id": resource.id, "name": resource.name}
 
 
 def allocation_view(resource_id: str, booked: Sequence[BookedWindow]) -> JsonObject:
-    """Return who holds a resource when."""
+    """Return the allocations of a resource."""
     return {
         "resource_id": resource_id,
         "reservations": [
@@ -120,8 +134,21 @@ def allocation_view(resource_id: str, booked: Sequence[BookedWindow]) -> JsonObj
     }
 
 
+def held_view(held: HeldResource, resource_type: str) -> JsonObject:
+    """Return a resource that a reservation holds, as its lessee sees it."""
+    return {
+        "reservation_id": held.reservation_id,
+        "resource_type": resource_type,
+        "resource_id": held.resource_id,
+        "name": held.name,
+        "amount": held.slots or 1,
+        "start_date": _text(held.window.start),
+        "end_date": _text(held.window.end),
+    }
+
+
 def property_view(each: ResourceProperty) -> JsonObject:
-    """Return a resource property as PATCH answers it."""
+    """Return a resource property as a response to PATCH."""
     return {
         "id": each.id,
         "resource_type": each.resource_type,

@@ -1,9 +1,7 @@
-"""How leases are shown to those outside: by version 1 of the API, and in notifications.
+"""Presentation of leases to clients, in version 1 of the API and in notifications.
 
-Instants go about inside as ISO 8601 text with an offset; those outside have known two formats without a
-zone ever since, and parse both strictly.
-
-Source: rest-api 4.7, 9 (1, 2); behaviour 2.7.
+Internally, instants are ISO 8601 text with an offset. Clients expect two older formats without a zone and
+parse both strictly.
 """
 
 from __future__ import annotations
@@ -22,25 +20,25 @@ _STAMPS: Final = ("created_at", "updated_at")
 def shown_instant(value: object) -> object:
     """Return an instant as ``2031-04-05T06:07:00.000000``: always six digits, no zone; None for None.
 
-    What is no instant comes back as it is: an extra capability of a host may bear a date's name.
+    Other values are returned unchanged: an extra capability of a host may have the name of a date.
     """
     return _instant(value) if isinstance(value, str) else value
 
 
 def shown_stamp(value: object) -> object:
-    """Return an instant as ``2031-04-05 06:07:08``, and anything else as it is."""
+    """Return an instant as ``2031-04-05 06:07:08``, and any other value unchanged."""
     return _stamp(value) if isinstance(value, str) else value
 
 
 def with_stamps(value: JsonObject) -> JsonObject:
-    """Return an object with its times of creation and update as they are shown."""
+    """Return an object with its creation and update times in the clients' format."""
     shown = dict(value)
     _show_stamps([shown])
     return shown
 
 
 def shown_lease(value: JsonObject) -> JsonObject:
-    """Return a lease with its reservations and events as they are shown."""
+    """Return a lease with its reservations and events in the clients' format."""
     children = {key: [dict(each) for each in _objects(value[key])] for key in ("reservations", "events")}
     shown = {**value, **children}
     show_lease(shown)
@@ -48,9 +46,9 @@ def shown_lease(value: JsonObject) -> JsonObject:
 
 
 def show_lease(value: dict[str, object]) -> None:
-    """Turn a lease that nobody else holds into what :func:`shown_lease` returns of it.
+    """Convert a lease in place, as :func:`shown_lease` does; no other code may hold a reference to it.
 
-    In a list of thousands, copies of all their parts would be most of the work.
+    For a list of thousands, copying all parts would be most of the work.
     """
     _show_stamps([value])
     value["start_date"] = shown_instant(value["start_date"])
@@ -68,7 +66,7 @@ def _show_stamps(parts: object) -> None:
                 each[key] = shown_stamp(each[key])
 
 
-# A lease has few different instants, each of them several times.
+# A lease has few distinct instants, each of them several times.
 @lru_cache(maxsize=_REMEMBERED)
 def _instant(text: str) -> str:
     moment = _parsed(text)
