@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,29 +10,31 @@ import pytest
 from oslo_config import cfg
 
 with warnings.catch_warnings():
-    # WebOb, below oslo.middleware and keystonemiddleware, imports the deprecated cgi module.
+    # WebOb, used by oslo.middleware and keystonemiddleware, imports the deprecated cgi module.
     warnings.simplefilter("ignore", DeprecationWarning)
     import webob  # type: ignore[import-untyped]  # noqa: F401
 
 from api.fake_manager import FakeManager
 
 from blazar.api.app import make_app
-from blazar.api.auth import make_guard
+from blazar.api.auth import make_guard, noauth
 from blazar.api.health import make_healthcheck
 from blazar.api.policies import make_policy
+from blazar.api.resources import rules_of
 from blazar.api.routes import Route
+from blazar.domain.collections import ResourceCollection
 from blazar.settings import ApiSettings
 
 FLOATINGIP = {"floating_network_id": "n1", "floating_ip_address": "203.0.113.200"}
 LEASE = {"name": "night", "start_date": "2031-04-05 20:00", "end_date": "2031-04-06 06:00"}
 
 KNOWN = {"lease_id": "l1", "host_id": "17", "property_name": "gpu", "floatingip_id": "f1"}
-"""Of each kind, an id that the manager knows."""
+"""One id of each kind that the manager knows."""
 UNKNOWN = {"lease_id": "nowhere", "host_id": "99", "property_name": "nothing", "floatingip_id": "f9"}
 
 
 def body_for(route: Route) -> object:
-    """Return a body that a route accepts; None for one that takes none."""
+    """Return a body that a route accepts; None for a route without a body."""
     if route.body is None:
         return None
     if route.method == "POST":
@@ -42,7 +44,7 @@ def body_for(route: Route) -> object:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Api:
-    """The application with its manager, as a client who may pose as anybody."""
+    """The application with its manager; requests may claim any role, project and user."""
 
     app: Any
     manager: FakeManager
@@ -72,7 +74,7 @@ class Api:
 
 @pytest.fixture
 def conf() -> cfg.ConfigOpts:
-    """Return a configuration without any file."""
+    """Return a configuration that is read from no file."""
     found = cfg.ConfigOpts()
     found([], project="blazar", default_config_files=[], default_config_dirs=[])
     return found
@@ -80,16 +82,22 @@ def conf() -> cfg.ConfigOpts:
 
 @pytest.fixture
 def make_api(conf: cfg.ConfigOpts) -> Callable[..., Api]:
-    """Return a maker of applications; its keywords are a guard, and those of ``ApiSettings``."""
+    """Return a function that makes applications.
 
-    def make(*, guard: Any = None, **settings: Any) -> Api:
+    Its keywords are ``guard``, ``collections`` and those of ``ApiSettings``.
+    """
+
+    def make(*, guard: Any = None, collections: Sequence[ResourceCollection] = (), **settings: Any) -> Api:
         manager = FakeManager()
         api_settings = ApiSettings(**{"auth_strategy": "noauth", **settings})
+        # Only test_origins tests the restrictions for browsers without authentication.
+        believing = noauth if api_settings.auth_strategy == "noauth" else None
         app = make_app(
             manager,
             api_settings,
-            make_policy(conf),
-            guard=guard or make_guard(api_settings, conf),
+            make_policy(conf, [rule for each in collections for rule in rules_of(each)]),
+            collections=collections,
+            guard=guard or believing or make_guard(api_settings, conf),
             healthcheck=make_healthcheck(conf),
         )
         return Api(app=app, manager=manager)
@@ -99,5 +107,5 @@ def make_api(conf: cfg.ConfigOpts) -> Callable[..., Api]:
 
 @pytest.fixture
 def api(make_api: Callable[..., Api]) -> Api:
-    """Return an application that believes who its clients say they are."""
+    """Return an application that trusts the identity headers of its clients."""
     return make_api()

@@ -1,11 +1,18 @@
-"""A manager for the API's tests: its state is a few dicts, its rules are none."""
+"""A manager for the API's tests that keeps a few dicts and checks nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from blazar.domain.errors import FloatingIPNotFound, HostNotFound, LeaseNotFound, PropertyNotFound
+from blazar.domain.errors import (
+    FloatingIPNotFound,
+    HostNotFound,
+    LeaseNotFound,
+    NotFound,
+    OwnerMismatch,
+    PropertyNotFound,
+)
 from blazar.ports.manager import Caller, JsonObject, Manager
 
 MOMENT = "2031-04-01T09:15:42.123456+00:00"
@@ -92,12 +99,15 @@ def floatingip(floatingip_id: str) -> dict[str, object]:
 
 
 class FakeManager:
-    """Keeps what it is given; ``calls`` says what it was asked, ``failure`` is raised by every method."""
+    """A manager in memory. ``calls`` records all calls; if ``failure`` is set, every method raises it."""
 
     def __init__(self) -> None:
         self.leases = {"l1": lease("l1"), "l2": lease("l2", "p2")}
         self.hosts = {"17": host("17", gpu="a100"), "18": host("18")}
         self.floatingips = {"f1": floatingip("f1"), "f2": floatingip("f2")}
+        self.resources: dict[str, JsonObject] = {
+            "t1": {"id": "t1", "name": "a", "amounts": {}, "reservable": True, "weight": 3}
+        }
         self.properties = {"gpu": False, "rack": True}
         self.calls: list[tuple[Any, ...]] = []
         self.failure: Exception | None = None
@@ -131,6 +141,32 @@ class FakeManager:
     def delete_lease(self, caller: Caller, lease_id: str) -> None:
         self._asked("delete_lease", caller, lease_id)
         del self.leases[lease_id]
+
+    def update_owned_lease(
+        self, caller: Caller, lease_id: str, owner: JsonObject, body: JsonObject
+    ) -> JsonObject:
+        self._asked("update_owned_lease", caller, lease_id, owner, body)
+        self._check_owner(lease_id, owner)
+        self.leases[lease_id] |= {"name": body["name"]} if "name" in body else {}
+        return self.leases[lease_id]
+
+    def delete_owned_lease(self, caller: Caller, lease_id: str, owner: JsonObject) -> None:
+        self._asked("delete_owned_lease", caller, lease_id, owner)
+        self._check_owner(lease_id, owner)
+        del self.leases[lease_id]
+
+    def _check_owner(self, lease_id: str, owner: JsonObject) -> None:
+        if lease_id not in self.leases:
+            raise LeaseNotFound(lease_id)
+        found: Any = self.leases[lease_id]
+        real = {key: found[key] for key in ("project_id", "user_id")}
+        if owner != real:
+            raise OwnerMismatch(lease_id, **real)
+
+    def list_lease_allocations(self, caller: Caller, lease_id: str) -> Sequence[JsonObject]:
+        self._asked("list_lease_allocations", caller, lease_id)
+        found = {"reservation_id": "r1", "resource_type": "physical:host", "resource_id": "17"}
+        return [{**found, "name": "node-17", "amount": 1, "start_date": MOMENT, "end_date": MOMENT}]
 
     def list_hosts(self, caller: Caller) -> Sequence[JsonObject]:
         self._asked("list_hosts", caller)
@@ -174,6 +210,30 @@ class FakeManager:
     def delete_floatingip(self, caller: Caller, floatingip_id: str) -> None:
         self._asked("delete_floatingip", caller, floatingip_id)
         del self.floatingips[floatingip_id]
+
+    def list_resources(self, caller: Caller, collection: str) -> Sequence[JsonObject]:
+        self._asked("list_resources", caller, collection)
+        return list(self.resources.values())
+
+    def get_resource(self, caller: Caller, collection: str, resource_id: str) -> JsonObject:
+        self._asked("get_resource", caller, collection, resource_id)
+        if resource_id not in self.resources:
+            raise NotFound(f"No resource of {collection} has the id {resource_id}")
+        return self.resources[resource_id]
+
+    def create_resource(self, caller: Caller, collection: str, body: JsonObject) -> JsonObject:
+        self._asked("create_resource", caller, collection, body)
+        return self.resources["t1"]
+
+    def update_resource(
+        self, caller: Caller, collection: str, resource_id: str, body: JsonObject
+    ) -> JsonObject:
+        self._asked("update_resource", caller, collection, resource_id, body)
+        return self.resources[resource_id]
+
+    def delete_resource(self, caller: Caller, collection: str, resource_id: str) -> None:
+        self._asked("delete_resource", caller, collection, resource_id)
+        del self.resources[resource_id]
 
     def list_allocations(
         self, caller: Caller, lease_id: str | None, reservation_id: str | None

@@ -1,4 +1,4 @@
-"""Conventions that hold on every path: methods, paths, bodies, headers."""
+"""Conventions that apply to every path: methods, paths, bodies, headers."""
 
 from __future__ import annotations
 
@@ -101,9 +101,9 @@ def test_a_path_tells_its_methods_and_refuses_others(api: Api, path: str, allowe
     assert api.manager.calls == []
 
 
-def test_a_method_nobody_knows_is_refused_as_any_other(api: Api) -> None:
+def test_an_unknown_method_is_refused_as_any_other(api: Api) -> None:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # wsgiref's checker dislikes such methods.
+        warnings.simplefilter("ignore")  # wsgiref's validator rejects such methods.
         answer = api.request("FETCH", "/v1/leases")
 
     assert shape_b(405, answer)
@@ -251,7 +251,7 @@ def test_a_body_that_is_too_long_is_refused_whole_or_in_chunks(make_api: Callabl
 
 
 def chunked(api: Api, body: bytes) -> Any:
-    """Post without a Content-Length, the body ending where the stream does."""
+    """Send a POST request without a Content-Length; the body ends at the end of the stream."""
     stream = io.BytesIO(body)
     extras = {"wsgi.input": stream, "HTTP_TRANSFER_ENCODING": "chunked", "wsgi.input_terminated": True}
     return api.post("/v1/leases", extras=extras)
@@ -266,7 +266,7 @@ def test_no_body_is_an_empty_object(api: Api, length: dict[str, str]) -> None:
 def test_a_body_of_unknown_length_is_not_waited_for(api: Api) -> None:
     class Endless(io.BytesIO):
         def read(self, size: int | None = -1) -> bytes:
-            raise AssertionError("this would wait for ever")
+            raise AssertionError("this would wait forever")
 
     answer = api.put("/v1/leases/l1", extras={"wsgi.input": Endless()})
 

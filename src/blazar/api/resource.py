@@ -1,23 +1,24 @@
-"""What Falcon calls: from the route table to the handlers, through version, policy and schema."""
+"""Falcon resources: from the route table to the handlers, with version, policy and schema checks."""
 
 from __future__ import annotations
 
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from urllib.parse import quote
 
 import falcon
 
 from blazar.api import microversions
+from blazar.api.authorization import respond
 from blazar.api.bodies import read_json
 from blazar.api.call import Call, caller_of, identity_of
 from blazar.api.policies import Policy
 from blazar.api.routes import Route
-from blazar.domain.errors import InvalidParameter, LeaseNotFound
-from blazar.ports.manager import Manager
+from blazar.domain.errors import InvalidParameter
+from blazar.ports.manager import JsonObject, Manager
 from blazar.telemetry.pages import NO_ROUTE, note_route
 
 _SLASHES = re.compile("/{2,}")
@@ -25,7 +26,7 @@ _SLASHES = re.compile("/{2,}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
-    """What every resource answers with."""
+    """Dependencies and settings that all resources share."""
 
     manager: Manager
     policy: Policy
@@ -33,7 +34,7 @@ class Service:
 
 
 class Resource:
-    """All methods of one path; Falcon looks its ``on_…`` responders up by name."""
+    """All methods of one path; Falcon finds the ``on_…`` responders by name."""
 
     def __init__(self, routes: Sequence[Route], service: Service) -> None:
         self._service = service
@@ -48,16 +49,14 @@ class Resource:
             setattr(self, f"on_{method.lower()}", responder)
 
     def on_options(self, req: falcon.Request, resp: falcon.Response, **params: str) -> None:
-        """Say which methods the path has."""
+        """Send the methods of the path in ``Allow``."""
         resp.set_header("Allow", ", ".join(self.methods))
         resp.set_header("Content-Length", "0")
 
     def _answer(self, route: Route, req: falcon.Request, resp: falcon.Response, **params: str) -> None:
-        call = self._authorized(route, self._call(req, params))
-        if route.body is not None:
-            body = route.body.check(read_json(req, self._service.max_body_bytes))
-            call = replace(call, body=body)
-        value = route.handler(call)
+        if microversions.requested_version(req) < route.since:
+            raise falcon.HTTPRouteNotFound()
+        value = respond(route, self._call(req, params), partial(self._read_body, route, req))
         resp.status = route.status
         if value is not None:
             resp.content_type = falcon.MEDIA_JSON
@@ -71,46 +70,26 @@ class Resource:
             identity=identity,
             caller=caller_of(identity),
             base_url=req.prefix.rstrip("/"),
+            version=microversions.requested_version(req),
             params=params,
             query=_first_values(req),
         )
 
-    def _authorized(self, route: Route, call: Call) -> Call:
-        """Return the call with the lease it is about, once every rule of the route is satisfied.
-
-        Somebody else's lease is refused by the first rule; one that does not exist is reported to
-        those who may look at their own.
-
-        Source: rest-api 2.4.
-        """
-        if not route.about_lease:
-            self._require(route.rules[:1], call, call.own_target)
-            if route.looked_up_by is not None:
-                route.looked_up_by(call)
-            self._require(route.rules[1:], call, call.own_target)
-            return call
-        try:
-            lease = call.manager.get_lease(call.caller, call.params["lease_id"])
-        except LeaseNotFound:
-            self._require(route.rules[:1], call, call.own_target)
-            raise
-        owner = {"project_id": lease["project_id"], "user_id": lease["user_id"]}
-        self._require(route.rules, call, owner)
-        return replace(call, lease=lease)
-
-    def _require(self, rules: Sequence[str], call: Call, target: Mapping[str, object]) -> None:
-        for rule in rules:
-            self._service.policy.require(call.identity, rule, target)
+    def _read_body(self, route: Route, req: falcon.Request) -> JsonObject:
+        """Return the valid body; an empty object for a route without one. Raises as the two checks do."""
+        if route.body is None:
+            return {}
+        return route.body.check(read_json(req, self._service.max_body_bytes))
 
 
 class Gate:
-    """Falcon middleware: what is settled before a handler is chosen.
+    """Falcon middleware: checks made before a handler is chosen.
 
-    In this order: doubled slashes, unknown paths, methods, the microversion.
+    Their order is: repeated slashes, unknown paths, methods, the microversion.
     """
 
     def process_request(self, req: falcon.Request, resp: falcon.Response) -> None:
-        """Redirect a path with doubled slashes, as of a base URL that ends in one."""
+        """Redirect a path with repeated slashes, which results from a base URL with a trailing slash."""
         if "//" in req.path:
             path = quote(req.root_path.rstrip("/") + _SLASHES.sub("/", req.path))
             raise falcon.HTTPPermanentRedirect(f"{path}?{req.query_string}" if req.query_string else path)
@@ -118,7 +97,7 @@ class Gate:
     def process_resource(
         self, req: falcon.Request, resp: falcon.Response, resource: Resource, params: Mapping[str, str]
     ) -> None:
-        """Refuse what has no handler, then settle the microversion."""
+        """Refuse a request without a handler, then negotiate the microversion."""
         note_route(req.env, req.uri_template or NO_ROUTE)
         if any(not value or "\0" in value for value in params.values()):
             raise falcon.HTTPRouteNotFound()
@@ -126,6 +105,7 @@ class Gate:
             raise falcon.HTTPMethodNotAllowed(resource.methods)
         if not resource.is_public:
             version = microversions.negotiate(req.get_header(microversions.HEADER))
+            req.context.version = version
             resp.set_header(microversions.HEADER, f"{microversions.SERVICE} {microversions.text(version)}")
             resp.set_header("Vary", microversions.HEADER)
 

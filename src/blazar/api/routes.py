@@ -40,7 +40,9 @@ class Route:
     looked_up_by: Handler | None = None
     """Called after the first rule: who may look is told that there is no such thing before all else."""
     about_lease: bool = False
-    """Whether ``{lease_id}`` is loaded first, and the rules are asked about its owner."""
+    """Whether to check the rules against the owner of ``{lease_id}``; the handler then gets the lease."""
+    expects_owner: bool = False
+    """Whether the handler passes ``Call.owner`` to the manager, so that the lease need not be read first."""
 
     @property
     def is_public(self) -> bool:
@@ -97,6 +99,7 @@ ROUTES: tuple[Route, ...] = (
     _lease(
         method="PUT",
         handler=leases.update_lease,
+        expects_owner=True,
         rules=("blazar:leases:get", "blazar:leases:put"),
         asked_by_handler=(PRIVATE_PROPERTIES,),
         body=schemas.LEASE_UPDATE,
@@ -105,6 +108,7 @@ ROUTES: tuple[Route, ...] = (
     _lease(
         method="DELETE",
         handler=leases.delete_lease,
+        expects_owner=True,
         rules=("blazar:leases:get", "blazar:leases:delete"),
         status=204,
     ),

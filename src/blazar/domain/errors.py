@@ -17,6 +17,8 @@
     │   ├── InvalidLeaseStatus, CannotChange, ...
     │   └── ConcurrentUpdate
     ├── Unavailable                try again later
+    ├── UnknownMethod              between the API and managers only
+    ├── OwnerMismatch              likewise
     └── CloudError                 raised by adapters only
         ├── CloudNotFound, CloudConflict, CloudRefused
         └── CloudUnavailable
@@ -379,6 +381,34 @@ class EnforcementUnavailable(Unavailable):
     """Nobody can say now whether the operator's rules about usage allow it."""
 
     code = "enforcement-unavailable"
+
+
+class UnknownMethod(BlazarError):
+    """The manager does not have the requested method, because it is older than the API; it did nothing.
+
+    The API then uses methods that older managers have. Clients never see this error.
+    """
+
+    code = "unknown-method"
+
+    def __init__(self, method: str) -> None:
+        # Older managers send this text with the code "internal".
+        super().__init__(f"Unknown method {method}", method=method)
+
+
+class OwnerMismatch(BlazarError):
+    """The lease does not belong to the owner that the API expected; nothing was changed.
+
+    The real owner is in ``project_id`` and ``user_id``, for the API to check its policy again. Clients never
+    see this error.
+    """
+
+    code = "owner-mismatch"
+
+    def __init__(self, lease_id: str, *, project_id: str | None, user_id: str | None) -> None:
+        super().__init__(
+            f"Lease {lease_id} does not belong to the expected owner", project_id=project_id, user_id=user_id
+        )
 
 
 class CloudError(BlazarError):

@@ -148,6 +148,14 @@ class Allocation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Owner:
+    """The project and the user that a lease belongs to; they never change."""
+
+    project_id: str | None
+    user_id: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
     """What a lessee asked for, and how far it is.
 

@@ -33,9 +33,23 @@ class ManagerService:
         """Return the lease as it is after the change."""
         return leases.update_lease(self._context, caller, lease_id, body)
 
+    def update_owned_lease(
+        self, caller: Caller, lease_id: str, owner: JsonObject, body: JsonObject
+    ) -> JsonObject:
+        """Change a lease of this owner and return it."""
+        return leases.update_lease(self._context, caller, lease_id, body, _parse_owner(owner))
+
     def delete_lease(self, caller: Caller, lease_id: str) -> None:
         """Have the lease deleted."""
         leases.delete_lease(self._context, caller, lease_id)
+
+    def delete_owned_lease(self, caller: Caller, lease_id: str, owner: JsonObject) -> None:
+        """Delete a lease of this owner."""
+        leases.delete_lease(self._context, caller, lease_id, _parse_owner(owner))
+
+    def list_lease_allocations(self, caller: Caller, lease_id: str) -> Sequence[JsonObject]:
+        """Return the resources that a lease's reservations hold."""
+        return leases.list_lease_allocations(self._context, lease_id)
 
     def list_hosts(self, caller: Caller) -> Sequence[JsonObject]:
         """Return the registered hosts."""
@@ -92,6 +106,17 @@ class ManagerService:
     def update_resource_property(self, caller: Caller, name: str, private: bool | None) -> JsonObject:
         """Hide or show a property."""
         return properties.update_resource_property(self._context, name, private)
+
+
+def _parse_owner(owner: JsonObject) -> Owner:
+    """Return the owner that an API expects; values of other types belong to no lease.
+
+    Raises:
+        BadRequest: A key is missing or unknown, so nothing can be checked.
+    """
+    if owner.keys() != {"project_id", "user_id"}:
+        raise BadRequest("The expected owner needs project_id and user_id")
+    return Owner(**cast("dict[str, str | None]", owner))
 
 
 if TYPE_CHECKING:

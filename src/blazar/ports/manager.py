@@ -82,10 +82,44 @@ class Manager(Protocol):
         """Return the new lease, which belongs to the caller."""
 
     def update_lease(self, caller: Caller, lease_id: str, body: JsonObject) -> JsonObject:
-        """Return the lease as it is after the change; a refused change changes nothing."""
+        """Change a lease and return it; a refused change changes nothing.
+
+        The manager does not check the owner. Only for callers that have checked it, and for APIs and managers
+        of different versions.
+        """
+
+    def update_owned_lease(
+        self, caller: Caller, lease_id: str, owner: JsonObject, body: JsonObject
+    ) -> JsonObject:
+        """Change a lease and return it, after checking that it belongs to *owner*.
+
+        Args:
+            caller: The caller.
+            lease_id: The lease.
+            owner: ``project_id`` and ``user_id``, for which the API has checked its policy.
+            body: The change.
+
+        Raises:
+            LeaseNotFound: Before any other error.
+            OwnerMismatch: Before any error except LeaseNotFound; nothing was changed.
+        """
 
     def delete_lease(self, caller: Caller, lease_id: str) -> None:
-        """Record that the lease shall go, and wait a bounded time for it to be gone."""
+        """Record the deletion of a lease, and wait a bounded time until the lease is gone.
+
+        The manager does not check the owner; see :meth:`update_lease`.
+        """
+
+    def delete_owned_lease(self, caller: Caller, lease_id: str, owner: JsonObject) -> None:
+        """Do the same, after checking that the lease belongs to *owner*; see :meth:`update_owned_lease`."""
+
+    def list_lease_allocations(self, caller: Caller, lease_id: str) -> Sequence[JsonObject]:
+        """Return the resources that a lease's reservations hold. Raises LeaseNotFound.
+
+        Returns:
+            Each with ``reservation_id``, ``resource_type``, ``resource_id``, ``name``, ``amount``,
+            ``start_date`` and ``end_date``.
+        """
 
     def list_hosts(self, caller: Caller) -> Sequence[JsonObject]:
         """Return the registered hosts, extra capabilities among the other keys."""
