@@ -1,7 +1,8 @@
-"""Requests and answers as JSON."""
+"""Requests and responses as JSON."""
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -14,13 +15,13 @@ from telemetry.listening import listening
 from blazar.domain import errors
 from blazar.ports.manager import Caller, Manager, WrittenObjects
 from blazar.rpc.local import local_manager
-from blazar.rpc.messages import METHODS, RemoteManager, answer
+from blazar.rpc.messages import METHODS, answer, remote_manager
 
 CALLER = Caller(user_id="u", project_id="p", roles=("member", "reader"), request_id="req-1", token="secret")
 
 
 class Recorder:
-    """A manager that notes what it was asked, and answers or raises what it was told to."""
+    """A manager that records its requests, and returns a given result or raises a given error."""
 
     def __init__(self, result: object = None, error: Exception | None = None) -> None:
         self.asked: list[tuple[str, Caller, tuple[object, ...]]] = []
@@ -43,9 +44,35 @@ def _all_errors(root: type[errors.BlazarError]) -> Iterator[type[errors.BlazarEr
         yield from _all_errors(child)
 
 
-def test_every_use_case_can_be_asked_for_from_afar() -> None:
-    assert {name for name in vars(RemoteManager) if not name.startswith("_")} == METHODS
-    assert "create_lease" in METHODS
+@pytest.mark.parametrize("method", sorted(METHODS))
+def test_every_method_of_the_manager_sends_its_name_and_arguments(method: str) -> None:
+    requests: list[dict[str, Any]] = []
+    names = list(inspect.signature(getattr(Manager, method)).parameters)[2:]
+
+    def carry(request: dict[str, Any]) -> dict[str, Any]:
+        requests.append(request)
+        return {"result": "the answer"}
+
+    remote = remote_manager(carry)
+    answers = [
+        getattr(remote, method)(CALLER, *names),
+        getattr(remote, method)(CALLER, **{name: name for name in names}),
+    ]
+
+    assert answers == ["the answer"] * 2
+    assert [each["method"] for each in requests] == [method] * 2
+    assert [each["arguments"] for each in requests] == [names] * 2
+
+
+def test_what_the_interface_does_not_have_is_not_sent() -> None:
+    remote: Any = remote_manager(lambda request: pytest.fail("a request was sent"))
+
+    with pytest.raises(AttributeError):
+        remote.drop_tables(CALLER)
+    with pytest.raises(TypeError):
+        remote.get_lease(CALLER)
+    with pytest.raises(TypeError):
+        remote.get_lease(CALLER, "1", colour="blue")
 
 
 def test_a_request_arrives_as_it_was_made() -> None:
@@ -99,6 +126,36 @@ def test_only_use_cases_can_be_called(method: str) -> None:
     assert recorder.asked == []
 
 
+@pytest.mark.parametrize(
+    ("code", "fields"), [("unknown-method", {"method": "get_lease"}), ("internal", {})], ids=["now", "before"]
+)
+def test_a_manager_without_a_method_is_told_from_one_that_failed(code: str, fields: dict[str, Any]) -> None:
+    unknown = {"error": {"code": code, "message": "Unknown method get_lease", "fields": fields}}
+    failed = {"error": {"code": "internal", "message": "Internal error in the manager", "fields": {}}}
+
+    with pytest.raises(errors.UnknownMethod) as caught:
+        remote_manager(lambda request: unknown).get_lease(CALLER, "1")
+    assert caught.value.fields == {"method": "get_lease"}
+    with pytest.raises(errors.BlazarError) as other:
+        remote_manager(lambda request: failed).get_lease(CALLER, "1")
+    assert type(other.value) is errors.BlazarError
+
+
+def test_a_method_of_a_later_version_is_unknown_and_calls_nothing() -> None:
+    recorder = Recorder()
+    request = {"method": "melt_lease", "caller": asdict(CALLER), "arguments": ["1"]}
+
+    reply = answer(cast("Manager", recorder), request)
+
+    # An API of the version before knows neither the code nor the class, and answers 500.
+    assert reply["error"] == {
+        "code": "unknown-method",
+        "message": "Unknown method melt_lease",
+        "fields": {"method": "melt_lease"},
+    }
+    assert recorder.asked == []
+
+
 def test_a_caller_does_not_show_their_token() -> None:
     assert "secret" not in repr(CALLER)
 
@@ -108,7 +165,7 @@ def test_what_goes_wrong_is_logged_with_whose_request_it_was() -> None:
     request = {"method": "delete_lease", "caller": caller, "arguments": ["lease-1"]}
 
     with listening() as lines:
-        answer(cast("Manager", Recorder(error=RuntimeError("nobody foresaw this"))), request)
+        answer(cast("Manager", Recorder(error=RuntimeError("unexpected"))), request)
 
     line, last = lines
     assert line.text.startswith("Request failed: method=delete_lease")
@@ -162,7 +219,7 @@ class TestALongList:
             carried.append(json.dumps(reply))
             return reply
 
-        found = RemoteManager(carry).list_leases(CALLER, None)
+        found = remote_manager(carry).list_leases(CALLER, None)
 
         assert found == [{"id": number, "ü": "same"} for number in range(999)]
         assert len(carried[0]) < len(json.dumps(found)) / 3
@@ -176,11 +233,11 @@ class TestALongList:
         }
 
     def test_a_manager_of_the_version_before_is_understood(self) -> None:
-        remote = RemoteManager(lambda request: {"result": [{"id": "1"}]})
+        remote = remote_manager(lambda request: {"result": [{"id": "1"}]})
 
         assert remote.list_leases(CALLER, None) == [{"id": "1"}]
 
-    def test_its_objects_can_be_looked_at_where_it_was_written(self) -> None:
+    def test_its_objects_can_be_inspected_where_it_was_written(self) -> None:
         written = WrittenObjects([json.dumps(each) for each in self.OBJECTS])
 
         assert list(written) == list(self.OBJECTS)

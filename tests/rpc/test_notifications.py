@@ -1,4 +1,4 @@
-"""Notifications as a consumer on a real broker gets them."""
+"""Notifications as a consumer receives them from a real broker."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from programs import wait_until
 
 from blazar import config
 from blazar.rpc.notifications import BusNotifier
-from blazar.telemetry.trail import arriving
+from blazar.telemetry.log_context import arriving
 
 PAYLOAD = {"lease_id": "l1", "name": "ü", "degraded": False, "reservations": [{"min": 1}]}
 
@@ -37,9 +37,7 @@ def conf(tmp_path: Path, topic: str) -> Iterator[cfg.ConfigOpts]:
     cfg.CONF.reset()
 
 
-def test_a_consumer_gets_type_publisher_and_payload_and_nobodys_token(
-    conf: cfg.ConfigOpts, topic: str
-) -> None:
+def test_a_consumer_gets_type_publisher_and_payload_and_no_token(conf: cfg.ConfigOpts, topic: str) -> None:
     notifier = BusNotifier(conf, "blazar.lease")
     with broker_connection() as connection, arriving("req-1", None):
         channel = connection.channel()
@@ -67,4 +65,4 @@ def test_a_consumer_gets_type_publisher_and_payload_and_nobodys_token(
         "payload",
         "timestamp",
         "_unique_id",
-    }, "a context, with whatever is in it, would be further keys"
+    }, "a context and its contents would be further keys"

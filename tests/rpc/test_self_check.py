@@ -1,4 +1,4 @@
-"""Whether a manager can be reached, as it finds out itself."""
+"""A manager's check that it can be reached itself."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_a_manager_is_well_as_soon_as_it_answers_itself(transport: Any, topic: s
     server.wait()
 
 
-def test_a_manager_that_nobody_can_ask_says_so(transport: Any, topic: str) -> None:
+def test_a_manager_that_cannot_be_reached_reports_it(transport: Any, topic: str) -> None:
     check = SelfCheck(transport, topic, "one", SystemClock())
 
     check.start()

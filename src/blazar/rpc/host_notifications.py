@@ -1,6 +1,6 @@
-"""Hearing what Nova notifies of compute services.
+"""Receiving Nova's notifications about compute services.
 
-What is heard is news and not knowledge: it says of which service something has changed, and no more.
+The content of a notification is not trusted: it only tells which service may have changed.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from blazar.settings import NotificationSource
 _EVENTS = ("service.create", "service.update", "service.delete")
 _BINARY = "nova-compute"
 _PAUSE_SECONDS = 2.0
-"""Before something is tried again."""
+"""Pause before a retry."""
 
 OnChange = Callable[[str], object]
-"""Called with the name of a compute service of which something has changed; may raise BlazarError."""
+"""Called with the name of the compute service that changed; may raise BlazarError."""
 
 _logger = logging.getLogger(__name__)
 
 
 class HostNotifications:
-    """Calls somebody for each notification of a compute service; those who name the same pool share them.
+    """Calls a function for each notification of a compute service; listeners of the same pool share them.
 
-    Other consumers of the same topics get every notification, too: the pool has a queue of its own.
+    Other consumers of the same topics still receive every notification, because the pool has its own queue.
     """
 
     def __init__(self, conf: ConfigOpts, source: NotificationSource, on_change: OnChange) -> None:
-        """Make a listener on the bus of ``[oslo_messaging_notifications]``, not started yet.
+        """Create a listener on the bus of ``[oslo_messaging_notifications]`` that is not started yet.
 
         Args:
             conf: The configuration; the global one, as for the rest of the bus.
-            source: Where the notifications are.
-            on_change: Who is called, in threads of the listener's.
+            source: The source of the notifications.
+            on_change: The function to call, in threads of the listener.
         """
         self._transport = oslo_messaging.get_notification_transport(conf)
         self._source = source
@@ -48,11 +48,11 @@ class HostNotifications:
         self._thread = threading.Thread(target=self._listen, name="notifications", daemon=True)
 
     def start(self) -> None:
-        """Begin to listen as soon as the broker can be reached, and return at once."""
+        """Start listening as soon as the broker is reachable; return at once."""
         self._thread.start()
 
     def stop(self) -> None:
-        """End listening; what was not handled yet is handled by another manager, or later."""
+        """Stop listening; unhandled notifications are handled by another manager, or later."""
         self._stopping.set()
         if self._listener is not None:
             self._listener.stop()
@@ -65,7 +65,7 @@ class HostNotifications:
                 listener = self._make_listener()
                 listener.start()
             except oslo_messaging.MessagingException as error:
-                _logger.warning("notifications of compute services cannot be heard: %s", error)
+                _logger.warning("cannot receive notifications of compute services: %s", error)
             else:
                 self._listener = listener
                 return
@@ -85,7 +85,7 @@ class HostNotifications:
 
 
 class _Endpoint:
-    """What oslo.messaging calls for each message; messages are acknowledged when it returns."""
+    """The endpoint that oslo.messaging calls for each message; a message is acknowledged when it returns."""
 
     def __init__(self, on_change: OnChange, stopping: threading.Event) -> None:
         self._on_change = on_change
@@ -104,7 +104,7 @@ class _Endpoint:
         try:
             service_host = _compute_service(payload)
         except ValueError as error:
-            _logger.warning("notification %s of %s is passed over: %s", event_type, publisher_id, error)
+            _logger.warning("ignoring notification %s of %s: %s", event_type, publisher_id, error)
             return
         if service_host is not None:
             self._pass_on(service_host)
@@ -112,12 +112,12 @@ class _Endpoint:
     warn = error = info
 
     def _pass_on(self, service_host: str) -> None:
-        """Try until it is done. What is given up because the manager stops is seen at its next start."""
+        """Retry until it succeeds. A change missed because the manager stops is seen at its next start."""
         while True:
             try:
                 self._on_change(service_host)
             except BlazarError as error:
-                _logger.warning("a change of compute service %s is noted later: %s", service_host, error)
+                _logger.warning("cannot record a change of compute service %s yet: %s", service_host, error)
             else:
                 return
             if self._stopping.wait(_PAUSE_SECONDS):
@@ -125,10 +125,10 @@ class _Endpoint:
 
 
 def _compute_service(payload: object) -> str | None:
-    """Return the host of the nova-compute of which a payload tells, None if it tells of another service.
+    """Return the host of the nova-compute that a payload describes; None if it describes another service.
 
     Raises:
-        ValueError: It is no payload of a service.
+        ValueError: The payload is not that of a service.
     """
     data = payload.get("nova_object.data") if isinstance(payload, Mapping) else None
     if not isinstance(data, Mapping):

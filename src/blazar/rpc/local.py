@@ -1,4 +1,4 @@
-"""The in-process twin of the bus: everything goes through JSON, as it would between processes."""
+"""The in-process counterpart of the bus: everything passes through JSON, as between processes."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import json
 from typing import Any
 
 from blazar.ports.manager import Manager
-from blazar.rpc.messages import RemoteManager, answer
+from blazar.rpc.messages import answer, remote_manager
 
 
-def local_manager(manager: Manager) -> RemoteManager:
-    """Return *manager* as the API sees it, in one process with it."""
+def local_manager(manager: Manager) -> Manager:
+    """Return *manager* as seen by an API in the same process."""
 
     def carry(request: dict[str, Any]) -> dict[str, Any]:
         reply = answer(manager, json.loads(json.dumps(request)))
         return json.loads(json.dumps(reply))  # type: ignore[no-any-return]
 
-    return RemoteManager(carry)
+    return remote_manager(carry)

@@ -13,7 +13,7 @@ from blazar.domain.errors import Unavailable
 class BusNotifier:
     """Implements :class:`blazar.ports.notifier.Notifier` on ``[oslo_messaging_notifications]``.
 
-    Without a driver configured there, which is the library's default, nothing leaves.
+    Without a configured driver, which is the library's default, no notification is sent.
     """
 
     def __init__(self, conf: ConfigOpts, publisher_id: str) -> None:
@@ -21,7 +21,7 @@ class BusNotifier:
         self._notifier = oslo_messaging.Notifier(transport, publisher_id=publisher_id)
 
     def notify(self, event_type: str, payload: Mapping[str, object]) -> None:
-        """Deliver at priority ``info``. Raises Unavailable."""
+        """Send a notification at priority ``info``. Raises Unavailable."""
         try:
             self._notifier.info({}, event_type, dict(payload))
         except oslo_messaging.MessagingException as error:

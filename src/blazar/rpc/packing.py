@@ -1,9 +1,9 @@
-"""Long texts on the bus.
+"""Compression of long texts on the bus.
 
-The library writes an answer as JSON, and that, as text, into JSON once more: of a text that is JSON itself
-most of the time would go into escaping its quotation marks, there and back. Packed, of eight bytes one is
-left, and nothing is to be escaped. RabbitMQ 4 refuses messages of more than 16 MiB by default, which 10,000
-leases would come to.
+The library encodes an answer as JSON and then embeds this text in JSON once more. For a text that is itself
+JSON, most of the time would be spent on escaping and unescaping quotation marks. A packed text has about one
+eighth of the size, and nothing in it is escaped. RabbitMQ 4 rejects messages of more than 16 MiB by default,
+the size of about 10,000 leases.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import base64
 import zlib
 
 _FASTEST = 1
-"""More would cost more time than the bytes that it saves."""
+"""Higher levels cost more time than the saved bytes are worth."""
 
 
 def packed(text: str) -> str:
-    """Return a text, as ASCII letters that no JSON escapes."""
+    """Return a compressed text, as ASCII letters that JSON does not escape."""
     return base64.b64encode(zlib.compress(text.encode(), _FASTEST)).decode()
 
 
 def unpacked(text: str) -> str:
-    """Return the text that :func:`packed` was given."""
+    """Return the text that was passed to :func:`packed`."""
     return zlib.decompress(base64.b64decode(text)).decode()

@@ -1,4 +1,4 @@
-"""Whether this manager can be reached over the bus: it asks itself."""
+"""Check that this manager is reachable over the bus: it calls itself."""
 
 from __future__ import annotations
 
@@ -17,20 +17,19 @@ _LONGEST_SILENCE = timedelta(seconds=45)
 
 
 class SelfCheck:
-    """Asks again and again, in a thread of its own; :meth:`problems` says what came of it, and asks nobody.
+    """Calls this manager periodically, in its own thread; :meth:`problems` returns the result without I/O.
 
-    That it is answered says that the broker lives, that the server takes requests, and that it has a thread
-    left to answer with.
+    An answer shows that the broker is up, the server accepts requests, and a thread is free to answer.
     """
 
     def __init__(self, transport: oslo_messaging.Transport, topic: str, name: str, clock: Clock) -> None:
-        """Make a check that is not started yet.
+        """Create a check that is not started yet.
 
         Args:
-            transport: From :func:`blazar.rpc.bus.get_transport`.
-            topic: That the managers serve.
-            name: This manager's own.
-            clock: For the pauses.
+            transport: The result of :func:`blazar.rpc.bus.get_transport`.
+            topic: The topic that the managers serve.
+            name: The name of this manager.
+            clock: The clock for the pauses.
         """
         self._client = make_client(transport, topic, server=name)
         self._clock = clock
@@ -41,15 +40,15 @@ class SelfCheck:
         self._thread = threading.Thread(target=self._repeat, name="self-check", daemon=True)
 
     def start(self) -> None:
-        """Begin to ask; the RPC server must have been started."""
+        """Start to check; the RPC server must already be started."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Ask no more; a question that is under way is left alone."""
+        """Stop checking; a call in progress is not interrupted."""
         self._stopping.set()
 
     def problems(self) -> tuple[str, ...]:
-        """Return why this manager cannot be reached, in words for an operator; empty if it can."""
+        """Return why this manager is not reachable, as text for operators; empty if it is."""
         with self._lock:
             silence = self._clock.now() - self._answered_at
             if silence > _LONGEST_SILENCE:
