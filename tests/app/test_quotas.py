@@ -1,4 +1,4 @@
-"""Limits of projects, as lessees and operators meet them."""
+"""Project limits, as seen by lessees and operators."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
-from oslo_upgradecheck.upgradecheck import Code
 from app.floatingips import Pool
 from app.slots import instances
 from app.world import ADMIN, LESSEE, STRANGER, World, refusal
+from oslo_upgradecheck.upgradecheck import Code
 
 from blazar.cmd.manage import quotas
 from blazar.cmd.status import check_quotas
@@ -24,7 +24,7 @@ PROJECT = LESSEE.project or ""
 
 @dataclass(slots=True)
 class Table:
-    """Limits that a test sets; what was read once is remembered until fresh ones are asked for."""
+    """Limits set by a test; a value that was read stays cached until a fresh one is requested."""
 
     limits: dict[str, int] = field(default_factory=dict)
     of: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -44,14 +44,14 @@ class Table:
 
 @pytest.fixture
 def table(world: World) -> Table:
-    """Return the limits that count in the world, of which there are none yet."""
+    """Return the world's limits, initially empty."""
     table = Table()
     world.restart(replace(world.context, limits=table))
     return table
 
 
 def refused(world: World, start: float, end: float, **keys: Any) -> str:
-    """Return why no lease is to be had; nothing has changed by asking."""
+    """Return the message of a refused lease, and check that nothing has changed."""
     before = world.snapshot()
     message = refusal(world.post("/leases", world.wish(start, end, **keys), who=LESSEE), 403)
     assert world.snapshot() == before
@@ -63,7 +63,7 @@ def test_leases_that_have_not_ended_are_counted(world: World, table: Table) -> N
     first, _ = world.create("now", 60), world.create(60, 120)
 
     assert refused(world, 120, 180) == (
-        "Quota of the project exceeded: leases: 2 in use, 1 more asked for, and the limit is 2"
+        "Quota of the project exceeded: leases: 2 in use, 1 more requested, and the limit is 2"
     )
     world.pass_time(61)
     assert world.status(first) == "TERMINATED"
@@ -84,7 +84,7 @@ def test_hosts_are_counted_at_the_same_time(world: World, table: Table) -> None:
     table.limits["reserved_hosts"] = 3
     world.create(60, 120, min=2, max=2)
 
-    assert "reserved_hosts: 2 in use, 2 more asked for, and the limit is 3" in refused(
+    assert "reserved_hosts: 2 in use, 2 more requested, and the limit is 3" in refused(
         world, 90, 150, min=2, max=2
     )
     world.create(120, 180, min=3, max=3)
@@ -93,7 +93,7 @@ def test_hosts_are_counted_at_the_same_time(world: World, table: Table) -> None:
 def test_of_a_range_the_number_that_is_found_counts(world: World, table: Table) -> None:
     table.limits["reserved_hosts"] = 2
 
-    assert "4 more asked for" in refused(world, 60, 120, min=1, max=4)
+    assert "4 more requested" in refused(world, 60, 120, min=1, max=4)
     world.create(60, 120, min=1, max=2)
 
 
@@ -122,7 +122,7 @@ def test_hours_ahead_are_counted_over_all_hosts(world: World, table: Table) -> N
     table.limits["host_hours_ahead"] = 6
     world.create(60, 180, min=2, max=2)
 
-    assert "host_hours_ahead: 4 in use, 3 more asked for, and the limit is 6" in refused(world, 180, 360)
+    assert "host_hours_ahead: 4 in use, 3 more requested, and the limit is 6" in refused(world, 180, 360)
     world.create(180, 300)
 
 
@@ -138,7 +138,7 @@ def test_an_extension_counts_and_is_refused_without_a_trace(world: World, table:
     world.change(lease, end_date=world.date(180))
 
 
-def test_whoever_is_over_a_lowered_limit_can_still_take_less_and_rename(world: World, table: Table) -> None:
+def test_over_a_lowered_limit_leases_can_still_shrink_and_be_renamed(world: World, table: Table) -> None:
     lease = world.create(60, 180, min=3, max=3)
     table.limits |= {"reserved_hosts": 1, "host_hours_ahead": 0, "leases": 0}
     table.remembered.clear()
@@ -202,25 +202,27 @@ def test_an_operator_sees_what_is_reserved_and_what_may_be(
     table.limits |= {"leases": 5, "reserved_hots": 1, "floatingip_hours_ahead": 9}
     world.create(60, 120, min=2, max=2)
 
-    assert quotas.show_project(world.context, Namespace(project_id=PROJECT)) == 0
+    assert quotas.show_project(world.context, Namespace(project=PROJECT)) == 0
 
     assert capsys.readouterr().out.splitlines() == [
         "leases: 1 of 5",
         "floatingip_hours_ahead: 0 of 9",
-        "host_hours_ahead: 2 of any number",
-        "reserved_hosts: 2 of any number",
-        "reserved_hots: 0 of 1, which nothing is counted as",
+        "host_hours_ahead: 2 of unlimited",
+        "reserved_hosts: 2 of unlimited",
+        "reserved_hots: 0 of 1 (unknown name, has no effect)",
     ]
 
 
 def test_an_operator_sees_it_also_where_nothing_is_limited(
     world: World, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert quotas.show_project(world.context, Namespace(project_id=PROJECT)) == 0
+    world.cloud.add_project("0" * 32, "idle")
+
+    assert quotas.show_project(world.context, Namespace(project="idle")) == 0
 
     assert capsys.readouterr().out.splitlines() == [
-        "leases: 0 of any number",
-        "Limits are not looked at: [quotas] enabled is not set",
+        "leases: 0 of unlimited",
+        "Limits are not enforced: [quotas] enabled is not set",
     ]
 
 

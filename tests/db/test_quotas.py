@@ -1,4 +1,4 @@
-"""Counting what a project has reserved, on every database."""
+"""Counts of a project's reservations, on every database."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def reserved(store: SqlStore, project_id: str, *, hours: float = 0) -> Reserved:
 
 
 def test_a_project_without_leases_has_reserved_nothing(store: SqlStore) -> None:
-    assert reserved(store, "nobody") == Reserved(leases=0, held=())
+    assert reserved(store, "none") == Reserved(leases=0, held=())
 
 
 def test_what_is_alike_comes_together_in_two_statements(store: SqlStore, engine: sa.Engine) -> None:
@@ -65,7 +65,7 @@ def test_what_is_alike_comes_together_in_two_statements(store: SqlStore, engine:
     assert statements.count("SELECT") == 2
 
 
-def test_what_is_over_released_or_somebody_elses_is_left_out(store: SqlStore) -> None:
+def test_ended_released_and_foreign_reservations_are_left_out(store: SqlStore) -> None:
     lease, other = make_lease(), make_lease("other", project_id="other")
     own = make_allocation(IDS[0], lease.reservations[0].id, 1, 5)
     insert(store, lease, own)

@@ -113,5 +113,5 @@ def test_a_connection_that_could_not_be_made_is_made_later(keystone: Keystone, c
 
 
 def test_another_configuration_than_the_processes_own_is_refused() -> None:
-    with pytest.raises(ValueError, match="process of its own"):
+    with pytest.raises(ValueError, match="require the global configuration"):
         connect(cfg.ConfigOpts())

@@ -1,24 +1,24 @@
-"""Keeping a project within its limits, in the transaction that reserves something for it."""
+"""Quota checks, made in the transaction that reserves resources for a project."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from blazar.booking.context import Context
 from blazar.domain.errors import ConcurrentUpdate, QuotaExceeded, Unavailable
-from blazar.domain.quotas import find_excess, is_more
+from blazar.domain.quotas import Excess, Held, Reserved, find_excess, is_more
 from blazar.ports.store import Transaction
 
 
 @dataclass(slots=True, kw_only=True)
 class Quota:
-    """The limits of the project for whose lease one request is made.
+    """The limits of the project that owns the lease of one request.
 
-    Limits are read before the transaction begins, and may be a little old. Before a request is refused they
-    are read anew, so that a limit which has been raised counts at once. While they cannot be read, nothing
-    is refused that makes no amount larger.
+    Limits are read before the transaction begins and may be slightly outdated. Before a request is refused,
+    they are read again, so that a raised limit takes effect at once. While the limits are not available,
+    only requests that increase an amount are refused.
     """
 
     context: Context
@@ -28,7 +28,7 @@ class Quota:
     _problem: Unavailable | None = None
 
     def prepare(self) -> None:
-        """Find out what the limits are, if there are any; not to be called inside of a transaction."""
+        """Read the limits, if limits are enabled; must not be called inside a transaction."""
         if self.context.limits is None or not self.project_id or self._limits is not None:
             return
         self._problem = None
@@ -37,14 +37,38 @@ class Quota:
         except Unavailable as error:
             self._problem = error
 
-    @contextmanager
-    def kept(self, transaction: Transaction) -> Iterator[None]:
-        """Have what is written inside counted; nobody else reserves for the project meanwhile.
+    def check_new(self, held: Sequence[Held]) -> None:
+        """Refuse a new lease that exceeds the known limits, before more work is spent on it.
+
+        The binding check is :meth:`kept`; this method refuses nothing that :meth:`kept` would allow.
 
         Raises:
-            QuotaExceeded: It would be too much; the transaction is not to be committed.
-            ConcurrentUpdate: It would be too much by limits that may be old: begin again, with ``prepare``.
-            Unavailable: It would be more than before, and nobody can say what the limits are.
+            QuotaExceeded: The lease would exceed the limits.
+        """
+        self.prepare()
+        if not self.project_id or not self._limits:
+            return
+        now = self.context.clock.now()
+        with self.context.store.read() as transaction:
+            before = transaction.quotas.reserved(self.project_id, now)
+        after = Reserved(leases=before.leases + 1, held=(*before.held, *held))
+        if not find_excess(before, after, self._limits, self.context.quota_units, now):
+            return
+        if not self._is_fresh:
+            self._limits, self._is_fresh = None, True
+            self.prepare()
+        excess = find_excess(before, after, self._limits or {}, self.context.quota_units, now)
+        if excess:
+            raise _exceeded(excess)
+
+    @contextmanager
+    def kept(self, transaction: Transaction) -> Iterator[None]:
+        """Check the quota for what is written in the block; concurrent reservations of the project wait.
+
+        Raises:
+            QuotaExceeded: The limits would be exceeded; the transaction must not be committed.
+            ConcurrentUpdate: Possibly outdated limits would be exceeded: retry, starting with ``prepare``.
+            Unavailable: An amount would increase, and the limits are not available.
         """
         if not self.project_id or not (self._limits or self._problem):
             yield
@@ -55,15 +79,19 @@ class Quota:
         yield
         after = transaction.quotas.reserved(self.project_id, now)
         if self._problem is not None:
-            if is_more(before, after, now):
+            if is_more(before, after, self.context.quota_units, now):
                 raise self._problem
             return
-        excess = find_excess(before, after, self._limits or {}, now)
+        excess = find_excess(before, after, self._limits or {}, self.context.quota_units, now)
         if excess and not self._is_fresh:
             self._limits, self._is_fresh = None, True
             raise ConcurrentUpdate("The project's limits may have changed meanwhile")
         if excess:
-            raise QuotaExceeded(
-                f"Quota of the project exceeded: {'; '.join(map(str, excess))}",
-                limits=[each.name for each in excess],
-            )
+            raise _exceeded(excess)
+
+
+def _exceeded(excess: Sequence[Excess]) -> QuotaExceeded:
+    return QuotaExceeded(
+        f"Quota of the project exceeded: {'; '.join(map(str, excess))}",
+        limits=[each.name for each in excess],
+    )

@@ -1,4 +1,4 @@
-"""What projects have reserved, counted so that nobody overtakes the count."""
+"""Reserved amounts of projects, counted under a lock."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class SqlQuotas:
         self._connection = connection
 
     def lock(self, project_id: str) -> None:
-        """Hold the project's row until the transaction ends; two who add it first meet at its key."""
+        """Lock the project's row until the transaction ends; two that insert it first conflict on its key."""
         held = self._connection.execute(
             sa.update(projects)
             .where(projects.c.id == project_id)
@@ -30,7 +30,7 @@ class SqlQuotas:
             self._connection.execute(sa.insert(projects), [{"id": project_id, "generation": 1}])
 
     def reserved(self, project_id: str, now: datetime) -> Reserved:
-        """Return what a project has reserved from *now* on; allocations that are alike come together."""
+        """Return a project's reserved amounts from *now* on; equal allocations are counted together."""
         lives = sa.and_(leases.c.project_id == project_id, leases.c.end_at > now)
         counted = sa.and_(
             lives, sa.not_(leases.c.is_deleting), leases.c.status != LeaseStatus.TERMINATED.value

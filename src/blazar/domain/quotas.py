@@ -1,9 +1,9 @@
-"""How much a project has reserved, by the names under which operators limit it.
+"""A project's reserved amounts, under the names for which operators set limits.
 
-For a resource type whose units are called *things*: ``reserved_things`` is how many the project holds at the
-same time, at worst, from now on; ``thing_hours_ahead`` is the sum, over all of them, of the hours for which
-they are still promised. Besides these there are ``leases`` (that have not ended), and, since slots differ in
-size, ``reserved_instances:VCPU`` and so on for each resource class of which instances need something.
+For a resource type with units called *things*: ``reserved_things`` is the largest number that the project
+holds at the same time from now on; ``thing_hours_ahead`` is the sum, over all of them, of the hours for which
+they are still reserved. There are also ``leases`` (that have not ended) and, since instances differ in size,
+``reserved_instances:VCPU`` and so on for each resource class that instances need.
 """
 
 from __future__ import annotations
@@ -20,25 +20,31 @@ from blazar.domain.interval import Interval
 
 LEASES: Final = "leases"
 UNLIMITED: Final = -1
-"""The limit that is none, in Keystone's way of saying it."""
+"""The value for no limit, as in Keystone."""
 
-_UNITS: Final = {
-    "physical:host": "host",
-    "virtual:instance": "instance",
-    "flavor:instance": "instance",
-    "virtual:floatingip": "floatingip",
-}
-_WHOLE: Final = frozenset({"host", "floatingip"})
-"""What is given out whole, so that no amounts of resource classes are counted."""
 _HOUR: Final = timedelta(hours=1)
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuotaUnit:
+    """The unit in which reserved amounts of a resource type are counted and limited."""
+
+    name: str
+    """Singular, as part of the names of limits: ``host`` in ``reserved_hosts`` and ``host_hours_ahead``."""
+    is_whole: bool = False
+    """Whether it is only reserved whole, so that amounts of resource classes are not counted."""
+
+
+Units = Mapping[str, QuotaUnit]
+"""The units by resource type; a type that is missing is its own unit."""
+
 _Steps = Mapping[str, Mapping[datetime, int]]
-"""By how much an amount changes, by name and instant."""
+"""Changes of amounts, by name and instant."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Held:
-    """Allocations of a project that are alike."""
+    """Equal allocations of a project."""
 
     resource_type: str
     window: Interval
@@ -48,7 +54,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reserved:
-    """All that a project has reserved: leases that have not ended, and what they hold."""
+    """Everything that a project has reserved: leases that have not ended, and their allocations."""
 
     leases: int
     held: tuple[Held, ...]
@@ -61,46 +67,42 @@ class Excess:
     name: str
     limit: int
     before: int
-    """What there is without the change, at the instant at which it is worst."""
+    """The amount without the change, at the instant of the largest excess."""
     after: int
 
     def __str__(self) -> str:
         asked = self.after - self.before
-        return f"{self.name}: {self.before} in use, {asked} more asked for, and the limit is {self.limit}"
+        return f"{self.name}: {self.before} in use, {asked} more requested, and the limit is {self.limit}"
 
 
-def unit_of(resource_type: str) -> str:
-    """Return what one of a type's resources is called in names; a type that is not ours has its own name."""
-    return _UNITS.get(resource_type, resource_type)
-
-
-def is_known(name: str, resource_types: Iterable[str]) -> bool:
-    """Return whether amounts of this name are counted where these resource types are served."""
-    units = {unit_of(each) for each in resource_types}
-    known = {LEASES, *(f"reserved_{each}s" for each in units), *(f"{each}_hours_ahead" for each in units)}
-    shared = tuple(f"reserved_{each}s:" for each in units - _WHOLE)
+def is_known(name: str, units: Units) -> bool:
+    """Return whether this name is an amount that is counted for the resource types of these units."""
+    names = {each.name for each in units.values()}
+    known = {LEASES, *(f"reserved_{each}s" for each in names), *(f"{each}_hours_ahead" for each in names)}
+    shared = tuple(f"reserved_{each.name}s:" for each in units.values() if not each.is_whole)
     return name in known or (name.startswith(shared) and name not in shared)
 
 
-def amounts(reserved: Reserved, now: datetime) -> Mapping[str, int]:
-    """Return how much there is of everything, at its worst from *now* on; hours are rounded up."""
+def amounts(reserved: Reserved, units: Units, now: datetime) -> Mapping[str, int]:
+    """Return the largest amount of each name from *now* on; hours are rounded up."""
     peaks = {
         name: max((amount for _, amount in _levels(steps, sorted(steps))), default=0)
-        for name, steps in _steps(reserved, now).items()
+        for name, steps in _steps(reserved, units, now).items()
     }
-    return {LEASES: reserved.leases, **peaks, **_hours_ahead(reserved, now)}
+    return {LEASES: reserved.leases, **peaks, **_hours_ahead(reserved, units, now)}
 
 
 def find_excess(
-    before: Reserved, after: Reserved, limits: Mapping[str, int], now: datetime
+    before: Reserved, after: Reserved, limits: Mapping[str, int], units: Units, now: datetime
 ) -> tuple[Excess, ...]:
-    """Return the limits that are exceeded after a change, and more so than before it, by name.
+    """Return, by name, the limits that a change exceeds by more than before.
 
-    Whoever is over a limit already, because it was lowered, can still change what makes it no worse.
+    A project that is already over a limit, because the limit was lowered, can still make changes that do
+    not increase the excess.
     """
-    sums_before = {LEASES: before.leases, **_hours_ahead(before, now)}
-    sums_after = {LEASES: after.leases, **_hours_ahead(after, now)}
-    steps_before, steps_after = _steps(before, now), _steps(after, now)
+    sums_before = {LEASES: before.leases, **_hours_ahead(before, units, now)}
+    sums_after = {LEASES: after.leases, **_hours_ahead(after, units, now)}
+    steps_before, steps_after = _steps(before, units, now), _steps(after, units, now)
     found = []
     for name, limit in sorted(limits.items()):
         if limit == UNLIMITED:
@@ -114,39 +116,44 @@ def find_excess(
     return tuple(found)
 
 
-def is_more(before: Reserved, after: Reserved, now: datetime) -> bool:
-    """Return whether a change makes any amount larger at any instant from *now* on."""
-    names = {LEASES, *_hours_ahead(after, now), *_steps(after, now)}
-    return bool(find_excess(before, after, dict.fromkeys(names, 0), now))
+def is_more(before: Reserved, after: Reserved, units: Units, now: datetime) -> bool:
+    """Return whether a change increases any amount at any instant from *now* on."""
+    names = {LEASES, *_hours_ahead(after, units, now), *_steps(after, units, now)}
+    return bool(find_excess(before, after, dict.fromkeys(names, 0), units, now))
 
 
-def _steps(reserved: Reserved, now: datetime) -> _Steps:
+def _steps(reserved: Reserved, units: Units, now: datetime) -> _Steps:
     steps: defaultdict[str, defaultdict[datetime, int]] = defaultdict(lambda: defaultdict(int))
     for each in reserved.held:
         if each.window.end <= now:
             continue
-        for name, amount in _at_once(each):
+        for name, amount in _at_once(each, units):
             steps[name][max(each.window.start, now)] += amount
             steps[name][each.window.end] -= amount
     return steps
 
 
-def _at_once(held: Held) -> Iterator[tuple[str, int]]:
-    units = held.count * (1 if held.share is None else held.share.slots)
-    name = f"reserved_{unit_of(held.resource_type)}s"
-    yield name, units
+def _at_once(held: Held, units: Units) -> Iterator[tuple[str, int]]:
+    count = held.count * (1 if held.share is None else held.share.slots)
+    name = f"reserved_{_unit_of(held, units)}s"
+    yield name, count
     if held.share is not None:
         for resource_class, amount in held.share.demand.amounts:
-            yield f"{name}:{resource_class}", units * amount
+            yield f"{name}:{resource_class}", count * amount
 
 
-def _hours_ahead(reserved: Reserved, now: datetime) -> Mapping[str, int]:
+def _hours_ahead(reserved: Reserved, units: Units, now: datetime) -> Mapping[str, int]:
     ahead: defaultdict[str, timedelta] = defaultdict(timedelta)
     for each in reserved.held:
-        units = each.count * (1 if each.share is None else each.share.slots)
+        count = each.count * (1 if each.share is None else each.share.slots)
         left = max(timedelta(0), each.window.end - max(each.window.start, now))
-        ahead[f"{unit_of(each.resource_type)}_hours_ahead"] += units * left
+        ahead[f"{_unit_of(each, units)}_hours_ahead"] += count * left
     return {name: math.ceil(total / _HOUR) for name, total in ahead.items()}
+
+
+def _unit_of(held: Held, units: Units) -> str:
+    unit = units.get(held.resource_type)
+    return held.resource_type if unit is None else unit.name
 
 
 def _levels(steps: Mapping[datetime, int], instants: Iterable[datetime]) -> Iterator[tuple[datetime, int]]:

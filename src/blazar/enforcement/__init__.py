@@ -1,1 +1,1 @@
-"""Usage enforcement: the filters that are shipped, each an implementation of ``blazar.ports.enforcement``."""
+"""Usage enforcement: the built-in filters, which implement ``blazar.ports.enforcement``."""

@@ -1,4 +1,4 @@
-"""What most filters have in common."""
+"""Base class of filters."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from blazar.ports.enforcement import JsonObject, LeaseUsage, Occasion
 
 
 class Filter:
-    """A filter that allows everything and wants to hear nothing afterwards."""
+    """A filter that allows everything and wants no messages."""
 
     def check_create(self, usage: LeaseUsage, key: str) -> None:
-        """Return: the lease may be made."""
+        """Allow the new lease."""
 
     def check_update(self, current: LeaseUsage, usage: LeaseUsage, key: str) -> None:
-        """Return: the lease may be changed."""
+        """Allow the change."""
 
     def wants(self, occasion: Occasion, project_id: str | None) -> bool:
         """Return False."""

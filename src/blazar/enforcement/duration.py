@@ -1,4 +1,4 @@
-"""No lease may be longer than the operator wants (behaviour 7.1)."""
+"""Filter for the maximum duration of a lease."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ if TYPE_CHECKING:
 
 
 class MaxLeaseDuration(Filter):
-    """Compares whole leases: one that runs may be extended up to its start plus the maximum."""
+    """Limits the duration of whole leases: a running lease may be extended to its start plus the maximum."""
 
     def __init__(self, longest: timedelta | None, exempt_project_ids: frozenset[str]) -> None:
-        """Make the filter.
+        """Create the filter.
 
         Args:
-            longest: From the start to the end; None for any.
-            exempt_project_ids: For whose leases this does not count.
+            longest: Maximum time from start to end; None for no limit.
+            exempt_project_ids: Projects whose leases are not limited.
         """
         self._longest = longest
         self._exempt = exempt_project_ids
 
     def check_create(self, usage: LeaseUsage, key: str) -> None:
-        """Raise LeaseTooLong for a lease that is longer."""
+        """Raise LeaseTooLong if the lease is longer than allowed."""
         problem = self._find_problem(usage.lease)
         if problem is not None:
             raise LeaseTooLong(problem)
 
     def check_update(self, current: LeaseUsage, usage: LeaseUsage, key: str) -> None:
-        """Raise ExtensionTooLong for a lease that would be longer, unless it only becomes shorter."""
+        """Raise ExtensionTooLong if the lease would be longer than allowed, unless the change shortens it."""
         before, after = current.lease, usage.lease
         problem = self._find_problem(after)
         if problem is not None and after.end - after.start >= before.end - before.start:
@@ -48,7 +48,7 @@ class MaxLeaseDuration(Filter):
         if self._longest is None or duration <= self._longest or lease.project_id in self._exempt:
             return None
         return (
-            f"end_date: the lease would last {duration.total_seconds():.0f} seconds, and at most"
+            f"end_date: the lease would last {duration.total_seconds():.0f} seconds, but at most"
             f" {self._longest.total_seconds():.0f} are allowed"
         )
 

@@ -1,8 +1,8 @@
-"""Limits of projects as Keystone has them (unified limits), read by oslo.limit.
+"""Project limits from Keystone (unified limits), read by oslo.limit.
 
-oslo.limit would count and compare, too, but cannot do so in the transaction that reserves, and takes what
-has no registered limit for forbidden. Here it is not limited: an operator who limits hosts need not think
-of every resource class.
+oslo.limit could also count and compare, but not in the transaction that reserves, and it treats a resource
+without a registered limit as forbidden. Here, such a resource is not limited, so that an operator who limits
+hosts does not need a limit for every resource class.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ _logger = logging.getLogger(__name__)
 
 
 class Enforcer(Protocol):
-    """What is used of ``oslo_limit.limit.Enforcer``; None stands for all resources."""
+    """The used part of ``oslo_limit.limit.Enforcer``; None as an argument selects all resources."""
 
     def get_registered_limits(self, resources_to_check: None) -> list[tuple[str, int]]:
-        """Return the limits that hold where a project has none of its own."""
+        """Return the default limits, for projects without own limits."""
 
     def get_project_limits(self, project_id: str, resource_names: None) -> list[tuple[str, int]]:
-        """Return a project's own limits."""
+        """Return the limits set for a project."""
 
 
 class KeystoneLimits:
-    """Implements :class:`blazar.ports.limits.Limits`; remembers what Keystone said for a while."""
+    """Implements :class:`blazar.ports.limits.Limits`; caches the limits for a while."""
 
     def __init__(self, connect: Callable[[], Enforcer], clock: Clock, lifetime: timedelta) -> None:
         self._connect = connect
@@ -66,7 +66,7 @@ class KeystoneLimits:
         return limits
 
     def get_defaults(self) -> Mapping[str, int]:
-        """Return the limits of projects that have none of their own. Raises LimitsUnavailable."""
+        """Return the default limits. Raises LimitsUnavailable."""
         return self._ask(lambda each: each.get_registered_limits(None))
 
     def _ask(self, question: Callable[[Enforcer], list[tuple[str, int]]]) -> Mapping[str, int]:
@@ -80,24 +80,24 @@ class KeystoneLimits:
             keystone_errors.ClientException,
             sdk_errors.SDKException,
             limit_errors.SessionInitError,
-            # What oslo.limit raises for a service or an endpoint that Keystone does not have.
+            # oslo.limit raises this if Keystone does not have the service or endpoint.
             ValueError,
         ) as error:
-            _logger.warning("limits cannot be read from Keystone: %s", error)
+            _logger.warning("cannot read limits from Keystone: %s", error)
             raise LimitsUnavailable("The limits of the project cannot be read now") from error
 
 
 def connect(conf: cfg.ConfigOpts) -> Callable[[], Enforcer]:
-    """Return what makes the enforcer of the configuration's group ``[oslo_limit]``.
+    """Return a function that creates the enforcer from the option group ``[oslo_limit]``.
 
-    What that group leaves out is the catalog's endpoint of type ``reservation`` in ``os_region_name``, and
+    Defaults for missing options are the catalog's endpoint of type ``reservation`` in ``os_region_name``, and
     the account of ``[keystone]``.
 
     Raises:
-        ValueError: It is not the configuration that oslo.limit reads, which is the process's own.
+        ValueError: *conf* is not ``cfg.CONF``, the configuration that oslo.limit reads.
     """
     if conf is not cfg.CONF:
-        raise ValueError("limits can be read by a process of its own only")
+        raise ValueError("limits require the global configuration, cfg.CONF")
     group: Any = conf[GROUP]
     conf.set_default("timeout", _TIMEOUT_SECONDS, group=GROUP)
     if not group.auth_type and not group.auth_section:

@@ -1,4 +1,4 @@
-"""What is wanted from the database to keep projects within their limits."""
+"""Port: database reads and locks that keep projects within their limits."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from blazar.domain.quotas import Reserved
 
 
 class QuotaStore(Protocol):
-    """What each project has reserved."""
+    """The reserved amounts of each project."""
 
     def lock(self, project_id: str) -> None:
-        """Have whoever else reserves for this project wait until this transaction is over."""
+        """Block other reservations for this project until this transaction ends."""
 
     def reserved(self, project_id: str, now: datetime) -> Reserved:
-        """Return what a project has reserved from *now* on, including what this transaction has written."""
+        """Return a project's reserved amounts from *now* on, including this transaction's writes."""
