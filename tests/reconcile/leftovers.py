@@ -1,4 +1,4 @@
-"""Sweeps, and what reservations of slots leave behind when they are lost."""
+"""Sweeps, and leftovers of lost reservations of slots."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from samples import make_lease
 
 from blazar.booking.context import Context
 from blazar.domain.lease import ReservationId
+from blazar.plugins.instances.plugin import Instances
 from blazar.plugins.slots.names import flavor_name, group_name, provider_name, reservation_class
 from blazar.ports.compute import Flavor, Lessee
 from blazar.ports.placement import Inventory
@@ -26,8 +27,7 @@ def context_of(lab: Lab, *, reserves_slots: bool = True) -> Context:
     """Return the manager's context, with or without plugins that reserve slots."""
     context = lab.manager.context
     hosts = context.plugins["physical:host"]
-    # A sweep does not ask plugins anything but their types.
-    slots = {"virtual:instance": hosts} if reserves_slots else {}
+    slots = {"virtual:instance": Instances(context.settings.hosts)} if reserves_slots else {}
     return replace(context, plugins={"physical:host": hosts, **slots})
 
 
@@ -36,25 +36,25 @@ def sweep_once(lab: Lab) -> Sweepings:
 
 
 def sweep_twice(lab: Lab) -> Sweepings:
-    """Return what came of the second of two sweeps, between which as much time passes as usually."""
+    """Return the result of the second of two sweeps, one interval apart."""
     sweep_once(lab)
     lab.clock.advance(INTERVAL)
     return sweep_once(lab)
 
 
 def leave_group(lab: Lab, name: str = group_name(LOST)) -> str:
-    """Have a server group of this name, and return its id."""
+    """Create a server group with this name and return its ID."""
     return lab.cloud.compute_for(Lessee(project_id="project")).create_server_group(name, "affinity").id
 
 
 def leave_aggregate(lab: Lab, name: str = LOST, **metadata: str) -> None:
-    """Have an aggregate of this name with host-1, without an availability zone."""
+    """Create an aggregate with this name and host-1, without an availability zone."""
     aggregate = lab.cloud.compute.create_aggregate(name, None, metadata)
     lab.cloud.compute.add_host(aggregate.id, "host-1")
 
 
 def leave_flavor(lab: Lab, flavor_id: str = LOST, name: str = flavor_name(LOST), **more: bool) -> None:
-    """Have a flavor of these names, which takes a slot."""
+    """Create a flavor with this ID and name, for one slot."""
     specs = {f"resources:{CLASS}": "1", "aggregate_instance_extra_specs:reservation": LOST}
     lab.cloud.compute.create_flavor(
         Flavor(id=flavor_id, name=name, vcpus=1, memory_mb=1, disk_gb=0, extra_specs=specs, **more)
@@ -62,7 +62,7 @@ def leave_flavor(lab: Lab, flavor_id: str = LOST, name: str = flavor_name(LOST),
 
 
 def leave_class(lab: Lab, name: str = CLASS, *, host_names: tuple[str, ...] = ("host-1",)) -> None:
-    """Have a resource class of this name, with slots on these hosts."""
+    """Create a resource class with this name, and slots of it on these hosts."""
     placement = lab.cloud.placement
     placement.create_resource_class(name)
     for host_name in host_names:
@@ -74,7 +74,7 @@ def leave_class(lab: Lab, name: str = CLASS, *, host_names: tuple[str, ...] = ("
 
 
 def leave_all(lab: Lab) -> str:
-    """Have everything of a reservation that nobody knows, and return the id of its server group."""
+    """Create all cloud objects of a reservation that is not in the database; return its server group's ID."""
     leave_class(lab, host_names=("host-1", "host-2"))
     leave_aggregate(lab, reservation=LOST)
     leave_flavor(lab)
@@ -83,7 +83,7 @@ def leave_all(lab: Lab) -> str:
 
 
 def store_reservation(lab: Lab, *, is_deployed: bool) -> None:
-    """Have the reservation in the books."""
+    """Store the reservation in the database."""
     lease = make_lease("lease")
     (reservation,) = lease.reservations
     known = replace(reservation, id=ReservationId(LOST), is_deployed=is_deployed)
@@ -93,7 +93,7 @@ def store_reservation(lab: Lab, *, is_deployed: bool) -> None:
 
 
 def left(lab: Lab) -> set[str]:
-    """Return the keys of everything in the cloud that may be a leftover of slots."""
+    """Return the keys of all cloud objects that may be leftovers of slots."""
     compute = lab.cloud.compute
     return {
         *(f"class:{each}" for each in lab.cloud.placement.list_resource_classes() if "CUSTOM" in each),
@@ -111,7 +111,7 @@ def classes_on(lab: Lab, host_name: str) -> set[str]:
 
 
 def calls_of(lab: Lab, context: Context) -> Counter[str]:
-    """Return what one sweep asks the cloud."""
+    """Return the cloud calls of one sweep."""
     before = lab.cloud.calls
     sweep(context, "manager")
     return lab.cloud.calls - before

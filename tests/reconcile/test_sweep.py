@@ -1,4 +1,4 @@
-"""What a lost reservation of slots left goes by a sweep: seen twice, slots first, failures made up for."""
+"""A sweep removes leftovers of a lost reservation of slots: seen twice, slots first, failures retried."""
 
 from __future__ import annotations
 
@@ -124,7 +124,7 @@ def test_a_group_is_kept_when_the_request_that_made_it_is_stored(lab: Lab) -> No
 
 
 def test_a_sweep_that_is_repeated_at_once_is_not_the_second_time(lab: Lab) -> None:
-    """Or the server group of a request that is under way would go."""
+    """Otherwise the server group of a request in progress would be deleted."""
     group_id = leave_group(lab)
     sweep_once(lab)
 
@@ -165,7 +165,7 @@ def test_a_class_that_servers_use_is_reported_and_left_alone(
     assert left(lab) == {f"class:{CLASS}"}
     assert (classes_on(lab, "host-1"), classes_on(lab, "host-2")) == ({CLASS}, set())
     assert not lab.servers()[server.id].is_deleting
-    assert f"class:{CLASS} cannot be removed: inventory of {CLASS} on resource provider" in caplog.text
+    assert f"cannot remove orphaned class:{CLASS}: inventory of {CLASS} on resource provider" in caplog.text
     lab.remove_server(server)
     assert sweep_once(lab).removed == (f"class:{CLASS}",)
     assert left(lab) == set()
@@ -183,7 +183,7 @@ def test_what_nova_forbids_does_not_stop_the_rest(lab: Lab, operation: str) -> N
     assert left(lab) == {f"group:{group_id}"}
 
 
-def test_what_somebody_else_removes_at_the_same_time_is_no_failure(lab: Lab) -> None:
+def test_a_concurrent_removal_is_no_failure(lab: Lab) -> None:
     leave_all(lab)
     sweep_once(lab)
     lab.clock.advance(INTERVAL)
@@ -208,7 +208,7 @@ def test_a_host_that_leaves_the_aggregate_at_the_same_time_is_no_failure(lab: La
 
 @pytest.mark.parametrize("steps", [0, 1, 2])
 def test_a_sweep_ends_when_it_is_interrupted(lab: Lab, steps: int) -> None:
-    """Before a removal, or while the hosts are looked at one by one."""
+    """The interruption comes before a removal, or while the hosts are checked one by one."""
     leave_class(lab, host_names=("host-1",))
     leave_flavor(lab)
     sweep_once(lab)
@@ -220,7 +220,7 @@ def test_a_sweep_ends_when_it_is_interrupted(lab: Lab, steps: int) -> None:
             raise Interrupted("sweep")
 
     with pytest.raises(Interrupted):
-        sweep(context_of(lab), "manager", before_each=interrupt)
+        sweep(context_of(lab), "manager", check_claim=interrupt)
 
     assert left(lab) == everything
     assert classes_on(lab, "host-1") == {CLASS}
@@ -238,6 +238,6 @@ def test_a_sweep_that_is_interrupted_between_two_removals_keeps_the_second(lab: 
             raise Interrupted("sweep")
 
     with pytest.raises(Interrupted):
-        sweep(context_of(lab), "manager", before_each=interrupt)
+        sweep(context_of(lab), "manager", check_claim=interrupt)
 
     assert left(lab) == {f"flavor:{LOST}"}

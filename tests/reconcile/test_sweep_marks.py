@@ -1,4 +1,4 @@
-"""How a sweep knows what is left over, and what it asks the cloud for that."""
+"""Marks by which a sweep recognizes leftovers, and its cloud calls."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_a_reservation_that_should_have_nothing_outside_loses_it(lab: Lab) -> No
         ("rack", {"reservation": LOST}),
     ],
 )
-def test_an_aggregate_without_the_whole_mark_is_somebody_elses(
+def test_an_aggregate_without_the_whole_mark_is_left_alone(
     lab: Lab, name: str, metadata: Mapping[str, str]
 ) -> None:
     leave_aggregate(lab, name, **metadata)
@@ -79,7 +79,7 @@ def test_an_aggregate_without_the_whole_mark_is_somebody_elses(
 
 
 def lived_reservation(lab: Lab, *failing: str) -> str:
-    """Return the id of a reservation whose lease began, and was deleted; so long, operations failed."""
+    """Return the ID of a reservation whose lease started while operations failed, and was then deleted."""
     for each in failing:
         lab.faults.add(FaultRule(kind=FaultKind.STATUS, status=503, operation=each))
     lease_id = lab.create("lived", "now", 2, instances(1))
@@ -100,7 +100,7 @@ def test_an_aggregate_that_was_made_too_late_is_known_by_its_name(lab: Lab, fail
     assert reservation_id not in lab.aggregates()
 
 
-def test_an_aggregate_of_such_a_name_in_which_somebody_put_a_host_is_left_alone(lab: Lab) -> None:
+def test_an_aggregate_of_such_a_name_with_a_host_is_left_alone(lab: Lab) -> None:
     reservation_id = lived_reservation(lab)
     made = lab.cloud.compute.create_aggregate(reservation_id, None, {})
     lab.cloud.compute.add_host(made.id, "host-1")
@@ -109,7 +109,7 @@ def test_an_aggregate_of_such_a_name_in_which_somebody_put_a_host_is_left_alone(
     assert lab.aggregates()[reservation_id] == {"host-1"}
 
 
-def test_an_empty_aggregate_with_the_name_of_no_reservation_is_somebody_elses(lab: Lab) -> None:
+def test_an_empty_aggregate_with_the_name_of_no_reservation_is_left_alone(lab: Lab) -> None:
     lived_reservation(lab)
     lab.cloud.compute.create_aggregate(LOST, None, {})
 
@@ -134,7 +134,7 @@ def test_an_aggregate_in_a_zone_of_the_operators_is_theirs(lab: Lab) -> None:
         ("mine", flavor_name("mine"), False),
     ],
 )
-def test_a_flavor_without_the_whole_mark_is_somebody_elses(
+def test_a_flavor_without_the_whole_mark_is_left_alone(
     lab: Lab, flavor_id: str, name: str, is_public: bool
 ) -> None:
     leave_flavor(lab, flavor_id, name, is_public=is_public)
@@ -147,7 +147,7 @@ def test_a_flavor_without_the_whole_mark_is_somebody_elses(
     "name",
     ["CUSTOM_GPU", "CUSTOM_RESERVATION_GPU", f"{CLASS}_2", f"CUSTOM_{CLASS}", CLASS.replace("_22", "22")],
 )
-def test_a_class_of_another_name_is_somebody_elses(lab: Lab, name: str) -> None:
+def test_a_class_of_another_name_is_left_alone(lab: Lab, name: str) -> None:
     leave_class(lab, name)
 
     assert sweep_twice(lab).found == ()
@@ -157,7 +157,7 @@ def test_a_class_of_another_name_is_somebody_elses(lab: Lab, name: str) -> None:
 @pytest.mark.parametrize(
     "name", ["reservation:web", LOST, f"my-{group_name(LOST)}", group_name(LOST.upper())]
 )
-def test_a_group_of_another_name_is_somebody_elses(lab: Lab, name: str) -> None:
+def test_a_group_of_another_name_is_left_alone(lab: Lab, name: str) -> None:
     leave_group(lab, name)
 
     assert sweep_twice(lab).found == ()
@@ -201,7 +201,7 @@ def test_hosts_are_asked_once_however_many_classes_are_left_over(lab: Lab) -> No
     assert calls["placement.delete_inventory"] == 3
 
 
-def test_without_plugins_that_reserve_slots_their_lists_are_not_asked_for(lab: Lab) -> None:
+def test_without_plugins_that_reserve_slots_their_leftovers_are_not_searched(lab: Lab) -> None:
     leave_all(lab)
     context = context_of(lab, reserves_slots=False)
     with_plugins = calls_of(lab, context_of(lab))
@@ -209,6 +209,6 @@ def test_without_plugins_that_reserve_slots_their_lists_are_not_asked_for(lab: L
 
     lab.clock.advance(INTERVAL)
 
-    assert sweep(context, "manager").removed == (f"aggregate:{LOST}",)
+    assert sweep(context, "manager").removed == ()
     assert with_plugins.keys() >= LISTS
     assert not without.keys() & LISTS

@@ -1,4 +1,4 @@
-"""What holds for resources of every kind: their state, and who depends on it."""
+"""Data common to resources of every type: their state, and the leases that depend on them."""
 
 from __future__ import annotations
 
@@ -10,26 +10,21 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from blazar.db.changes import note_changes
+from blazar.db.collections import ALL_TABLES, OWN_TABLES
 from blazar.db.health import diagnosis_columns, read_diagnosis
-from blazar.db.tables import allocations, floatingips, hosts, reservations, resources, stock
+from blazar.db.tables import allocations, reservations, resources, stock
 from blazar.domain.health import Diagnosis, Health, ResourceState
 from blazar.domain.lease import LeaseId, ReservationStatus, ResourceId
 from blazar.domain.requirements import Fact
 
-_FACTS: Mapping[str, tuple[sa.Table[Any], tuple[sa.Column[Any], ...]]] = {
-    "host": (hosts, (hosts.c.hypervisor_hostname, hosts.c.service_name)),
-    "floatingip": (floatingips, (floatingips.c.address, floatingips.c.network_id, floatingips.c.subnet_id)),
-}
-"""By collection: its table, and the columns by which a resource is known outside; others are in stock."""
-
 _IS_LIVING = reservations.c.status.in_([ReservationStatus.PENDING.value, ReservationStatus.ACTIVE.value])
-"""Only such reservations have flags; the index begins with the status."""
+"""Only such reservations have flags; the index starts with the status."""
 
 
 def _states() -> sa.Select[Any]:
-    columns = [column for _, known in _FACTS.values() for column in known]
+    columns = [column for each in OWN_TABLES.values() for column in each.facts]
     query = sa.select(resources, stock.c.facts, *columns)
-    for table in (stock, *(table for table, _ in _FACTS.values())):
+    for table in ALL_TABLES:
         query = query.outerjoin(table, table.c.id == resources.c.id)
     return query.where(resources.c.id.in_(sa.bindparam("resource_ids", expanding=True)))
 
@@ -44,7 +39,7 @@ class SqlResources:
         self._connection = connection
 
     def get_states(self, resource_ids: Collection[ResourceId]) -> Mapping[ResourceId, ResourceState]:
-        """Return what is known of these resources, in one statement."""
+        """Return the states of these resources, in one statement."""
         if not resource_ids:
             return {}
         found = self._connection.execute(_STATES, {"resource_ids": list(resource_ids)})
@@ -57,9 +52,9 @@ class SqlResources:
         }
 
     def list_unsound(self, collection: str) -> Mapping[ResourceId, Diagnosis]:
-        """Return the resources of a collection that are not sound."""
+        """Return the resources of a collection that are not healthy."""
         query = sa.select(resources).where(
-            resources.c.collection == collection, resources.c.health != Health.SOUND.value
+            resources.c.collection == collection, resources.c.health != Health.HEALTHY.value
         )
         return {
             ResourceId(row.id): read_diagnosis(row.health, row.problem)
@@ -67,7 +62,7 @@ class SqlResources:
         }
 
     def set_diagnosis(self, resource_id: ResourceId, diagnosis: Diagnosis, at: datetime) -> Diagnosis | None:
-        """Note what is known of a resource's health; return what was before, None if it is gone."""
+        """Store a resource's diagnosis; return the previous one, or None if the resource is gone."""
         query = sa.select(resources).where(resources.c.id == resource_id).with_for_update()
         row = self._connection.execute(query).one_or_none()
         if row is None:
@@ -90,14 +85,14 @@ class SqlResources:
             allocations.c.released_at.is_(None),
             reservations.c.status != ReservationStatus.DELETED.value,
         )
-        # As it stands in JSON.
+        # The id as it is written in JSON.
         lost = reservations.c.lost_resources.contains(json.dumps(resource_id), autoescape=True)
         losers = sa.select(reservations.c.lease_id).where(_IS_LIVING, lost)
         return self._leases(sa.union(holders, losers))
 
     def list_missing(self) -> tuple[LeaseId, ...]:
-        """Return the leases that hold resources for which nothing could take their place."""
-        # Not IS TRUE, for which MySQL uses no index.
+        """Return the leases that hold failed resources without a replacement."""
+        # Not IS TRUE, because MySQL uses no index for it.
         is_missing = reservations.c.missing_resources == sa.true()
         return self._leases(sa.select(reservations.c.lease_id).where(_IS_LIVING, is_missing).distinct())
 
@@ -106,7 +101,8 @@ class SqlResources:
 
 
 def _facts(row: sa.Row[Any]) -> Mapping[str, Fact]:
-    if row.collection in _FACTS:
-        return {each.name: row._mapping[each] for each in _FACTS[row.collection][1]}
+    own = OWN_TABLES.get(row.collection)
+    if own is not None:
+        return {each.name: row._mapping[each] for each in own.facts}
     found: Mapping[str, Fact] = json.loads(row.facts)
     return found

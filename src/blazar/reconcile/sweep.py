@@ -1,31 +1,25 @@
-"""The sweep: what bears our mark and belongs to no living reservation is removed, seen twice.
+"""The sweep: removes marked objects that belong to no live reservation, once they were found twice.
 
-It also brings registered hosts back into the freepool that are nowhere, opens those that are closed to
-preemptible servers for nobody, and forgets old entries of the books. Nothing that does not bear our
-mark is touched, and no server is ever deleted here: what servers still use is reported and left alone.
+It also returns registered hosts that are in no aggregate to the freepool, reopens hosts that are closed to
+preemptible servers without reason, and purges old database entries. Objects without the service's mark are
+not touched, and no server is ever deleted: objects that servers still use are reported and left alone.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
-from blazar.booking.index import CHANGES_KEPT_FOR
 from blazar.booking.context import Context
-from blazar.booking.health import have_missing_sought
-from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused
+from blazar.booking.index import CHANGES_KEPT_FOR
+from blazar.booking.scheduling import reschedule_missing
+from blazar.domain.errors import CloudConflict, CloudError, CloudNotFound, CloudRefused, CloudUnavailable
+from blazar.domain.lease import is_reservation_id
+from blazar.plugins.leftovers import LeftoverKind, Sweep
 from blazar.ports.store import JournalEntry, Transaction
-from blazar.reconcile.sweeping.floatingips import FloatingIPs
-from blazar.reconcile.sweeping.hosts import ClosedHosts, HostAggregates, StrayHosts
-from blazar.reconcile.sweeping.kinds import Kind, Surroundings
-from blazar.reconcile.sweeping.plugins import PluginLeftovers
-from blazar.reconcile.sweeping.slots import Flavors, ResourceClasses, ServerGroups, SlotAggregates
 
-_SLOT_TYPES = frozenset({"virtual:instance", "flavor:instance"})
-"""The resource types whose reservations have flavors, resource classes and server groups."""
-_FLOATINGIP_TYPE = "virtual:floatingip"
 _FINDER = "sweep"
 
 _logger = logging.getLogger(__name__)
@@ -33,11 +27,10 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sweepings:
-    """What a sweep found and what it mended.
+    """The objects that a sweep found and removed.
 
-    The keys are ``aggregate:<name>``, ``host:<service host>``, ``closed:<service host>``,
-    ``class:<name>``, ``flavor:<id>``, ``group:<id>`` and ``floatingip:<id>``; what a plugin finds by itself
-    has its resource type there.
+    The keys are ``<kind>:<name>``, with the kinds that the plugins declare: ``aggregate``, ``flavor`` and
+    others.
     """
 
     found: tuple[str, ...]
@@ -46,7 +39,7 @@ class Sweepings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Leftover:
-    kind: Kind
+    kind: LeftoverKind
     name: str
     reservation_id: str | None
 
@@ -55,27 +48,25 @@ class _Leftover:
         return f"{self.kind.name}:{self.name}"
 
 
-def sweep(context: Context, actor: str, *, before_each: Callable[[], None] = lambda: None) -> Sweepings:
-    """Look for what belongs to nobody; remove what an earlier sweep, an interval ago, saw already.
+def sweep(context: Context, actor: str, *, check_claim: Callable[[], None] = lambda: None) -> Sweepings:
+    """Find objects that belong to no reservation; remove those that a sweep an interval ago also found.
 
-    The interval is what a request takes at most that makes things outside before it is stored. With a
-    database that has never known a lease nothing of any reservation is removed: it may be another
-    installation's, which is to be taken over still.
+    The interval is the longest time that a request takes between creating objects and storing its lease. If
+    the database has never contained a lease, no object of a reservation is removed: it may belong to another
+    installation that is yet to be imported.
 
     Args:
         context: The context.
-        actor: Who sweeps, for the journal.
-        before_each: Called before each removal and other long steps; what it raises ends the sweep.
+        actor: The actor recorded in the journal.
+        check_claim: Called before each removal and each longer step; an exception from it ends the sweep.
 
     Returns:
-        What was found, sorted, and which of it was removed.
+        The keys of the objects found, sorted, and of those removed.
 
     Raises:
-        CloudUnavailable: A service of the cloud does not answer; what was removed so far stays so.
+        CloudUnavailable: A cloud service does not respond; leftovers of other services were removed.
     """
-    aggregates = context.cloud.compute.list_aggregates()
-    surroundings = Surroundings(context=context, aggregates=aggregates, before_each=before_each)
-    leftovers = _find(surroundings)
+    leftovers, problem = _find(context, check_claim)
     now = context.clock.now()
     with context.store.begin() as transaction:
         first_seen = transaction.findings.note(_FINDER, [each.key for each in leftovers], now)
@@ -84,72 +75,84 @@ def sweep(context: Context, actor: str, *, before_each: Callable[[], None] = lam
         transaction.commit()
     if is_new and leftovers:
         _logger.warning(
-            "nothing is removed that was reserved elsewhere: this database has known no lease yet"
+            "not removing objects of unknown reservations: this database has never contained a lease"
         )
     removed = []
     for each in leftovers:
         if is_new and each.reservation_id is not None:
             continue
         if _is_due(context, first_seen[each.key], now):
-            before_each()
+            check_claim()
             if _remove(context, each):
                 removed.append(each.key)
     _report(context, actor, sorted(first_seen), sorted(removed))
+    if problem is not None:
+        raise problem
     return Sweepings(found=tuple(sorted(first_seen)), removed=tuple(sorted(removed)))
 
 
 def find_leftovers(context: Context) -> tuple[str, ...]:
-    """Return what belongs to nobody, as keys like those of :class:`Sweepings`; nothing is noted or removed.
+    """Return objects that belong to no reservation, by key as in :class:`Sweepings`; change nothing.
 
     Raises:
-        CloudUnavailable: A service of the cloud does not answer.
+        CloudUnavailable: A cloud service does not respond.
     """
-    aggregates = context.cloud.compute.list_aggregates()
-    surroundings = Surroundings(context=context, aggregates=aggregates, before_each=lambda: None)
-    return tuple(sorted({each.key for each in _find(surroundings)}))
+    leftovers, problem = _find(context, lambda: None)
+    if problem is not None:
+        raise problem
+    return tuple(sorted({each.key for each in leftovers}))
 
 
-def _kinds(surroundings: Surroundings) -> list[Kind]:
-    """Return all kinds in the order in which leftovers are removed."""
-    kinds: list[Kind] = [
-        HostAggregates(surroundings),
-        ClosedHosts(surroundings),
-        StrayHosts(surroundings),
-    ]
-    if surroundings.context.plugins.keys() & _SLOT_TYPES:
-        kinds.append(ResourceClasses(surroundings))
-    kinds.append(SlotAggregates(surroundings))
-    if surroundings.context.plugins.keys() & _SLOT_TYPES:
-        kinds += [Flavors(surroundings), ServerGroups(surroundings)]
-    if _FLOATINGIP_TYPE in surroundings.context.plugins:
-        kinds.append(FloatingIPs(surroundings))
-    plugins = surroundings.context.plugins
-    kinds += [PluginLeftovers(surroundings, plugins[resource_type]) for resource_type in sorted(plugins)]
-    return kinds
+def _find(
+    context: Context, check_claim: Callable[[], None]
+) -> tuple[list[_Leftover], CloudUnavailable | None]:
+    """Return the objects that belong to no live reservation, in the order of their removal.
+
+    The second value is the error of a cloud service that did not respond, if one did not.
+    """
+    candidates: list[_Leftover] = []
+    problem: CloudUnavailable | None = None
+    for kind in _kinds(context, check_claim):
+        try:
+            candidates += _candidates(kind)
+        except CloudUnavailable as error:
+            problem = problem or error
+    # Read the database after the cloud, so that objects created later are not among the candidates.
+    deployed = _deployed(context, candidates)
+    return [each for each in candidates if each.reservation_id not in deployed], problem
 
 
-def _find(surroundings: Surroundings) -> list[_Leftover]:
-    """Return what belongs to nobody."""
-    candidates = [
-        _Leftover(kind=kind, name=name, reservation_id=reservation_id)
-        for kind in _kinds(surroundings)
-        for name, reservation_id in sorted(_candidates(kind).items())
-    ]
-    # The books are read after the cloud: what is made later is not among the candidates.
-    deployed = _deployed(surroundings.context, candidates)
-    return [each for each in candidates if each.reservation_id not in deployed]
+def _kinds(context: Context, check_claim: Callable[[], None]) -> tuple[LeftoverKind, ...]:
+    """Return each kind once, however many plugins share it."""
+    sweep = Sweep(cloud=context.cloud, store=context.store, clock=context.clock, check_claim=check_claim)
+    by_class: dict[type[LeftoverKind], LeftoverKind] = {}
+    for _, plugin in sorted(context.plugins.items()):
+        for kind in plugin.leftover_kinds(sweep):
+            by_class.setdefault(type(kind), kind)
+    return tuple(by_class.values())
 
 
-def _candidates(kind: Kind) -> Mapping[str, str | None]:
+def _candidates(kind: LeftoverKind) -> list[_Leftover]:
     try:
-        return kind.candidates()
-    except CloudRefused as error:
-        _logger.warning("leftovers of the kind %s are not looked for: %s", kind.name, error)
-        return {}
+        found = kind.candidates()
+    except CloudUnavailable:
+        raise
+    except CloudError as error:
+        _logger.warning("cannot look for leftovers: kind=%s reason=%s", kind.name, error)
+        return []
+    except Exception:
+        # A faulty plugin must not stop the sweep.
+        _logger.exception("cannot look for leftovers: kind=%s", kind.name)
+        return []
+    return [
+        _Leftover(kind=kind, name=name, reservation_id=owner)
+        for name, owner in sorted(found.items())
+        if owner is None or is_reservation_id(owner)
+    ]
 
 
 def _deployed(context: Context, leftovers: list[_Leftover]) -> frozenset[str]:
-    """Return those of their reservations of which something may be outside."""
+    """Return the reservations of the leftovers that may have items in the cloud."""
     ids = {each.reservation_id for each in leftovers if each.reservation_id is not None}
     if not ids:
         return frozenset()
@@ -158,13 +161,13 @@ def _deployed(context: Context, leftovers: list[_Leftover]) -> frozenset[str]:
 
 
 def _is_due(context: Context, first_seen: datetime, now: datetime) -> bool:
-    # A sweep that failed is repeated soon, which is not the second time that counts.
+    # A sweep that failed is repeated soon; such a repetition does not count as the second sighting.
     return first_seen < now and now - first_seen >= context.settings.reconciler.sweep_interval
 
 
 def _remove(context: Context, leftover: _Leftover) -> bool:
-    # It may have come to life since it was listed: a reservation's id is never used twice, but a pass
-    # that was under way may only now have recorded what it made.
+    # Check again: a reservation's id is never reused, but a pass that was in progress may only now have
+    # recorded the item.
     if _deployed(context, [leftover]):
         return False
     try:
@@ -172,15 +175,15 @@ def _remove(context: Context, leftover: _Leftover) -> bool:
     except CloudNotFound:
         return True
     except (CloudConflict, CloudRefused) as error:
-        _logger.warning("orphaned %s cannot be removed: %s", leftover.key, error)
+        _logger.warning("cannot remove orphaned %s: %s", leftover.key, error)
         return False
 
 
 def _forget_old_entries(context: Context, transaction: Transaction) -> None:
     now = context.clock.now()
     if transaction.allocations.purge_released(now - context.settings.leases.cleaning_time):
-        # What is clean again may be what somebody misses.
-        have_missing_sought(context, transaction)
+        # Capacity that is clean again may satisfy a lease with missing resources.
+        reschedule_missing(context, transaction)
     transaction.availability.purge_changes(now - CHANGES_KEPT_FOR)
 
 

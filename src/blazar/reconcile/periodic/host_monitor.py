@@ -1,49 +1,44 @@
-"""The monitor: noticing that hosts fail, are disabled, and come back (behaviour 6, 12 G).
+"""The monitor: detection of hosts that fail, are disabled or recover.
 
-A look compares all registered hosts with what Nova says of them now. Why it is made does not matter: an
-interval has passed, a host was registered, or Nova notified that something has changed.
+A check compares all registered hosts with their present state in Nova. Its trigger does not matter: an
+interval has passed, a host was registered, or Nova sent a notification of a change.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from datetime import timedelta
 
 from blazar.booking.context import Context
 from blazar.booking.health import record_health
-from blazar.app.host_description import diagnose
 from blazar.booking.retrying import retrying
-from blazar.domain.health import SOUND, Diagnosis, Health
+from blazar.booking.scheduling import HOST_CHECK, schedule_host_check
+from blazar.domain.health import HEALTHY, Diagnosis, Health
 from blazar.domain.hosts import Host
 from blazar.domain.lease import ResourceId
+from blazar.plugins.hosts.description import diagnose
 from blazar.ports.compute import Hypervisor
-from blazar.ports.store import Transaction
 
-MONITOR = "host-monitor"
-"""The key of the work that a look is."""
 UNLISTED = "Nova does not list it"
 _FINDER = "monitor"
-_GATHERING_TIME = timedelta(seconds=1)
-"""News that come within this time are looked at together."""
 _ATTEMPTS = 8
-"""How often a look is asked for, because others ask for it at the same time."""
+"""Attempts to schedule a check while others schedule it concurrently."""
 
 
-def look_at_hosts(context: Context, actor: str, before_each: Callable[[], None] = lambda: None) -> None:
-    """Note what has changed of the health of registered hosts; one request to Nova, and more where it pages.
+def check_hosts(context: Context, actor: str, check_claim: Callable[[], None] = lambda: None) -> None:
+    """Update the health of registered hosts; one request to Nova, more only if Nova paginates.
 
-    A host that Nova does not list is disabled at first, and has failed when that lasts: Nova leaves out
-    the hosts of a cell that it cannot reach for a moment.
+    A host that Nova does not list is disabled at first, and counts as failed if this lasts: Nova leaves out
+    the hosts of a cell that is temporarily unreachable.
 
     Args:
         context: The context.
-        actor: Who looks, for the journal.
-        before_each: Called before each change; what it raises ends the look.
+        actor: The actor recorded in the journal.
+        check_claim: Called before each change; an exception from it ends the check.
 
     Raises:
-        CloudUnavailable: Nova does not answer; nothing has changed.
+        CloudUnavailable: Nova does not respond; nothing was changed.
     """
-    # The books before the cloud: what is registered in between must not seem to be missing.
+    # Read the database before the cloud: a host registered in between must not appear to be missing.
     with context.store.read() as transaction:
         hosts = transaction.hosts.list()
     listed = _match(hosts, context.cloud.compute.list_hypervisors()) if hosts else {}
@@ -56,43 +51,38 @@ def look_at_hosts(context: Context, actor: str, before_each: Callable[[], None] 
             after = Diagnosis(health=Health.FAILED, problem=UNLISTED)
         else:
             after = Diagnosis(health=Health.DISABLED, problem=UNLISTED)
-        _record(context, actor, host, after, before_each)
+        _record(context, actor, host, after, check_claim)
 
 
-def trust_hosts(context: Context, actor: str, before_each: Callable[[], None] = lambda: None) -> None:
-    """Take all registered hosts for sound: what was noted of them is not true for ever if nobody watches.
+def trust_hosts(context: Context, actor: str, check_claim: Callable[[], None] = lambda: None) -> None:
+    """Mark all registered hosts as healthy: without monitoring, a stored diagnosis would never be updated.
 
     Args:
         context: The context.
-        actor: Who does so, for the journal.
-        before_each: Called before each change; what it raises ends it.
+        actor: The actor recorded in the journal.
+        check_claim: Called before each change; an exception from it ends the operation.
     """
     with context.store.read() as transaction:
         hosts = transaction.hosts.list()
     for host in hosts:
-        _record(context, actor, host, SOUND, before_each)
-
-
-def have_hosts_looked_at(context: Context, transaction: Transaction) -> None:
-    """Have a look made soon. Raises ConcurrentUpdate if others ask for it at the same time."""
-    transaction.work.schedule([MONITOR], context.clock.now() + _GATHERING_TIME)
+        _record(context, actor, host, HEALTHY, check_claim)
 
 
 def notice_change(context: Context, service_host: str) -> bool:
-    """Have a look made soon, because of what is said of a compute service; return whether it matters.
+    """Schedule a check soon because of a report about a compute service; return whether it is relevant.
 
-    What is said of it is not believed: it may be forged, late or out of order.
+    The content of the report is not trusted: it may be forged, late or out of order.
 
     Args:
         context: The context.
-        service_host: Name of the compute service; only those of registered hosts matter.
+        service_host: Name of the compute service; only services of registered hosts are relevant.
     """
 
     def once(attempt: int) -> bool:
         with context.store.begin() as transaction:
             if not transaction.hosts.has_service(service_host):
                 return False
-            have_hosts_looked_at(context, transaction)
+            schedule_host_check(context, transaction)
             transaction.commit()
         return True
 
@@ -103,9 +93,9 @@ def notice_change(context: Context, service_host: str) -> bool:
 
 
 def _match(hosts: Iterable[Host], hypervisors: Iterable[Hypervisor]) -> Mapping[ResourceId, Hypervisor]:
-    """Return the hypervisor of each host that has one: that of its name, also if it was made anew.
+    """Return the hypervisor of each listed host, matched by name even if the hypervisor was re-created.
 
-    Two cells may have hypervisors of one name; then the id decides.
+    If two cells have hypervisors with the same name, the id decides.
     """
     by_name: dict[str, list[Hypervisor]] = {}
     for each in hypervisors:
@@ -118,21 +108,21 @@ def _match(hosts: Iterable[Host], hypervisors: Iterable[Hypervisor]) -> Mapping[
 
 
 def _note_unlisted(context: Context, host_ids: Collection[ResourceId]) -> frozenset[ResourceId]:
-    """Return those that have not been listed for long enough; have the others looked at again in time."""
-    now, patience = context.clock.now(), context.settings.monitor.polling_interval
+    """Return hosts that have been unlisted for long enough; schedule a check for when the next one is due."""
+    now, tolerated = context.clock.now(), context.settings.monitor.polling_interval
     with context.store.begin() as transaction:
         first_seen = transaction.findings.note(_FINDER, host_ids, now)
-        due = {each: first_seen[each] + patience for each in host_ids}
+        due = {each: first_seen[each] + tolerated for each in host_ids}
         waiting = [instant for instant in due.values() if instant > now]
         if waiting:
-            transaction.work.schedule([MONITOR], min(waiting))
+            transaction.work.schedule([HOST_CHECK], min(waiting))
         transaction.commit()
     return frozenset(each for each, instant in due.items() if instant <= now)
 
 
 def _record(
-    context: Context, actor: str, host: Host, after: Diagnosis, before_each: Callable[[], None]
+    context: Context, actor: str, host: Host, after: Diagnosis, check_claim: Callable[[], None]
 ) -> None:
     if after != host.diagnosis:
-        before_each()
+        check_claim()
         record_health(context, actor, host.id, host.hypervisor_hostname, after)

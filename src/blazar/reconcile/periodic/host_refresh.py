@@ -1,4 +1,4 @@
-"""Bringing what is known of registered hosts up to date (behaviour 12, 54)."""
+"""Refresh of registered hosts from Nova and Placement."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, fields, replace
 
 from blazar.booking.context import Context
-from blazar.booking.health import have_missing_sought
-from blazar.app.host_description import look_at_cloud, redescribe
+from blazar.booking.scheduling import reschedule_missing
 from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused, ConcurrentUpdate
 from blazar.domain.hosts import HOST_DETAILS, Host
+from blazar.plugins.hosts.description import redescribe, view_cloud
 from blazar.ports.store import JournalEntry
 
 _logger = logging.getLogger(__name__)
@@ -18,14 +18,14 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refreshed:
-    """What a refresh came to: hosts by hypervisor host name."""
+    """The result of a refresh, by hypervisor host name."""
 
     changed: dict[str, str]
-    """What is different now, in words."""
+    """The changes of each host, as text."""
     failed: dict[str, str]
-    """Why a host could not be refreshed."""
+    """The reason for each host that could not be refreshed."""
     unknown: tuple[str, ...]
-    """Those that Nova does not know any more."""
+    """Hosts that Nova no longer knows."""
 
 
 def refresh_hosts(
@@ -33,18 +33,18 @@ def refresh_hosts(
     actor: str,
     *,
     names: Collection[str] | None = None,
-    before_each: Callable[[], None] = lambda: None,
+    check_claim: Callable[[], None] = lambda: None,
 ) -> Refreshed:
-    """Read registered hosts from Nova and Placement again, and store what has changed.
+    """Read registered hosts from Nova and Placement again and store the changes.
 
     Args:
         context: The context.
-        actor: Who asks, for the journal.
-        names: Hypervisor host names; None for all that are registered.
-        before_each: Called before each host; what it raises ends the refresh.
+        actor: The actor recorded in the journal.
+        names: Hypervisor host names; None for all registered hosts.
+        check_claim: Called before each host; an exception from it ends the refresh.
 
     Raises:
-        CloudUnavailable: Nova or Placement does not answer; what was stored so far stays.
+        CloudUnavailable: Nova or Placement does not respond; changes stored so far remain.
     """
     with context.store.read() as transaction:
         providers = transaction.hosts.list_providers()
@@ -53,7 +53,7 @@ def refresh_hosts(
             for each in transaction.hosts.list()
             if names is None or each.hypervisor_hostname in names
         ]
-    view = look_at_cloud(context)
+    view = view_cloud(context.cloud, context.settings.hosts)
     result = Refreshed(
         changed={},
         failed={},
@@ -62,17 +62,17 @@ def refresh_hosts(
         ),
     )
     for host in hosts:
-        before_each()
+        check_claim()
         try:
-            after = redescribe(context, host, view)
+            after = redescribe(context.cloud.placement, host, view)
             if after != host:
                 result.changed[host.hypervisor_hostname] = _store(context, actor, host, after)
         except (CloudConflict, CloudNotFound, CloudRefused, ConcurrentUpdate) as error:
             result.failed[host.hypervisor_hostname] = error.message
     if result.unknown:
-        _logger.warning("Nova does not know registered hosts any more: %s", ", ".join(result.unknown))
+        _logger.warning("Nova no longer knows registered hosts: %s", ", ".join(result.unknown))
     for name, reason in result.failed.items():
-        _logger.warning("host %s could not be refreshed: %s", name, reason)
+        _logger.warning("cannot refresh host %s: %s", name, reason)
     return result
 
 
@@ -80,10 +80,10 @@ def _store(context: Context, actor: str, before: Host, after: Host) -> str:
     changes = _differences(before, after)
     now = context.clock.now()
     with context.store.begin() as transaction:
-        # A search that relied on the old facts must not succeed any more.
+        # A concurrent search that relied on the old facts must fail.
         transaction.allocations.claim({before.id: before.generation})
         transaction.hosts.update(after, now)
-        have_missing_sought(context, transaction)
+        reschedule_missing(context, transaction)
         transaction.journal.append(
             [
                 JournalEntry(

@@ -1,51 +1,48 @@
-"""What reservations of slots leave behind: classes, aggregates, flavors and server groups.
+"""Leftovers of instance reservations: resource classes, aggregates, flavors and server groups.
 
-They go in the order in which a reservation ends: first of all nobody can boot a server in a slot any more.
+They are removed in the order of teardown: first, servers can no longer be created on the reservation.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from blazar.domain.errors import CloudConflict, CloudNotFound
+from blazar.domain.lease import is_reservation_id
+from blazar.plugins.leftovers import LeftoverKind, Sweep
 from blazar.plugins.slots.names import (
     flavor_name,
     id_of_class,
     id_of_name,
-    is_reservation_id,
     provider_name,
 )
-from blazar.reconcile.sweeping.kinds import Surroundings
-
-if TYPE_CHECKING:
-    from blazar.reconcile.sweeping.kinds import Kind
 
 _RESERVATION_KEY = "reservation"
 """Metadata of a reservation's aggregate: the reservation's id."""
 
 
 class ResourceClasses:
-    """Resource classes of reservations, with the inventories of them that registered hosts have."""
+    """Resource classes of reservations, with their inventories on registered hosts."""
 
     name: ClassVar[str] = "class"
 
-    def __init__(self, surroundings: Surroundings) -> None:
-        self._surroundings = surroundings
-        self._placement = surroundings.context.cloud.placement
+    def __init__(self, sweep: Sweep) -> None:
+        self._sweep = sweep
+        self._placement = sweep.cloud.placement
         self._providers: Mapping[str, list[str]] | None = None
 
     def candidates(self) -> Mapping[str, str | None]:
-        """Return the classes that are named after reservations."""
+        """Return the resource classes that are named after reservations."""
         names = sorted(self._placement.list_resource_classes())
         return {name: found for name in names if (found := id_of_class(name)) is not None}
 
     def remove(self, name: str) -> bool:
-        """Delete a class; only one that has inventories costs further calls, for every host.
+        """Delete a resource class; only one with inventories needs further calls, one or more per host.
 
         Raises:
-            CloudConflict: Servers still have some of it, or an unregistered host has an inventory.
+            CloudConflict: Servers still use it, or an unregistered host has an inventory.
         """
         try:
             self._placement.delete_resource_class(name)
@@ -67,11 +64,13 @@ class ResourceClasses:
             raise refusal
 
     def _find_providers(self) -> Mapping[str, list[str]]:
-        """Return which providers have inventories of which classes; looked for once a sweep."""
+        """Return the providers with inventories by resource class; read once per sweep."""
         if self._providers is None:
             found: dict[str, list[str]] = defaultdict(list)
-            for host in self._surroundings.registered_hosts():
-                self._surroundings.before_each()
+            with self._sweep.store.read() as transaction:
+                registered = transaction.hosts.list()
+            for host in registered:
+                self._sweep.check_claim()
                 provider = self._placement.find_provider(provider_name(host.hypervisor_hostname))
                 if provider is not None:
                     for name in self._classes_of(provider.uuid):
@@ -87,21 +86,21 @@ class ResourceClasses:
 
 
 class SlotAggregates:
-    """Aggregates without an availability zone that say of themselves that they are a reservation's.
+    """Aggregates without an availability zone whose metadata names a reservation.
 
-    Nova is told the name first, and that in a second request. Where the first is done after its manager has
-    given up waiting, and the reservation has ended meanwhile, there is a name and nothing else. Such an
-    aggregate is one of ours if the books know a reservation of that name.
+    The metadata is set in a second request, after the name. If the first request completes after its manager
+    stopped waiting, and the reservation has ended meanwhile, the aggregate has only a name. Such an aggregate
+    belongs to this service if the database knows a reservation with that name.
     """
 
     name: ClassVar[str] = "aggregate"
 
-    def __init__(self, surroundings: Surroundings) -> None:
-        self._context = surroundings.context
-        self._compute = surroundings.context.cloud.compute
+    def __init__(self, sweep: Sweep) -> None:
+        self._store = sweep.store
+        self._compute = sweep.cloud.compute
         self._named = {
             each.name: each
-            for each in surroundings.aggregates
+            for each in sweep.aggregates
             if is_reservation_id(each.name) and each.availability_zone is None
         }
 
@@ -115,11 +114,11 @@ class SlotAggregates:
     def _known(self, names: Sequence[str]) -> frozenset[str]:
         if not names:
             return frozenset()
-        with self._context.store.read() as transaction:
+        with self._store.read() as transaction:
             return transaction.journal.known_reservations(names)
 
     def remove(self, name: str) -> bool:
-        """Empty an aggregate and delete it; its hosts have been in the freepool all the time."""
+        """Empty an aggregate and delete it; its hosts are in the freepool throughout."""
         aggregate = self._named[name]
         for service_host in sorted(aggregate.hosts):
             try:
@@ -135,11 +134,11 @@ class Flavors:
 
     name: ClassVar[str] = "flavor"
 
-    def __init__(self, surroundings: Surroundings) -> None:
-        self._compute = surroundings.context.cloud.compute
+    def __init__(self, sweep: Sweep) -> None:
+        self._compute = sweep.cloud.compute
 
     def candidates(self) -> Mapping[str, str | None]:
-        """Return the flavors, whose ids are those of their reservations."""
+        """Return the flavors; their ids are those of their reservations."""
         return {
             each.id: each.id
             for each in self._compute.list_flavors()
@@ -147,7 +146,7 @@ class Flavors:
         }
 
     def remove(self, name: str) -> bool:
-        """Delete a flavor; servers of it live on."""
+        """Delete a flavor; its servers keep running."""
         self._compute.delete_flavor(name)
         return True
 
@@ -155,14 +154,14 @@ class Flavors:
 class ServerGroups:
     """Server groups that are named after reservations.
 
-    One is made inside of a request, before the reservation is stored. So it may belong to nobody for
-    as long as a request takes.
+    A group is created while serving a request, before the reservation is stored. It may therefore belong to
+    no reservation for the duration of a request.
     """
 
     name: ClassVar[str] = "group"
 
-    def __init__(self, surroundings: Surroundings) -> None:
-        self._compute = surroundings.context.cloud.compute
+    def __init__(self, sweep: Sweep) -> None:
+        self._compute = sweep.cloud.compute
 
     def candidates(self) -> Mapping[str, str | None]:
         """Return the ids of the groups; a reservation may have left several."""
@@ -175,9 +174,6 @@ class ServerGroups:
         return True
 
 
-if TYPE_CHECKING:
-
-    def _witnesses(
-        *kinds: type[ResourceClasses | SlotAggregates | Flavors | ServerGroups],
-    ) -> tuple[type[Kind], ...]:
-        return kinds
+def slot_leftovers(sweep: Sweep) -> tuple[LeftoverKind, ...]:
+    """Return the kinds in the order in which their leftovers are removed."""
+    return (ResourceClasses(sweep), SlotAggregates(sweep), Flavors(sweep), ServerGroups(sweep))

@@ -1,33 +1,37 @@
-"""What Nova and Placement say of a host: at registration, and again and again afterwards."""
+"""The description of a host in Nova and Placement, read at registration and at each refresh."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from datetime import datetime
 
-from blazar.booking.context import Context
-from blazar.domain.health import SOUND, Diagnosis, Health
+from blazar.domain.health import HEALTHY, Diagnosis, Health
 from blazar.domain.hosts import Host
 from blazar.domain.lease import ResourceId
 from blazar.domain.providers import HostInventory, HostProvider
 from blazar.plugins.hosts.zones import displaced_hosts
 from blazar.plugins.slots.names import provider_name
+from blazar.ports.cloud import Cloud
 from blazar.ports.compute import Hypervisor
 from blazar.ports.placement import Placement
+from blazar.settings import HostSettings, Settings
 
 _AMOUNTS = tuple(each.name for each in fields(HostInventory))
 
 
 def describe(
-    context: Context,
+    cloud: Cloud,
+    settings: Settings,
     hypervisor: Hypervisor,
     providers: tuple[HostProvider, ...],
     capabilities: Mapping[str, str],
+    created_at: datetime,
 ) -> Host:
-    """Return a host as it is to be registered."""
+    """Return a host as it will be registered."""
     zone = ""
-    if context.settings.hosts.az_aware:
-        zone = context.cloud.compute.list_availability_zones().get(hypervisor.service_host, "")
+    if settings.hosts.az_aware:
+        zone = cloud.compute.list_availability_zones().get(hypervisor.service_host, "")
     return Host(
         id=ResourceId(hypervisor.id),
         hypervisor_hostname=hypervisor.hypervisor_hostname,
@@ -39,30 +43,30 @@ def describe(
         local_gb=hypervisor.local_gb,
         cpu_info=hypervisor.cpu_info,
         availability_zone=zone,
-        diagnosis=diagnose(hypervisor) if context.settings.monitor.is_enabled else SOUND,
+        diagnosis=diagnose(hypervisor) if settings.monitor.is_enabled else HEALTHY,
         capabilities=capabilities,
         providers=providers,
-        created_at=context.clock.now(),
+        created_at=created_at,
     )
 
 
 def diagnose(hypervisor: Hypervisor) -> Diagnosis:
-    """Return what a hypervisor's state means: down is failure, and disabled alone is not."""
+    """Return the diagnosis of a hypervisor: down means failed, disabled alone does not."""
     service = f"its compute service {hypervisor.service_host}"
     if not hypervisor.is_up:
         return Diagnosis(health=Health.FAILED, problem=f"{service} is down")
     if not hypervisor.is_enabled:
         reason = f": {hypervisor.disabled_reason}" if hypervisor.disabled_reason else ""
         return Diagnosis(health=Health.DISABLED, problem=f"{service} is disabled{reason}")
-    return SOUND
+    return HEALTHY
 
 
 def read_providers(
     placement: Placement, hypervisor_hostname: str, root_uuid: str
 ) -> tuple[HostProvider, ...]:
-    """Return a host's tree of providers, the root first; empty if there is no such root.
+    """Return a host's provider tree, root first; empty if the root does not exist.
 
-    The provider that carries its reservations is ours, and no part of what the host has.
+    The provider that carries the host's reservations belongs to this service and is left out.
     """
     own = provider_name(hypervisor_hostname)
     return tuple(
@@ -85,17 +89,17 @@ def read_providers(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CloudView:
-    """What is known of all hosts at once: their hypervisors, and the zones of those that are at home."""
+    """The hypervisors of all hosts, and the zones of the hosts that are in the freepool."""
 
     hypervisors: Mapping[str, Hypervisor]
-    """By their host names."""
+    """By hypervisor host name."""
     zones: Mapping[str, str]
-    """By service host; those that are reserved, or on the way, are left out, since they are elsewhere."""
+    """By service host. Hosts that are reserved or being moved are left out: their zone is not their own."""
 
 
-def look_at_cloud(context: Context) -> CloudView:
-    """Return what Nova says now: three requests, and more only where it pages."""
-    compute, settings = context.cloud.compute, context.settings.hosts
+def view_cloud(cloud: Cloud, settings: HostSettings) -> CloudView:
+    """Return the current state of all hosts in Nova: three requests, more only if Nova paginates."""
+    compute = cloud.compute
     hypervisors = {each.hypervisor_hostname: each for each in compute.list_hypervisors()}
     if not settings.az_aware:
         return CloudView(hypervisors=hypervisors, zones={})
@@ -110,7 +114,7 @@ def look_at_cloud(context: Context) -> CloudView:
         for host, zone in compute.list_availability_zones().items()
         if not zone.startswith(settings.availability_zone_prefix)
     }
-    # Hosts are handed over between these two requests, so what the first one says of a zone counts.
+    # Hosts move between these two requests; for a zone, the first response takes precedence.
     zones |= {
         host: each.availability_zone for each in aggregates if each.availability_zone for host in each.hosts
     }
@@ -120,16 +124,15 @@ def look_at_cloud(context: Context) -> CloudView:
     )
 
 
-def redescribe(context: Context, host: Host, view: CloudView) -> Host:
-    """Return a registered host as Nova and Placement have it now.
+def redescribe(placement: Placement, host: Host, view: CloudView) -> Host:
+    """Return a registered host updated from Nova and Placement.
 
-    What they do not know any more stays as it was. So does the name of the compute service: leases
-    under way refer to it.
+    Facts that Nova and Placement no longer report stay unchanged. So does the name of the compute service,
+    because active leases refer to it.
     """
     hypervisor = view.hypervisors.get(host.hypervisor_hostname)
     if hypervisor is None:
         return host
-    placement = context.cloud.placement
     providers: tuple[HostProvider, ...] = ()
     if host.providers:
         providers = read_providers(placement, host.hypervisor_hostname, host.providers[0].uuid)

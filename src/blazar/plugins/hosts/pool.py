@@ -1,11 +1,10 @@
-"""A host's place among the hosts that are managed here: in the freepool, with a reservation provider.
+"""Membership of hosts in the freepool, with their reservation providers in Placement.
 
-Every step can be repeated, so both ways can be begun again after any failure in the middle.
+Each step is repeatable, so both directions can be retried after any failure.
 """
 
 from __future__ import annotations
 
-from blazar.booking.context import Context
 from blazar.domain.errors import (
     CloudConflict,
     CloudNotFound,
@@ -14,22 +13,24 @@ from blazar.domain.errors import (
 )
 from blazar.domain.hosts import Host
 from blazar.plugins.slots.names import provider_name
-from blazar.ports.compute import Aggregate
+from blazar.ports.cloud import Cloud
+from blazar.ports.compute import Aggregate, Compute
+from blazar.settings import HostSettings
 
 
-def get_freepool(context: Context) -> Aggregate:
+def get_freepool(compute: Compute, settings: HostSettings) -> Aggregate:
     """Return the freepool aggregate. Raises FreepoolNotFound."""
-    name = context.settings.hosts.freepool_name
-    for aggregate in context.cloud.compute.list_aggregates():
+    name = settings.freepool_name
+    for aggregate in compute.list_aggregates():
         if aggregate.name == name:
             return aggregate
     raise FreepoolNotFound(name)
 
 
-def enter_pool(context: Context, host: Host, root_provider_uuid: str | None) -> None:
-    """Put a host into the freepool, with a reservation provider below its own."""
-    freepool = get_freepool(context)
-    placement = context.cloud.placement
+def enter_pool(cloud: Cloud, settings: HostSettings, host: Host, root_provider_uuid: str | None) -> None:
+    """Add a host to the freepool and create a reservation provider under its own provider."""
+    freepool = get_freepool(cloud.compute, settings)
+    placement = cloud.placement
     name = provider_name(host.hypervisor_hostname)
     if root_provider_uuid is not None and placement.find_provider(name) is None:
         try:
@@ -39,19 +40,19 @@ def enter_pool(context: Context, host: Host, root_provider_uuid: str | None) -> 
                 raise
     if host.service_name not in freepool.hosts:
         try:
-            context.cloud.compute.add_host(freepool.id, host.service_name)
+            cloud.compute.add_host(freepool.id, host.service_name)
         except CloudConflict:
-            if host.service_name not in get_freepool(context).hosts:
+            if host.service_name not in get_freepool(cloud.compute, settings).hosts:
                 raise
 
 
-def leave_pool(context: Context, host: Host) -> None:
-    """Take a host out of the freepool and delete its reservation provider.
+def leave_pool(cloud: Cloud, settings: HostSettings, host: Host) -> None:
+    """Remove a host from the freepool and delete its reservation provider.
 
     Raises:
         HostHasServers: Placement still counts servers on the reservation provider; the host stays.
     """
-    placement = context.cloud.placement
+    placement = cloud.placement
     provider = placement.find_provider(provider_name(host.hypervisor_hostname))
     if provider is not None:
         try:
@@ -63,14 +64,14 @@ def leave_pool(context: Context, host: Host) -> None:
                 f"Servers still use reservations on host {host.hypervisor_hostname}: {error.message}"
             ) from error
     try:
-        _leave_freepool(context, host)
+        _leave_freepool(cloud, settings, host)
     except FreepoolNotFound:
         return
 
 
-def _leave_freepool(context: Context, host: Host) -> None:
+def _leave_freepool(cloud: Cloud, settings: HostSettings, host: Host) -> None:
     try:
-        context.cloud.compute.remove_host(get_freepool(context).id, host.service_name)
+        cloud.compute.remove_host(get_freepool(cloud.compute, settings).id, host.service_name)
     except CloudNotFound:
-        if host.service_name in get_freepool(context).hosts:
+        if host.service_name in get_freepool(cloud.compute, settings).hosts:
             raise

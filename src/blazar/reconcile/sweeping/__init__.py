@@ -1,1 +1,0 @@
-"""What may be left behind outside, kind by kind."""
