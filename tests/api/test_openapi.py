@@ -40,7 +40,7 @@ def test_operations_have_names_of_their_own() -> None:
 
 
 def valid(answer: Any, route: Route) -> None:
-    """Assert that an answer is one that the document describes."""
+    """Assert that a response is valid according to the document."""
     operation = DOCUMENT["paths"][route.path][route.method.lower()]
     response = operation["responses"][str(answer.status_code)]
     if "$ref" in response:
@@ -58,7 +58,8 @@ def ask(api: Api, route: Route, *, known: bool = True, **more: Any) -> Any:
     path = route.path.format(**(KNOWN if known else UNKNOWN))
     if route.body is not None and "body" not in more:
         more["json"] = body_for(route)
-    return api.request(route.method, path, **more)
+    headers = {"OpenStack-API-Version": "reservation latest", **more.pop("headers", {})}
+    return api.request(route.method, path, headers=headers, **more)
 
 
 @pytest.mark.parametrize("route", ROUTES, ids=lambda route: f"{route.method} {route.path}")

@@ -12,6 +12,7 @@ from blazar.api.failures import with_failures_answered
 from blazar.api.policies import Policy
 from blazar.api.request_ids import with_request_ids
 from blazar.api.resource import Gate, Resource, Service
+from blazar.domain.collections import ResourceCollection
 from blazar.ports.manager import Manager
 from blazar.settings import ApiSettings
 from blazar.telemetry.pages import HEALTHCHECK, note_route
@@ -24,21 +25,28 @@ if TYPE_CHECKING:
 
 
 def make_app(
-    manager: Manager, settings: ApiSettings, policy: Policy, *, guard: Wrapper, healthcheck: Wrapper
+    manager: Manager,
+    settings: ApiSettings,
+    policy: Policy,
+    *,
+    guard: Wrapper,
+    healthcheck: Wrapper,
+    collections: Iterable[ResourceCollection] = (),
 ) -> WSGIApplication:
     """Return the API.
 
-    Version documents and ``/healthcheck`` are answered to everybody, all else to whom *guard* lets in.
+    Version documents and ``/healthcheck`` need no authentication; all other paths are behind *guard*.
 
     Args:
         manager: The manager that serves the calls.
         settings: The resource types to serve, the maximum size of a body, and the status of shortages.
         policy: From :func:`blazar.api.policies.make_policy`.
         guard: From :func:`blazar.api.auth.make_guard`.
-        healthcheck: From :func:`blazar.api.health.make_healthcheck`; around the guarded application,
-            which answers health checks that it does not want to answer.
+        healthcheck: From :func:`blazar.api.health.make_healthcheck`; it passes the health checks that it
+            does not serve on to the guarded application.
+        collections: Collections that plugins declare, to be served as well; *policy* has their rules.
     """
-    app = _falcon_app(manager, settings, policy)
+    app = _falcon_app(manager, settings, policy, collections)
     guarded = guard(app)
     healthy = healthcheck(guarded)
     public = {"", *(route.path for route in routes.ROUTES if route.is_public)}
@@ -55,11 +63,14 @@ def make_app(
     return with_request_ids(with_failures_answered(front))
 
 
-def _falcon_app(manager: Manager, settings: ApiSettings, policy: Policy) -> falcon.App[Any, Any]:
+def _falcon_app(
+    manager: Manager, settings: ApiSettings, policy: Policy, collections: Iterable[ResourceCollection]
+) -> falcon.App[Any, Any]:
     app: falcon.App[Any, Any] = falcon.App(middleware=[Gate()])
     app.req_options.keep_blank_qs_values = True
     faults.install(app, settings.shortage_status)
     service = Service(manager=manager, policy=policy, max_body_bytes=settings.max_body_bytes)
-    for path, served in routes.by_path(settings.resource_types).items():
+    declared = [route for each in collections for route in resources.routes_of(each)]
+    for path, served in routes.by_path(settings.resource_types, declared).items():
         app.add_route(path, Resource(served, service))
     return app

@@ -1,6 +1,6 @@
-"""The OpenAPI document, made from the route table and the schemas.
+"""The OpenAPI document, generated from the route table and the schemas.
 
-``python -m blazar.api.openapi`` prints it; ``doc/openapi.json`` is kept, and a test compares the two.
+``python -m blazar.api.openapi`` prints it. A test compares it with ``doc/openapi.json``.
 """
 
 from __future__ import annotations
@@ -17,32 +17,51 @@ from blazar.api.schemas import COMPONENTS, ref
 from blazar.api.validation import JsonSchema
 
 _DESCRIPTION = """\
-Reservations of cloud resources in time.
+Reservations of cloud resources for a period.
 
-HEAD is answered wherever GET is, and OPTIONS everywhere. Every answer has the header
-`x-openstack-request-id`. Parameters of a query that are not named here are ignored. There is no pagination:
-lists are complete, in no promised order.
-`/v1/os-hosts` is served only where `physical:host` is among the resource types, and `/v1/floatingips` where
+HEAD is available wherever GET is, and OPTIONS on every path. Every response has the header
+`x-openstack-request-id`. Unknown query parameters are ignored. There is no pagination: lists are complete,
+and their order is not specified.
+
+Without `OpenStack-API-Version`, requests are served at version 1.0. Version 1.1 differs from it as follows:
+
+- The status of a request for more hosts, instances or floating IPs than are available is 409. At 1.0 it is
+  400; the option `[api] shortage_status` can change that to 409 or 500.
+- `GET /v1/leases/{lease_id}/allocations` exists.
+
+`/v1/os-hosts` is served only if `physical:host` is an enabled resource type, and `/v1/floatingips` only if
 `virtual:floatingip` is.
 """
 
 _FAULTS: Mapping[int, tuple[str, tuple[str, ...]]] = {
-    400: ("The request cannot be understood, or is not allowed by its own terms.", ("Fault", "RequestFault")),
-    401: ("Who asks is not known.", ("AuthenticationFault",)),
-    403: ("Policy does not allow it, or `before_end_date` lies outside the lease.", ("Fault",)),
-    404: ("There is no such thing.", ("Fault", "RequestFault")),
-    406: ("The microversion asked for is not served.", ("RequestFault",)),
-    409: ("The present state of things forbids it.", ("Fault",)),
+    400: (
+        "The request is malformed or has an invalid value. At version 1.0, also: fewer resources are "
+        "available than were requested.",
+        ("Fault", "RequestFault"),
+    ),
+    401: ("The request has no valid credentials.", ("AuthenticationFault",)),
+    403: ("Policy forbids the request, or `before_end_date` lies outside the lease.", ("Fault",)),
+    404: (
+        "The path does not exist, or the lease, host, floating IP or property that it names. If the body "
+        "names an unknown flavor or hypervisor, the status is 404 too; for an unknown network it is 400.",
+        ("Fault", "RequestFault"),
+    ),
+    406: ("The requested microversion is not served.", ("RequestFault",)),
+    409: (
+        "The present state forbids the request. From version 1.1 on, also: fewer resources are available "
+        "than were requested.",
+        ("Fault",),
+    ),
     413: ("The body is too long.", ("RequestFault",)),
-    500: ("A defect of the service.", ("Fault",)),
-    503: ("The service cannot answer now.", ("Fault",)),
+    500: ("Internal error.", ("Fault",)),
+    503: ("The service is temporarily unavailable.", ("Fault",)),
 }
 
 _QUERY: Mapping[str, str] = {
-    "lease_id": "Only allocations of this lease; ended ones too.",
-    "reservation_id": "Only allocations of this reservation; ended ones too.",
-    "detail": "Any word but `false`, `0`, `no`, `off` for more than the names.",
-    "all": "Any word but `false`, `0`, `no`, `off` for private properties too; for operators.",
+    "lease_id": "Return only allocations of this lease, also ended ones.",
+    "reservation_id": "Return only allocations of this reservation, also ended ones.",
+    "detail": "Return more than names; `false`, `0`, `no`, `off` or empty for names only.",
+    "all": "Include private properties, for operators; `false`, `0`, `no`, `off` or empty to omit them.",
 }
 
 _VARIABLE = re.compile(r"\{(\w+)\}")
@@ -62,7 +81,7 @@ def document() -> dict[str, object]:
             "version": microversions.text(microversions.MAX_VERSION),
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
-        "servers": [{"url": "/", "description": "Below the mount point, such as `/reservation`."}],
+        "servers": [{"url": "/", "description": "Relative to the mount point, such as `/reservation`."}],
         "security": [{"token": []}, {"basic": []}],
         "paths": paths,
         "components": {
@@ -91,14 +110,23 @@ def _operation(route: Route) -> dict[str, object]:
     if route.is_public:
         operation["security"] = []
     else:
-        operation["description"] = f"Policy: {', then '.join(f'`{rule}`' for rule in route.rules)}."
+        operation["description"] = _policy_of(route)
     if route.body is not None:
         operation["requestBody"] = {"content": _json(ref(route.body.name))}
     return operation
 
 
+def _policy_of(route: Route) -> str:
+    text = f"Policy: {', then '.join(f'`{rule}`' for rule in route.rules)}."
+    if route.asked_by_handler:
+        text += f" The response depends on {', '.join(f'`{rule}`' for rule in route.asked_by_handler)}."
+    if route.since > microversions.MIN_VERSION:
+        text = f"From version {microversions.text(route.since)} on. {text}"
+    return text
+
+
 def _slug(path: str) -> str:
-    """Return a name for a path; a slash at the end counts, since it makes another path."""
+    """Return a name for a path; a trailing slash is kept, because it makes a different path."""
     return path.strip("/").replace("/", "_") + ("_slash" if path.endswith("/") else "") or "root"
 
 
@@ -116,7 +144,8 @@ def _parameters(route: Route) -> list[object]:
             {
                 "name": microversions.HEADER,
                 "in": "header",
-                "description": f"`{microversions.SERVICE} 1.0` or `{microversions.SERVICE} latest`.",
+                "description": f"`{microversions.SERVICE} 1.0` (the default), `{microversions.SERVICE} 1.1` "
+                f"or `{microversions.SERVICE} latest`.",
                 "schema": text,
             }
         )
@@ -125,12 +154,12 @@ def _parameters(route: Route) -> list[object]:
 
 def _success(route: Route) -> dict[str, object]:
     if route.answer is None:
-        return {"description": "Done; there is no body."}
-    return {"description": "The answer.", "content": _json(route.answer)}
+        return {"description": "Success; there is no body."}
+    return {"description": "Success.", "content": _json(route.answer)}
 
 
 def fault_statuses(route: Route) -> list[int]:
-    """Return the statuses with which a route may refuse."""
+    """Return the error statuses that a route can respond with, in ascending order."""
     if route.is_public:
         return [500]
     statuses = [400, 401, 403, 406, 500, 503]

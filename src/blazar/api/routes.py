@@ -1,7 +1,8 @@
-"""The route table: every path and method, what answers it, and who is asked for leave.
+"""The route table: every path and method, with its handler and policy rules.
 
-To add an endpoint, add its schemas to ``schemas``, its rule to ``policies``, a handler of a few lines,
-and a line here; then run ``python -m blazar.api.openapi``. Tests fail for what is forgotten.
+To add an endpoint, add its schemas to ``schemas``, its rule to ``policies``, a handler, and a route here.
+Then write the output of ``python -m blazar.api.openapi`` to ``doc/openapi.json``. Tests fail if a part is
+missing.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from blazar.api.validation import BodySchema, JsonSchema
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Route:
-    """One method on one path. HEAD comes with GET, and OPTIONS with every path."""
+    """One method on one path. HEAD is added to GET, and OPTIONS to every path."""
 
     method: str
     path: str
@@ -36,9 +37,9 @@ class Route:
     answer: JsonSchema | None = None
     query: tuple[str, ...] = ()
     resource_type: str | None = None
-    """Served only where this resource type is; None for always."""
+    """Resource type that must be enabled for the route to be served; None if it is always served."""
     looked_up_by: Handler | None = None
-    """Called after the first rule: who may look is told that there is no such thing before all else."""
+    """Handler called after the first rule, so that callers who may read get a 404 before any other error."""
     about_lease: bool = False
     """Whether to check the rules against the owner of ``{lease_id}``; the handler then gets the lease."""
     expects_owner: bool = False
@@ -46,7 +47,7 @@ class Route:
 
     @property
     def is_public(self) -> bool:
-        """Return whether it is answered without authentication, microversion and policy."""
+        """Return whether the route is served without authentication, microversion and policy."""
         return not self.rules
 
 
@@ -228,11 +229,11 @@ ROUTES: tuple[Route, ...] = (
 )
 
 
-def by_path(resource_types: Iterable[str]) -> dict[str, tuple[Route, ...]]:
-    """Return the routes served where these resource types are, grouped by path."""
+def by_path(resource_types: Iterable[str], more: Iterable[Route] = ()) -> dict[str, tuple[Route, ...]]:
+    """Return the routes to serve for the enabled resource types, and *more*, grouped by path."""
     types = {None, *resource_types}
     grouped: dict[str, tuple[Route, ...]] = {}
-    for route in ROUTES:
+    for route in (*ROUTES, *more):
         if route.resource_type in types:
             grouped[route.path] = (*grouped.get(route.path, ()), route)
     return grouped

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from blazar.app import floatingips, hosts, leases, properties
+from blazar.app import floatingips, hosts, leases, properties, resources
 from blazar.booking.context import Context
 from blazar.ports.manager import Caller, JsonObject, Manager
 
@@ -86,6 +86,28 @@ class ManagerService:
     def delete_floatingip(self, caller: Caller, floatingip_id: str) -> None:
         """Give an address back to the operator."""
         floatingips.delete_floatingip(self._context, floatingip_id)
+
+    def list_resources(self, caller: Caller, collection: str) -> Sequence[JsonObject]:
+        """Return the registered resources of a plugin's collection."""
+        return resources.list_resources(self._context, collection)
+
+    def get_resource(self, caller: Caller, collection: str, resource_id: str) -> JsonObject:
+        """Return a registered resource."""
+        return resources.get_resource(self._context, collection, resource_id)
+
+    def create_resource(self, caller: Caller, collection: str, body: JsonObject) -> JsonObject:
+        """Register a resource."""
+        return resources.create_resource(self._context, collection, body)
+
+    def update_resource(
+        self, caller: Caller, collection: str, resource_id: str, body: JsonObject
+    ) -> JsonObject:
+        """Change a registered resource."""
+        return resources.update_resource(self._context, collection, resource_id, body)
+
+    def delete_resource(self, caller: Caller, collection: str, resource_id: str) -> None:
+        """Remove a registered resource."""
+        resources.delete_resource(self._context, collection, resource_id)
 
     def list_allocations(
         self, caller: Caller, lease_id: str | None, reservation_id: str | None

@@ -146,7 +146,31 @@ class Manager(Protocol):
         """Register an address of an external network and return it."""
 
     def delete_floatingip(self, caller: Caller, floatingip_id: str) -> None:
-        """Give an address back to the operator."""
+        """Remove an address from the service, so that the operator can use it otherwise."""
+
+    def list_resources(self, caller: Caller, collection: str) -> Sequence[JsonObject]:
+        """Return the resources that operators registered for a plugin, by name.
+
+        Returns:
+            Each with ``id``, ``name``, ``amounts``, ``reservable`` and the facts of the plugin.
+
+        Raises:
+            NotFound: No plugin registers resources of this collection.
+        """
+
+    def get_resource(self, caller: Caller, collection: str, resource_id: str) -> JsonObject:
+        """Return one of them. Raises NotFound."""
+
+    def create_resource(self, caller: Caller, collection: str, body: JsonObject) -> JsonObject:
+        """Register a resource for a plugin and return it."""
+
+    def update_resource(
+        self, caller: Caller, collection: str, resource_id: str, body: JsonObject
+    ) -> JsonObject:
+        """Change a registered resource that is not reserved, and return it."""
+
+    def delete_resource(self, caller: Caller, collection: str, resource_id: str) -> None:
+        """Remove a registered resource that is not reserved."""
 
     def list_allocations(
         self, caller: Caller, lease_id: str | None, reservation_id: str | None

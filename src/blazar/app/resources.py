@@ -1,0 +1,132 @@
+"""Use cases of resources that operators register for plugins: list, register, change, remove."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from blazar.app.request_work import cloud_errors_as_conflicts
+from blazar.booking.context import Context
+from blazar.booking.resources import delete_stored
+from blazar.booking.retrying import retrying
+from blazar.booking.scheduling import reschedule_missing
+from blazar.booking.views import JsonObject, resource_view
+from blazar.domain.discovered import DiscoveredResource
+from blazar.domain.errors import Conflict, InvalidParameter, NotFound
+from blazar.domain.lease import ResourceId
+from blazar.plugins.registering import RegistersResources
+from blazar.ports.store import Transaction
+
+_LONGEST_NAME = 255
+
+
+def list_resources(context: Context, collection: str) -> Sequence[JsonObject]:
+    """Return the registered resources of a collection, by name. Raises NotFound."""
+    _plugin_of(context, collection)
+    with context.store.read() as transaction:
+        return [resource_view(each) for each in transaction.discovered.list(collection)]
+
+
+def get_resource(context: Context, collection: str, resource_id: str) -> JsonObject:
+    """Return a registered resource. Raises NotFound."""
+    _plugin_of(context, collection)
+    with context.store.read() as transaction:
+        return resource_view(_get(transaction, collection, resource_id))
+
+
+@cloud_errors_as_conflicts()
+def create_resource(context: Context, collection: str, body: JsonObject) -> JsonObject:
+    """Register a resource and return it.
+
+    Raises:
+        BadRequest, NotFound, Conflict: The plugin refuses it.
+        Conflict: A resource of this name is already registered.
+    """
+    plugin = _plugin_of(context, collection)
+    resource = plugin.register(context.cloud, body)
+    _check_name(resource, collection)
+
+    def once(attempt: int) -> None:
+        with context.store.begin() as transaction:
+            if transaction.discovered.get_many([resource.id]):
+                raise Conflict(f"{resource.name} is already registered")
+            transaction.discovered.insert(resource, context.clock.now())
+            reschedule_missing(context, transaction)
+            transaction.commit()
+
+    retrying(context, once)
+    context.waker.wake()
+    return resource_view(resource)
+
+
+@cloud_errors_as_conflicts()
+def update_resource(context: Context, collection: str, resource_id: str, body: JsonObject) -> JsonObject:
+    """Change a registered resource and return it.
+
+    Raises:
+        BadRequest, NotFound, Conflict: The plugin refuses the change, or no such resource is registered.
+        Conflict: A lease holds the resource, now or later.
+    """
+    plugin = _plugin_of(context, collection)
+
+    def once(attempt: int) -> DiscoveredResource:
+        with context.store.read() as transaction:
+            before = _get(transaction, collection, resource_id)
+        after = plugin.change(context.cloud, before, body)
+        if (after.collection, after.name) != (before.collection, before.name):
+            raise ValueError(f"the plugin of {collection} renames a resource")
+        now = context.clock.now()
+        with context.store.begin() as transaction:
+            transaction.allocations.purge_released(now - context.settings.leases.cleaning_time)
+            # A concurrent search or change that relied on the old facts must fail, and so must this one.
+            transaction.allocations.claim({before.id: before.generation})
+            if transaction.allocations.count_on(before.id):
+                raise _reserved(before)
+            transaction.discovered.put(after, now)
+            reschedule_missing(context, transaction)
+            transaction.commit()
+        return after
+
+    changed = retrying(context, once)
+    context.waker.wake()
+    return resource_view(changed)
+
+
+@cloud_errors_as_conflicts()
+def delete_resource(context: Context, collection: str, resource_id: str) -> None:
+    """Remove a resource from the registered ones.
+
+    Raises:
+        NotFound: No such resource is registered.
+        Conflict: A lease holds it, now or later, or the plugin refuses.
+    """
+    plugin = _plugin_of(context, collection)
+    with context.store.read() as transaction:
+        resource = _get(transaction, collection, resource_id)
+    plugin.check_removable(context.cloud, resource)
+    if not delete_stored(context, resource):
+        raise _reserved(resource)
+
+
+def _plugin_of(context: Context, collection: str) -> RegistersResources:
+    for plugin in context.plugins.values():
+        if plugin.collection == collection and isinstance(plugin, RegistersResources):
+            return plugin
+    raise NotFound(f"No enabled plugin registers resources of the collection {collection[:64]}")
+
+
+def _get(transaction: Transaction, collection: str, resource_id: str) -> DiscoveredResource:
+    for found in transaction.discovered.get_many([ResourceId(resource_id)]):
+        if found.collection == collection:
+            return found
+    raise NotFound(f"No resource of {collection} has the id {resource_id[:64]}")
+
+
+def _reserved(resource: DiscoveredResource) -> Conflict:
+    return Conflict(f"{resource.name} is reserved, now or later, or is being cleaned")
+
+
+def _check_name(resource: DiscoveredResource, collection: str) -> None:
+    if resource.collection != collection:
+        raise ValueError(f"the plugin of {collection} describes a resource of {resource.collection}")
+    if not 0 < len(resource.name) <= _LONGEST_NAME or "\x00" in resource.name:
+        raise InvalidParameter("name", f"must have 1 to {_LONGEST_NAME} characters, and no NUL")

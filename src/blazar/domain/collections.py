@@ -1,0 +1,43 @@
+"""Collections of resources that operators register over the API, as their plugins declare them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+_PATH: Final = re.compile(r"[a-z][a-z0-9-]*")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceCollection:
+    """The API of a collection: ``/v1/<path>`` with list, register, show, change and remove.
+
+    Policy rules are ``blazar:<path>:get``, ``:post``, ``:put`` and ``:delete``.
+
+    Raises:
+        ValueError: The path has characters other than lower case letters, digits and hyphens.
+    """
+
+    name: str
+    """The kind under which the resources are stored; ``collection`` of the plugins that reserve them."""
+    path: str
+    singular: str
+    """The key of one resource in bodies of responses."""
+    plural: str
+    """The key of the list of all resources."""
+    create_schema: Mapping[str, object]
+    """The JSON Schema of the body with which a resource is registered."""
+    update_schema: Mapping[str, object] | None = None
+    """The JSON Schema of the body with which a resource is changed; None if it cannot be changed."""
+    readers: frozenset[str] = field(default=frozenset({"admin"}))
+    """Who may list and show resources by default: ``admin``, or also ``reader``, the readers of projects."""
+
+    def __post_init__(self) -> None:
+        if not _PATH.fullmatch(self.path):
+            raise ValueError(f"{self.path!r} is not a path: use lower case letters, digits and hyphens")
+
+    def rule(self, action: str) -> str:
+        """Return the name of a policy rule, for the action ``get``, ``post``, ``put`` or ``delete``."""
+        return f"blazar:{self.path}:{action}"

@@ -1,0 +1,139 @@
+"""Resources that operators register for a plugin, and leases that hold them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, ClassVar
+
+import pytest
+from app.shelves import THING, Shelf, with_shelf
+from app.world import World
+
+from blazar.app import resources
+from blazar.domain.collections import ResourceCollection
+from blazar.domain.discovered import DiscoveredResource
+from blazar.domain.errors import Conflict, InvalidParameter, NotFound
+from blazar.plugins.registering import RegistersResources
+from blazar.ports.cloud import Cloud
+from blazar.reconcile.periodic.discovery import discover_resources
+
+COLLECTION = ResourceCollection(
+    name="shelf", path="things", singular="thing", plural="things", create_schema={}, update_schema={}
+)
+
+
+class RegisteredShelf(Shelf):
+    """A shelf of which operators register the things."""
+
+    resource_collection: ClassVar[ResourceCollection] = COLLECTION
+    is_used: bool = False
+
+    def register(self, cloud: Cloud, body: Mapping[str, object]) -> DiscoveredResource:
+        if body["name"] == "trap":
+            raise InvalidParameter("name", "is a trap")
+        facts = {"weight": str(body["weight"])}
+        return DiscoveredResource(collection="shelf", name=str(body["name"]), facts=facts)
+
+    def change(
+        self, cloud: Cloud, resource: DiscoveredResource, body: Mapping[str, object]
+    ) -> DiscoveredResource:
+        return replace(resource, facts={**resource.facts, "weight": str(body["weight"])})
+
+    def check_removable(self, cloud: Cloud, resource: DiscoveredResource) -> None:
+        if self.is_used:
+            raise Conflict("it is used as a seat")
+
+    def discover(self, cloud: Cloud) -> None:  # type: ignore[override]
+        return None
+
+
+@pytest.fixture
+def shelf(world: World) -> RegisteredShelf:
+    shelf = RegisteredShelf()
+    with_shelf(world, shelf)
+    return shelf
+
+
+def register(world: World, name: str = "a", weight: int = 3) -> str:
+    """Register a thing and return its id."""
+    return str(resources.create_resource(world.context, "shelf", {"name": name, "weight": weight})["id"])
+
+
+def listed(world: World) -> list[object]:
+    """Return the names and weights of the registered things."""
+    return [(each["name"], each["weight"]) for each in resources.list_resources(world.context, "shelf")]
+
+
+def test_registered_resources_are_listed_shown_changed_and_removed(
+    world: World, shelf: RegisteredShelf
+) -> None:
+    register(world, "b")
+    thing_id = register(world, "a")
+
+    assert listed(world) == [("a", "3"), ("b", "3")]
+    changed = resources.update_resource(world.context, "shelf", thing_id, {"weight": 5})
+    assert changed == {"id": thing_id, "name": "a", "weight": "5", "amounts": {}, "reservable": True}
+    assert resources.get_resource(world.context, "shelf", thing_id) == changed
+    resources.delete_resource(world.context, "shelf", thing_id)
+    assert listed(world) == [("b", "3")]
+
+
+def test_a_registered_resource_can_be_reserved_until_it_is_removed(
+    world: World, shelf: RegisteredShelf
+) -> None:
+    thing_id = register(world)
+    lease = world.create("now", 60, asked=dict(THING))
+
+    with pytest.raises(Conflict, match="a is reserved, now or later"):
+        resources.delete_resource(world.context, "shelf", thing_id)
+    with pytest.raises(Conflict, match="a is reserved, now or later"):
+        resources.update_resource(world.context, "shelf", thing_id, {"weight": 5})
+    assert listed(world) == [("a", "3")]
+
+    assert world.delete(f"/leases/{lease['id']}").status_code == 204
+    world.pass_time(world.settings.leases.cleaning_time / timedelta(minutes=1))
+    resources.delete_resource(world.context, "shelf", thing_id)
+    assert listed(world) == []
+
+
+def test_discovery_leaves_registered_resources_alone(world: World, shelf: RegisteredShelf) -> None:
+    register(world)
+
+    discover_resources(world.context, "manager")
+
+    assert listed(world) == [("a", "3")]
+
+
+def test_refusals_change_nothing(world: World, shelf: RegisteredShelf) -> None:
+    thing_id = register(world)
+
+    with pytest.raises(Conflict, match="a is already registered"):
+        register(world, weight=9)
+    with pytest.raises(InvalidParameter, match="is a trap"):
+        register(world, "trap")
+    with pytest.raises(InvalidParameter, match="1 to 255 characters"):
+        register(world, "x" * 256)
+    shelf.is_used = True
+    with pytest.raises(Conflict, match="it is used as a seat"):
+        resources.delete_resource(world.context, "shelf", thing_id)
+
+    assert listed(world) == [("a", "3")]
+
+
+@pytest.mark.parametrize("collection", ["host", "floatingip", "nothing"])
+def test_other_collections_are_out_of_reach(world: World, shelf: RegisteredShelf, collection: str) -> None:
+    with pytest.raises(NotFound):
+        resources.list_resources(world.context, collection)
+    with pytest.raises(NotFound):
+        resources.delete_resource(world.context, collection, "1")
+
+
+def test_the_id_of_another_collection_is_not_found(world: World, shelf: RegisteredShelf) -> None:
+    with pytest.raises(NotFound, match="No resource of shelf has the id 1"):
+        resources.get_resource(world.context, "shelf", "1")
+
+
+if TYPE_CHECKING:
+    _: RegistersResources = RegisteredShelf()
