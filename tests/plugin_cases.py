@@ -75,6 +75,7 @@ def assignment_of(
         project_id=PROJECT,
         window=Interval(EPOCH, EPOCH + timedelta(hours=1)),
         now=EPOCH,
+        has_begun=True,
         spec=plugin.parse(case.body) if spec is None else spec,
         resources=tuple(
             AllocatedResource(id=each.id, share=case.share, facts=each.facts) for each in resources[:2]

@@ -1,4 +1,4 @@
-"""What the contract suite has to know of the service's own plugins."""
+"""Harnesses of the service's own plugins for the contract suite."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from blazar.settings import HostSettings
 HOSTS = tuple(f"host-{number}" for number in range(4))
 ADDRESSES = tuple(f"203.0.113.{200 + number}" for number in range(4))
 STRANGE_ID = "11111111-2222-4333-8444-555555555555"
-"""Written like a reservation's."""
+"""An id in the form of a reservation id."""
 
 
 class CloudHarness(Harness):
-    """One whose plugin works on the simulated cloud."""
+    """A harness for plugins that work on the simulated cloud."""
 
     def snapshot(self, outside: Outside) -> object:
         compute, networks = outside.cloud.compute, outside.cloud.networks
@@ -84,13 +84,13 @@ class HostsHarness(CloudHarness):
         return Hosts(HostSettings())
 
     def put_strangers(self, outside: Outside) -> None:
-        outside.cloud.add_aggregate(STRANGE_ID, "somebody's zone")
-        aggregate = outside.cloud.add_aggregate("blazar_of_somebody", "blazar_zone")
-        outside.cloud.compute.set_aggregate_metadata(aggregate.id, {"blazar:owner": "somebody"})
+        outside.cloud.add_aggregate(STRANGE_ID, "foreign zone")
+        aggregate = outside.cloud.add_aggregate("blazar_foreign", "blazar_zone")
+        outside.cloud.compute.set_aggregate_metadata(aggregate.id, {"blazar:owner": "foreign"})
 
 
 class SlotsHarness(HostsHarness):
-    """What both types of instances have in common: the hosts, and a flavor."""
+    """The common part of both slot types: the hosts, and a flavor."""
 
     def set_up(self, outside: Outside) -> None:
         super().set_up(outside)
@@ -98,14 +98,14 @@ class SlotsHarness(HostsHarness):
 
     def put_strangers(self, outside: Outside) -> None:
         super().put_strangers(outside)
-        flavor = Flavor(id=STRANGE_ID, name="somebody's", vcpus=1, memory_mb=1, disk_gb=0)
+        flavor = Flavor(id=STRANGE_ID, name="foreign", vcpus=1, memory_mb=1, disk_gb=0)
         outside.cloud.compute.create_flavor(flavor)
         outside.cloud.compute_for(Lessee(project_id="x")).create_server_group("reservation:mine", "affinity")
         outside.cloud.placement.create_resource_class("CUSTOM_RESERVATION_OF_SOMEBODY")
 
 
 class InstancesHarness(SlotsHarness):
-    """``virtual:instance``: room for sixteen."""
+    """``virtual:instance``: room for sixteen slots."""
 
     body: ClassVar[JsonObject] = CASES["virtual:instance"].body
     changes: ClassVar[JsonObject] = {"amount": "5"}
@@ -124,7 +124,7 @@ class InstancesHarness(SlotsHarness):
 
 
 class FlavorsHarness(SlotsHarness):
-    """``flavor:instance``: room for sixteen, on different hosts for four."""
+    """``flavor:instance``: room for sixteen slots, or for four on different hosts."""
 
     body: ClassVar[JsonObject] = CASES["flavor:instance"].body
     changes: ClassVar[JsonObject] = {"affinity": True}

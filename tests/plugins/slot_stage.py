@@ -1,4 +1,4 @@
-"""A reservation of slots on two hosts of a simulated cloud, for the tests of both plugins of slots."""
+"""A reservation of slots on two hosts of a simulated cloud, for the tests of both slot plugins."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CLASS = reservation_class(RESERVATION)
 
 
 class SlotStage:
-    """A reservation, its plugin, and the cloud; hosts are counted from 0, and it has the first two."""
+    """A reservation, its plugin, and the cloud; hosts are counted from 0, and the first two are held."""
 
     def __init__(self, resource_type: str = "virtual:instance", **keys: object) -> None:
         self.clock = ManualClock()
@@ -51,7 +51,7 @@ class SlotStage:
         self.assignment = replace(self.assignment, spec=spec)
 
     def hold(self, **slots: int) -> None:
-        """Have the reservation hold so many slots of hosts, by the names of their compute services."""
+        """Set the held slots by the names of the hosts' compute services."""
         demand = self.assignment.spec.demand
         by_name = {str(each.facts["service_name"]).replace("-", "_"): each for each in self.resources}
         some = self.assignment.resources[0]
@@ -72,7 +72,7 @@ class SlotStage:
         return items
 
     def reach(self, phase: Phase, cloud: Cloud | None = None) -> list[Outcome]:
-        """Take one round of steps, as the engine does; return what came of each."""
+        """Take the steps of one reconcile pass; return their outcomes."""
         seen, wanted = self.seen(phase), self.wanted(phase)
         outcomes = [
             self.plugin.remove(cloud or self.cloud, self.assignment, item, seen)
@@ -90,13 +90,13 @@ class SlotStage:
         return self.plugin.make(cloud or self.cloud, self.assignment, item, self.seen(phase))
 
     def remove(self, kind: Kind, phase: Phase = Phase.OVER, cloud: Cloud | None = None) -> Outcome:
-        """Remove the first item of a kind that is seen."""
+        """Remove the first observed item of a kind."""
         seen = self.seen(phase)
         item = min(each for each in seen.items if each.kind is kind)
         return self.plugin.remove(cloud or self.cloud, self.assignment, item, seen)
 
     def fail(self, operation: str, error: type[CloudError], times: int = 1) -> None:
-        """Have the next calls of an operation refused."""
+        """Let the next calls of an operation fail with a refusal."""
         rule = FaultRule(kind=FaultKind.ERROR, operation=operation, error=error, times=times)
         self.cloud.faults.add(rule)
 
@@ -108,7 +108,7 @@ class SlotStage:
 
     @property
     def kinds(self) -> set[Kind]:
-        """What exists, looked at as if it were over."""
+        """The observation in ``Phase.OVER``."""
         return {each.kind for each in self.seen(Phase.OVER).items}
 
     @property
@@ -124,6 +124,6 @@ class SlotStage:
         return found
 
     def inventories(self, host: str) -> Mapping[str, Inventory]:
-        """Return what the reservation provider of a host has, by the name of the compute service."""
+        """Return the inventories of a host's reservation provider, by the name of the compute service."""
         provider = self.cloud.placement.find_provider(provider_name(f"{host}.example"))
         return self.cloud.placement.get_inventories(provider.uuid).by_class if provider else {}

@@ -1,4 +1,4 @@
-"""The service's own plugins pass the suite that authors of others are given."""
+"""The contract suite for the service's own plugins."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from blazar.plugins.testing import PluginContract
 
 
 class OwnContract(PluginContract):
-    # tests/engine has every single step of these go wrong, on every database.
+    # In tests/reconcile, every single step of these fails once, on every database.
     stride = 5
 
 

@@ -1,4 +1,4 @@
-"""Taking back what slots needed, also where it is in use or was forgotten."""
+"""Removal of the items of slot reservations, also if they are in use or forgotten."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def stage() -> SlotStage:
 
 
 def end(stage: SlotStage) -> None:
-    """Take the steps of the end until nothing is left, and let time pass meanwhile."""
+    """Take the steps of the end until nothing is left, while time passes."""
     for _ in range(10):
         if not stage.seen(Phase.OVER).items:
             return
@@ -129,7 +129,7 @@ def test_a_conflict_with_somebody_else_is_not_waited_for(stage: SlotStage) -> No
 
 
 def test_servers_of_a_flavor_that_was_made_again_are_found_by_the_slots_they_use(stage: SlotStage) -> None:
-    """Nova lists servers by the flavor that is, not by the one of its name that was."""
+    """Nova lists servers by the present flavor, not by a deleted one with the same name."""
     stage.boot("host-0")
     stage.cloud.compute.delete_flavor(RESERVATION)
     stage.reach(Phase.RUNNING)
@@ -190,7 +190,7 @@ class TestHostsThatAreGivenUp:
     def test_slots_that_nothing_tells_of_are_looked_for_before_their_class_is_given_up(
         self, stage: SlotStage
     ) -> None:
-        """A manager was killed after it had made them, and then the reservation was given other hosts."""
+        """A manager was killed after it made them, and then the reservation was moved to other hosts."""
         placement = stage.cloud.placement
         root = placement.find_provider("host-3.example")
         assert root is not None
@@ -205,7 +205,7 @@ class TestHostsThatAreGivenUp:
         assert stage.inventories("host-3") == {}
 
     def test_a_class_that_is_in_use_elsewhere_is_asked_for_rarely(self, stage: SlotStage) -> None:
-        provider = stage.cloud.placement.create_provider("somebody's", None)
+        provider = stage.cloud.placement.create_provider("foreign", None)
         stage.cloud.placement.put_inventories(
             provider.uuid, Inventories(generation=0, by_class={CLASS: Inventory(total=1)})
         )

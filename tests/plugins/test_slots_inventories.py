@@ -1,4 +1,4 @@
-"""Making slots on hosts in Placement, where many do the same at the same time."""
+"""Creation of slots on hosts in Placement, with concurrent writers."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ OTHER_CLASS = "CUSTOM_RESERVATION_OTHER"
 
 @pytest.fixture
 def stage() -> SlotStage:
-    """A reservation of three slots on each of two hosts, of which nothing exists yet."""
+    """A reservation of three slots on each of two hosts, without any items."""
     return SlotStage(affinity=None)
 
 
 class Crowded:
-    """A cloud in which somebody else acts just before some calls of Placement."""
+    """A cloud in which a concurrent action runs just before some calls of Placement."""
 
     def __init__(self, cloud: SimulatedCloud, operation: str, act: Callable[[], object], times: int) -> None:
         self.compute = cloud.compute
@@ -162,7 +162,8 @@ def test_a_host_without_a_provider_of_its_own_is_unusable_for_now(stage: SlotSta
         assert root is not None
         stage.cloud.placement.delete_provider(root.uuid)
 
-    assert stage.make(Kind.INVENTORY) == Unusable("Placement has no resource provider of host host-0.example")
+    reason = "Placement has no resource provider for host host-0.example"
+    assert stage.make(Kind.INVENTORY) == Unusable(reason)
 
 
 def test_a_class_that_somebody_deletes_meanwhile_is_waited_for(stage: SlotStage) -> None:

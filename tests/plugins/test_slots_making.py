@@ -1,4 +1,4 @@
-"""Making what slots need, also where somebody else is faster or has left something behind."""
+"""Creation of the items of slot reservations, also with concurrent changes and leftovers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from blazar.ports.compute import Flavor
 
 @pytest.fixture
 def stage() -> SlotStage:
-    """A reservation of three slots on each of two hosts, of which nothing exists yet."""
+    """A reservation of three slots on each of two hosts, without any items."""
     return SlotStage(affinity=None)
 
 
@@ -49,7 +49,7 @@ class WithoutHosts(OtherNova):
 
 
 class Strict(OtherNova):
-    """Nova does not find metadata that are to be removed and do not exist."""
+    """Nova returns an error for metadata that are to be removed and do not exist."""
 
     def set_aggregate_metadata(self, aggregate_id: int, metadata: Mapping[str, str | None]) -> None:
         if None in metadata.values():
@@ -97,7 +97,7 @@ class TestTheFlavor:
         )
         stage.change(flavor_id=9)
 
-        # Also where the start comes before anybody looks again.
+        # Also if the start comes before the next observation.
         stage.reach(Phase.RUNNING)
 
         assert stage.flavor is not None
@@ -204,12 +204,12 @@ class TestMembers:
         provider = stage.cloud.placement.find_provider("blazar_host-0.example")
         assert provider is not None
         stage.fail("compute.add_host", CloudNotFound)
-        # As Nova shows it when the service is gone and Placement has not noticed.
+        # As Nova shows it when the service is gone but Placement still has the provider.
         cloud = WithoutHosts(stage.cloud)
 
         outcome = stage.make(Kind.MEMBER, cloud=cloud)
 
-        assert outcome == Unusable("Nova does not know the host host-0 any more", is_final=True)
+        assert outcome == Unusable("Nova no longer has host host-0", is_final=True)
         assert stage.cloud.placement.get_inventories(provider.uuid).by_class == {}
 
     def test_an_aggregate_that_goes_meanwhile_is_no_fault_of_the_host(self, stage: SlotStage) -> None:

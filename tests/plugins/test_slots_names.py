@@ -1,4 +1,4 @@
-"""Names of what belongs to a reservation of slots, there and back again."""
+"""Names of the objects of slot reservations, and the ids read from them."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from blazar.domain.lease import is_reservation_id
 from blazar.plugins.slots.names import (
     flavor_name,
     group_name,
     id_of_class,
     id_of_name,
-    is_reservation_id,
     provider_name,
     reservation_class,
 )

@@ -1,4 +1,4 @@
-"""What should exist for slots, under which names, and how it is seen."""
+"""Wanted items of slot reservations, their names, and their observation."""
 
 from __future__ import annotations
 

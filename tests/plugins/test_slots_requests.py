@@ -1,4 +1,4 @@
-"""What happens inside of requests: server groups, and counting the slots that are in use."""
+"""Cloud calls of slot plugins during requests: server groups, and counting the slots in use."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Resource plugins: what can be reserved, one folder each, and the contract they keep."""
+"""Resource plugins, one folder each, and the contract that they implement."""

@@ -1,9 +1,9 @@
 """The contract of resource plugins.
 
-A plugin knows one resource type: what a request may say, which resources fit, which items should
-exist outside for a reservation, and how to make or remove one such item. It decides nothing about
-*when*: the engine hands it a phase, takes the difference of wanted and seen items, and calls it one
-item at a time. A plugin touches no table, no global and no other plugin (ADR-0006).
+A plugin knows one resource type: the keys that a request may have, the resources that fit, the items that
+should exist in the cloud for a reservation, and how to make or remove one item. It does not decide *when*:
+the reconciler passes a phase, compares wanted items with observed ones, and calls the plugin for one item at
+a time. A plugin uses no table, no global and no other plugin (ADR-0006).
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ from typing import ClassVar, Generic, Protocol, TypeVar
 
 from blazar.domain.availability import Availability, Shuffle
 from blazar.domain.capacity import Share
+from blazar.domain.discovered import DiscoveredResource
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Holdings, LeaseId, ReservationId, ResourceId
 from blazar.domain.lifecycle import Phase
-from blazar.domain.requirements import Fact
-from blazar.domain.stock import StockedResource
+from blazar.domain.quotas import QuotaUnit
+from blazar.domain.requirements import Fact, Requirement
+from blazar.plugins.leftovers import LeftoverKind, Sweep
 from blazar.ports.cloud import Cloud
 from blazar.ports.compute import LesseeCompute
 
@@ -27,30 +29,30 @@ JsonObject = Mapping[str, object]
 
 
 class Item(Protocol):
-    """One thing that exists outside for a reservation. Equal items are the same thing; hashable.
+    """One thing in the cloud that exists for a reservation; hashable. Equal items are the same thing.
 
-    Items are made in ascending and removed in descending order of ``rank``. ``scope`` names the
-    resource that an item belongs to, or is empty: when a step fails, later steps of its scope and
-    of the empty scope are left out, those of other resources are not.
+    Items are made in ascending order of ``rank`` and removed in descending order. ``scope`` is the id of the
+    resource that an item belongs to, or empty. If a step fails, the later steps of its scope and of the empty
+    scope are skipped; those of other resources are not.
     """
 
     @property
     def rank(self) -> int:
-        """Return the place in the order of making."""
+        """Return the position in the order of making."""
 
     @property
     def scope(self) -> str:
-        """Return the id of the resource concerned; empty for the whole reservation."""
+        """Return the id of the resource; empty if the item belongs to the whole reservation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The step had its effect, or it was there already."""
+    """The step took effect, or had taken effect before."""
 
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """The step cannot be finished yet; look again after *retry_after*."""
+    """The step cannot be completed yet; retry it after *retry_after*."""
 
     retry_after: timedelta
     reason: str
@@ -58,16 +60,16 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """The step will never succeed as things are."""
+    """The step cannot succeed under the present conditions."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Unusable:
-    """The item's resource cannot be handed over: another one may take its place.
+    """The item's resource cannot be handed over, and may be replaced by another one.
 
-    If ``is_final``, it never can be; otherwise whatever is in its way may go.
+    If ``is_final``, it never can be; otherwise the obstacle may disappear.
     """
 
     reason: str
@@ -83,57 +85,64 @@ SpecT = TypeVar("SpecT")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wish(Generic[SpecT]):
-    """What resources are asked for, when, and what is held already."""
+    """The arguments of a choice: the spec, the window, and the present holdings."""
 
     spec: SpecT
     window: Interval
     now: datetime
     cleaning_time: timedelta = timedelta(0)
     ignoring: frozenset[ReservationId] = frozenset()
-    """Reservations whose bookings do not stand in the way: the one that asks, and others of its lease."""
+    """Reservations whose bookings are ignored: the requesting one, and others of its lease."""
     held: Holdings = field(default_factory=dict)
     is_active: bool = False
-    """Whether the lessee uses what is held, so that it must be kept."""
+    """Whether the lessee uses the held resources, so that they must be kept."""
     in_use: Mapping[ResourceId, int] = field(default_factory=dict)
-    """How many slots of what is held have servers now."""
+    """The result of :meth:`ResourcePlugin.count_in_use` for the held resources."""
     beside: Mapping[ResourceId, tuple[Share | None, ...]] = field(default_factory=dict)
-    """What other reservations of the same lease hold, or have been given by this request."""
+    """Shares that other reservations of the same lease hold or were assigned by this request."""
+    hidden: frozenset[str] = frozenset()
+    """Resource properties that the caller may not see; to be treated as names that no host has."""
     excluded: frozenset[ResourceId] = frozenset()
-    """Resources that must not be chosen, whatever is free."""
+    """Resources that must not be chosen, even if they are free."""
     shuffle: Shuffle | None = None
-    """Choose as chance has it, not in the stated order; ``Availability.in_order`` takes it."""
+    """If set, choose in random order instead of the stated order; passed to ``Availability.in_order``."""
 
     @property
     def awaited(self) -> Holdings:
-        """Return what is kept although others may not have given it back yet: it has failed, say."""
+        """Return the holdings to keep even if an earlier reservation has not released them yet."""
         return self.held if self.is_active else {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AllocatedResource:
-    """A resource of a reservation, with what is known of it."""
+    """A resource of a reservation, with its facts."""
 
     id: ResourceId
     share: Share | None = None
-    """How much of it; None for all."""
+    """The part that is held; None for all of it."""
     facts: Mapping[str, Fact] = field(default_factory=dict)
+    is_awaited: bool = False
+    """Whether an earlier reservation has not released it yet; what exists on it belongs to that one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment(Generic[SpecT]):
-    """A reservation as a plugin sees it when it works on the cloud."""
+    """A reservation in the form in which a plugin gets it for work on the cloud."""
 
     lease_id: LeaseId
     reservation_id: ReservationId
     project_id: str
     window: Interval
     now: datetime
+    has_begun: bool
+    """Whether its start was recorded, regardless of the clock. Before that, nothing that the lessee can use
+    may exist for it."""
     spec: SpecT
     resources: tuple[AllocatedResource, ...]
 
 
 class Seen(Protocol[ItemT_co]):
-    """What was observed outside for a reservation, and whatever the plugin needs for its next steps."""
+    """The items observed in the cloud for a reservation, and data that the next steps need."""
 
     @property
     def items(self) -> frozenset[ItemT_co]:
@@ -141,32 +150,38 @@ class Seen(Protocol[ItemT_co]):
 
     @property
     def notes(self) -> JsonObject:
-        """Return keys of the stored spec that became known outside, such as an aggregate's id."""
+        """Return keys of the stored spec whose values are read from the cloud, such as an aggregate's id."""
 
 
 SeenT = TypeVar("SeenT", bound=Seen[Item])
 
 
 class ResourcePlugin(Protocol[SpecT, ItemT, SeenT]):
-    """One kind of reservable thing."""
+    """One type of reservable resource."""
 
     resource_type: ClassVar[str]
     collection: ClassVar[str]
-    """The kind of resources that its reservations hold: ``host``, ``floatingip``, or one of its own."""
+    """The kind of resources that its reservations hold: ``host``, ``floatingip``, or a kind of its own."""
+    quota_unit: ClassVar[QuotaUnit]
+    """The unit in which a project's reserved amounts are counted and limited; types may share one."""
     independent_ranks: ClassVar[frozenset[int]]
-    """Ranks of items that are made and removed side by side where their scopes differ: such a step changes
-    neither what was seen nor anything outside that those of other scopes need."""
+    """Ranks of items that may be made and removed concurrently if their scopes differ. Such a step changes
+    neither the observation nor anything in the cloud that steps of other scopes need."""
 
     # Pure.
 
     def parse(self, body: JsonObject) -> SpecT:
-        """Return the spec that a new reservation's keys ask for. Raises BadRequest; ignores other keys."""
+        """Return the spec for the keys of a new reservation. Other keys are ignored.
+
+        Raises:
+            BadRequest: A value is missing or invalid.
+        """
 
     def revise(self, spec: SpecT, changes: JsonObject, *, is_active: bool) -> SpecT:
         """Return the spec with the changes of an update; *is_active* as in :class:`Wish`.
 
         Raises:
-            BadRequest: A value makes no sense.
+            BadRequest: A value is invalid.
             CannotChange: A key is fixed, or is fixed while the reservation is active.
         """
 
@@ -176,116 +191,121 @@ class ResourcePlugin(Protocol[SpecT, ItemT, SeenT]):
     def decode(self, stored: JsonObject) -> SpecT:
         """Return the spec that :meth:`encode` wrote."""
 
+    def least_spec(self) -> SpecT | None:
+        """Return a spec in place of a damaged one, sufficient to find and remove the reservation's items.
+
+        None if the items cannot be found without the spec: such a reservation waits until it is repaired.
+        """
+
     def render(self, spec: SpecT) -> JsonObject:
-        """Return the keys that clients see beside the common ones of a reservation."""
+        """Return the keys that clients see in addition to the common keys of a reservation."""
 
     def properties_used(self, spec: SpecT) -> frozenset[str]:
-        """Return the names of resource properties that the spec relies on."""
+        """Return the names of the resource properties that the spec uses."""
+
+    def requirement(self, spec: SpecT) -> Requirement:
+        """Return the spec's requirement for hosts; the empty requirement if it reserves no part of a host."""
 
     def choose(self, wish: Wish[SpecT], availability: Availability) -> Holdings:
-        """Return what the reservation is to hold from now on; what it keeps comes first.
+        """Return the resources that the reservation holds from now on; kept resources come first.
 
         Raises:
-            Conflict: It cannot be had; the message says what is lacking.
-            BadRequest: The spec names something that no resource knows.
+            Conflict: Not enough resources are available; the message says which.
+            BadRequest: The spec has a name that no resource has.
         """
 
     def wanted(self, assignment: Assignment[SpecT], phase: Phase) -> frozenset[ItemT]:
         """Return the items that should exist in this phase."""
 
-    # Inside of a request, with the rights of the lessee who makes it.
+    # Called while a request is served, with the rights of the lessee who sent it.
 
     def look_up(self, spec: SpecT, lessee: LesseeCompute) -> SpecT:
-        """Return the spec with what only the lessee can see; called for every new or changed spec.
+        """Return the spec with data that only the lessee can read; called for every new or changed spec.
 
         Raises:
-            NotFound: The lessee does not see what the spec names.
-            BadRequest, Conflict: What it names cannot be reserved.
+            NotFound: The lessee cannot see what the spec names.
+            BadRequest, Conflict: It cannot be reserved.
         """
 
     def provide(
         self, spec: SpecT, reservation_id: ReservationId, lessee: LesseeCompute, *, afresh: bool
     ) -> SpecT:
-        """Make what only the lessee may make, and return the spec that names it.
+        """Make the objects that only the lessee may make, and return the spec with their ids.
 
-        Called once the resources are found.
+        Called after the resources were chosen.
 
         Args:
-            spec: What is asked for. What is there already, by it, is not made again.
-            reservation_id: The reservation, after which things are named.
-            lessee: Whose rights are used.
-            afresh: What the spec names may be gone, so that it has to be made again.
+            spec: The requested spec. Objects that it names already are not made again.
+            reservation_id: The reservation; it is part of their names.
+            lessee: Nova with the lessee's rights.
+            afresh: True if the objects that the spec names may be gone, so that they must be made again.
         """
 
     def withdraw(self, cloud: Cloud, spec: SpecT, kept: SpecT | None) -> None:
-        """Undo :meth:`provide` for *spec*, except for what *kept* names, too; safe to repeat.
+        """Undo :meth:`provide` for *spec*, except for objects that *kept* also names; safe to repeat.
 
-        Called when the request fails after all, or has replaced a spec.
+        Called when the request fails later, or after it replaced a spec.
         """
 
     def count_in_use(
         self, cloud: Cloud, assignment: Assignment[SpecT], before: SpecT
     ) -> Mapping[ResourceId, int]:
-        """Return how many slots of each resource have servers, where that matters for a change.
+        """Return how much of each resource the lessee uses now, if that matters for the change.
 
-        Called for a reservation that is active and whose spec was *before*.
+        Called for an active reservation whose spec was *before*.
+
+        Returns:
+            For a resource with shares, the number of slots that have servers; for a whole resource, any
+            number above zero. Resources that are not in use may be omitted.
         """
 
-    def give_up(self, cloud: Cloud, assignment: Assignment[SpecT], kept: Holdings) -> None:
-        """Take from a reservation that has begun what it is to hold no more, so that others may have it.
+    def release(self, cloud: Cloud, assignment: Assignment[SpecT], kept: Holdings) -> None:
+        """Take resources away from a reservation that has begun, so that others can use them.
 
-        Called before the change is stored: when the lessee asks for less, and when a resource that has
-        failed is to be replaced. If it is not stored after all, the engine gives it back.
+        Called before the change is stored: when the lessee reduces a reservation, and when a failed resource
+        is to be replaced. If the change is not stored, the reconciler restores the resources.
 
         Args:
             cloud: The cloud.
-            assignment: The reservation with what it holds.
-            kept: What it is to hold from now on.
+            assignment: The reservation with its present resources.
+            kept: The resources that it holds from now on.
 
         Raises:
-            CannotChange: The lessee has begun to use something of it.
+            CannotChange: The lessee has started to use a resource that would be taken away.
         """
 
-    # Reads the cloud, changes nothing.
+    # Called to read the cloud; these methods change nothing.
 
-    def stock(self, cloud: Cloud) -> Sequence[StockedResource] | None:
-        """Return which resources there are now, for the service to keep in its books.
+    def discover(self, cloud: Cloud) -> Sequence[DiscoveredResource] | None:
+        """Return the resources that exist now, from which the service updates its records.
 
-        Asked when a manager starts, and from time to time. None means that operators register them.
+        Called when a manager starts, and periodically. None means that operators register the resources.
 
         Raises:
-            CloudError: It cannot be found out; the books stay as they are.
+            CloudError: The resources cannot be read; the records stay unchanged.
         """
 
-    def find_leftovers(self, cloud: Cloud) -> Mapping[str, ReservationId]:
-        """Return by their marks what may belong to no living reservation: a name of each, and its owner.
+    def leftover_kinds(self, sweep: Sweep) -> Sequence[LeftoverKind]:
+        """Return the kinds of leftovers that reservations of this type may have, in the order of removal.
 
-        Asked by the sweep, which picks those whose owners have nothing outside.
+        Reads nothing. A kind that several plugins return is searched once.
         """
 
     def lost(
         self, cloud: Cloud, assignment: Assignment[SpecT], failed: Collection[ResourceId]
     ) -> frozenset[ResourceId]:
-        """Return which of the failed resources of a reservation that has begun do not serve its lessee."""
+        """Return those failed resources that do not serve the lessee; the reservation has begun."""
 
     def observe(self, cloud: Cloud, assignment: Assignment[SpecT], phase: Phase) -> SeenT:
-        """Return which items exist. In ``Phase.OVER`` that is all that has to be taken back."""
+        """Return the items that exist; in ``Phase.OVER``, all items that must be removed."""
 
-    # Change the cloud by one item; safe to repeat; never wait inside.
+    # Called to change the cloud by one item; safe to repeat; these methods never block to wait.
 
     def make(self, cloud: Cloud, assignment: Assignment[SpecT], item: ItemT, seen: SeenT) -> Outcome:
-        """Bring one item about."""
+        """Make one item."""
 
     def remove(self, cloud: Cloud, assignment: Assignment[SpecT], item: ItemT, seen: SeenT) -> Outcome:
-        """Do away with one item."""
+        """Remove one item."""
 
     def before_end(self, cloud: Cloud, assignment: Assignment[SpecT], due: datetime) -> Outcome:
-        """Take the before-end action that the spec asks for; *due* tells one occasion from another."""
-
-    def remove_leftover(self, cloud: Cloud, name: str) -> None:
-        """Do away with something that :meth:`find_leftovers` named, and that was seen twice.
-
-        Raises:
-            CloudNotFound: It is gone already.
-            CloudError: It cannot be done now, or ever.
-        """
+        """Take the before-end action that the spec requests; *due* distinguishes occasions."""

@@ -1,4 +1,4 @@
-"""Values of requests that several kinds of reservations have, from JSON to types."""
+"""Parsers for values that several kinds of reservations share."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ from collections.abc import Mapping
 from blazar.domain.errors import InvalidParameter, MissingParameter
 
 LARGEST_NUMBER = 2**31 - 1
+TRUE_WORDS = frozenset({"1", "t", "true", "on", "y", "yes"})
+FALSE_WORDS = frozenset({"0", "f", "false", "off", "n", "no"})
+"""Words that OpenStack's services take as true or false, in lower case."""
 
 _TOO_LONG_FOR_A_NUMBER = 12
 
 
 def parse_number(body: Mapping[str, object], key: str, *, least: int) -> int:
-    """Return a whole number from *least* up; numeric text is accepted, as clients send it.
+    """Return a whole number that is at least *least*; numeric text is accepted, because clients send it.
 
     Raises:
-        MissingParameter: It is absent or null.
-        InvalidParameter: It is none, or out of range.
+        MissingParameter: The value is absent or null.
+        InvalidParameter: The value is not a whole number, or is out of range.
     """
     value = body.get(key)
     if value is None:

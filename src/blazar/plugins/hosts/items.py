@@ -1,4 +1,4 @@
-"""What exists outside for a host reservation, piece by piece, and what was seen of it."""
+"""The items of a host reservation, and the result of observing them."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from blazar.ports.compute import Aggregate
 
 
 class Kind(IntEnum):
-    """What exists for a reservation, in the order in which it is made; the last is taken back first."""
+    """The kinds of items, in the order of making; they are removed in reverse order."""
 
     AGGREGATE = 0
     OWNER = 1
     """The aggregate's metadata, without which the lessee may not use it."""
     DISPLACED = 2
-    """A host that is to be given back came from the aggregate of another zone; never wanted."""
+    """A host to be released came from the aggregate of another zone; never wanted."""
     MEMBER = 3
     """A host is in the aggregate."""
     WITHDRAWN = 4
     """A host in the aggregate is not in the freepool."""
     CLOSED = 5
-    """A host of the freepool takes no more preemptible servers, though it need not; never wanted."""
+    """A host of the freepool is closed to preemptible servers without need; never wanted."""
     UNANNOUNCED = 6
-    """A preemptible server does not know yet that it will have to go; never wanted."""
+    """A preemptible server was not notified yet that it will be deleted; never wanted."""
     SERVER = 7
-    """A server runs on a host whose reservation is over; never wanted. Without an id there may be some."""
+    """A server runs on a host whose reservation is over; never wanted. Without an id, servers may exist."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -40,17 +40,17 @@ class HostItem:
 
     @property
     def rank(self) -> int:
-        """Return the place in the order of making."""
+        """Return the position in the order of making."""
         return int(self.kind)
 
 
 @dataclass(slots=True, kw_only=True)
 class HostsSeen:
-    """What Nova showed; a step that makes the aggregate notes it here."""
+    """The state of Nova; a step that creates the aggregate records it here."""
 
     items: frozenset[HostItem] = frozenset()
     own: Aggregate | None = None
     freepool: Aggregate | None = None
     deleting_servers: frozenset[str] = field(default_factory=frozenset)
     notes: Mapping[str, object] = field(default_factory=dict)
-    """Nothing: a host reservation shows nothing of what was made for it."""
+    """Always empty: clients see no data of a host reservation that is read from the cloud."""

@@ -1,10 +1,11 @@
-"""Looking at Nova: what exists for a host reservation."""
+"""Observation of a host reservation in Nova."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import partial
 
+from blazar.domain.circuit_breaker import CircuitBreaker
 from blazar.domain.errors import CloudUnavailable
 from blazar.domain.lifecycle import Phase
 from blazar.plugins.contract import Assignment
@@ -14,26 +15,25 @@ from blazar.plugins.hosts.spec import HostSpec
 from blazar.plugins.hosts.zones import displaced_hosts
 from blazar.ports.cloud import Cloud
 from blazar.ports.compute import Aggregate, Server
-from blazar.ports.patience import Patience
 from blazar.settings import HostSettings
 
 
 class Observation:
-    """One look at one reservation."""
+    """One observation of one reservation."""
 
     def __init__(
         self, settings: HostSettings, cloud: Cloud, assignment: Assignment[HostSpec], phase: Phase
     ) -> None:
         self._settings = settings
         self._compute = cloud.compute
-        self._side_by_side = cloud.side_by_side
+        self._executor = cloud.executor
         self._reservation_id = assignment.reservation_id
         self._project_id = assignment.project_id
         self._phase = phase
         self._scopes = {str(each.facts["service_name"]): each.id for each in assignment.resources}
 
     def look(self) -> HostsSeen:
-        """Return what exists."""
+        """Return the items that exist."""
         names = (self._reservation_id, self._settings.freepool_name)
         aggregates = {each.name: each for each in self._compute.list_aggregates(names)}
         seen = HostsSeen(
@@ -64,14 +64,14 @@ class Observation:
                 yield HostItem(Kind.DISPLACED, self._scope(service_host), service_host)
 
     def _closed(self, seen: HostsSeen) -> Iterator[HostItem]:
-        """Yield the hosts that were closed for this reservation and need it no longer."""
+        """Yield the hosts that were closed for this reservation and no longer need to be."""
         for service_host, closing in closings(seen.freepool).items():
             is_ours = closing.reservation_id == self._reservation_id
             if is_ours and not self._is_on_its_way(service_host, seen):
                 yield HostItem(Kind.CLOSED, self._scope(service_host), service_host)
 
     def _is_on_its_way(self, service_host: str, seen: HostsSeen) -> bool:
-        """Return whether a server that comes now would be in the way of taking a host, or giving it back."""
+        """Return whether a server that arrived now would delay the handover or the release of a host."""
         is_member = seen.own is not None and service_host in seen.own.hosts
         if self._is_to_keep(service_host):
             is_pooled = seen.freepool is not None and service_host in seen.freepool.hosts
@@ -79,21 +79,21 @@ class Observation:
         return is_member or (seen.own is not None and service_host in displaced_hosts(seen.own))
 
     def _unannounced(self, seen: HostsSeen) -> Iterator[HostItem]:
-        """Yield the hosts whose preemptible servers are to be told that a reservation begins soon."""
+        """Yield the hosts whose preemptible servers must be notified of the coming reservation."""
         if (
             self._phase is not Phase.PREPARING
             or not self._settings.preemption_notice
             or seen.freepool is None
         ):
             return
-        # A host that is not in the freepool is somebody's, and so are the servers there.
+        # A host outside the freepool is reserved, and its servers belong to that lessee.
         open_hosts = (self._scopes.keys() & seen.freepool.hosts) - closings(seen.freepool).keys()
         for service_host, servers in self._servers_on(open_hosts):
             if servers is None or any(is_preemptible(each) for each in servers):
                 yield HostItem(Kind.UNANNOUNCED, self._scope(service_host), service_host)
 
     def _servers(self, own: Aggregate, seen: HostsSeen) -> Iterator[HostItem]:
-        """Yield the servers that have to go with the reservation."""
+        """Yield the servers that must be deleted with the reservation."""
         if self._phase is not Phase.OVER:
             return
         for service_host, servers in self._servers_on(self._scopes.keys() & own.hosts):
@@ -105,9 +105,9 @@ class Observation:
                 yield HostItem(Kind.SERVER, self._scope(service_host), service_host, server.id)
 
     def _servers_on(self, service_hosts: Iterable[str]) -> Iterator[tuple[str, tuple[Server, ...] | None]]:
-        """Yield the servers by host, or None where Nova did not answer: one request for each host."""
-        hosts, patience = sorted(service_hosts), Patience()
+        """Yield the servers by host, None if Nova did not answer; one request for each host."""
+        hosts, breaker = sorted(service_hosts), CircuitBreaker()
         looks = [partial(self._compute.list_servers, service_host=each) for each in hosts]
-        found = self._side_by_side.run([partial(patience.ask, each) for each in looks])
+        found = self._executor.run([partial(breaker.call, each) for each in looks])
         for service_host, servers in zip(hosts, found, strict=True):
             yield service_host, None if isinstance(servers, CloudUnavailable) else servers

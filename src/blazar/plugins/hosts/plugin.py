@@ -1,29 +1,34 @@
-"""``physical:host`` as a resource plugin: which aggregate memberships should exist, and how to change one.
+"""The resource plugin for ``physical:host``.
 
-A host is handed over by being in the reservation's aggregate and out of the freepool. It enters the one
-before it leaves the other, and returns the same way round: at no instant is it in neither, where an
-ordinary server could land on it.
+A host is handed over when it is in the reservation's aggregate and out of the freepool. It enters the
+aggregate before it leaves the freepool, and the other way round on release. So it is always in one of them,
+and no ordinary server can be placed on it.
 
-The aggregate's name, zone and metadata are what BlazarFilter looks at (behaviour 3.1, 5).
+The aggregate's name, zone and metadata are those that BlazarFilter reads.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
 from blazar.domain.availability import Availability
-from blazar.domain.lease import Holdings
+from blazar.domain.lease import Holdings, ResourceId
 from blazar.domain.lifecycle import Phase
+from blazar.domain.quotas import QuotaUnit
+from blazar.domain.requirements import Requirement
 from blazar.plugins.base import Plugin
 from blazar.plugins.contract import Assignment, Done, JsonObject, Outcome, ResourcePlugin, Waiting, Wish
 from blazar.plugins.hosts.choice import choose_hosts
-from blazar.plugins.hosts.teardown import GivingBack
 from blazar.plugins.hosts.handover import RETRY, Handover
 from blazar.plugins.hosts.items import HostItem, HostsSeen, Kind
+from blazar.plugins.hosts.leftovers import host_leftovers
 from blazar.plugins.hosts.observed import Observation
 from blazar.plugins.hosts.snapshots import take_snapshots
 from blazar.plugins.hosts.spec import HostSpec, encode_spec, parse_spec, revise_spec
+from blazar.plugins.hosts.teardown import Teardown
+from blazar.plugins.leftovers import LeftoverKind, Sweep
 from blazar.ports.cloud import Cloud
 from blazar.settings import HostSettings, Settings
 
@@ -33,19 +38,20 @@ class Hosts(Plugin[HostSpec]):
 
     resource_type: ClassVar[str] = "physical:host"
     collection: ClassVar[str] = "host"
+    quota_unit: ClassVar[QuotaUnit] = QuotaUnit(name="host", is_whole=True)
     independent_ranks: ClassVar[frozenset[int]] = frozenset({Kind.MEMBER, Kind.WITHDRAWN})
 
     def __init__(self, settings: HostSettings) -> None:
         self._settings = settings
         self._handover = Handover(settings)
-        self._giving_back = GivingBack(settings)
+        self._teardown = Teardown(settings)
 
     def parse(self, body: JsonObject) -> HostSpec:
         """Return the spec of a new reservation."""
         return parse_spec(body)
 
     def revise(self, spec: HostSpec, changes: JsonObject, *, is_active: bool) -> HostSpec:
-        """Return the spec with the keys of an update; what is in use is for :meth:`choose` to keep."""
+        """Return the spec with the keys of an update; :meth:`choose` keeps the hosts that are in use."""
         return revise_spec(spec, changes)
 
     def encode(self, spec: HostSpec) -> JsonObject:
@@ -53,29 +59,45 @@ class Hosts(Plugin[HostSpec]):
         return encode_spec(spec)
 
     def decode(self, stored: JsonObject) -> HostSpec:
-        """Return the spec that was stored."""
+        """Return the spec from its stored form."""
         return parse_spec(stored)
+
+    def least_spec(self) -> HostSpec:
+        """Return the smallest spec: the items are found by the reservation's id."""
+        return HostSpec(minimum=1, maximum=1, hypervisor_properties="", resource_properties="")
 
     def properties_used(self, spec: HostSpec) -> frozenset[str]:
         """Return the properties that both expressions name."""
         return spec.requirement.keys
 
-    def give_up(self, cloud: Cloud, assignment: Assignment[HostSpec], kept: Holdings) -> None:
-        """Put hosts on which there are no servers back into the freepool.
+    def requirement(self, spec: HostSpec) -> Requirement:
+        """Return the requirement of both expressions together."""
+        return spec.requirement
+
+    def count_in_use(
+        self, cloud: Cloud, assignment: Assignment[HostSpec], before: HostSpec
+    ) -> Mapping[ResourceId, int]:
+        """Return the number of servers by host if the reservation is to shrink; otherwise nothing."""
+        if len(assignment.resources) <= assignment.spec.maximum:
+            return {}
+        return self._teardown.count_servers(cloud, assignment)
+
+    def release(self, cloud: Cloud, assignment: Assignment[HostSpec], kept: Holdings) -> None:
+        """Return hosts without servers to the freepool.
 
         Raises:
-            CannotChange: There are servers on one.
+            CannotChange: A host has servers.
         """
-        giving_up = [each for each in assignment.resources if each.id not in kept]
-        if giving_up:
-            self._giving_back.give_up(cloud.compute, assignment, giving_up)
+        released = [each for each in assignment.resources if each.id not in kept]
+        if released:
+            self._teardown.release(cloud.compute, assignment, released)
 
     def choose(self, wish: Wish[HostSpec], availability: Availability) -> Holdings:
-        """Return the hosts that the reservation is to have."""
+        """Return the hosts that the reservation holds from now on."""
         return choose_hosts(wish, availability)
 
     def wanted(self, assignment: Assignment[HostSpec], phase: Phase) -> frozenset[HostItem]:
-        """Return the aggregate shortly before the start, and the hosts in it from then on."""
+        """Return the aggregate shortly before the start, and also its hosts from the start on."""
         if phase in (Phase.AHEAD, Phase.OVER):
             return frozenset()
         items = {HostItem(Kind.AGGREGATE), HostItem(Kind.OWNER)}
@@ -86,17 +108,22 @@ class Hosts(Plugin[HostSpec]):
                 items.add(HostItem(Kind.WITHDRAWN, resource.id, service_host))
         return frozenset(items)
 
-    def observe(self, cloud: Cloud, assignment: Assignment[HostSpec], phase: Phase) -> HostsSeen:
-        """Return what exists: one request, and when the reservation is over one more for each host.
+    def leftover_kinds(self, sweep: Sweep) -> tuple[LeftoverKind, ...]:
+        """Return aggregates and hosts."""
+        return host_leftovers(sweep, self._settings)
 
-        Where preemptible servers get notice, it is one more for each host shortly before the start, too.
+    def observe(self, cloud: Cloud, assignment: Assignment[HostSpec], phase: Phase) -> HostsSeen:
+        """Return the items that exist, in one request.
+
+        When the reservation is over, there is one more request for each host; if preemptible servers are
+        notified, there is also one for each host shortly before the start.
         """
         return Observation(self._settings, cloud, assignment, phase).look()
 
     def make(
         self, cloud: Cloud, assignment: Assignment[HostSpec], item: HostItem, seen: HostsSeen
     ) -> Outcome:
-        """Make the aggregate, complete its metadata, or take one of the two steps of handing over a host."""
+        """Create the aggregate, set its metadata, or take one of the two steps of a handover."""
         compute = cloud.compute
         match item.kind:
             case Kind.AGGREGATE:
@@ -112,13 +139,13 @@ class Hosts(Plugin[HostSpec]):
     def remove(
         self, cloud: Cloud, assignment: Assignment[HostSpec], item: HostItem, seen: HostsSeen
     ) -> Outcome:
-        """Delete a server, take one of the steps of giving a host back, or delete the aggregate."""
+        """Delete a server, take one of the steps of a release, or delete the aggregate."""
         if item.kind is Kind.UNANNOUNCED:
             return self._handover.announce(cloud.compute, assignment, item, seen)
-        return self._giving_back.give_back(cloud.compute, assignment, item, seen)
+        return self._teardown.remove(cloud.compute, assignment, item, seen)
 
     def before_end(self, cloud: Cloud, assignment: Assignment[HostSpec], due: datetime) -> Outcome:
-        """Snapshot the servers on the hosts, if the spec or the site asks for it."""
+        """Snapshot the servers on the hosts, if the spec or the site requests it."""
         action = assignment.spec.before_end
         if action == "default":
             action = self._settings.before_end
@@ -128,7 +155,7 @@ class Hosts(Plugin[HostSpec]):
 
 
 def make_plugin(settings: Settings, conf: object) -> Hosts:
-    """Return the plugin; the entry point ``physical.host.plugin``."""
+    """Return the plugin; the target of the entry point ``physical.host.plugin``."""
     return Hosts(settings.hosts)
 
 

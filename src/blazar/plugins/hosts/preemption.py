@@ -1,9 +1,9 @@
-"""Preemptible servers: they may use hosts that nobody has reserved, and go when somebody has.
+"""Preemptible servers, which may use unreserved hosts and are deleted when a host is reserved.
 
-A host that is to be handed over is first *closed*: a mark on the freepool, which BlazarFilter obeys,
-keeps further preemptible servers away, so that they cannot come faster than they go. The mark also
-says from when on those that are there may be deleted, and they are told so by metadata of their own.
-Only the mark counts, because the owner of a server can change the server's metadata.
+A host that is to be handed over is first *closed*: a mark on the freepool, which BlazarFilter obeys, keeps
+further preemptible servers away, so that they cannot arrive faster than they are deleted. The mark also has
+the instant from which the servers on the host may be deleted. The servers get this instant as metadata. Only
+the mark counts, because the owner of a server can change the server's metadata.
 """
 
 from __future__ import annotations
@@ -14,33 +14,34 @@ from datetime import datetime, timedelta
 
 from blazar.domain.errors import CloudConflict, CloudNotFound
 from blazar.plugins.contract import Outcome, Waiting
+from blazar.plugins.parameters import TRUE_WORDS
 from blazar.ports.compute import Aggregate, Compute, Server
 
 CLOSED_KEY = "blazar:closed:"
-"""Metadata of the freepool: this, and a service host; the value is the reservation's id and an instant."""
+"""Prefix of a metadata key of the freepool, before a service host; the value is a reservation id and an
+instant."""
 PREEMPTED_AT = "blazar:preempted_at"
-"""Metadata of a server: the instant (ISO 8601, UTC) from which on it may be deleted."""
+"""Metadata key of a server: the instant (ISO 8601, UTC) from which it may be deleted."""
 
 _EXTRA_SPEC = "blazar:preemptible"
-_TRUE_WORDS = frozenset({"1", "t", "true", "on", "y", "yes"})
 _RETRY = timedelta(seconds=2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Closing:
-    """For which reservation a host is closed, and from when on preemptible servers there may be deleted."""
+    """The reservation that a host is closed for, and the instant from which servers may be deleted."""
 
     reservation_id: str
     due: datetime
 
 
 def is_preemptible(server: Server) -> bool:
-    """Return whether the server's flavor says so, in the words that BlazarFilter knows (behaviour 5.2)."""
-    return server.flavor_extra_specs.get(_EXTRA_SPEC, "").strip().lower() in _TRUE_WORDS
+    """Return whether the server's flavor marks it as preemptible, with a value that BlazarFilter accepts."""
+    return server.flavor_extra_specs.get(_EXTRA_SPEC, "").strip().lower() in TRUE_WORDS
 
 
 def closings(freepool: Aggregate | None) -> Mapping[str, Closing]:
-    """Return the closed hosts of the freepool, by service host; marks that say nothing are left out."""
+    """Return the closed hosts of the freepool, by service host; invalid marks are omitted."""
     metadata: Mapping[str, str] = freepool.metadata if freepool else {}
     found = {}
     for key, value in metadata.items():
@@ -59,7 +60,7 @@ def close_host(
     servers: Collection[Server],
     closing: Closing,
 ) -> None:
-    """Tell preemptible servers when they have to go, and keep others of their kind away."""
+    """Notify preemptible servers of their deletion, and keep others away from the host."""
     for server in servers:
         try:
             compute.set_server_metadata(server.id, {PREEMPTED_AT: closing.due.isoformat()})
@@ -70,15 +71,15 @@ def close_host(
 
 
 def open_host(compute: Compute, freepool: Aggregate, service_host: str) -> None:
-    """Let preemptible servers use a host of the freepool again."""
+    """Allow preemptible servers on a host of the freepool again."""
     compute.set_aggregate_metadata(freepool.id, {f"{CLOSED_KEY}{service_host}": None})
 
 
 def delete_servers(compute: Compute, servers: Collection[Server], due: datetime, now: datetime) -> Outcome:
-    """Delete preemptible servers when their time has come.
+    """Delete preemptible servers if they are due.
 
     Returns:
-        Waiting, until they may be deleted or, after that, until they are gone.
+        Waiting, before the due time until it is reached, later until the servers are gone.
     """
     names = ", ".join(sorted(each.id for each in servers))
     if due > now:
@@ -88,8 +89,8 @@ def delete_servers(compute: Compute, servers: Collection[Server], due: datetime,
             continue
         try:
             compute.delete_server(server.id)
-        except CloudNotFound:
-            continue
+        except (CloudConflict, CloudNotFound):
+            continue  # it cannot be deleted in its present state, or is gone; the others must still go
     return Waiting(_RETRY, f"preemptible servers are being deleted: {names}")
 
 

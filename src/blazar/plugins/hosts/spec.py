@@ -1,4 +1,4 @@
-"""What a ``physical:host`` reservation asks for, and how requests and the store write it."""
+"""The spec of a ``physical:host`` reservation, in requests, responses and the store."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _BEFORE_END_ACTIONS = ("", "default", "snapshot")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostSpec:
-    """How many hosts, of what kind, and what happens before the end.
+    """The number of hosts, their required properties, and the before-end action.
 
-    The two property texts are kept as they were sent; ``requirement`` is what they mean together.
+    The two property texts are kept as they were sent; ``requirement`` is their combination.
     """
 
     minimum: int
@@ -28,7 +28,7 @@ class HostSpec:
 
     @property
     def requirement(self) -> Requirement:
-        """Return what both property texts require."""
+        """Return the requirement of both property texts together."""
         return parse(self.hypervisor_properties, field="hypervisor_properties") & parse(
             self.resource_properties, field="resource_properties"
         )
@@ -37,11 +37,11 @@ class HostSpec:
 def parse_spec(body: Mapping[str, object]) -> HostSpec:
     """Return the spec of a new reservation.
 
-    Problems are reported in the reference's order (rest-api 6.1): counts, required keys,
-    ``before_end``, expressions. Counts may be numeric text, which the reference answers with 500.
+    Errors are reported in a fixed order: counts, required keys, ``before_end``, expressions. Counts may be
+    numeric text.
 
     Raises:
-        MissingParameter, InvalidParameter, InvalidRange, InvalidRequirement: Naming the key.
+        MissingParameter, InvalidParameter, InvalidRange, InvalidRequirement: A key is missing or invalid.
     """
     minimum, maximum = parse_number(body, "min", least=1), parse_number(body, "max", least=1)
     _check_range(minimum, maximum)
@@ -63,12 +63,12 @@ def parse_spec(body: Mapping[str, object]) -> HostSpec:
 
 
 def revise_spec(spec: HostSpec, changes: Mapping[str, object]) -> HostSpec:
-    """Return *spec* with the keys of an update; keys that are not sent keep their value.
+    """Return *spec* with the keys of an update; keys that are not sent keep their values.
 
-    ``before_end`` can be changed, which the reference promises but silently ignores (rest-api 10.3, 10).
+    ``before_end`` can be changed, too; the existing service silently ignores such a change.
 
     Raises:
-        MissingParameter, InvalidParameter, InvalidRange, InvalidRequirement: Naming the key.
+        MissingParameter, InvalidParameter, InvalidRange, InvalidRequirement: A key is missing or invalid.
     """
     minimum = parse_number(changes, "min", least=1) if "min" in changes else spec.minimum
     maximum = parse_number(changes, "max", least=1) if "max" in changes else spec.maximum
@@ -83,7 +83,7 @@ def revise_spec(spec: HostSpec, changes: Mapping[str, object]) -> HostSpec:
 
 
 def encode_spec(spec: HostSpec) -> Mapping[str, object]:
-    """Return the spec as the REST API and the store write it."""
+    """Return the spec in the form of the REST API and the store."""
     return {
         "min": spec.minimum,
         "max": spec.maximum,

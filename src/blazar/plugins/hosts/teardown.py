@@ -1,17 +1,19 @@
-"""Giving a host back: its servers go, it enters the freepool, then it leaves the reservation's aggregate.
+"""Release of a host: delete its servers, add it to the freepool, remove it from the reservation's aggregate.
 
-From the moment it is in the freepool, preemptible servers may come, and Nova lets no host with servers
-change its zone. So a host on which one is found is closed until it has arrived.
+As soon as the host is in the freepool, preemptible servers may be placed on it, and Nova does not change the
+zone of a host with servers. Therefore a host on which one is found is closed until its release is complete.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 
 from blazar.domain.errors import CannotChange, CloudConflict, CloudNotFound
+from blazar.domain.lease import ResourceId
 from blazar.plugins.contract import AllocatedResource, Assignment, Done, Outcome, Waiting
 from blazar.plugins.hosts.handover import RETRY
 from blazar.plugins.hosts.items import HostItem, HostsSeen, Kind
@@ -25,20 +27,21 @@ from blazar.plugins.hosts.preemption import (
 )
 from blazar.plugins.hosts.spec import HostSpec
 from blazar.plugins.hosts.zones import return_to_zone
+from blazar.ports.cloud import Cloud
 from blazar.ports.compute import Aggregate, Compute, Server
 from blazar.settings import HostSettings
 
 
-class GivingBack:
-    """The steps; each is one item's."""
+class Teardown:
+    """The steps; each removes one item."""
 
     def __init__(self, settings: HostSettings) -> None:
         self._settings = settings
 
-    def give_back(
+    def remove(
         self, compute: Compute, assignment: Assignment[HostSpec], item: HostItem, seen: HostsSeen
     ) -> Outcome:
-        """Do away with one item."""
+        """Remove one item."""
         try:
             return self._take_step(compute, assignment, item, seen)
         except CloudNotFound:
@@ -46,15 +49,15 @@ class GivingBack:
         except CloudConflict as error:
             return Waiting(RETRY, error.message)
 
-    def give_up(
+    def release(
         self, compute: Compute, assignment: Assignment[HostSpec], resources: Collection[AllocatedResource]
     ) -> None:
-        """Put hosts of a reservation that has begun back into the freepool; safe to repeat.
+        """Return hosts of a reservation that has begun to the freepool; safe to repeat.
 
-        Hosts that it was not handed yet are left alone: what is on them is somebody else's.
+        Hosts that were not handed over yet are skipped: their servers belong to others.
 
         Raises:
-            CannotChange: Servers are on one.
+            CannotChange: A host has servers.
             CloudConflict: A host cannot change its zone now.
         """
         aggregates = {each.name: each for each in compute.list_aggregates()}
@@ -65,10 +68,24 @@ class GivingBack:
         for service_host in own.hosts & {str(each.facts["service_name"]) for each in resources}:
             if compute.list_servers(service_host=service_host):
                 raise CannotChange(f"there are servers on host {service_host}")
-            with suppress(CloudNotFound):  # Nova may not know the host any more
+            with suppress(CloudNotFound):  # Nova may have removed the host
                 if freepool is not None and service_host not in freepool.hosts:
                     compute.add_host(freepool.id, service_host)
                 compute.remove_host(own.id, service_host)
+
+    def count_servers(self, cloud: Cloud, assignment: Assignment[HostSpec]) -> Mapping[ResourceId, int]:
+        """Return the number of servers by host; hosts without any, or not handed over, are omitted."""
+        names = [assignment.reservation_id]
+        own = next(iter(cloud.compute.list_aggregates(names)), None)
+        hosts = [
+            (each.id, str(each.facts["service_name"]))
+            for each in assignment.resources
+            if own is not None and each.facts["service_name"] in own.hosts
+        ]
+        found = cloud.executor.run(
+            [partial(cloud.compute.list_servers, service_host=service_host) for _, service_host in hosts]
+        )
+        return {key: len(servers) for (key, _), servers in zip(hosts, found, strict=True) if servers}
 
     def _take_step(
         self, compute: Compute, assignment: Assignment[HostSpec], item: HostItem, seen: HostsSeen
@@ -86,7 +103,7 @@ class GivingBack:
                 compute.remove_host(seen.own.id, item.service_host)
             case Kind.AGGREGATE if seen.own is not None:
                 compute.delete_aggregate(seen.own.id)
-        return Done()  # the aggregate's metadata go with it
+        return Done()  # metadata is deleted with the aggregate
 
     def _delete_servers(
         self, compute: Compute, assignment: Assignment[HostSpec], item: HostItem, seen: HostsSeen
@@ -95,7 +112,7 @@ class GivingBack:
         if not servers:
             return Done()
         if seen.own is not None and self._settings.owner_key in seen.own.metadata:
-            # Whoever replaces servers as they go would otherwise keep the host for ever.
+            # Otherwise a lessee who replaces deleted servers would keep the host forever.
             compute.set_aggregate_metadata(seen.own.id, {self._settings.owner_key: None})
             metadata = {
                 key: text for key, text in seen.own.metadata.items() if key != self._settings.owner_key
@@ -103,16 +120,16 @@ class GivingBack:
             seen.own = replace(seen.own, metadata=metadata)
         if seen.freepool is not None and item.service_host in seen.freepool.hosts:
             self._close(compute, item, seen, (), self._closing(assignment, timedelta(0)))
-        # All of the host's at once: those after the first would have to wait until it is gone.
+        # Delete all servers of the host in one step; otherwise each would wait for the one before.
         for server_id in sorted(servers - seen.deleting_servers):
             seen.deleting_servers |= {server_id}
-            # One that is gone, or cannot go now, does not hold up the others.
+            # A server that is gone or cannot be deleted now does not block the others.
             with suppress(CloudNotFound, CloudConflict):
                 compute.delete_server(server_id)
         return Waiting(RETRY, f"the servers on host {item.service_host} are being deleted")
 
     def _servers_beside(self, compute: Compute, item: HostItem, seen: HostsSeen) -> frozenset[str]:
-        """Return the servers on an item's host: those that were seen, or, if nobody could look, all."""
+        """Return the servers on an item's host: the observed ones, or all if they could not be observed."""
         if not item.server_id:
             return frozenset(each.id for each in compute.list_servers(service_host=item.service_host))
         return frozenset(
@@ -126,11 +143,11 @@ class GivingBack:
             name = self._settings.freepool_name
             return Waiting(RETRY, f"Nova has no aggregate named {name} (the freepool)")
         try:
-            # A conflict may mean that it is in there already; only what is seen next tells.
+            # A conflict may mean that the host is a member already; the next observation shows it.
             compute.add_host(seen.freepool.id, item.service_host)
         except CloudNotFound:
             if item.service_host in compute.list_availability_zones():
-                return Waiting(RETRY, "the freepool has just been deleted by another")
+                return Waiting(RETRY, "the freepool was deleted concurrently")
         return Done()
 
     def _send_home(
@@ -141,9 +158,9 @@ class GivingBack:
         seen: HostsSeen,
         own: Aggregate,
     ) -> Outcome:
-        """Put a host back into its zone.
+        """Return a host to its zone.
 
-        Preemptible servers that came while it was in none have to go; others are waited for.
+        Preemptible servers that arrived while the host was in no zone are deleted; others are waited for.
         """
         try:
             return_to_zone(compute, own, item.service_host)
@@ -170,7 +187,7 @@ class GivingBack:
         servers: Collection[Server],
         closing: Closing,
     ) -> Closing:
-        """Close a host unless it is closed, for whomever; return what counts."""
+        """Close a host unless it is closed for any reservation; return the closing that applies."""
         known = closings(seen.freepool).get(item.service_host)
         if known is None and seen.freepool is not None:
             close_host(compute, seen.freepool, item.service_host, servers, closing)

@@ -1,8 +1,8 @@
-"""Hosts that belong to an availability zone of the operator's.
+"""Hosts that belong to an operator's availability zone.
 
-Nova lets a host be in one zone only, and a reservation's aggregate is one. So a host leaves the
-aggregate of its own zone while it is reserved, and comes back afterwards. From which aggregate it came
-is written on the reservation's aggregate before it leaves. Several aggregates may make up one zone.
+Nova allows a host in one zone only, and a reservation's aggregate is a zone. Therefore a host leaves the
+aggregates of its own zone while it is reserved, and returns afterwards. Their ids are recorded in the
+metadata of the reservation's aggregate before the host leaves them. Several aggregates may form one zone.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from blazar.domain.errors import CloudConflict, CloudNotFound
 from blazar.ports.compute import Aggregate, Compute
 
 _CAME_FROM_KEY = "blazar:came_from:"
-"""Metadata of a reservation's aggregate: this, and a service host; the value is ids of aggregates."""
+"""Prefix of a metadata key of a reservation's aggregate, before a service host; the value is ids."""
 
 
 def find_zones(aggregates: Iterable[Aggregate], service_host: str) -> tuple[Aggregate, ...]:
-    """Return the aggregates that give the host its availability zone: none, one, or several of one zone."""
+    """Return the aggregates that define the host's availability zone: none, one, or several of one zone."""
     return tuple(each for each in aggregates if each.availability_zone and service_host in each.hosts)
 
 
@@ -32,9 +32,9 @@ def displaced_hosts(own: Aggregate) -> Mapping[str, tuple[int, ...]]:
 
 
 def leave_zone(compute: Compute, own: Aggregate, zones: Iterable[Aggregate], service_host: str) -> None:
-    """Take a host out of the aggregates of its zone, so that it can enter the reservation's.
+    """Remove a host from the aggregates of its zone, so that it can enter the reservation's aggregate.
 
-    What was written down before, when it had left some of them only, stays.
+    Ids recorded earlier, when the host had left only some of them, are kept.
     """
     zone_ids = [each.id for each in zones]
     ids = sorted({*displaced_hosts(own).get(service_host, ()), *zone_ids})
@@ -44,18 +44,18 @@ def leave_zone(compute: Compute, own: Aggregate, zones: Iterable[Aggregate], ser
 
 
 def return_to_zone(compute: Compute, own: Aggregate, service_host: str) -> None:
-    """Put a host back into the aggregates that it came from, as far as they still exist.
+    """Return a host to the aggregates that it came from, if they still exist.
 
-    One that somebody has put into another zone meanwhile stays there.
+    A host that was moved to another zone in the meantime stays there.
 
     Raises:
-        CloudConflict: Servers on the host, or another reservation that has it by now, forbid it.
+        CloudConflict: The host has servers, or is in the aggregate of another reservation.
     """
     for aggregate_id in displaced_hosts(own).get(service_host, ()):
         try:
             compute.add_host(aggregate_id, service_host)
         except CloudNotFound as error:
-            # Where it came from is forgotten only if that is gone indeed.
+            # Delete the record only if the aggregate or the host does not exist any more.
             is_there = any(each.id == aggregate_id for each in compute.list_aggregates())
             if is_there and service_host in compute.list_availability_zones():
                 raise CloudConflict(error.message) from error
@@ -66,7 +66,7 @@ def return_to_zone(compute: Compute, own: Aggregate, service_host: str) -> None:
 
 
 def _is_settled(compute: Compute, own: Aggregate, aggregate_id: int, service_host: str) -> bool:
-    """Return whether the host is in that aggregate, or in another zone that is no reservation's."""
+    """Return whether the host is in that aggregate, or in another zone that is not a reservation's."""
     aggregates = compute.list_aggregates()
     home = next((each.availability_zone for each in aggregates if each.id == aggregate_id), None)
     prefix = (own.availability_zone or "").removesuffix(own.name)

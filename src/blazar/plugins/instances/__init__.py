@@ -1,1 +1,1 @@
-"""``virtual:instance``: slots of a size that the request says."""
+"""``virtual:instance``: reservations of slots with the size that the request states."""

@@ -1,4 +1,4 @@
-"""``virtual:instance`` as a resource plugin."""
+"""The resource plugin for ``virtual:instance``."""
 
 from __future__ import annotations
 
@@ -29,12 +29,16 @@ class Instances(SlotPlugin[InstanceSpec]):
         return encode_spec(spec)
 
     def decode(self, stored: JsonObject) -> InstanceSpec:
-        """Return the spec that was stored."""
+        """Return the spec from its stored form."""
         return decode_spec(stored)
+
+    def least_spec(self) -> InstanceSpec:
+        """Return the smallest spec: the items are found by the reservation's id."""
+        return InstanceSpec(amount=1, affinity=None, vcpus=1, memory_mb=1, disk_gb=0, resource_properties="")
 
 
 def make_plugin(settings: Settings, conf: object) -> Instances:
-    """Return the plugin; the entry point ``virtual.instance.plugin``."""
+    """Return the plugin; the target of the entry point ``virtual.instance.plugin``."""
     return Instances(settings.hosts)
 
 

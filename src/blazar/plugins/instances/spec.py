@@ -1,4 +1,4 @@
-"""What a ``virtual:instance`` reservation asks for, and how requests and the store write it."""
+"""The spec of a ``virtual:instance`` reservation, in requests, responses and the store."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FIXED_WHILE_ACTIVE = {key: key for key in ("vcpus", "memory_mb", "disk_gb", "af
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstanceSpec(SlotSpec):
-    """Slots of one size."""
+    """Slots of one size; memory in MB, disk in GB."""
 
     vcpus: int
     memory_mb: int
@@ -32,22 +32,22 @@ class InstanceSpec(SlotSpec):
 
     @property
     def demand(self) -> Demand:
-        """Return what one slot needs."""
+        """Return the demand of one slot."""
         return Demand.of({"VCPU": self.vcpus, "MEMORY_MB": self.memory_mb, "DISK_GB": self.disk_gb})
 
     @property
     def pattern(self) -> Flavor:
-        """Return what the reservation's flavor is like."""
+        """Return the template of the reservation's flavor."""
         return Flavor(id="", name="", vcpus=self.vcpus, memory_mb=self.memory_mb, disk_gb=self.disk_gb)
 
 
 def parse_spec(body: Mapping[str, object]) -> InstanceSpec:
-    """Return the spec of a new reservation. All six keys have to be there (rest-api 6.2).
+    """Return the spec of a new reservation. All six keys are required.
 
-    Nova wants at least one vCPU and 1 MB of memory.
+    Nova needs at least one vCPU and 1 MB of memory.
 
     Raises:
-        MissingParameter, InvalidParameter, InvalidRequirement: Naming the key.
+        MissingParameter, InvalidParameter, InvalidRequirement: A key is missing or invalid.
     """
     check_keys(body, _REQUIRED)
     return InstanceSpec(
@@ -61,11 +61,11 @@ def parse_spec(body: Mapping[str, object]) -> InstanceSpec:
 
 
 def revise_spec(spec: InstanceSpec, changes: Mapping[str, object], *, is_active: bool) -> InstanceSpec:
-    """Return *spec* with the keys of an update; keys that are not sent keep their value.
+    """Return *spec* with the keys of an update; keys that are not sent keep their values.
 
     Raises:
-        MissingParameter, InvalidParameter, InvalidRequirement: Naming the key.
-        CannotChange: The reservation is active, and something but ``amount`` would change.
+        MissingParameter, InvalidParameter, InvalidRequirement: A key is missing or invalid.
+        CannotChange: The reservation is active, and a key other than ``amount`` would change.
     """
     after = replace(
         parse_spec({**encode_spec(spec), **changes}),
@@ -78,10 +78,10 @@ def revise_spec(spec: InstanceSpec, changes: Mapping[str, object], *, is_active:
 
 
 def encode_spec(spec: InstanceSpec) -> Mapping[str, object]:
-    """Return the spec as the store writes it; but for ``group_affinity``, it is what clients see."""
+    """Return the spec in its stored form; clients see it without ``group_affinity``."""
     return asdict(spec)
 
 
 def decode_spec(stored: Mapping[str, object]) -> InstanceSpec:
-    """Return the spec that was stored."""
+    """Return the spec from its stored form."""
     return with_known_fields(InstanceSpec, stored)

@@ -1,1 +1,1 @@
-"""What the plugins have in common that reserve slots: room for single instances on shared hosts."""
+"""Slots: shares of hosts for servers; common to ``virtual:instance`` and ``flavor:instance``."""

@@ -1,4 +1,4 @@
-"""Making what a reservation of slots needs, one item at a time."""
+"""Creation of the items of a slot reservation, one at a time."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ RETRY = timedelta(seconds=2)
 
 
 class Making(Generic[SpecT]):
-    """The steps for one reservation; each is one item's."""
+    """The steps for one reservation; each makes one item."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class Making(Generic[SpecT]):
         self._owner_key = owner_key
 
     def make(self, item: SlotItem) -> Outcome:
-        """Bring one item about."""
+        """Make one item."""
         steps: Mapping[Kind, Callable[[], Outcome]] = {
             Kind.FLAVOR: self._make_flavor,
             Kind.SPECS: self._set_specs,
@@ -72,7 +72,7 @@ class Making(Generic[SpecT]):
                 return Waiting(RETRY, "the aggregate does not exist yet")
             case Kind.INVENTORY:
                 return Waiting(RETRY, "the resource class does not exist yet")
-        return Done()  # the group was made inside of the request
+        return Done()  # the group was made while the request was served
 
     def _make_flavor(self) -> Outcome:
         flavor = wanted_flavor(self._assignment)
@@ -93,7 +93,7 @@ class Making(Generic[SpecT]):
                     self._reservation_id, wanted_flavor(self._assignment).extra_specs
                 )
             except CloudNotFound:
-                return Waiting(RETRY, "the flavor has just been deleted by another")
+                return Waiting(RETRY, "the flavor was deleted concurrently")
         return Done()
 
     def _make_aggregate(self) -> Outcome:
@@ -101,7 +101,7 @@ class Making(Generic[SpecT]):
         try:
             self._seen.own = self._compute.create_aggregate(self._reservation_id, None, metadata)
         except CloudConflict:
-            return Waiting(RETRY, "the aggregate has just been made by another")
+            return Waiting(RETRY, "the aggregate was created concurrently")
         self._seen.has_metadata = True
         return Done()
 
@@ -113,7 +113,7 @@ class Making(Generic[SpecT]):
         return Done()
 
     def _make_class(self) -> Outcome:
-        with suppress(CloudConflict):  # it is there, made by whomever
+        with suppress(CloudConflict):  # it exists already
             self._placement.create_resource_class(self._class)
         self._seen.has_class = True
         return Done()
@@ -127,11 +127,11 @@ class Making(Generic[SpecT]):
         except CloudRefused:
             if self._placement.has_resource_class(self._class):
                 raise
-            return Waiting(RETRY, "the resource class has just been deleted by another")
+            return Waiting(RETRY, "the resource class was deleted concurrently")
         if not is_known:
             is_gone = service_of(resource) not in self._compute.list_availability_zones()
             return Unusable(
-                f"Placement has no resource provider of host {hypervisor_hostname}", is_final=is_gone
+                f"Placement has no resource provider for host {hypervisor_hostname}", is_final=is_gone
             )
         return Done()
 
@@ -140,13 +140,13 @@ class Making(Generic[SpecT]):
             self._compute.add_host(own.id, item.host)
         except CloudNotFound:
             if item.host in self._compute.list_availability_zones():
-                return Waiting(RETRY, "the aggregate has just been deleted by another")
-            # Slots of hosts that are given up are found by the aggregate, where this one will not be.
+                return Waiting(RETRY, "the aggregate was deleted concurrently")
+            # Slots of released hosts are found by the aggregate, which this host does not enter.
             self._inventories.delete(self._placement, hypervisor_of(self._resource(item.scope)), self._class)
-            return Unusable(f"Nova does not know the host {item.host} any more", is_final=True)
+            return Unusable(f"Nova no longer has host {item.host}", is_final=True)
         except CloudConflict as error:
             if not self._is_member(own, item.host):
-                return Waiting(RETRY, f"host {item.host} cannot be taken yet: {error.message}")
+                return Waiting(RETRY, f"host {item.host} cannot join the aggregate yet: {error.message}")
         return Done()
 
     def _is_member(self, own: Aggregate, service_host: str) -> bool:
@@ -160,7 +160,7 @@ class Making(Generic[SpecT]):
         except CloudConflict:
             return Done()
         except CloudNotFound:
-            return Waiting(RETRY, "the flavor has just been deleted by another")
+            return Waiting(RETRY, "the flavor was deleted concurrently")
         return Done()
 
     def _resource(self, resource_id: str) -> AllocatedResource:

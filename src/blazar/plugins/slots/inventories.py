@@ -1,6 +1,6 @@
-"""The slots of hosts in Placement: inventories of a nested provider that carries nothing else.
+"""The slots of hosts in Placement: inventories of a nested provider that has no others.
 
-A provider is shared by all reservations on its host, so everybody who changes it sees others do the same.
+All reservations on a host share its provider, so concurrent updates are expected.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ _DELETE_ATTEMPTS = 3
 
 
 class SlotInventories:
-    """Reads and writes them. Safe for use by several threads.
+    """Reader and writer of slot inventories; thread-safe.
 
-    Which provider belongs to which host is remembered until it turns out to be gone.
+    The provider of each host is cached until a request shows that it is gone.
     """
 
     def __init__(self, new_turn: NewTurn = threading.Lock) -> None:
-        """Know nothing yet.
+        """Create an empty cache.
 
         Args:
-            new_turn: Makes what writers of one process take turns by, for each host: they need not meet in
-                Placement to find out about each other. If they do, all goes well, too.
+            new_turn: Makes the lock of a host, with which the writers of one process avoid conflicts in
+                Placement. It is not needed for correctness.
         """
         self._uuids: dict[str, str] = {}
         self._turns: dict[str, AbstractContextManager[object]] = defaultdict(new_turn)
@@ -50,7 +50,7 @@ class SlotInventories:
         return None
 
     def count_used(self, placement: Placement, hypervisor_hostname: str, resource_class: str) -> int:
-        """Return how many slots of a host servers have, those too that are just being placed."""
+        """Return how many slots of a host are allocated, including those of servers being scheduled."""
         for _ in range(2):
             uuid = self._find_provider(placement, hypervisor_hostname)
             if uuid is None:
@@ -64,13 +64,13 @@ class SlotInventories:
     def put(
         self, placement: Placement, hypervisor_hostname: str, resource_class: str, inventory: Inventory
     ) -> bool:
-        """Make or replace a host's inventory of a class, and leave others alone.
+        """Create or replace a host's inventory of a class; other inventories are unchanged.
 
         Returns:
-            Whether the host is known to Placement.
+            Whether Placement has the host.
 
         Raises:
-            CloudConflict: Others have been faster, again and again.
+            CloudConflict: All attempts failed because of concurrent updates.
         """
         refusal: CloudConflict | None = None
         for _ in range(_PUT_ATTEMPTS):
@@ -87,10 +87,10 @@ class SlotInventories:
                 refusal = error
             else:
                 return True
-        raise refusal or CloudConflict(f"the provider of host {hypervisor_hostname} comes and goes")
+        raise refusal or CloudConflict(f"the provider of host {hypervisor_hostname} was repeatedly deleted")
 
     def delete(self, placement: Placement, hypervisor_hostname: str, resource_class: str) -> bool:
-        """Do away with a host's inventory of a class; return whether it is gone, and not in use."""
+        """Delete a host's inventory of a class; return False if it is still in use."""
         for _ in range(_DELETE_ATTEMPTS):
             uuid = self._find_provider(placement, hypervisor_hostname)
             if uuid is None:
@@ -98,7 +98,7 @@ class SlotInventories:
             try:
                 placement.delete_inventory(uuid, resource_class)
             except CloudNotFound:
-                # The inventory, or the provider, and then whoever looks next finds the one that is.
+                # Either the inventory or the provider is gone; the next call searches for the provider again.
                 self._forget(hypervisor_hostname)
                 return True
             except CloudConflict:
@@ -116,7 +116,7 @@ class SlotInventories:
         return uuid
 
     def _create_provider(self, placement: Placement, hypervisor_hostname: str) -> str | None:
-        """Return a new provider below the host's own; None if there is none to put it below."""
+        """Return a new provider under the host's own; None if the host has none."""
         root = placement.find_provider(hypervisor_hostname)
         if root is None:
             return None

@@ -1,4 +1,4 @@
-"""What exists outside for a reservation of slots, piece by piece, and what was seen of it."""
+"""The items of a slot reservation, and the result of observing them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from blazar.ports.compute import Aggregate, Server
 
 
 class Kind(IntEnum):
-    """What exists for a reservation, in the order in which it is made; the last is taken back first."""
+    """The kinds of items, in the order of making; they are removed in reverse order."""
 
     GROUP = 0
-    """The server group; made inside of the request, with the lessee's rights."""
+    """The server group; made while the request is served, with the lessee's rights."""
     FLAVOR = 1
     SPECS = 2
     """All extra specs of the flavor."""
@@ -21,23 +21,23 @@ class Kind(IntEnum):
     METADATA = 4
     """All metadata of the aggregate."""
     CLASS = 5
-    """The resource class of which every server takes one."""
+    """The resource class of which every server takes one unit."""
     INVENTORY = 6
-    """A host has slots: so many of the class, or, where Placement did not answer, perhaps."""
+    """A host has slots: the detail is their number, or "perhaps" if Placement did not answer."""
     MEMBER = 7
     """A host is in the aggregate."""
     SERVERS = 8
     """Servers run on a host whose reservation is over; never wanted."""
     ACCESS = 9
-    """The lessee's project may use the flavor; last, so that it sees only what works."""
+    """The lessee's project may use the flavor; last, so that the project sees only usable flavors."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class SlotItem:
-    """One item; ``host`` is the hypervisor of an inventory, and the compute service of a member.
+    """One item; ``host`` is the hypervisor of an inventory, or the compute service of a member.
 
-    ``detail`` tells apart what would be the same but for its content: the flavor's sizes, an inventory's
-    slots, the id of the group.
+    ``detail`` distinguishes items by their content: the flavor's sizes, the number of slots of an inventory,
+    the id of the group.
     """
 
     kind: Kind
@@ -47,13 +47,13 @@ class SlotItem:
 
     @property
     def rank(self) -> int:
-        """Return the place in the order of making."""
+        """Return the position in the order of making."""
         return int(self.kind)
 
 
 @dataclass(slots=True, kw_only=True)
 class SlotsSeen:
-    """What Nova and Placement showed; steps note here what they bring about for others of the round."""
+    """The state of Nova and Placement; steps record here what later steps of the same pass need."""
 
     items: frozenset[SlotItem] = frozenset()
     own: Aggregate | None = None
@@ -64,13 +64,13 @@ class SlotsSeen:
     """The scopes of the hosts whose inventories should exist."""
     is_over: bool = False
     servers: Mapping[str, tuple[Server, ...]] = field(default_factory=dict)
-    """By scope; those that have to go with the reservation."""
+    """By scope, the servers that must be deleted with the reservation."""
 
     @property
     def notes(self) -> Mapping[str, object]:
-        """Return what clients see: the aggregate while there is one, and that there is no group any more.
+        """Return keys of the stored spec: the aggregate's id, if it exists, and nulls for a missing group.
 
-        A reservation in error loses its group; if it is tried again, it needs another.
+        A reservation in error loses its group, and needs a new one if it is retried.
         """
         notes: dict[str, object] = {"aggregate_id": self.own.id} if self.own else {}
         if self.is_over and not any(each.kind is Kind.GROUP for each in self.items):

@@ -1,4 +1,4 @@
-"""Looking at Nova and Placement: what exists for a reservation of slots."""
+"""Observation of a slot reservation in Nova and Placement."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Generic
 
+from blazar.domain.circuit_breaker import CircuitBreaker
 from blazar.domain.errors import CloudNotFound, CloudUnavailable
 from blazar.domain.lifecycle import Phase
 from blazar.plugins.contract import Assignment
@@ -27,15 +28,14 @@ from blazar.plugins.slots.wanted import (
 )
 from blazar.ports.cloud import Cloud
 from blazar.ports.compute import Aggregate, Server
-from blazar.ports.patience import Patience
 from blazar.ports.placement import Inventory
 
 
 class Observation(Generic[SpecT]):
-    """One look at one reservation.
+    """One observation of one reservation.
 
-    Three requests tell what exists of the reservation as a whole. Hosts are looked at from the start on,
-    one request each, because nothing is made on them before.
+    Three requests read what belongs to the reservation as a whole. From the start on, there is one more
+    request for each host; before that, nothing exists on hosts.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Observation(Generic[SpecT]):
         self._scopes = {service_of(each): each.id for each in assignment.resources}
 
     def look(self) -> SlotsSeen:
-        """Return what exists."""
+        """Return the items that exist."""
         reservation_id = self._assignment.reservation_id
         seen = SlotsSeen(
             own=next(iter(self._cloud.compute.list_aggregates([reservation_id])), None),
@@ -71,7 +71,7 @@ class Observation(Generic[SpecT]):
         return seen
 
     def _groups(self) -> Iterator[SlotItem]:
-        """Yield the server group; only where it has to go it is looked whether there is one."""
+        """Yield the server group; its existence is checked only when it is to be removed."""
         items = group_items(self._assignment)
         if items and self._phase is Phase.OVER:
             existing = {each.id for each in self._cloud.compute.list_server_groups()}
@@ -87,7 +87,7 @@ class Observation(Generic[SpecT]):
         seen.has_specs = wanted.extra_specs.items() <= found.extra_specs.items()
         has_access = self._has_access()
         if not has_access and not found.extra_specs.keys() <= wanted.extra_specs.keys():
-            # What the flavor was before the reservation was changed must not decide where servers go.
+            # Extra specs from before a change of the reservation must not affect where servers are placed.
             item = replace(item, detail=f"{item.detail}, with other extra specs")
         yield item
         if seen.has_specs:
@@ -108,7 +108,7 @@ class Observation(Generic[SpecT]):
         return self._assignment.project_id in projects
 
     def _servers(self) -> Mapping[str, tuple[Server, ...]]:
-        """Return, by scope, the servers that have to go with the reservation."""
+        """Return the servers that must be deleted with the reservation, by scope."""
         servers: dict[str, tuple[Server, ...]] = defaultdict(tuple)
         if self._phase is Phase.OVER:
             for each in self._cloud.compute.list_servers(flavor_id=self._assignment.reservation_id):
@@ -137,9 +137,9 @@ class Observation(Generic[SpecT]):
             return
         yield SlotItem(Kind.CLASS)
         hosts = list(self._hosts(seen))
-        patience = Patience()
+        breaker = CircuitBreaker()
         looks = [partial(self._find_slots, hypervisor_hostname) for _, hypervisor_hostname in hosts]
-        found = self._cloud.side_by_side.run([partial(patience.ask, each) for each in looks])
+        found = self._cloud.executor.run([partial(breaker.call, each) for each in looks])
         for (scope, hypervisor_hostname), inventory in zip(hosts, found, strict=True):
             if isinstance(inventory, CloudUnavailable):
                 yield SlotItem(Kind.INVENTORY, scope, hypervisor_hostname, "perhaps")
@@ -150,7 +150,7 @@ class Observation(Generic[SpecT]):
         return self._inventories.find(self._cloud.placement, hypervisor_hostname, self._class)
 
     def _hosts(self, seen: SlotsSeen) -> Iterator[tuple[str, str]]:
-        """Yield the hosts on which there may be slots: their scopes and their hypervisors."""
+        """Yield the scopes and hypervisors of the hosts that may have slots."""
         if self._phase in (Phase.RUNNING, Phase.OVER):
             for each in self._assignment.resources:
                 yield each.id, hypervisor_of(each)
@@ -161,5 +161,5 @@ class Observation(Generic[SpecT]):
                     yield hypervisor.service_host, hypervisor.hypervisor_hostname
 
     def _strangers(self, seen: SlotsSeen) -> frozenset[str]:
-        """Return the hosts in the aggregate that the reservation does not hold any more."""
+        """Return the hosts in the aggregate that the reservation no longer holds."""
         return seen.own.hosts - self._scopes.keys() if seen.own else frozenset()

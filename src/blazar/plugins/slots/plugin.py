@@ -1,9 +1,9 @@
-"""What both plugins of slots are made of: all but what a request may say.
+"""The common part of both slot plugins; only the parsing of requests is missing.
 
-Slots of a host are units of a resource class that exists for one reservation only, on a nested provider;
-every server of the reservation's flavor takes one. So Placement itself sees to it that servers go where
-the slots are, and no more of them than there are. The aggregate and its metadata are for what else reads
-them (behaviour 3.2, 5).
+The slots of a host are units of a resource class that exists for one reservation only, on a nested provider.
+Every server of the reservation's flavor takes one unit. So Placement itself ensures that servers are placed
+on the slots, and that there are not more servers than slots. The aggregate and its metadata are for other
+software that reads them.
 """
 
 from __future__ import annotations
@@ -17,46 +17,56 @@ from blazar.domain.availability import Availability
 from blazar.domain.errors import CannotChange, CloudNotFound
 from blazar.domain.lease import Holdings, ReservationId, ResourceId
 from blazar.domain.lifecycle import Phase
+from blazar.domain.quotas import QuotaUnit
+from blazar.domain.requirements import Requirement
 from blazar.plugins.base import Plugin
 from blazar.plugins.contract import Assignment, JsonObject, Outcome, Wish
+from blazar.plugins.hosts.leftovers import host_leftovers
+from blazar.plugins.leftovers import LeftoverKind, Sweep
+from blazar.plugins.slots.build import Making
 from blazar.plugins.slots.choice import choose_slots
-from blazar.plugins.slots.teardown import GivingBack
 from blazar.plugins.slots.inventories import NewTurn, SlotInventories
 from blazar.plugins.slots.items import Kind, SlotItem, SlotsSeen
-from blazar.plugins.slots.build import Making
+from blazar.plugins.slots.leftovers import slot_leftovers
 from blazar.plugins.slots.names import group_name, reservation_class
 from blazar.plugins.slots.observed import Observation
 from blazar.plugins.slots.spec import SpecT
+from blazar.plugins.slots.teardown import Teardown
 from blazar.plugins.slots.wanted import hypervisor_of, service_of, slots_inventory, wanted_items
 from blazar.ports.cloud import Cloud
 from blazar.ports.compute import LesseeCompute
 from blazar.settings import HostSettings
 
 _POLICIES = {True: "affinity", False: "anti-affinity"}
-_HIDDEN = frozenset({"group_affinity"})
+_HIDDEN = frozenset({"devices", "group_affinity"})
 
 
 class SlotPlugin(Plugin[SpecT]):
-    """A plugin but for its resource type and its spec."""
+    """A plugin without its resource type and its spec."""
 
     collection: ClassVar[str] = "host"
+    quota_unit: ClassVar[QuotaUnit] = QuotaUnit(name="instance")
     independent_ranks: ClassVar[frozenset[int]] = frozenset({Kind.INVENTORY, Kind.MEMBER})
 
     def __init__(self, settings: HostSettings, new_turn: NewTurn = threading.Lock) -> None:
-        """Make a plugin; *new_turn* as for :class:`SlotInventories`."""
+        """Create a plugin; *new_turn* as for :class:`SlotInventories`."""
         self._settings = settings
         self._inventories = SlotInventories(new_turn)
 
     def render(self, spec: SpecT) -> JsonObject:
-        """Return what clients see of the spec."""
+        """Return the keys that clients see."""
         return {key: value for key, value in self.encode(spec).items() if key not in _HIDDEN}
 
     def properties_used(self, spec: SpecT) -> frozenset[str]:
         """Return the properties that the expression names."""
         return spec.requirement.keys
 
+    def requirement(self, spec: SpecT) -> Requirement:
+        """Return the requirement of the expression."""
+        return spec.requirement
+
     def choose(self, wish: Wish[SpecT], availability: Availability) -> Holdings:
-        """Return the slots that the reservation is to have."""
+        """Return the slots that the reservation holds from now on."""
         spec = wish.spec
         return choose_slots(
             wish,
@@ -68,13 +78,13 @@ class SlotPlugin(Plugin[SpecT]):
         )
 
     def wanted(self, assignment: Assignment[SpecT], phase: Phase) -> frozenset[SlotItem]:
-        """Return what has no effect shortly before the start, and all of it from then on."""
+        """Return the items that have no effect yet shortly before the start, and later all items."""
         return wanted_items(assignment, phase)
 
     def provide(
         self, spec: SpecT, reservation_id: ReservationId, lessee: LesseeCompute, *, afresh: bool
     ) -> SpecT:
-        """Return the spec with the reservation's flavor, and with a server group if it has an affinity."""
+        """Return the spec with the flavor's id and, if it has an affinity, with a server group."""
         spec = replace(spec, flavor_id=reservation_id)
         if spec.affinity is None:
             return replace(spec, server_group_id=None, group_affinity=None)
@@ -85,7 +95,7 @@ class SlotPlugin(Plugin[SpecT]):
         return replace(spec, server_group_id=group.id, group_affinity=spec.affinity)
 
     def withdraw(self, cloud: Cloud, spec: SpecT, kept: SpecT | None) -> None:
-        """Delete the spec's server group, unless the one that is kept has the same."""
+        """Delete the spec's server group, unless the kept spec has the same."""
         if spec.server_group_id is None or (kept and kept.server_group_id == spec.server_group_id):
             return
         try:
@@ -96,7 +106,7 @@ class SlotPlugin(Plugin[SpecT]):
     def count_in_use(
         self, cloud: Cloud, assignment: Assignment[SpecT], before: SpecT
     ) -> Mapping[ResourceId, int]:
-        """Return how many servers are on each host, if the reservation is to shrink; else nothing."""
+        """Return the number of servers by host if the reservation is to shrink; otherwise nothing."""
         if assignment.spec.amount >= before.amount:
             return {}
         resource_class = reservation_class(assignment.reservation_id)
@@ -105,11 +115,11 @@ class SlotPlugin(Plugin[SpecT]):
             for each in assignment.resources
         }
 
-    def give_up(self, cloud: Cloud, assignment: Assignment[SpecT], kept: Holdings) -> None:
-        """Take away the slots that the reservation is to hold no more.
+    def release(self, cloud: Cloud, assignment: Assignment[SpecT], kept: Holdings) -> None:
+        """Delete the slots that the reservation no longer holds.
 
         Raises:
-            CannotChange: A server has taken one of them meanwhile.
+            CannotChange: A server took one of them in the meantime.
         """
         resource_class = reservation_class(assignment.reservation_id)
         for each in assignment.resources:
@@ -117,30 +127,34 @@ class SlotPlugin(Plugin[SpecT]):
             slots = share.slots if share else 0
             if slots < before and not self._shrink(cloud, hypervisor_of(each), resource_class, slots):
                 raise CannotChange(
-                    f"amount: a server has just taken a slot that was to be given up on {service_of(each)}"
+                    f"amount: a server has just taken a slot that was to be released on {service_of(each)}"
                 )
 
     def _shrink(self, cloud: Cloud, hypervisor_hostname: str, resource_class: str, slots: int) -> bool:
-        """Leave a host so many slots, and return whether no more are in use."""
+        """Set the number of slots on a host, and return whether no more are in use."""
         if slots == 0:
             return self._inventories.delete(cloud.placement, hypervisor_hostname, resource_class)
         inventory = slots_inventory(slots)
         self._inventories.put(cloud.placement, hypervisor_hostname, resource_class, inventory)
         return self._inventories.count_used(cloud.placement, hypervisor_hostname, resource_class) <= slots
 
+    def leftover_kinds(self, sweep: Sweep) -> tuple[LeftoverKind, ...]:
+        """Return aggregates, hosts, resource classes, flavors and server groups."""
+        return (*host_leftovers(sweep, self._settings), *slot_leftovers(sweep))
+
     def observe(self, cloud: Cloud, assignment: Assignment[SpecT], phase: Phase) -> SlotsSeen:
-        """Return what exists."""
+        """Return the items that exist."""
         return Observation(
             cloud, assignment, phase, inventories=self._inventories, owner_key=self._settings.owner_key
         ).look()
 
     def make(self, cloud: Cloud, assignment: Assignment[SpecT], item: SlotItem, seen: SlotsSeen) -> Outcome:
-        """Bring one item about."""
+        """Make one item."""
         making = Making(
             cloud, assignment, seen, inventories=self._inventories, owner_key=self._settings.owner_key
         )
         return making.make(item)
 
     def remove(self, cloud: Cloud, assignment: Assignment[SpecT], item: SlotItem, seen: SlotsSeen) -> Outcome:
-        """Do away with one item."""
-        return GivingBack(cloud, assignment, seen, inventories=self._inventories).give_back(item)
+        """Remove one item."""
+        return Teardown(cloud, assignment, seen, inventories=self._inventories).remove(item)

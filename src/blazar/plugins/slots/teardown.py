@@ -1,7 +1,7 @@
-"""Taking back what exists for a reservation of slots, one item at a time.
+"""Removal of the items of a slot reservation, one at a time.
 
-The project loses the flavor first, so that no server comes any more; then its servers go, and then what
-they lived on. Slots that are still in use, by whatever, are waited for and not forgotten.
+The project first loses access to the flavor, so that no server is created any more. Then its servers are
+deleted, and then the other items. Slots that are still in use are waited for.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Generic
 
 from blazar.domain.errors import CloudConflict, CloudNotFound
 from blazar.plugins.contract import Assignment, Done, Outcome, Waiting
+from blazar.plugins.slots.build import RETRY
 from blazar.plugins.slots.inventories import SlotInventories
 from blazar.plugins.slots.items import Kind, SlotItem, SlotsSeen
-from blazar.plugins.slots.build import RETRY
 from blazar.plugins.slots.names import reservation_class
 from blazar.plugins.slots.spec import SpecT
 from blazar.plugins.slots.wanted import RESERVATION_SPEC, service_of
@@ -24,8 +24,8 @@ from blazar.ports.compute import Server
 _RETRY_SEARCH = timedelta(seconds=30)
 
 
-class GivingBack(Generic[SpecT]):
-    """The steps for one reservation; each is one item's."""
+class Teardown(Generic[SpecT]):
+    """The steps for one reservation; each removes one item."""
 
     def __init__(
         self,
@@ -43,8 +43,8 @@ class GivingBack(Generic[SpecT]):
         self._seen = seen
         self._inventories = inventories
 
-    def give_back(self, item: SlotItem) -> Outcome:
-        """Do away with one item."""
+    def remove(self, item: SlotItem) -> Outcome:
+        """Remove one item."""
         try:
             return self._take_step(item)
         except CloudNotFound:
@@ -65,7 +65,7 @@ class GivingBack(Generic[SpecT]):
         return self._delete_whole(item)
 
     def _delete_whole(self, item: SlotItem) -> Outcome:
-        """Do away with what is not on any host."""
+        """Remove an item that is not on a host."""
         match item.kind:
             case Kind.ACCESS:
                 self._compute.remove_flavor_access(self._reservation_id, self._assignment.project_id)
@@ -75,20 +75,20 @@ class GivingBack(Generic[SpecT]):
                 self._compute.delete_flavor(self._reservation_id)
             case Kind.GROUP:
                 self._compute.delete_server_group(item.detail)
-        return Done()  # metadata go with the aggregate, extra specs with the flavor
+        return Done()  # metadata is deleted with the aggregate, extra specs with the flavor
 
     def _delete_servers(self, servers: tuple[Server, ...]) -> Outcome:
         for each in servers:
             if not each.is_deleting:
-                # One that is gone, or cannot go now, does not hold up the others.
+                # A server that is gone or cannot be deleted now does not block the others.
                 with suppress(CloudNotFound, CloudConflict):
                     self._compute.delete_server(each.id)
         return Waiting(RETRY, f"servers are being deleted: {', '.join(sorted(each.id for each in servers))}")
 
     def _remove_member(self, item: SlotItem) -> Outcome:
-        """Take a host out of the aggregate; one that is given up for others not before its slots are gone.
+        """Remove a host from the aggregate; delete its slots first if the reservation no longer holds it.
 
-        By the aggregate alone it is known that there may be some.
+        The membership is the only record that such a host may still have slots.
         """
         is_held = any(each.id == item.scope for each in self._assignment.resources)
         if not is_held:
@@ -102,7 +102,7 @@ class GivingBack(Generic[SpecT]):
 
     def _delete_inventory(self, item: SlotItem) -> Outcome:
         if item.scope in self._seen.kept:
-            return Done()  # it has another number of slots, and will be replaced as it is
+            return Done()  # the number of slots changes; the inventory is replaced in place
         if self._inventories.delete(self._placement, item.host, self._class):
             return Done()
         servers = self._servers_using_slots(item) if self._seen.is_over else ()
@@ -111,7 +111,7 @@ class GivingBack(Generic[SpecT]):
         return Waiting(RETRY, f"slots on host {item.host} are still in use")
 
     def _servers_using_slots(self, item: SlotItem) -> tuple[Server, ...]:
-        """Return the servers that Nova does not list by the flavor: it was deleted, and made again."""
+        """Return the servers that Nova does not list by flavor because the flavor was made again."""
         service_host = next(
             (service_of(each) for each in self._assignment.resources if each.id == item.scope), item.scope
         )
@@ -131,10 +131,10 @@ class GivingBack(Generic[SpecT]):
         return Done()
 
     def _delete_forgotten_slots(self) -> bool:
-        """Look for slots on all hosts there are, and return whether there were any.
+        """Search all hosts for slots, delete them, and return whether there were any.
 
-        A host is given up after its slots were made, and before it was in the aggregate, only if a manager
-        was stopped in between. So this may take its time.
+        A host can have slots without being held or in the aggregate only if a manager was stopped between two
+        steps. So this rare search may be slow.
         """
         found = [
             SlotItem(Kind.INVENTORY, each.service_host, each.hypervisor_hostname)

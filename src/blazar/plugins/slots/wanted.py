@@ -1,6 +1,6 @@
-"""What should exist for a reservation of slots: the same words for those who look and those who make.
+"""The items that should exist for a slot reservation, in the form in which they are observed and made.
 
-Names and values are those of the existing service (behaviour 3.0.5, 3.2): other software relies on them.
+Names and values are those of the existing service: other software relies on them.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from blazar.ports.compute import Flavor
 from blazar.ports.placement import Inventory
 
 RESERVATION_SPEC = "aggregate_instance_extra_specs:reservation"
-"""The extra spec by which BlazarFilter knows the flavor of a reservation."""
+"""The extra spec by which BlazarFilter recognizes the flavor of a reservation."""
 GROUP_KEY = "affinity_id"
-"""Of the flavor and of the aggregate, if there is a server group: its id."""
+"""Key of the server group's id, if there is one, in the flavor's extra specs and the aggregate's metadata."""
 
 
 def wanted_items(assignment: Assignment[SpecT], phase: Phase) -> frozenset[SlotItem]:
-    """Return what should exist in a phase."""
+    """Return the items that should exist in a phase."""
     if phase is Phase.OVER:
         return frozenset()
     items = {*group_items(assignment)}
@@ -45,20 +45,20 @@ def group_items(assignment: Assignment[SpecT]) -> frozenset[SlotItem]:
 
 
 def flavor_item(flavor: Flavor) -> SlotItem:
-    """Return what tells a flavor from one of other sizes, or one that everybody may use."""
+    """Return the item of a flavor; flavors of other sizes, and public ones, have different items."""
     sizes = f"{flavor.vcpus} vcpus, {flavor.memory_mb} MB, {flavor.disk_gb} + {flavor.ephemeral_gb} GB"
     return SlotItem(Kind.FLAVOR, detail=f"{sizes}, public" if flavor.is_public else sizes)
 
 
 def inventory_item(scope: str, hypervisor_hostname: str, inventory: Inventory) -> SlotItem:
-    """Return what tells an inventory of slots from one of another number of them."""
+    """Return the item of a slot inventory; inventories with other numbers of slots have different items."""
     slots = str(inventory.total)
     detail = slots if inventory == slots_inventory(inventory.total) else f"{slots}, altered: {inventory}"
     return SlotItem(Kind.INVENTORY, scope, hypervisor_hostname, detail)
 
 
 def wanted_flavor(assignment: Assignment[SpecT]) -> Flavor:
-    """Return the flavor that servers of the reservation are booted with."""
+    """Return the flavor for servers of the reservation."""
     spec, reservation_id = assignment.spec, assignment.reservation_id
     pattern = spec.pattern
     extra_specs = {
@@ -90,20 +90,20 @@ def wanted_metadata(assignment: Assignment[SpecT], owner_key: str) -> Mapping[st
 
 
 def wanted_inventory(resource: AllocatedResource) -> Inventory:
-    """Return the slots of a host; of nothing but slots there are none."""
+    """Return the slot inventory of a host; zero slots if the resource has no share."""
     return slots_inventory(resource.share.slots if resource.share else 0)
 
 
 def slots_inventory(slots: int) -> Inventory:
-    """Return an inventory of which every server takes one."""
+    """Return an inventory of which every server takes one unit."""
     return Inventory(total=slots, max_unit=1)
 
 
 def hypervisor_of(resource: AllocatedResource) -> str:
-    """Return the name under which Placement knows a host."""
+    """Return the host's name in Placement."""
     return str(resource.facts["hypervisor_hostname"])
 
 
 def service_of(resource: AllocatedResource) -> str:
-    """Return the name under which Nova has a host in aggregates."""
+    """Return the host's name in Nova's aggregates."""
     return str(resource.facts["service_name"])

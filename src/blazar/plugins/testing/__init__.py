@@ -1,18 +1,18 @@
-"""What authors of resource plugins test with; it needs pytest, which the service itself does not.
+"""Test tools for authors of resource plugins; they need pytest, which the service itself does not.
 
 A plugin's tests are a :class:`Harness` and a class that inherits :class:`PluginContract`::
 
     class TestContract(PluginContract):
         harness_type = MyHarness
 
-The guide is in ``doc/plugins/writing.md``.
+The guide is ``doc/plugins/writing.md``.
 """
 
 from __future__ import annotations
 
 import pytest
 
-# So that a failing assertion says what it compared, as in the author's own tests.
+# Failing assertions show the compared values, as in the author's own tests.
 pytest.register_assert_rewrite(
     "blazar.plugins.testing.contract", "blazar.plugins.testing.lives", "blazar.plugins.testing.place"
 )

@@ -1,6 +1,6 @@
-"""What every resource plugin must keep to, whatever it reserves: requests, choice, and single steps.
+"""Contract tests for all resource plugins: requests, choice, and single steps.
 
-To be inherited by a test class that names its harness; :mod:`blazar.plugins.testing.lives` is the rest.
+:mod:`blazar.plugins.testing.lives` has the other tests. A test class inherits them and names its harness.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import functools
 import json
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -32,7 +33,7 @@ COMMON_KEYS = frozenset(
         *("resources_changed", "created_at", "updated_at"),
     }
 )
-"""What every reservation shows, so that no plugin may."""
+"""Keys that all reservations have, so that a plugin must not use them."""
 _JUNK: tuple[object, ...] = (
     None,
     [],
@@ -56,7 +57,7 @@ class HarnessedPlace:
 
     @pytest.fixture
     def place(self, tmp_path: Path) -> Iterator[Place]:
-        """Yield a service with the plugin, and nothing reserved."""
+        """Yield a service with the plugin; nothing is reserved."""
         path = tmp_path / "blazar.sqlite"
         path.write_bytes(_migrated())
         engine = make_engine(f"sqlite:///{path}")
@@ -66,7 +67,7 @@ class HarnessedPlace:
 
 @functools.cache
 def _migrated() -> bytes:
-    """Return an SQLite database with its schema: the migrations take longer than most tests."""
+    """Return an SQLite database with its schema; cached, because migrations are slower than most tests."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "blazar.sqlite"
         engine = make_engine(f"sqlite:///{path}")
@@ -76,7 +77,7 @@ def _migrated() -> bytes:
 
 
 class Stage:
-    """A reservation that is worked on by hand, one step at a time."""
+    """A reservation that a test processes one step at a time."""
 
     def __init__(self, place: Place) -> None:
         self.place = place
@@ -86,15 +87,15 @@ class Stage:
         self.assignment: Assignment[Any] = place.assignment(self.spec)
 
     def seen(self, phase: Phase) -> Any:
-        """Return what the plugin sees."""
+        """Return the plugin's observation."""
         return self.plugin.observe(self.cloud, self.assignment, phase)
 
     def wanted(self, phase: Phase) -> Any:
-        """Return what the plugin wants."""
+        """Return the items that the plugin wants."""
         return self.plugin.wanted(self.assignment, phase)
 
     def make_all(self, phase: Phase, times: int = 1) -> None:
-        """Make what is wanted, each item as often as told, in the order of ranks."""
+        """Make the wanted items in the order of ranks, each the given number of times."""
         seen = self.seen(phase)
         for item in sorted(self.wanted(phase), key=lambda each: each.rank):
             for _ in range(times):
@@ -102,14 +103,14 @@ class Stage:
                 seen = self.seen(phase)
 
     def remove_all(self, times: int = 1) -> None:
-        """Take back all that is seen, each item as often as told."""
+        """Remove all observed items, each the given number of times."""
         for item in sorted(self.seen(Phase.OVER).items, key=lambda each: -each.rank):
             for _ in range(times):
                 self.plugin.remove(self.cloud, self.assignment, item, self.seen(Phase.OVER))
 
 
 class RequestContract(HarnessedPlace):
-    """What requests may say, and what is chosen for them."""
+    """Tests of requests and of the choice of resources."""
 
     def test_a_spec_survives_the_store(self, place: Place) -> None:
         plugin = place.plugin
@@ -178,7 +179,7 @@ class RequestContract(HarnessedPlace):
         with pytest.raises(Conflict) as refusal:
             place.manager.service.create_lease(LESSEE, place.body("more", 1, 2))
 
-        # An API where the plugin is not installed makes 500 of all others.
+        # An API process without the plugin answers 500 for all other errors.
         assert type(refusal.value).__module__ == BlazarError.__module__
 
     def test_what_is_chosen_is_known_and_not_excluded(self, place: Place) -> None:
@@ -226,11 +227,11 @@ class RequestContract(HarnessedPlace):
 
 
 class StepContract(HarnessedPlace):
-    """What exists outside for a reservation, one item at a time."""
+    """Tests of the items of a reservation, one step at a time."""
 
     @pytest.fixture
     def stage(self, place: Place) -> Stage:
-        """Return a reservation for which a request has done all that it does."""
+        """Return a reservation as it is after a request."""
         return Stage(place)
 
     def test_ahead_of_its_time_only_what_the_request_has_made_is_wanted_and_after_it_nothing(
@@ -263,13 +264,14 @@ class StepContract(HarnessedPlace):
         assert stage.plugin.count_in_use(stage.cloud, stage.assignment, stage.spec) == {}
         assert stage.place.counted == before
 
-    def test_what_becomes_known_outside_is_part_of_the_spec_and_shown(self, stage: Stage) -> None:
+    def test_what_becomes_known_outside_is_part_of_the_stored_spec(self, stage: Stage) -> None:
         stage.make_all(Phase.RUNNING)
         notes = dict(stage.seen(Phase.RUNNING).notes)
 
         spec = stage.plugin.decode({**stage.plugin.encode(stage.spec), **notes})
 
-        assert notes.items() <= stage.plugin.render(spec).items()
+        stored = stage.plugin.encode(spec)
+        assert {key: stored[key] for key in notes} == notes
 
     def test_what_is_prepared_is_a_part_of_what_is_wanted_later(self, stage: Stage) -> None:
         assert stage.wanted(Phase.PREPARING) <= stage.wanted(Phase.RUNNING)
@@ -301,6 +303,16 @@ class StepContract(HarnessedPlace):
 
         assert stage.seen(Phase.OVER).items == frozenset()
 
+    def test_with_the_least_spec_too_removing_what_is_seen_leaves_nothing(self, stage: Stage) -> None:
+        least = stage.plugin.least_spec()
+        stage.make_all(Phase.RUNNING)
+        if least is not None:
+            stage.assignment = replace(stage.assignment, spec=least)
+
+        stage.remove_all()
+
+        assert stage.seen(Phase.OVER).items == frozenset()
+
     def test_removing_what_is_gone_does_no_harm(self, stage: Stage) -> None:
         stage.make_all(Phase.RUNNING)
         stage.remove_all()
@@ -322,13 +334,13 @@ class StepContract(HarnessedPlace):
         assert first == second == Done()
 
     def test_what_is_in_stock_is_named_once_and_can_be_stored(self, place: Place) -> None:
-        stock = place.plugin.stock(place.cloud)
+        discovered = place.plugin.discover(place.cloud)
 
-        for each in stock or ():
+        for each in discovered or ():
             assert each.collection == place.plugin.collection
             assert 0 < len(each.name) <= 255
             assert json.loads(json.dumps(dict(each.facts))) == each.facts
             assert all(amount >= 0 for amount in each.amounts.values())
-        names = [each.name for each in stock or ()]
+        names = [each.name for each in discovered or ()]
         assert len(set(names)) == len(names)
-        assert place.plugin.stock(place.cloud) == stock
+        assert place.plugin.discover(place.cloud) == discovered

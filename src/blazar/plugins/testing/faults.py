@@ -1,4 +1,4 @@
-"""What goes wrong in a run: in the cloud, at the database, or because a step is taken twice."""
+"""Faults of a run: cloud calls and commits that fail, and steps that are taken twice."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ CLOUD_FAULTS: Mapping[str, Callable[[int], FaultRule]] = {
     "conflict": lambda nth: FaultRule(kind=FaultKind.STATUS, status=409, nth=nth),
     "refused": lambda nth: FaultRule(kind=FaultKind.STATUS, status=400, nth=nth),
 }
-"""One call of the cloud goes wrong, by name; the call is counted from when the rule is added.
+"""Faults of one cloud call, by name; the argument counts calls from when the rule is added.
 
-A kill strikes after the call had its effect: a kill before it is a kill after the call or commit before.
+A kill strikes after the call took effect: a kill before a call is a kill after the call or commit before it.
 """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitFault:
-    """What the *nth* commit raises; ``is_lost``: before anything was made permanent."""
+    """The exception raised by the *nth* commit; ``is_lost`` if nothing was committed."""
 
     raises: Callable[[], BaseException]
     is_lost: bool
@@ -42,11 +42,11 @@ COMMIT_FAULTS: Mapping[str, CommitFault] = {
     "reply-lost": CommitFault(raises=lambda: Unavailable("connection lost"), is_lost=False),
     "deadlock": CommitFault(raises=lambda: ConcurrentUpdate("deadlock"), is_lost=True),
 }
-"""One commit goes wrong, by name."""
+"""Faults of one commit, by name."""
 
 
 class WatchedFaults(FaultScript):
-    """A fault script that has *look* called before every call, and that users are not subject to."""
+    """A fault script that calls *look* before every call, and from which users can be exempt."""
 
     def __init__(self, look: Callable[[], None]) -> None:
         super().__init__()
@@ -56,12 +56,12 @@ class WatchedFaults(FaultScript):
         self._is_exempt = False
 
     def before(self, operation: str, act: Callable[[], object]) -> None:
-        """Have *act* called once, just before the next call of *operation*."""
+        """Call *act* once, just before the next call of *operation*."""
         self._acts[operation] = act
 
     @contextmanager
     def exempt(self) -> Iterator[None]:
-        """Let the calls inside pass, unseen and uncounted."""
+        """Exempt the calls inside from faults and from the count."""
         before, self._is_exempt = self._is_exempt, True
         try:
             yield
@@ -69,7 +69,7 @@ class WatchedFaults(FaultScript):
             self._is_exempt = before
 
     def decide(self, operation: str) -> FaultRule | None:
-        """Count a call of the service's, and return the rule that strikes at it, if any."""
+        """Count a call of the service, and return the rule that applies to it, if any."""
         if self._is_exempt:
             return None
         self.seen += 1
@@ -80,7 +80,7 @@ class WatchedFaults(FaultScript):
 
 
 class ScriptedStore:
-    """A store whose commits can go wrong."""
+    """A store whose commits can fail."""
 
     def __init__(self, store: SqlStore) -> None:
         self._store = store
@@ -92,19 +92,19 @@ class ScriptedStore:
 
     @property
     def is_armed(self) -> bool:
-        """Return whether a fault has not struck yet."""
+        """Return whether a fault is armed that has not struck yet."""
         return self._fault is not None
 
     def arm(self, fault: CommitFault, nth: int) -> None:
-        """Have the *nth* commit from now on go wrong."""
+        """Let the *nth* commit from now on fail."""
         self._fault, self._countdown = fault, nth
 
     def overtake(self, act: Callable[[], object]) -> None:
-        """Have *act* done by somebody else just before the next writing transaction begins."""
+        """Call *act* just before the next writing transaction begins, as a concurrent change."""
         self._overtake = act
 
     def disarm(self) -> None:
-        """Have no commit go wrong any more."""
+        """Let all commits succeed."""
         self._fault = None
 
     @contextmanager
@@ -123,7 +123,7 @@ class ScriptedStore:
             yield transaction
 
     def commit(self, transaction: Transaction) -> None:
-        """Commit, unless that goes wrong."""
+        """Commit, unless the armed fault prevents it."""
         self.commits += 1
         fault = self._fault
         if fault is not None:
@@ -150,7 +150,7 @@ class _ScriptedTransaction:
 
 
 class Repeating:
-    """A plugin, but every step is taken twice, the second time in ignorance of the first."""
+    """A plugin that takes every step twice, the second time with the same observation."""
 
     def __init__(self, plugin: Plugin) -> None:
         self._plugin = plugin

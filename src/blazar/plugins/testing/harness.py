@@ -1,4 +1,4 @@
-"""What the contract suite has to know of one plugin."""
+"""The description of one plugin that the contract suite needs."""
 
 from __future__ import annotations
 
@@ -19,59 +19,59 @@ TargetT = TypeVar("TargetT")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outside:
-    """Everything that is not the service, as a test begins."""
+    """Everything outside the service at the start of a test."""
 
     clock: ManualClock
     cloud: SimulatedCloud
     faults: WatchedFaults
 
     def watched(self, target: TargetT, name: str) -> TargetT:
-        """Return a plugin's own way to the outside, so that the suite has its calls go wrong, too.
+        """Return a wrapped client of a plugin's own external service, so that its calls can be made to fail.
 
         Args:
-            target: The object whose methods are one request each, such as the client of a service.
-            name: What its calls are named after in messages.
+            target: The object whose methods make one request each.
+            name: The prefix of its operations in messages.
         """
         return cast(TargetT, _Watched(target, name, self.faults))
 
 
 class Harness(ABC):
-    """One plugin, a request for it, and its resources; made anew for every test."""
+    """One plugin, a request for it, and its resources; a new one for every test."""
 
     body: ClassVar[JsonObject]
-    """What a reservation asks for, without ``resource_type``; there is enough for two of them."""
+    """The keys of a reservation, without ``resource_type``; the resources suffice for two of them."""
     changes: ClassVar[JsonObject]
-    """A change of it before its start that can be had."""
+    """A possible change of it before its start."""
     everything: ClassVar[JsonObject]
-    """What asks, together with ``body``, for all there is, so that nothing is left for another ``body``."""
+    """Keys that, together with ``body``, request all resources, so that no other ``body`` fits."""
     refused: ClassVar[tuple[tuple[str, JsonObject], ...]]
-    """Keys that a refusal has to name, each with what makes ``body`` a request that is to be refused."""
+    """Keys that a refusal must name, each with keys that make ``body`` an invalid request."""
     less: ClassVar[JsonObject | None] = None
-    """What an active reservation can be reduced to; None if it cannot be."""
+    """The keys to which an active reservation can be reduced; None if it cannot be."""
 
     @abstractmethod
     def set_up(self, outside: Outside) -> None:
-        """Have an outside in which there are resources, and nothing is reserved."""
+        """Create the resources; nothing is reserved."""
 
     @abstractmethod
     def make_plugin(self, outside: Outside) -> Plugin:
-        """Return a new plugin, as a process makes it when it starts."""
+        """Return a new plugin, as a process that starts does."""
 
     def register(self, service: ManagerService) -> None:
-        """Register the resources, as operators do; what a plugin has in stock needs none of that."""
+        """Register the resources, as operators do; not needed for resources that a plugin discovers."""
         return
 
     @abstractmethod
     def snapshot(self, outside: Outside) -> object:
-        """Return what exists outside, in detail, for comparison; not asked of the plugin."""
+        """Return everything that exists in the cloud, for comparison, without use of the plugin."""
 
     def put_strangers(self, outside: Outside) -> None:
-        """Have there what belongs to others, but may be taken for ours at first sight; by default nothing."""
+        """Create objects of others that are similar to the plugin's own; nothing by default."""
         return
 
 
 class _Watched:
-    """Passes calls on, unless the script has something against it."""
+    """A proxy that passes calls on, unless the script has a fault for them."""
 
     def __init__(self, target: object, name: str, faults: WatchedFaults) -> None:
         self._target = target
@@ -90,7 +90,7 @@ class _Watched:
             try:
                 return found(*arguments, **keywords)
             finally:
-                # A lost reply is lost, also where the reply is an error.
+                # A lost reply is lost even if it is an error.
                 _misbehave(rule, operation, Moment.AFTER)
 
         return call

@@ -1,4 +1,4 @@
-"""Whole lives of leases on the real engine, in which every call and every commit goes wrong once."""
+"""Complete lives of leases on the real reconciler, in which each call and each commit fails once."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SWEEP_INTERVAL = timedelta(minutes=10)
 
 
 def starts_and_ends(place: Place) -> None:
-    """A lease lives its life."""
+    """A lease starts and ends."""
     with place.trial():
         place.create("a", 1, 3)
         place.at(0.5)
@@ -36,7 +36,7 @@ def starts_and_ends(place: Place) -> None:
 
 
 def back_to_back(place: Place) -> None:
-    """One lease has everything, and then another has."""
+    """One lease holds all resources, and then another does."""
     place.create("a", 1, 2, place.harness.everything)
     place.create("b", 2, 3, place.harness.everything)
     place.at(1.9)
@@ -46,7 +46,7 @@ def back_to_back(place: Place) -> None:
 
 
 def changed_before_its_start(place: Place) -> None:
-    """What is asked for changes before it begins."""
+    """A reservation is changed before its start."""
     lease = place.create("a", 1, 2)
     with place.trial():
         place.change(lease, place.harness.changes)
@@ -55,7 +55,7 @@ def changed_before_its_start(place: Place) -> None:
 
 
 def extended_while_active(place: Place) -> None:
-    """A lease that runs is extended, and keeps what it has."""
+    """An active lease is extended, and keeps its resources."""
     lease = place.create("a", 1, 2)
     place.at(1.5)
     held = place.held(lease)
@@ -69,7 +69,7 @@ def extended_while_active(place: Place) -> None:
 
 
 def ended_early(place: Place) -> None:
-    """A lease that runs is ended now."""
+    """An active lease is ended now."""
     lease = place.create("a", 1, 4)
     place.at(1.5)
     with place.trial():
@@ -79,7 +79,7 @@ def ended_early(place: Place) -> None:
 
 
 def reduced_while_active(place: Place) -> None:
-    """A reservation that runs gives some of what it has to others, if it can."""
+    """An active reservation is reduced, if the plugin supports it."""
     lease = place.create("a", 1, 3)
     place.at(1.5)
     with place.trial():
@@ -90,7 +90,7 @@ def reduced_while_active(place: Place) -> None:
 
 
 def deleted_before_its_start(place: Place) -> None:
-    """A lease is deleted long before, and another shortly before it begins."""
+    """One lease is deleted long before its start, another shortly before."""
     with place.trial():
         place.delete(place.create("a", 2, 3))
         place.at(0.5)
@@ -102,7 +102,7 @@ def deleted_before_its_start(place: Place) -> None:
 
 
 def deleted_while_active(place: Place) -> None:
-    """A lease that runs is deleted."""
+    """An active lease is deleted."""
     lease = place.create("a", 1, 4)
     place.at(1.5)
     with place.trial():
@@ -124,22 +124,22 @@ STORIES: Mapping[str, Callable[[Place], None]] = {
         deleted_while_active,
     )
 }
-"""All of them; each leaves nothing outside."""
+"""All stories by name; after each, nothing is left in the cloud."""
 
 every_story = pytest.mark.parametrize("story", list(STORIES))
 trials = pytest.mark.parametrize(
     ("story", "fault"),
     [("starts_and_ends", fault) for fault in ("fails", "reply-lost")]
-    # Of most stories the other faults find nothing that this one does not.
+    # For most stories, the other faults find nothing that this one does not.
     + [(story, "killed") for story in STORIES if story != "back_to_back"],
 )
 
 
 class LifeContract(HarnessedPlace):
-    """What holds of leases from their request to their end, whatever goes wrong once."""
+    """Tests of leases from their request to their end, with one fault each."""
 
     stride: ClassVar[int] = 1
-    """Of the steps of a life, every so many-th goes wrong; more than 1 only to save time."""
+    """Only every so many-th step fails; more than 1 only to save time."""
 
     @every_story
     def test_a_life_leaves_nothing(self, place: Place, story: str) -> None:
@@ -268,24 +268,24 @@ def each_step(
     has_struck: Callable[[], bool],
     stride: int,
 ) -> None:
-    """Play a story as often as it has steps, each time with another step struck; it leaves nothing."""
+    """Run a story once for each of its steps, with a fault at that step; nothing is left in the cloud."""
     for nth in itertools.count(1, stride):
         place.reset()
         place.arm, place.has_struck = functools.partial(arm, nth), has_struck
         try:
             story(place)
-            # A request that was killed has made something, maybe, that no reservation knows.
+            # A killed request may have made objects that no reservation knows.
             sweep_all(place)
             assert place.snapshot() == place.empty
         except NothingToStrike:
             return
         except BaseException as error:
-            error.add_note(f"when step {nth} was struck: {place.faults.fired}")
+            error.add_note(f"with a fault at step {nth}: {place.faults.fired}")
             raise
 
 
 def sweep_all(place: Place) -> None:
-    """Have what belongs to nobody found, found again and removed; some goes only after something else."""
+    """Run sweeps until all leftovers are removed; some can be removed only after others."""
     with place.faults.exempt():
         for _ in range(3):
             place.clock.advance(_SWEEP_INTERVAL)
@@ -293,4 +293,4 @@ def sweep_all(place: Place) -> None:
 
 
 class PluginContract(RequestContract, StepContract, LifeContract):
-    """All of it: inherit, and name the harness."""
+    """All contract tests; inherit them, and set ``harness_type``."""

@@ -1,4 +1,4 @@
-"""Where one plugin is tested: a whole service that has this plugin only, with a database."""
+"""Test environment of one plugin: a complete service with this plugin only, and a database."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import sqlalchemy as sa
 
 from blazar.booking.context import Plugin
 from blazar.booking.health import record_health
-from blazar.reconcile.periodic.discovery import take_stock
 from blazar.db import tables
 from blazar.domain.availability import Availability, Resource
 from blazar.domain.bookings import Booking
@@ -25,10 +24,11 @@ from blazar.plugins.testing.faults import Repeating, WatchedFaults
 from blazar.plugins.testing.harness import Harness, Outside
 from blazar.plugins.testing.site import LESSEE, Site, empty_tables
 from blazar.ports.compute import Lessee, LesseeCompute
+from blazar.reconcile.periodic.discovery import discover_resources
 from blazar.settings import LeaseSettings, Settings
 
 RESERVATION = ReservationId("5b0c8f4e-61d7-4f0a-9c55-2d3a7be01f10")
-"""The reservation of tests that have no lease."""
+"""The reservation of tests without a lease."""
 _LEASE_TABLES = (
     tables.allocations,
     tables.events,
@@ -39,12 +39,12 @@ _LEASE_TABLES = (
 
 
 class Place(Site):
-    """A service with one plugin; :meth:`reset` begins another one on the same database."""
+    """A service with one plugin; :meth:`reset` starts another one on the same database."""
 
     harness: Harness
     outside: Outside
     empty: object
-    """What exists outside while nothing is reserved."""
+    """The snapshot while nothing is reserved."""
 
     def __init__(self, engine: sa.Engine, harness_type: type[Harness]) -> None:
         super().__init__(engine)
@@ -54,7 +54,7 @@ class Place(Site):
         self.reset()
 
     def reset(self, *, takes_steps_twice: bool = False, cleaning_time: timedelta = timedelta(0)) -> None:
-        """Begin anew: a new outside with its resources, no leases."""
+        """Start again: a new cloud with resources, no leases."""
         self._takes_steps_twice, self._cleaning_time = takes_steps_twice, cleaning_time
         empty_tables(self.engine)
         self.begin(WatchedFaults(lambda: None))
@@ -64,7 +64,7 @@ class Place(Site):
             self.harness.set_up(self.outside)
             self.manager = self.new_manager()
             self.harness.register(self.manager.service)
-            take_stock(self.manager.context, "operator")
+            discover_resources(self.manager.context, "operator")
         self.empty = self.snapshot()
 
     @property
@@ -74,6 +74,7 @@ class Place(Site):
             cleaning_time=self._cleaning_time,
             before_end_lead=timedelta(minutes=30),
             delete_wait=timedelta(0),
+            update_wait=timedelta(0),
         )
         return Settings(leases=leases)
 
@@ -91,7 +92,7 @@ class Place(Site):
         return plugin
 
     def snapshot(self) -> object:
-        """Return what exists outside."""
+        """Return everything that exists in the cloud."""
         with self.faults.exempt():
             return self.harness.snapshot(self.outside)
 
@@ -101,10 +102,10 @@ class Place(Site):
         """Return a request for a lease of one reservation.
 
         Args:
-            name: To be used once.
-            start: In hours since the beginning, or ``now``.
-            end: In hours since the beginning.
-            keys: What is put in the place of keys of the harness's body.
+            name: The lease's name; to be used once.
+            start: In hours since the epoch, or ``now``.
+            end: In hours since the epoch.
+            keys: Keys that replace those of the harness's body.
         """
         asked = {"resource_type": self.plugin.resource_type, **self.harness.body, **(keys or {})}
         return {
@@ -130,25 +131,25 @@ class Place(Site):
         return reservation
 
     def held(self, lease_id: LeaseId) -> Holdings:
-        """Return what a lease holds."""
+        """Return the holdings of a lease."""
         (reservation,) = self.lease(lease_id).reservations
         with self.store.read() as transaction:
             found = transaction.allocations.of_reservations([reservation.id])
         return {each.resource_id: each.share for each in found}
 
     def forget_leases(self) -> None:
-        """Have the database know nothing of any lease, as after a restored backup."""
+        """Delete all leases from the database, as after a restored backup."""
         with self.engine.begin() as connection:
             for table in _LEASE_TABLES:
                 connection.execute(sa.delete(table))
 
     def diagnose(self, resource_id: str, diagnosis: Diagnosis) -> None:
-        """Have a resource's health noted."""
+        """Record a diagnosis of a resource."""
         (resource,) = (each for each in self.resources() if each.id == resource_id)
         record_health(self.manager.context, "tester", resource.id, resource.id, diagnosis)
 
     def everything(self) -> object:
-        """Return all that is stored, and all that exists outside, for comparison."""
+        """Return everything that is stored or exists in the cloud, for comparison."""
         with self.engine.connect() as connection:
             stored = {
                 table.name: [tuple(row) for row in connection.execute(sa.select(table))]
@@ -156,7 +157,7 @@ class Place(Site):
             }
         return stored, self.snapshot()
 
-    # What a plugin is given, without a lease.
+    # Arguments for a plugin, without a lease.
 
     def resources(self) -> tuple[Resource, ...]:
         """Return all resources of the plugin's collection."""
@@ -164,21 +165,21 @@ class Place(Site):
             return transaction.availability.read(self.plugin.collection, None)
 
     def bookings(self) -> tuple[Booking, ...]:
-        """Return all bookings of them."""
+        """Return all bookings of these resources."""
         with self.store.read() as transaction:
             return tuple(transaction.availability.bookings([each.id for each in self.resources()]))
 
     def lessee(self) -> LesseeCompute:
-        """Return the cloud as the project sees it whose reservations these are."""
+        """Return Nova with the rights of the lessee."""
         return self.cloud.compute_for(Lessee(project_id="project"))
 
     def spec(self) -> Any:
-        """Return the spec of a reservation for which a request has done all that it does."""
+        """Return the spec of a reservation as it is after a request."""
         spec = self.plugin.look_up(self.plugin.parse(self.harness.body), self.lessee())
         return self.plugin.provide(spec, RESERVATION, self.lessee(), afresh=False)
 
     def choose(self, spec: Any, **wishes: Any) -> Holdings:
-        """Return what the plugin chooses for the first hour, from all resources, none of them booked."""
+        """Return the plugin's choice for the first hour, from all resources, none of them booked."""
         availability = Availability()
         for each in self.resources():
             availability.put(each, ())
@@ -186,7 +187,7 @@ class Place(Site):
         return self.plugin.choose(Wish(spec=spec, window=window, now=EPOCH, **wishes), availability)
 
     def assignment(self, spec: Any) -> Assignment[Any]:
-        """Return a reservation of what the plugin chooses."""
+        """Return a reservation of the resources that the plugin chooses."""
         holdings = self.choose(spec)
         with self.store.read() as transaction:
             states = transaction.resources.get_states(holdings.keys())
@@ -196,6 +197,7 @@ class Place(Site):
             project_id="project",
             window=Interval(EPOCH, self.instant(1)),
             now=self.clock.now(),
+            has_begun=True,
             spec=spec,
             resources=tuple(
                 AllocatedResource(id=key, share=share, facts=states[key].facts)
@@ -203,10 +205,10 @@ class Place(Site):
             ),
         )
 
-    # What must be so.
+    # Checks.
 
     def at(self, hours: float) -> None:
-        """Let time pass; then everything must be as the leases' windows have it."""
+        """Advance the time, and check that all leases are in the state that their windows require."""
         self.run_until(hours)
         self.check_nothing_twice()
         for lease in self.leases():
@@ -214,7 +216,7 @@ class Place(Site):
         _check_work(self)
 
     def check_nothing_twice(self) -> None:
-        """At no instant is more promised of a resource than there is."""
+        """Check that no resource is ever allocated beyond its capacity."""
         known = {each.id: each for each in self.resources()}
         by_resource: dict[str, list[Booking]] = defaultdict(list)
         for each in self.bookings():
@@ -225,13 +227,13 @@ class Place(Site):
             for one in bookings:
                 together = [each for each in bookings if _is_there(each, one)]
                 if any(each.share is None for each in together):
-                    assert together == [one], f"resource {key} is promised twice: {together}"
+                    assert together == [one], f"resource {key} is allocated twice: {together}"
                 else:
                     _check_amounts(known[one.resource_id], together)
 
 
 def _is_there(booking: Booking, other: Booking) -> bool:
-    """Return whether a booking is there when another begins."""
+    """Return whether a booking exists when another begins."""
     return booking.window.start <= other.window.start < booking.window.end
 
 
@@ -244,7 +246,7 @@ def _check_amounts(resource: Resource, bookings: list[Booking]) -> None:
         total = sum(
             each.inventories[name].capacity for each in resource.providers if name in each.inventories
         )
-        assert amount <= total, f"{amount} {name} of {total} of resource {resource.id} are promised"
+        assert amount <= total, f"{amount} {name} of {total} of resource {resource.id} are allocated"
 
 
 def _check_status(place: Place, lease: Lease) -> None:
@@ -259,9 +261,9 @@ def _check_status(place: Place, lease: Lease) -> None:
     assert (lease.status, reservation.status, reservation.problem) == (*wanted, None)
     if wanted[0] is LeaseStatus.TERMINATED:
         assert not reservation.is_deployed
-        assert not place.held(lease.id), "a lease that is over still holds something"
+        assert not place.held(lease.id), "a lease that is over still holds resources"
     else:
-        assert place.held(lease.id), "a lease holds nothing"
+        assert place.held(lease.id), "a lease holds no resources"
 
 
 def _check_work(place: Place) -> None:

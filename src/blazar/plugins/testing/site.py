@@ -1,7 +1,7 @@
-"""A whole service on a clock that stands still: managers that can be killed, a cloud, a database.
+"""A complete service on a manual clock: managers that can be killed, a cloud, a database.
 
-Nothing happens but what is asked for: requests are served at once, and work that is due is done when
-:meth:`Site.run_until` is called. Times are in hours since the beginning.
+Everything happens on request: requests are served at once, and due work is processed by
+:meth:`Site.run_until`. Times are in hours since the epoch.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
+from blazar.booking.clock_guard import ClockGuard
 from blazar.booking.context import Context, Plugin
 from blazar.cloud.simulated.cloud import SimulatedCloud
 from blazar.cloud.simulated.faults import SimulatedCrash
@@ -36,12 +37,13 @@ from blazar.domain.errors import (
 from blazar.domain.lease import Lease, LeaseId
 from blazar.manager.build import make_indexes
 from blazar.manager.service import ManagerService
-from blazar.plugins.testing.clocks import EPOCH, ManualClock
+from blazar.plugins.testing.clocks import EPOCH, ManualClock, SharedClock
 from blazar.plugins.testing.faults import ScriptedStore, WatchedFaults
 from blazar.ports.manager import Caller
-from blazar.reconcile.periodic.tasks import SWEEP
+from blazar.ports.specs import SpecCodec
 from blazar.reconcile.loop import Reconciler
 from blazar.reconcile.outbox import OutboxSender
+from blazar.reconcile.periodic.tasks import SWEEP
 from blazar.settings import Settings
 
 if TYPE_CHECKING:
@@ -49,19 +51,19 @@ if TYPE_CHECKING:
     from blazar.ports.waker import Waker
 
 LESSEE = Caller(user_id="user", project_id="project")
-"""Who asks for leases."""
+"""The caller of all requests."""
 _BUSY = 60
-"""More passes than this at one instant are a loop without end."""
+"""Maximum number of reconcile passes at one instant; more are an endless loop."""
 _RETRIED = (Unavailable, Conflict, CloudError)
 _CHANGES = ("update", "rename")
 
 
 class NothingToStrike(Exception):
-    """The interesting part of a story was over before anything went wrong."""
+    """The trial of a story ended before the fault struck."""
 
 
 class Sent:
-    """Receives notifications; may be told to refuse."""
+    """A notifier that counts notifications; it can be made to fail."""
 
     def __init__(self) -> None:
         self.counts: Counter[tuple[str, str]] = Counter()
@@ -69,7 +71,7 @@ class Sent:
         self.is_broken = False
 
     def notify(self, event_type: str, payload: Mapping[str, object]) -> None:
-        """Count a notification by lease and event type. Raises Unavailable if told to."""
+        """Count a notification by lease and event type. Raises Unavailable if ``is_broken``."""
         if self.is_broken:
             raise Unavailable("the broker is gone")
         key = str(payload["lease_id"]), event_type
@@ -78,7 +80,7 @@ class Sent:
 
 
 class Silent:
-    """Wakes nobody: the site looks by itself."""
+    """A waker without effect: the site processes due work itself."""
 
     def wake(self) -> None:
         """Do nothing."""
@@ -86,7 +88,7 @@ class Silent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ManagerProcess:
-    """One manager process: what a kill takes away."""
+    """One manager process; a kill replaces it."""
 
     name: str
     context: Context
@@ -95,23 +97,25 @@ class ManagerProcess:
 
 
 class Site(ABC):
-    """The service with its surroundings; :meth:`begin` makes all of it but the database anew."""
+    """The service with its environment; :meth:`begin` creates everything except the database."""
 
     engine: sa.Engine
     clock: ManualClock
     cloud: SimulatedCloud
     faults: WatchedFaults
+    codecs: dict[str, SpecCodec]
+    """The codecs of the store, which all managers of the site share."""
     store: ScriptedStore
     sent: Sent
     manager: ManagerProcess
     managers_so_far: int
     arm: Callable[[], None] | None = None
-    """Called where the interesting part of a story begins."""
+    """Called where the trial of a story begins."""
     may_fail: bool = False
-    """What goes wrong is for good, so that reservations may end up in error."""
+    """Whether faults are permanent, so that reservations may end in error."""
 
     def __init__(self, engine: sa.Engine) -> None:
-        """Make a site on a migrated database that nobody else uses; it is not begun yet."""
+        """Create a site on a migrated database that has no other user; :meth:`begin` starts it."""
         self.engine = engine
         self.has_struck: Callable[[], bool] = lambda: True
 
@@ -122,25 +126,34 @@ class Site(ABC):
 
     @abstractmethod
     def make_plugins(self) -> Mapping[str, Plugin]:
-        """Return new plugins by resource type, as a process that starts makes them."""
+        """Return new plugins by resource type, as a process that starts does."""
 
     def begin(self, faults: WatchedFaults, *, server_deletion_time: timedelta = timedelta(0)) -> None:
-        """Begin at the epoch, with an empty cloud and one manager; the database stays as it is."""
+        """Start at the epoch, with an empty cloud; the database is unchanged."""
         self.clock = ManualClock(EPOCH)
         self.faults = faults
         self.cloud = SimulatedCloud(self.clock, server_deletion_time=server_deletion_time, faults=faults)
-        self.store = ScriptedStore(SqlStore(self.engine, self.clock))
+        self.codecs = {}
+        self.store = ScriptedStore(SqlStore(self.engine, self.clock, self.codecs))
         self.sent = Sent()
         self.managers_so_far = 0
         self._ids = random.Random(2031)  # noqa: S311 - every run is the same
         self.arm, self.may_fail = None, False
 
-    def new_manager(self, clock: ManualClock | None = None) -> ManagerProcess:
-        """Return another manager process, which knows nothing, and may have a clock of its own."""
+    def new_manager(
+        self, clock: ManualClock | None = None, clock_limit: timedelta = timedelta(0)
+    ) -> ManagerProcess:
+        """Return another manager process, with empty caches.
+
+        Args:
+            clock: Its own clock; None for the site's, which is also the database's.
+            clock_limit: The difference between both clocks above which it stops acting; zero for no limit.
+        """
         clock = clock or self.clock
         self.managers_so_far += 1
         name = f"manager-{self.managers_so_far}"
         plugins = self.make_plugins()
+        self.codecs.update(plugins)
         context = Context(
             store=self.store,
             clock=clock,
@@ -151,6 +164,7 @@ class Site(ABC):
             waker=Silent(),
             random=random.Random(self.managers_so_far),  # noqa: S311 - every run is the same
             new_id=self._new_id,
+            clock_guard=ClockGuard(clock, SharedClock(self.clock), clock_limit),
         )
         sender = OutboxSender(self.store, clock, self.sent, {})
         return ManagerProcess(
@@ -164,15 +178,15 @@ class Site(ABC):
         return str(uuid.UUID(int=self._ids.getrandbits(128), version=4))
 
     def kill(self) -> None:
-        """End the manager as it stands, and start another one."""
+        """Discard the manager in its present state, and start another one."""
         self.manager = self.new_manager()
 
     @contextmanager
     def trial(self) -> Iterator[None]:
-        """Mark the part of a story in which something is to go wrong.
+        """Mark the part of a story in which a fault is to strike.
 
         Raises:
-            NothingToStrike: It did not have so many steps.
+            NothingToStrike: It has fewer steps than the fault needs.
         """
         if self.arm is None:
             yield
@@ -183,10 +197,10 @@ class Site(ABC):
         if not self.has_struck():
             raise NothingToStrike
 
-    # What a lessee does. Requests whose answer got lost are made again, as clients do.
+    # Actions of a lessee. Requests whose answer was lost are repeated, as clients do.
 
     def request_lease(self, name: str, body: Mapping[str, object]) -> LeaseId:
-        """Create a lease of a name that is used once, and return its id."""
+        """Create a lease with a unique name, and return its id."""
         self._insist(
             lambda: self.manager.service.create_lease(LESSEE, body),
             lambda: any(each.name == name for each in self.leases()),
@@ -208,7 +222,7 @@ class Site(ABC):
         )
 
     def delete(self, lease_id: str) -> None:
-        """Have a lease deleted."""
+        """Delete a lease."""
         try:
             self._insist(
                 lambda: self.manager.service.delete_lease(LESSEE, lease_id),
@@ -218,7 +232,7 @@ class Site(ABC):
             return
 
     def request(self, act: Callable[[ManagerService], object], already: type[BlazarError]) -> None:
-        """Make any other request; *already* says that an earlier one, which seemed to fail, did not."""
+        """Make any other request; *already* is the error if an earlier attempt succeeded unnoticed."""
         for _ in range(5):
             try:
                 act(self.manager.service)
@@ -235,19 +249,19 @@ class Site(ABC):
     # Time.
 
     def instant(self, hours: float) -> datetime:
-        """Return the instant so many hours after the beginning."""
+        """Return the instant that is so many hours after the epoch."""
         return EPOCH + timedelta(hours=hours)
 
     def date(self, value: float | str) -> str:
-        """Return a date as requests write it, in hours or ``now``."""
+        """Return a date in the form of requests, from hours or ``now``."""
         return value if isinstance(value, str) else f"{self.instant(value):%Y-%m-%d %H:%M}"
 
     def jump(self, hours: float) -> None:
-        """Let time pass while no manager runs."""
+        """Advance the time while no manager runs."""
         self.clock.set(self.instant(hours))
 
     def run_until(self, hours: float) -> None:
-        """Let time pass, and work as it falls due."""
+        """Advance the time, and process work when it is due."""
         end = self.instant(hours)
         self.run_due()
         while (due := self.next_due()) is not None and due <= end:
@@ -256,7 +270,7 @@ class Site(ABC):
         self.clock.set(end)
 
     def run_due(self) -> None:
-        """Work on what is due now; whoever is killed meanwhile is replaced."""
+        """Process the work that is due now; a killed manager is replaced."""
         for _ in range(20):
             try:
                 passes = self.manager.reconciler.run_due(_BUSY)
@@ -265,29 +279,35 @@ class Site(ABC):
             except (Unavailable, ConcurrentUpdate):
                 continue
             else:
-                assert passes < _BUSY, f"busy without end at {self.clock.now()}"
+                assert passes < _BUSY, f"endless loop at {self.clock.now()}"
                 return
-        raise AssertionError("the manager does not get anywhere")
+        raise AssertionError("the manager makes no progress")
 
     def next_due(self) -> datetime | None:
-        """Return when something is to be done next: work, a claim to take over, or a message."""
+        """Return the next instant at which work, a takeover or a message is due; None if nothing is."""
         work, outbox = tables.work.c, tables.outbox.c
         first = sa.select(
             sa.select(sa.func.min(work.due_at)).where(work.claim_deadline.is_(None)).scalar_subquery(),
             sa.select(sa.func.min(work.claim_deadline)).scalar_subquery(),
-            sa.select(sa.func.min(outbox.due_at)).scalar_subquery(),
+            sa.select(sa.func.min(outbox.due_at)).where(outbox.failed_at.is_(None)).scalar_subquery(),
         )
         with self.engine.connect() as connection:
             instants = connection.execute(first).one()
         return min((each for each in instants if each is not None), default=None)
 
     def plan_chore(self, key: str = SWEEP) -> None:
-        """Have sweeps, or another chore, made from now on, as a manager does when it starts."""
+        """Schedule sweeps, or another periodic task, from now on, as a manager does when it starts."""
         with self.engine.begin() as connection:
             row = {"key": key, "due_at": self.clock.now(), "claim_number": 0, "attempts": 0}
             connection.execute(sa.insert(tables.work), [row])
 
-    # What is.
+    def plan_look(self, lease_id: str) -> None:
+        """Schedule a reconcile pass over a lease for this instant."""
+        with self.store.begin() as transaction:
+            transaction.work.schedule([lease_id], self.clock.now())
+            transaction.commit()
+
+    # Present state.
 
     def leases(self) -> tuple[Lease, ...]:
         """Return all leases."""
@@ -295,7 +315,7 @@ class Site(ABC):
             return transaction.leases.list()
 
     def lease(self, lease_id: str) -> Lease:
-        """Return a lease that exists."""
+        """Return a lease, which must exist."""
         with self.store.read() as transaction:
             found = transaction.leases.find(lease_id)
         assert found is not None
@@ -303,7 +323,7 @@ class Site(ABC):
 
     @property
     def counted(self) -> int:
-        """Return how many calls of the outside the managers have made."""
+        """Return the number of cloud calls that the managers have made."""
         return self.faults.seen
 
     def _count_updates(self, lease_id: str) -> int:
@@ -326,7 +346,7 @@ class Site(ABC):
 
 
 def empty_tables(engine: sa.Engine) -> None:
-    """Delete every row of a database; much cheaper than another one."""
+    """Delete all rows of a database; much faster than a new database."""
     with engine.begin() as connection:
         for table in reversed(tables.metadata.sorted_tables):
             connection.execute(sa.delete(table))
