@@ -1,4 +1,4 @@
-"""A resource plugin that is a distribution of its own, installed beside the service."""
+"""A resource plugin in a separate distribution, installed next to the service."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "plugin"
 SOURCES = {
     "blazar": (ROOT, ("pyproject.toml", "README.md", "LICENSE", "src")),
+    "client": (ROOT / "client", ("pyproject.toml", "README.md", "LICENSE", "src")),
     "licences": (EXAMPLE, ("pyproject.toml", "README.md", "src", "tests")),
 }
-"""What is copied, so that building leaves nothing in the working tree."""
+"""Files to copy, so that building leaves nothing in the working tree."""
 BUILT = shutil.ignore_patterns("*.egg-info", "__pycache__")
 INSTALL = ("install", "--quiet", "--no-input", "--no-deps", "--no-index", "--no-build-isolation")
 SUITE_SECONDS = 900
-STOCK = ("stock", "list")
+STOCK = ("discovery", "list")
 FAR = "9000-01-01 00:00"
 
 
@@ -32,13 +33,13 @@ FAR = "9000-01-01 00:00"
 def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with an environment, ``env``, in which the service and the plugin are installed.
 
-    The libraries come from the environment of this test; nothing that is installed there editable does.
+    Libraries come from the environment of this test, except those that are installed there as editable.
     """
     folder = tmp_path_factory.mktemp("elsewhere")
     venv.create(folder / "env", symlinks=True)
     python = folder / "env" / "bin" / "python"
     (own,) = (folder / "env").glob("lib/python*/site-packages")
-    # Only the path: what a .pth file in there says is not read.
+    # This adds only the path; .pth files in that folder are not read.
     (own / "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n")
     for name, (source, parts) in SOURCES.items():
         for part in parts:
@@ -86,7 +87,7 @@ def configuration(tmp_path: Path, endpoint: str) -> list[str]:
 
 
 def wish(seats: object, **keys: object) -> dict[str, object]:
-    """Return a request for a lease of licences that runs from now on."""
+    """Return a request for a lease of licences that starts now."""
     asked = {"resource_type": "software:licence", "product": "cad", "seats": seats, **keys}
     return {"name": "cad", "start_date": "now", "end_date": FAR, "reservations": [asked]}
 
@@ -123,7 +124,7 @@ def test_licences_are_reserved_over_http(
     def status(lease_url: str) -> str:
         return str(request(lease_url)[1]["lease"]["status"])
 
-    # The manager asks what is in stock when it starts.
+    # The manager runs discovery when it starts.
     assert wait_until(lambda: "is sound" in run("blazar.cmd.manage", *options, *STOCK, python=python).stdout)
     code, body = request(f"{url}/leases", "POST", wish(3))
     assert code == 201, body
@@ -132,7 +133,7 @@ def test_licences_are_reserved_over_http(
     assert granted() == [3]
 
     code, refusal = request(f"{url}/leases", "POST", wish(3))
-    assert (code, refusal["error_message"].partition(":")[0]) == (409, "Not enough seats available")
+    assert (code, refusal["error_message"].partition(":")[0]) == (400, "Not enough seats available")
     code, refusal = request(f"{url}/leases", "POST", wish("none"))
     assert (code, refusal["error_message"]) == (400, "seats: must be a whole number")
     assert request(f"{url}/os-hosts", "POST", {"name": "host-1"})[0] == 201
@@ -157,10 +158,53 @@ def test_licences_are_reserved_over_http(
     assert program.stop() == 0
 
 
+def test_dongles_are_registered_by_commands_of_the_plugin_and_reserved(
+    tmp_path: Path, python: str, ended_afterwards: Callable[[Any], Any]
+) -> None:
+    path = tmp_path / "blazar.conf"
+    path.write_text(
+        f"[database]\nconnection = sqlite:///{tmp_path}/blazar.sqlite\n"
+        "[manager]\nplugins = physical.host.plugin,hardware.dongle.plugin\ncloud = simulated\n"
+    )
+    program, url = start_standalone(tmp_path, "--config-file", str(path), python=python)
+    ended_afterwards(program)
+    service = ("--os-auth-type", "none", "--os-endpoint", url.removesuffix("/v1"))
+
+    def dongle(*words: str) -> Any:
+        return run("openstackclient.shell", *service, "reservation", "dongle", *words, python=python)
+
+    assert dongle("create", "D-1", "--product", "cad", "--drawer", "A3").returncode == 0
+    assert dongle("create", "D-1", "--product", "cad").returncode == 1
+    assert dongle("create", "D-2", "--product", "writer").returncode == 0
+    assert dongle("set", "D-2", "--drawer", "B1").stdout == "Updated dongle: D-2\n"
+    columns = ("-c", "name", "-c", "product", "-c", "drawer", "-f", "value")
+    assert dongle("list", *columns).stdout == "D-1 cad A3\nD-2 writer B1\n"
+
+    asked = {"resource_type": "hardware:dongle", "product": "cad"}
+    wish = {"name": "exam", "start_date": "now", "end_date": FAR, "reservations": [asked]}
+    code, body = request(f"{url}/leases", "POST", wish)
+    assert code == 201, body
+    lease_url = f"{url}/leases/{body['lease']['id']}"
+    assert wait_until(lambda: request(lease_url)[1]["lease"]["status"] == "ACTIVE"), program.log
+    code, refusal = request(f"{url}/leases", "POST", wish)
+    assert (code, refusal["error_message"].partition(":")[0]) == (400, "Not enough dongles available")
+    refused = dongle("delete", "D-1")
+    assert refused.returncode == 1
+    assert "D-1 is reserved, now or later, or is being cleaned" in refused.stderr
+    assert dongle("delete", "D-2").returncode == 0
+
+    assert request(lease_url, "DELETE") == (204, None)
+    assert wait_until(lambda: dongle("delete", "D-1").returncode == 0), program.log
+    assert request(f"{url}/dongles")[1] == {"dongles": []}
+    assert program.stop() == 0
+
+
 def test_a_plugin_that_cannot_use_its_options_stops_the_start_up(tmp_path: Path, python: str) -> None:
     options = configuration(tmp_path, "token = secret")
 
     done = run("blazar.cmd.standalone", "--state-dir", str(tmp_path), *options, python=python)
 
     assert done.returncode == 1
-    assert "software.licence.plugin could not be made: [software:licence] endpoint: is not set" in done.stderr
+    assert (
+        "software.licence.plugin could not be loaded: [software:licence] endpoint: is not set" in done.stderr
+    )

@@ -1,4 +1,4 @@
-"""The licence server on loopback, and what the contract suite has to know of the plugin."""
+"""The licence server on loopback, and the plugin's harness for the contract suite."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class Switchboard:
-    """A WSGI application that has the ledger of whichever test runs answer."""
+    """A WSGI application that passes requests to the ledger of the running test."""
 
     def __init__(self) -> None:
         self.ledger = Ledger()
@@ -38,7 +38,7 @@ SWITCHBOARD = Switchboard()
 
 @functools.cache
 def server_url() -> str:
-    """Return where the switchboard is served, on loopback, as long as the tests run."""
+    """Return the URL of the switchboard, which is served on loopback while the tests run."""
     server = make_server("127.0.0.1", 0, SWITCHBOARD, server_class=Server, handler_class=Quiet)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return f"http://127.0.0.1:{server.server_port}"
@@ -72,4 +72,4 @@ class LicenceHarness(Harness):
     def put_strangers(self, outside: Outside) -> None:
         until = (outside.clock.now() + timedelta(days=9)).isoformat()
         for number, name in enumerate(("by-hand", "blazar", "blazar:lab")):
-            self.ledger.put_grant(name, "office", "somebody", number, until)
+            self.ledger.put_grant(name, "office", "another-project", number, until)

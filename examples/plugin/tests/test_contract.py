@@ -1,4 +1,4 @@
-"""The plugin passes the suite that the service ships for authors."""
+"""The contract suite that the service provides for plugin authors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of reservations when pools are closed, revoked, or used by hand."""
+"""Reservations whose pools are closed, revoked, or used by hand."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from licences import LicenceHarness
 
-from blazar.reconcile.periodic.discovery import take_stock
 from blazar.db.engine import make_engine
 from blazar.db.schema import upgrade
 from blazar.domain.errors import CannotChange, Conflict
 from blazar.domain.lease import LeaseId
 from blazar.plugins.testing import Place
 from blazar.plugins.testing.site import LESSEE
+from blazar.reconcile.periodic.discovery import discover_resources
 
 
 @pytest.fixture
@@ -31,18 +31,18 @@ def harness_of(place: Place) -> LicenceHarness:
 
 
 def grants(place: Place) -> dict[str, int]:
-    """Return how many seats are granted to reservations, by pool."""
+    """Return the number of seats granted to reservations, by pool."""
     return {each["pool"]: each["seats"] for each in harness_of(place).ledger.list_grants("blazar:")}
 
 
 def set_pool(place: Place, name: str, seats: int, state: str = "open") -> None:
-    """Change a pool, and have the service see that."""
+    """Change a pool, and let the service discover the change."""
     harness_of(place).ledger.put_pool(name, "cad", seats, state, "says the test")
-    take_stock(place.manager.context, "operator")
+    discover_resources(place.manager.context, "operator")
 
 
 def use(place: Place, seats: int) -> None:
-    """Have somebody use seats of the only grant."""
+    """Use seats of the only grant."""
     (grant,) = harness_of(place).ledger.list_grants("blazar:")
     harness_of(place).ledger.use(grant["id"], "desk", seats)
 
@@ -81,7 +81,7 @@ def test_a_lease_that_runs_is_given_other_seats_for_those_revoked(place: Place) 
     place.run_until(1.7)
 
     assert grants(place) == {"site": 3}
-    assert place.lease(lease).is_degraded  # it lost what it had, and was given something else
+    assert place.lease(lease).is_degraded  # its seats were revoked and replaced
 
 
 def test_seats_that_are_in_use_are_not_moved(place: Place) -> None:
@@ -105,7 +105,7 @@ def test_a_closed_pool_goes_on_serving(place: Place) -> None:
     assert grants(place) == {"spare": 3}
 
 
-def test_an_extension_interrupts_nobody(place: Place) -> None:
+def test_an_extension_interrupts_no_users(place: Place) -> None:
     lease = active(place, 3)
     use(place, 2)
 
@@ -119,17 +119,17 @@ def test_an_extension_interrupts_nobody(place: Place) -> None:
 def test_a_pool_that_was_used_up_by_hand_is_replaced_at_the_start(place: Place) -> None:
     place.create("a", 1, 4, {"seats": 3})
     until = place.instant(9).isoformat()
-    harness_of(place).ledger.put_grant("by-hand", "spare", "somebody", 4, until)
+    harness_of(place).ledger.put_grant("by-hand", "spare", "another-project", 4, until)
 
     place.at(1.5)
 
     assert grants(place) == {"site": 3}
 
 
-def test_more_seats_are_waited_for_and_nobody_is_moved(place: Place) -> None:
+def test_more_seats_are_waited_for_and_no_users_are_moved(place: Place) -> None:
     lease = active(place, 3)
     until = place.instant(9).isoformat()
-    harness_of(place).ledger.put_grant("by-hand", "spare", "somebody", 2, until)
+    harness_of(place).ledger.put_grant("by-hand", "spare", "another-project", 2, until)
 
     place.change(lease, {"seats": 5})
     place.run_until(1.7)
@@ -140,7 +140,7 @@ def test_more_seats_are_waited_for_and_nobody_is_moved(place: Place) -> None:
     assert grants(place) == {"spare": 5}
 
 
-def test_an_active_reservation_gives_up_only_what_nobody_uses(place: Place) -> None:
+def test_an_active_reservation_releases_only_unused_seats(place: Place) -> None:
     lease = active(place, 5)
     use(place, 4)
 

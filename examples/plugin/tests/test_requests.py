@@ -1,4 +1,4 @@
-"""What a reservation of licences may ask for, and which pools it gets."""
+"""Requests for licences, and the choice of pools."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import pytest
 
 from blazar.domain.availability import Availability
 from blazar.domain.capacity import Share
-from blazar.domain.errors import CannotChange, Conflict, InvalidParameter, MissingParameter
+from blazar.domain.discovered import DiscoveredResource
+from blazar.domain.errors import CannotChange, InvalidParameter, MissingParameter, NotEnoughResources
 from blazar.domain.health import Diagnosis, Health
 from blazar.domain.interval import Interval
-from blazar.domain.stock import StockedResource
 from blazar.plugins.contract import Wish
 from blazar_licences.choice import SEAT, SEATS, choose_seats
 from blazar_licences.spec import LicenceSpec, decode_spec, encode_spec, parse_spec, revise_spec
@@ -20,18 +20,18 @@ from blazar_licences.spec import LicenceSpec, decode_spec, encode_spec, parse_sp
 START = datetime(2031, 1, 1, tzinfo=UTC)
 
 
-def pool(name: str, seats: int, product: str = "cad", **fields: Any) -> StockedResource:
+def pool(name: str, seats: int, product: str = "cad", **fields: Any) -> DiscoveredResource:
     facts = {"pool": name, "product": product}
-    return StockedResource(collection="licence", name=name, facts=facts, amounts={SEATS: seats}, **fields)
+    return DiscoveredResource(collection="licence", name=name, facts=facts, amounts={SEATS: seats}, **fields)
 
 
 SITE, SPARE = pool("site", 10), pool("spare", 5)
 
 
 def chosen(
-    seats: int, *pools: StockedResource, held: dict[str, int] | None = None, **wishes: Any
+    seats: int, *pools: DiscoveredResource, held: dict[str, int] | None = None, **wishes: Any
 ) -> dict[str, int]:
-    """Return how many seats come from which pool."""
+    """Return the chosen number of seats by pool."""
     pools = pools or (SITE, SPARE, pool("office", 3, "writer"))
     availability = Availability()
     for each in pools:
@@ -83,7 +83,9 @@ def test_small_pools_are_used_first_and_several_together() -> None:
 
 
 def test_what_is_lacking_is_said() -> None:
-    with pytest.raises(Conflict, match=r"16 asked for \(seats\), 15 of cad are free from 2031-01-01 00:00"):
+    with pytest.raises(
+        NotEnoughResources, match=r"16 asked for \(seats\), 15 of cad are free from 2031-01-01 00:00"
+    ):
         chosen(16)
 
 
@@ -105,7 +107,7 @@ def test_seats_in_use_stay_when_an_active_reservation_shrinks() -> None:
         shrunk(4, site=3, spare=2)
 
 
-def test_a_closed_pool_keeps_who_has_it_and_takes_nobody_else() -> None:
+def test_a_closed_pool_keeps_its_reservations_and_accepts_no_others() -> None:
     closed = pool("spare", 5, diagnosis=Diagnosis(health=Health.DISABLED, problem="audit"))
 
     assert chosen(3, SITE, closed) == {"site": 3}

@@ -32,7 +32,7 @@ def client() -> Iterator[HttpLicenceServer]:
 
 
 def ask(method: str, path: str, body: object = None) -> int:
-    """Return the status of an answer to somebody who is not Blazar."""
+    """Return the status of the response to a client other than Blazar."""
     return requests.request(method, f"{server_url()}/{path}", json=body, timeout=10).status_code
 
 
@@ -94,7 +94,7 @@ def test_seats_in_use_are_not_taken_away(client: HttpLicenceServer) -> None:
     client.put_grant(replace(GRANT, id="a", seats=1))
 
 
-def test_after_its_end_nobody_begins_to_use_a_grant(client: HttpLicenceServer) -> None:
+def test_a_grant_cannot_be_used_after_its_end(client: HttpLicenceServer) -> None:
     client.put_grant(replace(GRANT, id="a", until=NOW))
 
     assert ask("PUT", "grants/a/uses/desk", {"seats": 1}) == 409
@@ -119,13 +119,13 @@ def test_what_the_server_does_not_understand_it_refuses(path: str, body: object,
 def test_only_who_has_the_token_is_served(client: HttpLicenceServer) -> None:
     SWITCHBOARD.token = "secret"
 
-    with pytest.raises(CloudRefused, match="who you are"):
+    with pytest.raises(CloudRefused, match="token is missing"):
         client.list_pools()
     assert HttpLicenceServer(server_url(), "secret").list_pools()
 
 
 def test_a_server_that_does_not_answer_is_unavailable() -> None:
-    with pytest.raises(CloudUnavailable, match="does not answer"):
+    with pytest.raises(CloudUnavailable, match="does not respond"):
         HttpLicenceServer("http://127.0.0.1:1").list_pools()
 
 
@@ -154,7 +154,7 @@ def test_the_plugin_is_made_of_the_configuration(tmp_path: Path) -> None:
     plugin = make_plugin(Settings(), conf)
 
     assert isinstance(plugin, Licences)
-    assert [each.name for each in plugin.stock(None)] == ["site"]  # type: ignore[arg-type]
+    assert [each.name for each in plugin.discover(None)] == ["site"]  # type: ignore[arg-type]
 
 
 def test_without_an_endpoint_there_is_no_plugin(tmp_path: Path) -> None:

@@ -1,36 +1,36 @@
-"""Choosing pools: pure, over the facts and bookings of all of them."""
+"""Choice of pools: a pure function of the facts and bookings of all of them."""
 
 from __future__ import annotations
 
 from blazar.domain.availability import Availability
 from blazar.domain.capacity import Demand, Share
-from blazar.domain.errors import CannotChange, Conflict, InvalidParameter
+from blazar.domain.errors import CannotChange, InvalidParameter, NotEnoughResources
 from blazar.domain.lease import Holdings
 from blazar.domain.requirements import Condition, Operator, Requirement
 from blazar.plugins.contract import Wish
 from blazar_licences.spec import LicenceSpec
 
 SEATS = "SEATS"
-"""What a pool has an amount of."""
+"""The resource class of seats in a pool."""
 SEAT = Demand.of({SEATS: 1})
-"""What one seat takes of it."""
+"""The demand of one seat."""
 
 
 def choose_seats(wish: Wish[LicenceSpec], availability: Availability) -> Holdings:
-    """Return how many seats come from which pool.
+    """Return the number of seats to hold, by pool.
 
-    In order of preference: what the reservation has, then small pools before large ones. Seats of an active
-    reservation stay in their pools; when it shrinks, those in use do.
+    In order of preference: pools that the reservation holds, then small pools. Seats of an active reservation
+    stay in their pools; when it shrinks, those in use stay.
 
     Raises:
-        InvalidParameter: Nobody has a licence of the product.
-        Conflict: Fewer seats are free, or those of an active reservation are not.
-        CannotChange: More seats are in use than are asked for.
+        InvalidParameter: No pool has the product.
+        NotEnoughResources: Fewer seats are free, or those of an active reservation are not.
+        CannotChange: More seats are in use than requested.
     """
     spec, held = wish.spec, availability.mask_of(wish.held)
     of_product = availability.matching(Requirement((Condition("product", Operator.EQ, spec.product),)))
     if not of_product.any():
-        raise InvalidParameter("product", f"there is no licence of {spec.product}")
+        raise InvalidParameter("product", f"no pool has licences for {spec.product}")
     room = availability.room(
         SEAT,
         wish.window,
@@ -52,7 +52,7 @@ def choose_seats(wish: Wish[LicenceSpec], availability: Availability) -> Holding
             chosen[position] = chosen.get(position, 0) + more
             lacking -= more
     if lacking:
-        raise Conflict(
+        raise NotEnoughResources(
             f"Not enough seats available: {spec.seats} asked for (seats), {spec.seats - lacking} of"
             f" {spec.product} are free from {wish.window.start:%Y-%m-%d %H:%M}"
             f" to {wish.window.end:%Y-%m-%d %H:%M} UTC"
@@ -65,7 +65,7 @@ def choose_seats(wish: Wish[LicenceSpec], availability: Availability) -> Holding
 
 
 def _keep(wish: Wish[LicenceSpec], availability: Availability, free: dict[int, int]) -> dict[int, int]:
-    """Return what is kept of what is held, by position. Raises Conflict, CannotChange."""
+    """Return the held seats to keep, by position. Raises NotEnoughResources, CannotChange."""
     held = {
         position: share.slots
         for position in free
@@ -80,7 +80,9 @@ def _keep(wish: Wish[LicenceSpec], availability: Availability, free: dict[int, i
     if sum(needed.values()) > wish.spec.seats:
         raise CannotChange(f"seats: {sum(needed.values())} of the reservation are in use")
     if any(needed[each] > free[each] for each in held):
-        raise Conflict("Not enough seats available: seats in use are promised to others in the new period")
+        raise NotEnoughResources(
+            "Not enough seats available: seats in use are reserved for others in the new period"
+        )
     kept = {each: min(held[each], free[each]) for each in held}
     surplus = sum(kept.values()) - wish.spec.seats
     for position in reversed(list(kept)):

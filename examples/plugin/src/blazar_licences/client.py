@@ -1,4 +1,4 @@
-"""The licence server over HTTP, its answers as types, its refusals as the service's errors."""
+"""An HTTP client for the licence server; it returns typed values and raises the service's errors."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ERRORS: Mapping[int, type[CloudError]] = {404: CloudNotFound, 409: CloudConflic
 
 
 class HttpLicenceServer:
-    """Implements :class:`blazar_licences.port.LicenceServer`; may be used by several threads."""
+    """Implementation of :class:`blazar_licences.port.LicenceServer`; thread-safe."""
 
     def __init__(self, endpoint: str, token: str | None = None, timeout: timedelta = timedelta(seconds=10)):
         self._endpoint = endpoint
@@ -28,12 +28,12 @@ class HttpLicenceServer:
         return tuple(_read(_pool, each) for each in self._ask("GET", "pools")["pools"])
 
     def list_grants(self, prefix: str) -> tuple[Grant, ...]:
-        """Return the grants whose ids begin so."""
+        """Return the grants whose ids start with *prefix*."""
         found = self._ask("GET", f"grants?prefix={quote(prefix, safe='')}")["grants"]
         return tuple(_read(_grant, each) for each in found)
 
     def put_grant(self, grant: Grant) -> None:
-        """Make or change a grant."""
+        """Create or change a grant."""
         body = {
             "pool": grant.pool,
             "project_id": grant.project_id,
@@ -43,29 +43,29 @@ class HttpLicenceServer:
         self._ask("PUT", _path(grant.id), body)
 
     def put_notice(self, grant_id: str, at: datetime) -> None:
-        """Have a grant's users told that it ends."""
+        """Notify the users of a grant of its end."""
         self._ask("PUT", f"{_path(grant_id)}/notice", {"at": at.isoformat()})
 
     def delete_grant(self, grant_id: str) -> None:
-        """End a grant."""
+        """Delete a grant."""
         self._ask("DELETE", _path(grant_id))
 
     def _ask(self, method: str, path: str, body: object = None) -> Any:
-        """Return the JSON of an answer; raises as the port says."""
+        """Return the JSON body of a response. Raises as in the port."""
         url = f"{self._endpoint}/{path}"
         try:
             answer = requests.request(method, url, json=body, headers=self._headers, timeout=self._timeout)
         except requests.RequestException as error:
-            raise CloudUnavailable(f"the licence server does not answer: {error}") from error
+            raise CloudUnavailable(f"the licence server does not respond: {error}") from error
         if answer.status_code >= 400:
             kind = _ERRORS.get(
                 answer.status_code, CloudUnavailable if answer.status_code >= 500 else CloudRefused
             )
-            raise kind(f"the licence server says: {answer.text[:200] or answer.status_code}")
+            raise kind(f"the licence server answered: {answer.text[:200] or answer.status_code}")
         try:
             return answer.json() if answer.content else None
         except ValueError as error:
-            raise CloudUnavailable("the licence server does not answer in JSON") from error
+            raise CloudUnavailable("the licence server's response is not JSON") from error
 
 
 def _path(grant_id: str) -> str:
@@ -76,7 +76,7 @@ def _read(parse: Any, value: Any) -> Any:
     try:
         return parse(value)
     except (KeyError, TypeError, ValueError) as error:
-        raise CloudUnavailable(f"the licence server's answer makes no sense: {error!r}") from error
+        raise CloudUnavailable(f"the licence server's response is invalid: {error!r}") from error
 
 
 def _pool(value: Mapping[str, Any]) -> Pool:

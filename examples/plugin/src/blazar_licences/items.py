@@ -1,4 +1,4 @@
-"""What exists at the licence server for a reservation, piece by piece, and what was seen of it."""
+"""The items of a licence reservation, and the result of observing them."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ _MARK = "blazar:"
 
 
 class Kind(IntEnum):
-    """What exists for a reservation in each of its pools, in the order in which it is made."""
+    """The kinds of items that exist in each pool of a reservation, in the order of making."""
 
     GRANT = 0
-    """The project has seats at all."""
+    """The project has a grant."""
     TERMS = 1
-    """How many, and until when. They change while the grant exists, so they are an item of their own."""
+    """The number of seats and the end. Both can change while the grant exists, so they are separate."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class LicenceItem:
-    """One item. ``scope`` is the resource; seats and end are those of the terms."""
+    """One item; ``scope`` is the resource; ``seats`` and ``until`` are set only for the terms."""
 
     kind: Kind
     scope: str
@@ -34,30 +34,30 @@ class LicenceItem:
 
     @property
     def rank(self) -> int:
-        """Return the place in the order of making."""
+        """Return the position in the order of making."""
         return int(self.kind)
 
 
 @dataclass(slots=True, kw_only=True)
 class LicencesSeen:
-    """What the server showed; a step that makes or changes a grant notes it here."""
+    """The state of the server; a step that creates or changes a grant records it here."""
 
     grants: dict[str, Grant] = field(default_factory=dict)
-    """The reservation's, by scope."""
+    """The reservation's grants, by scope."""
     items: frozenset[LicenceItem] = frozenset()
     notes: Mapping[str, object] = field(default_factory=dict)
 
 
 def grant_id(reservation_id: ReservationId, pool: str) -> str:
-    """Return the id of a reservation's grant: our mark, the reservation, the pool."""
+    """Return the id of a reservation's grant: the plugin's mark, the reservation, the pool."""
     return f"{_MARK}{reservation_id}:{pool}"
 
 
 def prefix_of(reservation_id: ReservationId | None = None) -> str:
-    """Return what the ids of a reservation's grants begin with, or, for None, those of all of ours."""
+    """Return the prefix of the ids of a reservation's grants, or, for None, of all of the plugin's grants."""
     return _MARK if reservation_id is None else grant_id(reservation_id, "")
 
 
 def owner_of(grant: Grant) -> ReservationId:
-    """Return the reservation that the id of one of our grants names."""
+    """Return the reservation that is named in the id of one of the plugin's grants."""
     return ReservationId(grant.id.removeprefix(_MARK).partition(":")[0])

@@ -10,14 +10,14 @@ from oslo_config import cfg
 GROUP = "software:licence"
 OPTIONS: list[cfg.Opt] = [
     cfg.URIOpt("endpoint", schemes=["http", "https"], help="URL of the licence server; there is no default."),
-    cfg.StrOpt("token", secret=True, help="What the licence server knows Blazar by; none if it is not set."),
-    cfg.IntOpt("timeout_seconds", default=10, min=1, help="Seconds that an answer may take."),
+    cfg.StrOpt("token", secret=True, help="Token for the licence server; none by default."),
+    cfg.IntOpt("timeout_seconds", default=10, min=1, help="Timeout of a request, in seconds."),
 ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LicenceOptions:
-    """The options, read once."""
+    """The values of the options."""
 
     endpoint: str
     token: str | None
@@ -33,7 +33,7 @@ def read_options(conf: cfg.ConfigOpts) -> LicenceOptions:
     """Register the options and return their values.
 
     Raises:
-        ValueError: One is missing; the message names it.
+        ValueError: A required option is missing; the message names it.
     """
     conf.register_opts(OPTIONS, group=GROUP)
     group = conf[GROUP]

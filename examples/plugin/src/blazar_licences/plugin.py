@@ -1,7 +1,7 @@
-"""``software:licence`` as a resource plugin: which grants should exist, and how one comes and goes.
+"""The resource plugin for ``software:licence``.
 
-A pool of the licence server is a resource, of which reservations hold seats. When a lease starts, its
-project is granted its seats at the server; when it ends, the grant ends.
+A pool of the licence server is a resource; reservations hold seats of it. When a lease starts, the server
+grants the seats to its project; when the lease ends, the grant is deleted.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, ClassVar
 from oslo_config.cfg import ConfigOpts
 
 from blazar.domain.availability import Availability
+from blazar.domain.discovered import DiscoveredResource
 from blazar.domain.errors import CannotChange, CloudConflict, CloudNotFound
-from blazar.domain.health import SOUND, Diagnosis, Health
-from blazar.domain.lease import Holdings, ReservationId, ResourceId
+from blazar.domain.health import HEALTHY, Diagnosis, Health
+from blazar.domain.lease import Holdings, ResourceId
 from blazar.domain.lifecycle import Phase
-from blazar.domain.stock import StockedResource
+from blazar.domain.quotas import QuotaUnit
 from blazar.plugins.base import Plugin
 from blazar.plugins.contract import (
     Assignment,
@@ -30,6 +31,7 @@ from blazar.plugins.contract import (
     Waiting,
     Wish,
 )
+from blazar.plugins.leftovers import LeftoverKind, Sweep
 from blazar.ports.cloud import Cloud
 from blazar.settings import Settings
 from blazar_licences.choice import SEATS, choose_seats
@@ -44,10 +46,11 @@ _HEALTH = {PoolState.CLOSED: Health.DISABLED, PoolState.REVOKED: Health.FAILED}
 
 
 class Licences(Plugin[LicenceSpec]):
-    """The plugin. Of the cloud it needs nothing: it has the licence server."""
+    """The plugin. It uses only the licence server, and no service of the cloud."""
 
     resource_type: ClassVar[str] = "software:licence"
     collection: ClassVar[str] = "licence"
+    quota_unit: ClassVar[QuotaUnit] = QuotaUnit(name="seat")
 
     def __init__(self, server: LicenceServer) -> None:
         self._server = server
@@ -57,7 +60,7 @@ class Licences(Plugin[LicenceSpec]):
         return parse_spec(body)
 
     def revise(self, spec: LicenceSpec, changes: JsonObject, *, is_active: bool) -> LicenceSpec:
-        """Return the spec with the keys of an update; what is in use is for the choice to keep."""
+        """Return the spec with the keys of an update; :meth:`choose` keeps the seats that are in use."""
         return revise_spec(spec, changes)
 
     def encode(self, spec: LicenceSpec) -> JsonObject:
@@ -65,15 +68,15 @@ class Licences(Plugin[LicenceSpec]):
         return encode_spec(spec)
 
     def decode(self, stored: JsonObject) -> LicenceSpec:
-        """Return the spec that was stored."""
+        """Return the spec from its stored form."""
         return decode_spec(stored)
 
-    def stock(self, cloud: Cloud) -> Sequence[StockedResource]:
+    def discover(self, cloud: Cloud) -> Sequence[DiscoveredResource]:
         """Return the pools."""
-        return [_stocked(each) for each in self._server.list_pools()]
+        return [_as_resource(each) for each in self._server.list_pools()]
 
     def choose(self, wish: Wish[LicenceSpec], availability: Availability) -> Holdings:
-        """Return how many seats come from which pool."""
+        """Return the number of seats to hold, by pool."""
         return choose_seats(wish, availability)
 
     def wanted(self, assignment: Assignment[LicenceSpec], phase: Phase) -> frozenset[LicenceItem]:
@@ -88,7 +91,7 @@ class Licences(Plugin[LicenceSpec]):
         return frozenset(items)
 
     def observe(self, cloud: Cloud, assignment: Assignment[LicenceSpec], phase: Phase) -> LicencesSeen:
-        """Return what exists, also in pools that the reservation holds no more: one request."""
+        """Return the items that exist, also in pools that the reservation no longer holds; one request."""
         found = self._server.list_grants(prefix_of(assignment.reservation_id))
         grants: dict[str, Grant] = {_resource_id(each.pool): each for each in found}
         items = frozenset(
@@ -104,14 +107,14 @@ class Licences(Plugin[LicenceSpec]):
     def make(
         self, cloud: Cloud, assignment: Assignment[LicenceSpec], item: LicenceItem, seen: LicencesSeen
     ) -> Outcome:
-        """Make a grant, or change its terms: one request, which has the same effect when repeated."""
+        """Create a grant, or change its terms, with one request that can be repeated."""
         wished = self._grant_for(assignment, item)
         if seen.grants.get(item.scope) == wished:
-            return Done()  # the step before has made it with its terms
+            return Done()  # the step for the grant has set its terms
         try:
             self._server.put_grant(wished)
         except CloudConflict as error:
-            # Somebody was granted seats by hand. Another pool may serve; but nobody is moved who has some.
+            # An operator granted seats by hand. Use another pool, but do not move seats granted before.
             is_new = item.scope not in seen.grants
             return Unusable(error.message) if is_new else Waiting(_RETRY, error.message)
         except CloudNotFound as error:
@@ -122,9 +125,9 @@ class Licences(Plugin[LicenceSpec]):
     def remove(
         self, cloud: Cloud, assignment: Assignment[LicenceSpec], item: LicenceItem, seen: LicencesSeen
     ) -> Outcome:
-        """End a grant."""
+        """Delete a grant."""
         if item.kind is Kind.TERMS:
-            return Done()  # others take their place, or they go with the grant
+            return Done()  # replaced by new terms, or deleted with the grant
         try:
             self._server.delete_grant(grant_id(assignment.reservation_id, item.pool))
         except CloudNotFound:
@@ -134,17 +137,17 @@ class Licences(Plugin[LicenceSpec]):
     def count_in_use(
         self, cloud: Cloud, assignment: Assignment[LicenceSpec], before: LicenceSpec
     ) -> Mapping[ResourceId, int]:
-        """Return how many seats of each pool are in use, if the reservation is to shrink; else nothing."""
+        """Return the seats in use by pool if the reservation is to shrink; otherwise nothing."""
         if assignment.spec.seats >= before.seats:
             return {}
         found = self._server.list_grants(prefix_of(assignment.reservation_id))
         return {_resource_id(each.pool): each.in_use for each in found}
 
-    def give_up(self, cloud: Cloud, assignment: Assignment[LicenceSpec], kept: Holdings) -> None:
-        """Take seats away that the reservation is to hold no more.
+    def release(self, cloud: Cloud, assignment: Assignment[LicenceSpec], kept: Holdings) -> None:
+        """Take away the seats that the reservation no longer holds.
 
         Raises:
-            CannotChange: The server says that somebody uses them.
+            CannotChange: The server refuses, because they are in use.
         """
         for each in self._server.list_grants(prefix_of(assignment.reservation_id)):
             share = kept.get(_resource_id(each.pool))
@@ -156,22 +159,18 @@ class Licences(Plugin[LicenceSpec]):
                     raise CannotChange(f"seats: {error.message}") from error
 
     def before_end(self, cloud: Cloud, assignment: Assignment[LicenceSpec], due: datetime) -> Outcome:
-        """Have the users of the seats told that these end."""
+        """Notify the users of the seats of the end."""
         for each in self._server.list_grants(prefix_of(assignment.reservation_id)):
             if each.notice != due:
                 self._server.put_notice(each.id, due)
         return Done()
 
-    def find_leftovers(self, cloud: Cloud) -> Mapping[str, ReservationId]:
-        """Return all grants that bear our mark."""
-        return {each.id: owner_of(each) for each in self._server.list_grants(prefix_of())}
-
-    def remove_leftover(self, cloud: Cloud, name: str) -> None:
-        """End a grant. Raises CloudNotFound."""
-        self._server.delete_grant(name)
+    def leftover_kinds(self, sweep: Sweep) -> tuple[LeftoverKind, ...]:
+        """Return grants."""
+        return (LeftoverGrants(self._server),)
 
     def _grant_for(self, assignment: Assignment[LicenceSpec], item: LicenceItem) -> Grant:
-        """Return the grant that an item is of, with the terms that it should have."""
+        """Return the grant of an item, with the terms that it should have."""
         shares = {each.id: each.share for each in assignment.resources}
         share = shares[ResourceId(item.scope)]
         return Grant(
@@ -183,26 +182,44 @@ class Licences(Plugin[LicenceSpec]):
         )
 
 
-def _stocked(pool: Pool) -> StockedResource:
+class LeftoverGrants:
+    """Grants that have the plugin's mark."""
+
+    name: ClassVar[str] = "grant"
+
+    def __init__(self, server: LicenceServer) -> None:
+        self._server = server
+
+    def candidates(self) -> Mapping[str, str | None]:
+        """Return the owners of all grants that have the plugin's mark, by grant."""
+        return {each.id: owner_of(each) for each in self._server.list_grants(prefix_of())}
+
+    def remove(self, name: str) -> bool:
+        """Delete a grant. Raises CloudNotFound."""
+        self._server.delete_grant(name)
+        return True
+
+
+def _as_resource(pool: Pool) -> DiscoveredResource:
     health = _HEALTH.get(pool.state)
-    return StockedResource(
+    return DiscoveredResource(
         collection=Licences.collection,
         name=pool.name,
         facts={"pool": pool.name, "product": pool.product},
         amounts={SEATS: pool.seats},
-        diagnosis=Diagnosis(health=health, problem=pool.note or pool.state) if health else SOUND,
+        diagnosis=Diagnosis(health=health, problem=pool.note or pool.state) if health else HEALTHY,
     )
 
 
 def _resource_id(pool: str) -> ResourceId:
-    return StockedResource(collection=Licences.collection, name=pool).id
+    return DiscoveredResource(collection=Licences.collection, name=pool).id
 
 
 def make_plugin(settings: Settings, conf: ConfigOpts) -> Licences:
-    """Return the plugin; the entry point ``software.licence.plugin``.
+    """Return the plugin; the target of the entry point ``software.licence.plugin``.
 
     Raises:
-        ValueError: An option cannot be used; the message names it.
+        ValueError: An option is invalid or missing; the message names it.
     """
     options = read_options(conf)
     return Licences(HttpLicenceServer(options.endpoint, options.token, options.timeout))

@@ -1,4 +1,4 @@
-"""What is wanted of a licence server."""
+"""Port: the licence server."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from typing import Protocol
 
 
 class PoolState(StrEnum):
-    """What may be done with a pool."""
+    """The operations that a pool allows."""
 
     OPEN = "open"
     CLOSED = "closed"
-    """No new grants; who has one keeps it."""
+    """No new grants; existing ones are kept."""
     REVOKED = "revoked"
-    """Its grants are worth nothing."""
+    """Its grants are invalid."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pool:
-    """So many seats of one product, as they were bought."""
+    """A number of seats of one product that were bought together."""
 
     name: str
     product: str
     seats: int
     state: PoolState = PoolState.OPEN
     note: str = ""
-    """Why it is not open."""
+    """The reason that it is not open."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,35 +35,35 @@ class Grant:
     """Seats of a pool that one project may use until an instant."""
 
     id: str
-    """Chosen by whoever makes it."""
+    """Chosen by the client."""
     pool: str
     project_id: str
     seats: int
     until: datetime
     in_use: int = 0
     notice: datetime | None = None
-    """When its users are told, or were told, that it ends."""
+    """The instant of the end of which its users are notified, or were."""
 
 
 class LicenceServer(Protocol):
-    """One request each; any of them may raise CloudUnavailable or CloudRefused."""
+    """The requests that the plugin uses; each may raise CloudUnavailable or CloudRefused."""
 
     def list_pools(self) -> tuple[Pool, ...]:
         """Return all pools."""
 
     def list_grants(self, prefix: str) -> tuple[Grant, ...]:
-        """Return the grants whose ids begin so."""
+        """Return the grants whose ids start with *prefix*."""
 
     def put_grant(self, grant: Grant) -> None:
-        """Make a grant, or change its seats and its end; a notice is forgotten.
+        """Create a grant, or change its seats and its end; this deletes its notice.
 
         Raises:
-            CloudNotFound: There is no such pool.
-            CloudConflict: It has not so many seats left, or more of the grant's seats are in use.
+            CloudNotFound: The pool does not exist.
+            CloudConflict: The pool has too few seats left, or more of the grant's seats are in use.
         """
 
     def put_notice(self, grant_id: str, at: datetime) -> None:
-        """Have a grant's users told that it ends. Raises CloudNotFound."""
+        """Notify the users of a grant of its end. Raises CloudNotFound."""
 
     def delete_grant(self, grant_id: str) -> None:
-        """End a grant; seats in use come back. Raises CloudNotFound."""
+        """Delete a grant; seats in use become free. Raises CloudNotFound."""

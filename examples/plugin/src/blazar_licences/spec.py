@@ -1,4 +1,4 @@
-"""What a ``software:licence`` reservation asks for, and how requests and the store write it."""
+"""The spec of a ``software:licence`` reservation, in requests, responses and the store."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LONGEST_PRODUCT = 80
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LicenceSpec:
-    """How many seats of a product; and, once they exist, the ids of the grants that have them."""
+    """A product, the number of seats, and the ids of the grants once they exist."""
 
     product: str
     seats: int
@@ -24,7 +24,7 @@ def parse_spec(body: Mapping[str, object]) -> LicenceSpec:
     """Return the spec of a new reservation.
 
     Raises:
-        MissingParameter, InvalidParameter: Naming the key.
+        MissingParameter, InvalidParameter: A key is missing or invalid.
     """
     missing = [key for key in ("product", "seats") if body.get(key) is None]
     if missing:
@@ -36,7 +36,7 @@ def revise_spec(spec: LicenceSpec, changes: Mapping[str, object]) -> LicenceSpec
     """Return *spec* with the keys of an update; the product is fixed.
 
     Raises:
-        InvalidParameter: Naming the key.
+        InvalidParameter: A key is invalid or fixed.
     """
     if "product" in changes and changes["product"] != spec.product:
         raise InvalidParameter("product", "cannot be changed")
@@ -44,12 +44,12 @@ def revise_spec(spec: LicenceSpec, changes: Mapping[str, object]) -> LicenceSpec
 
 
 def encode_spec(spec: LicenceSpec) -> Mapping[str, object]:
-    """Return the spec as the REST API and the store write it."""
+    """Return the spec in the form of the REST API and the store."""
     return {"product": spec.product, "seats": spec.seats, "grants": list(spec.grants)}
 
 
 def decode_spec(stored: Mapping[str, object]) -> LicenceSpec:
-    """Return the spec that :func:`encode_spec` wrote."""
+    """Return the spec from its stored form."""
     grants = stored.get("grants")
     assert isinstance(grants, list)
     return replace(parse_spec(stored), grants=tuple(grants))

@@ -1,1 +1,1 @@
-"""A small licence server: pools of seats, grants to projects, and who uses what."""
+"""A small licence server: pools of seats, grants to projects, and seats in use."""

@@ -13,23 +13,23 @@ from blazar_licences.server.ledger import Ledger
 
 
 class Server(ThreadingMixIn, WSGIServer):
-    """One thread for each request."""
+    """A server with one thread for each request."""
 
     daemon_threads = True
 
 
 class Quiet(WSGIRequestHandler):
-    """Logs nothing."""
+    """A request handler without a log."""
 
     def log_message(self, *args: Any) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 def main() -> None:
-    """Run until it is interrupted."""
+    """Run until interrupted."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--host", default="127.0.0.1")
-    parser.add_argument("--port", type=int, default=8950, help="0 for any free one")
+    parser.add_argument("--port", type=int, default=8950, help="0 for any free port")
     parser.add_argument("--database", default=":memory:", help="SQLite file; in memory by default")
     parser.add_argument("--pool", action="append", default=[], metavar="NAME=PRODUCT:SEATS")
     options = parser.parse_args()
@@ -40,7 +40,7 @@ def main() -> None:
         ledger.put_pool(name, product, int(seats), "open", "")
     service = LicenceService(ledger, os.environ.get("LICENCE_SERVER_TOKEN"))
     with make_server(options.host, options.port, service, server_class=Server, handler_class=Quiet) as server:
-        print(f"licences are at http://{options.host}:{server.server_port}", flush=True)
+        print(f"serving licences at http://{options.host}:{server.server_port}", flush=True)
         server.serve_forever()
 
 

@@ -1,12 +1,12 @@
-"""The ledger over HTTP, in JSON.
+"""The HTTP API of the ledger, in JSON.
 
 ======================================  ==========================================================
 ``GET /pools``                          all pools
-``PUT, DELETE /pools/<name>``           an operator buys seats, closes or revokes a pool
-``GET /grants?prefix=<text>``           grants whose ids begin so
-``PUT, DELETE /grants/<id>``            who has how many seats until when
-``PUT /grants/<id>/notice``             its users are told that it ends
-``PUT /grants/<id>/uses/<client>``      a program takes seats, or, with 0, gives them back
+``PUT, DELETE /pools/<name>``           add, change, close, revoke or delete a pool
+``GET /grants?prefix=<text>``           grants whose ids start with the text
+``PUT, DELETE /grants/<id>``            set a grant's project, seats and end, or delete it
+``PUT /grants/<id>/notice``             notify its users of its end
+``PUT /grants/<id>/uses/<client>``      set the seats that a program uses; 0 for none
 ======================================  ==========================================================
 """
 
@@ -26,27 +26,19 @@ from blazar_licences.server.ledger import Impossible, Ledger, Unknown
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIEnvironment
 
-_REASONS = {
-    200: "OK",
-    204: "No Content",
-    400: "Bad Request",
-    401: "Unauthorized",
-    404: "Not Found",
-    409: "Conflict",
-}
 _NAME = re.compile(r"[\w.-]{1,100}")
 _STATES = ("open", "closed", "revoked")
 
 
 class LicenceService:
-    """A WSGI application."""
+    """A WSGI application for the ledger."""
 
     def __init__(self, ledger: Ledger, token: str | None = None) -> None:
         self._ledger = ledger
         self._token = token
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        """Answer a request."""
+        """Serve one request."""
         status, answer = self._answer(environ)
         content = answer.encode() if isinstance(answer, str) else json.dumps(answer).encode()
         kind = "text/plain" if isinstance(answer, str) else "application/json"
@@ -57,11 +49,11 @@ class LicenceService:
     def _answer(self, environ: WSGIEnvironment) -> tuple[int, object]:
         given = environ.get("HTTP_AUTHORIZATION", "")
         if self._token and not hmac.compare_digest(given.encode(), f"Bearer {self._token}".encode()):
-            return 401, "say who you are"
+            return 401, "the token is missing or wrong"
         try:
             found = self._serve(environ)
         except (KeyError, TypeError, ValueError) as error:
-            return 400, f"this makes no sense: {error}"
+            return 400, f"invalid request: {error}"
         except Unknown as error:
             return 404, str(error)
         except Impossible as error:
@@ -83,7 +75,7 @@ class LicenceService:
             case "PUT", _:
                 self._put(path, _body(environ))
             case _:
-                raise Unknown(f"nobody serves {method} {environ['PATH_INFO']}")
+                raise Unknown(f"unknown method or path: {method} {environ['PATH_INFO']}")
         return None
 
     def _put(self, path: list[str], body: Mapping[str, Any]) -> None:
@@ -103,7 +95,7 @@ class LicenceService:
             case ["grants", grant_id, "uses", client]:
                 self._ledger.use(grant_id, client, _count(body))
             case _:
-                raise Unknown("nobody serves this")
+                raise Unknown("unknown path")
 
 
 def _body(environ: WSGIEnvironment) -> Mapping[str, Any]:
@@ -116,12 +108,12 @@ def _body(environ: WSGIEnvironment) -> Mapping[str, Any]:
 def _count(body: Mapping[str, Any]) -> int:
     seats = body["seats"]
     if not isinstance(seats, int) or isinstance(seats, bool) or seats < 0:
-        raise ValueError("seats: must be a whole number from 0")
+        raise ValueError("seats: must be a whole number, 0 or above")
     return seats
 
 
 def _instant(value: Any) -> str:
     instant = datetime.fromisoformat(value)
     if instant.utcoffset() is None:
-        raise ValueError(f"{value}: must have an offset")
+        raise ValueError(f"{value}: must have a UTC offset")
     return instant.isoformat()

@@ -25,19 +25,19 @@ Row = Mapping[str, Any]
 
 
 class Unknown(Exception):
-    """There is no such thing; 404."""
+    """The object does not exist; 404."""
 
 
 class Impossible(Exception):
-    """The state of things forbids it; 409."""
+    """The present state does not allow the operation; 409."""
 
 
 def _now() -> datetime:
-    return datetime.now(UTC)  # noqa: TID251 - nobody hands it a clock
+    return datetime.now(UTC)  # noqa: TID251 - it has no clock of the service
 
 
 class Ledger:
-    """What the server knows. Every method is one transaction, and a second time it changes nothing."""
+    """Pools, grants and uses. Every method is one transaction and can be repeated without effect."""
 
     def __init__(self, path: str = ":memory:", now: Callable[[], datetime] = _now) -> None:
         self._now = now
@@ -47,7 +47,7 @@ class Ledger:
         self._connection.executescript(_SCHEMA)
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database."""
         self._connection.close()
 
     def list_pools(self) -> list[Row]:
@@ -56,7 +56,7 @@ class Ledger:
             return [dict(each) for each in cursor.execute("SELECT * FROM pools ORDER BY name")]
 
     def put_pool(self, name: str, product: str, seats: int, state: str, note: str) -> None:
-        """Add a pool, or change it; grants stay, even if there are more than it has seats now."""
+        """Add or change a pool; its grants are kept, even if they have more seats than the pool."""
         with self._transaction() as cursor:
             cursor.execute(
                 "INSERT OR REPLACE INTO pools VALUES (?, ?, ?, ?, ?)", (name, product, seats, state, note)
@@ -73,13 +73,13 @@ class Ledger:
                 raise Unknown(f"there is no pool {name}")
 
     def list_grants(self, prefix: str) -> list[Row]:
-        """Return the grants whose ids begin so, each with the number of its seats in use."""
+        """Return the grants whose ids start with *prefix*, each with the number of its seats in use."""
         with self._transaction() as cursor:
             query = f"SELECT *, {_IN_USE} AS in_use FROM grants WHERE substr(id, 1, ?) = ? ORDER BY id"
             return [dict(each) for each in cursor.execute(query, (len(prefix), prefix))]
 
     def put_grant(self, grant_id: str, pool: str, project_id: str, seats: int, until: str) -> None:
-        """Make a grant, or change its terms. Raises Unknown, Impossible."""
+        """Create a grant, or change its terms. Raises Unknown, Impossible."""
         with self._transaction() as cursor:
             found = cursor.execute("SELECT * FROM pools WHERE name = ?", (pool,)).fetchone()
             if found is None:
@@ -87,7 +87,7 @@ class Ledger:
             query = f"SELECT *, {_IN_USE} AS in_use FROM grants WHERE id = ?"
             before = cursor.execute(query, (grant_id,)).fetchone()
             if before and (before["pool"], before["project_id"]) != (pool, project_id):
-                raise Impossible(f"grant {grant_id} is of another pool, or of another project")
+                raise Impossible(f"grant {grant_id} belongs to another pool or project")
             if before and before["in_use"] > seats:
                 raise Impossible(f"{before['in_use']} seats of grant {grant_id} are in use")
             (others,) = cursor.execute(
@@ -102,20 +102,20 @@ class Ledger:
             )
 
     def put_notice(self, grant_id: str, at: str) -> None:
-        """Have the users of a grant told that it ends. Raises Unknown."""
+        """Notify the users of a grant of its end. Raises Unknown."""
         with self._transaction() as cursor:
             if not cursor.execute("UPDATE grants SET notice = ? WHERE id = ?", (at, grant_id)).rowcount:
                 raise Unknown(f"there is no grant {grant_id}")
 
     def delete_grant(self, grant_id: str) -> None:
-        """End a grant, whoever uses it. Raises Unknown."""
+        """Delete a grant, even if it is in use. Raises Unknown."""
         with self._transaction() as cursor:
             cursor.execute("DELETE FROM uses WHERE grant_id = ?", (grant_id,))
             if not cursor.execute("DELETE FROM grants WHERE id = ?", (grant_id,)).rowcount:
                 raise Unknown(f"there is no grant {grant_id}")
 
     def use(self, grant_id: str, client: str, seats: int) -> None:
-        """Have a client use so many seats of a grant; 0 for none any more. Raises Unknown, Impossible."""
+        """Set the number of seats that a client uses; 0 for none. Raises Unknown, Impossible."""
         with self._transaction() as cursor:
             query = (
                 "SELECT grants.seats, until, state FROM grants JOIN pools ON name = pool WHERE grants.id = ?"
