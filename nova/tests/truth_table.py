@@ -41,7 +41,7 @@ Host = tuple[Membership, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
-    """What a user asks for; ``hint`` is as the user writes it: one id, a list of ids, or nothing."""
+    """A user's request; ``hint`` is as the user writes it: one id, a list of ids, or nothing."""
 
     project_id: str | None
     hint: str | list[str] | None = None

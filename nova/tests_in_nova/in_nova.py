@@ -1,4 +1,4 @@
-"""What the tests share: Nova's own host manager without its databases, and Nova's objects."""
+"""Common fixtures: Nova's own host manager without its databases, and Nova's objects."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def request_spec(server: Server, *, hints: Mapping[str, Any] | None = None) -> A
         instance_group=None,
         availability_zone=None,
         project_id=server.project_id,
-        user_id="somebody",
+        user_id="lessee",
     )
     spec.project_id = server.project_id
     return objects.RequestSpec.obj_from_primitive(spec.obj_to_primitive())

@@ -1,4 +1,4 @@
-"""What Nova's scheduler does with the filter: loading, options, and requests of every kind."""
+"""The filter inside Nova's scheduler: loading, options, and requests of every kind."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-__version__ = "0.1.0"
+__version__ = "19.0.0"
 
 
 class _NoEventlet:

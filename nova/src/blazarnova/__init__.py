@@ -1,1 +1,1 @@
-"""What Blazar adds to Nova's scheduler."""
+"""Blazar's filter for Nova's scheduler."""
