@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+import yaml
+from reno.config import Config
+
 ROOT = Path(__file__).resolve().parents[1]
+NOTES = sorted((ROOT / "releasenotes" / "notes").iterdir())
 
 
 def test_it_builds_without_warnings(tmp_path: Path) -> None:
@@ -23,3 +29,23 @@ def test_it_builds_without_warnings(tmp_path: Path) -> None:
     pages = {path.relative_to(ROOT / "doc").with_suffix(".html") for path in (ROOT / "doc").rglob("*.md")}
     made = {path.relative_to(tmp_path / "html") for path in (tmp_path / "html").rglob("*.html")}
     assert pages - made == set()
+
+
+@pytest.mark.parametrize("path", NOTES, ids=lambda path: path.stem)
+def test_a_release_note_is_what_reno_reads(path: Path) -> None:
+    config = Config(str(ROOT))
+    prelude = config.prelude_section_name
+
+    note = yaml.safe_load(path.read_text())
+
+    assert re.fullmatch(r"[a-z0-9-]+-[0-9a-f]{16}\.yaml", path.name)
+    assert set(note) <= {prelude, *(each.name for each in config.sections)}
+    assert isinstance(note.get(prelude, ""), str)
+    items = [item for section in note.keys() - {prelude} for item in note[section]]
+    assert {type(item) for item in items} <= {str}
+
+
+def test_release_notes_have_different_ids() -> None:
+    ids = [path.stem.rpartition("-")[2] for path in NOTES]
+
+    assert len(set(ids)) == len(ids) > 0

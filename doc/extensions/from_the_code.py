@@ -42,7 +42,7 @@ class OpenApi(SphinxDirective):
 
 
 class CommandHelp(SphinxDirective):
-    """What a program, or one of its sub-commands, prints when it is asked for help."""
+    """Insert the help text of a program or one of its sub-commands."""
 
     required_arguments = 1
     final_argument_whitespace = True
