@@ -1,4 +1,4 @@
-"""Names and ids, and commands about hosts, floating IPs and allocations, by the stub's answers."""
+"""Lookup of names, and commands for hosts, floating IPs and allocations."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from .conftest import Run, Stub
 
 
-def test_an_id_costs_no_look_up_and_a_name_one(blazar: Run, stub: Stub) -> None:
-    stub.will({"lease": LEASE})
-    stub.will({"leases": [LEASE, LEASE | {"id": OTHER, "name": "mine too"}]})
-    stub.will({"lease": LEASE})
+def test_a_name_needs_a_lookup_and_an_id_does_not(blazar: Run, stub: Stub) -> None:
+    stub.respond({"lease": LEASE})
+    stub.respond({"leases": [LEASE, LEASE | {"id": OTHER, "name": "mine too"}]})
+    stub.respond({"lease": LEASE})
 
     blazar("lease-show", ID.upper())
     blazar("lease-show", "mine")
@@ -27,20 +27,20 @@ def test_an_id_costs_no_look_up_and_a_name_one(blazar: Run, stub: Stub) -> None:
     ]
 
 
-def test_a_name_that_nothing_or_several_have_is_refused(blazar: Run, stub: Stub) -> None:
-    stub.will({"leases": [LEASE, LEASE | {"id": OTHER}]})
-    stub.will({"leases": []})
+def test_a_name_without_a_unique_match_is_refused(blazar: Run, stub: Stub) -> None:
+    stub.respond({"leases": [LEASE, LEASE | {"id": OTHER}]})
+    stub.respond({"leases": []})
 
     several, none = blazar("lease-show", "mine"), blazar("lease-show", "mine")
 
     assert (several.code, none.code) == (1, 1)
-    assert "several" in several.err
+    assert "More than one lease matches 'mine'" in several.err
     assert "Unable to find" in none.err
 
 
-def test_client_weakness_21_a_name_may_begin_like_an_id(blazar: Run, stub: Stub) -> None:
-    stub.will({"leases": [LEASE | {"name": f"{ID}-old", "id": OTHER}]})
-    stub.will(status=204)
+def test_client_weakness_21_a_name_can_start_with_an_id(blazar: Run, stub: Stub) -> None:
+    stub.respond({"leases": [LEASE | {"name": f"{ID}-old", "id": OTHER}]})
+    stub.respond(status=204)
 
     blazar("lease-delete", f"{ID}-old")
 
@@ -49,7 +49,7 @@ def test_client_weakness_21_a_name_may_begin_like_an_id(blazar: Run, stub: Stub)
 
 def test_hosts_are_managed_with_the_requests_of_4_6(blazar: Run, stub: Stub) -> None:
     for body in ({"host": HOST}, {"hosts": [HOST]}, {"host": HOST}, {"host": HOST}, None):
-        stub.will(body, status=200 if body else 204)
+        stub.respond(body, status=200 if body else 204)
 
     blazar("host-create", "node-1", "--extra", "gpu=yes", "--extra", "note=a=b", "--extra", "empty")
     blazar("host-update", "node-1", "--extra", "gpu=no", "--extra", "gpu=01")
@@ -67,19 +67,17 @@ def test_hosts_are_managed_with_the_requests_of_4_6(blazar: Run, stub: Stub) -> 
 
 
 @pytest.mark.parametrize("command", ["host-update", "host-unset"])
-def test_client_weakness_09_host_commands_without_extra_say_what_is_missing(
+def test_client_weakness_09_host_commands_without_extra_name_the_missing_option(
     blazar: Run, command: str
 ) -> None:
     ran = blazar(command, "1")
 
-    assert (ran.code, ran.err) == (1, "There is nothing to change: give --extra\n")
+    assert (ran.code, ran.err) == (1, "No change is given; --extra is required\n")
 
 
-def test_client_weakness_10_a_private_property_is_shown_to_those_who_may_see_it(
-    blazar: Run, stub: Stub
-) -> None:
-    stub.will({"resource_properties": []})
-    stub.will({"resource_properties": [{"property": "gpu", "private": True, "values": ["yes"]}]})
+def test_client_weakness_10_a_private_property_is_shown_to_operators(blazar: Run, stub: Stub) -> None:
+    stub.respond({"resource_properties": []})
+    stub.respond({"resource_properties": [{"property": "gpu", "private": True, "values": ["yes"]}]})
 
     ran = blazar("host-property-show", "gpu", "-f", "json")
 
@@ -87,12 +85,12 @@ def test_client_weakness_10_a_private_property_is_shown_to_those_who_may_see_it(
 
 
 @pytest.mark.parametrize("kind", ["property", "capability"])
-def test_resource_properties_have_their_commands_and_the_names_of_the_documentation(
+def test_resource_properties_have_commands_with_both_documented_names(
     blazar: Run, stub: Stub, kind: str
 ) -> None:
-    stub.will({"resource_properties": [{"property": "b"}, {"property": "a"}]})
-    stub.will({"resource_properties": [{"property": "a", "private": False, "values": ["1", "2"]}]})
-    stub.will({"resource_property": {"property": "a", "private": True}})
+    stub.respond({"resource_properties": [{"property": "b"}, {"property": "a"}]})
+    stub.respond({"resource_properties": [{"property": "a", "private": False, "values": ["1", "2"]}]})
+    stub.respond({"resource_property": {"property": "a", "private": True}})
 
     plain = blazar(f"host-{kind}-list", "-f", "value")
     detailed = blazar(f"host-{kind}-list", "--detail", "--all", "-f", "csv", "--quote", "none")
@@ -108,7 +106,7 @@ def test_resource_properties_have_their_commands_and_the_names_of_the_documentat
 
 
 @pytest.mark.parametrize("words", [[], ["--private", "--public"]])
-def test_client_weakness_19_a_property_is_made_private_or_public_and_not_by_accident(
+def test_client_weakness_19_a_property_change_needs_either_private_or_public(
     blazar: Run, stub: Stub, words: list[str]
 ) -> None:
     assert (blazar("host-property-set", "gpu", *words).code, stub.sent) == (2, [])
@@ -116,10 +114,10 @@ def test_client_weakness_19_a_property_is_made_private_or_public_and_not_by_acci
 
 def test_floating_ips_are_managed_with_the_requests_of_4_6(blazar: Run, stub: Stub) -> None:
     address = {"id": "f1", "floating_ip_address": "192.0.2.5", "floating_network_id": ID}
-    stub.will({"floatingip": address}, status=201)
-    stub.will({"floatingips": [address]})
-    stub.will({"floatingip": address})
-    stub.will(status=204)
+    stub.respond({"floatingip": address}, status=201)
+    stub.respond({"floatingips": [address]})
+    stub.respond({"floatingip": address})
+    stub.respond(status=204)
 
     created = blazar("floatingip-create", ID, "192.0.2.5")
     listed = blazar("floatingip-list", "-f", "value")
@@ -138,22 +136,20 @@ def test_floating_ips_are_managed_with_the_requests_of_4_6(blazar: Run, stub: St
 
 
 @pytest.mark.parametrize("address", ["192.0.2.5", "2001:db8::5"])
-def test_client_weakness_47_a_floating_ip_can_be_named_by_its_address(
-    blazar: Run, stub: Stub, address: str
-) -> None:
-    stub.will({"floatingips": [{"id": "f1", "floating_ip_address": address}]})
-    stub.will(status=204)
+def test_client_weakness_47_a_floating_ip_is_found_by_address(blazar: Run, stub: Stub, address: str) -> None:
+    stub.respond({"floatingips": [{"id": "f1", "floating_ip_address": address}]})
+    stub.respond(status=204)
 
     assert blazar("floatingip-delete", address).code == 0
     assert stub.calls[1] == ("DELETE", "/floatingips/f1", None)
 
 
-def test_client_weakness_51_allocations_are_filtered_by_the_service_and_can_have_names(
+def test_client_weakness_51_the_service_filters_allocations_and_long_adds_host_names(
     blazar: Run, stub: Stub
 ) -> None:
     entry = {"id": "r1", "lease_id": ID}
-    stub.will({"allocations": [{"resource_id": "1", "reservations": [entry]}]})
-    stub.will({"hosts": [HOST]})
+    stub.respond({"allocations": [{"resource_id": "1", "reservations": [entry]}]})
+    stub.respond({"hosts": [HOST]})
 
     ran = blazar("allocation-list", "host", "--lease-id", ID, "--long", "-f", "json")
 
@@ -161,17 +157,17 @@ def test_client_weakness_51_allocations_are_filtered_by_the_service_and_can_have
     assert ran.json == [{"resource_id": "1", "hypervisor_hostname": "node-1", "reservations": [entry]}]
 
 
-def test_allocations_of_a_lease_can_be_listed_by_its_name(blazar: Run, stub: Stub) -> None:
-    stub.will({"leases": [LEASE]})
-    stub.will({"allocations": []})
+def test_allocations_of_a_lease_are_listed_by_its_name(blazar: Run, stub: Stub) -> None:
+    stub.respond({"leases": [LEASE]})
+    stub.respond({"allocations": []})
 
     assert blazar("allocation-list", "host", "--lease-id", "mine").code == 0
     assert stub.calls[1][1] == f"/os-hosts/allocations?lease_id={ID}"
 
 
 def test_allocations_of_a_host_are_shown_by_its_name(blazar: Run, stub: Stub) -> None:
-    stub.will({"hosts": [HOST]})
-    stub.will({"allocation": {"resource_id": "1", "reservations": []}})
+    stub.respond({"hosts": [HOST]})
+    stub.respond({"allocation": {"resource_id": "1", "reservations": []}})
 
     ran = blazar("allocation-show", "host", "node-1", "--reservation-id", "r1", "-f", "json")
 

@@ -1,4 +1,4 @@
-"""``openstack reservation``: the plugin in the released OpenStackClient, as a program."""
+"""``openstack reservation``: the plugin in the released OpenStackClient, run as a program."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from blazarclient import shell
 
 if TYPE_CHECKING:
-    from .conftest import Ran, Run, Stub
+    from .conftest import Result, Run, Stub
 
 OF_4_6 = {
     f"{resource} {verb}"
@@ -31,17 +31,17 @@ FROM_THE_DOCUMENTATION = {
     "lease update",
     *(f"host capability {verb}" for verb in ("list", "show", "set", "update")),
 }
-"""Names that users try because pages about 4.6 mention them."""
+"""Names that documentation of 4.6 mentions although 4.6 does not have them."""
 
 
 @pytest.fixture
 def openstack(stub: Stub, blazar: Run) -> Run:
-    """Run ``openstack`` as a program, in the environment that ``blazar`` has."""
+    """Run ``openstack`` as a program, in the environment of ``blazar``."""
     return run_openstack
 
 
-def run_openstack(*words: str) -> Ran:
-    from .conftest import Ran
+def run_openstack(*words: str) -> Result:
+    from .conftest import Result
 
     done = subprocess.run(
         [str(Path(sys.executable).with_name("openstack")), *words],
@@ -49,7 +49,7 @@ def run_openstack(*words: str) -> Ran:
         text=True,
         check=False,
     )
-    return Ran(done.returncode, done.stdout, done.stderr)
+    return Result(done.returncode, done.stdout, done.stderr)
 
 
 def entries() -> dict[str, metadata.EntryPoint]:
@@ -68,7 +68,7 @@ def test_both_programs_have_the_same_commands() -> None:
     assert in_openstack == set(shell.COMMANDS_V1.values())
 
 
-def test_client_weakness_01_openstack_lists_the_commands_and_says_nothing_else(openstack: Run) -> None:
+def test_client_weakness_01_openstack_lists_the_commands_without_errors(openstack: Run) -> None:
     ran = openstack("--help")
 
     assert (ran.code, ran.err) == (0, "")
@@ -81,7 +81,7 @@ def test_client_weakness_01_openstack_lists_the_commands_and_says_nothing_else(o
     assert not listed & FROM_THE_DOCUMENTATION
 
 
-def test_a_command_explains_itself(openstack: Run) -> None:
+def test_a_command_has_help(openstack: Run) -> None:
     ran = openstack("help", "reservation", "lease", "create")
 
     assert (ran.code, ran.err) == (0, "")
@@ -89,8 +89,10 @@ def test_a_command_explains_itself(openstack: Run) -> None:
     assert "--reservation key=value,..." in ran.out
 
 
-def test_a_lease_is_created_through_keystone_and_printed_as_json(openstack: Run, stub: Stub) -> None:
-    stub.will({"lease": {"id": "l", "name": "mine", "reservations": [{"id": "r"}]}}, status=201)
+def test_a_lease_is_created_with_keystone_authentication_and_printed_as_json(
+    openstack: Run, stub: Stub
+) -> None:
+    stub.respond({"lease": {"id": "l", "name": "mine", "reservations": [{"id": "r"}]}}, status=201)
 
     ran = openstack(
         *("reservation", "lease", "create", "mine", "-f", "json"),
@@ -105,39 +107,48 @@ def test_a_lease_is_created_through_keystone_and_printed_as_json(openstack: Run,
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "said"),
+    ("words", "code", "message"),
     [
         (["lease", "show", "a", "b"], 2, "unrecognized arguments: b"),
         (["lease", "show", "11111111-2222-3333-4444-555555555555"], 1, "ERROR: there is none (HTTP 404"),
         (["lease", "create", "x", "--reservation", "min=1"], 1, "resource_type is missing"),
     ],
 )
-def test_errors_are_lines_with_exit_codes(
-    openstack: Run, stub: Stub, words: list[str], code: int, said: str
+def test_errors_are_messages_with_exit_codes(
+    openstack: Run, stub: Stub, words: list[str], code: int, message: str
 ) -> None:
-    stub.will({"error_message": "there is none"}, status=404)
+    stub.respond({"error_message": "there is none"}, status=404)
 
     ran = openstack("reservation", *words)
 
     assert (ran.code, ran.out) == (code, "")
-    assert said in ran.err
+    assert message in ran.err
     assert "Traceback" not in ran.err
 
 
+def test_a_command_that_only_reads_tries_again_after_an_outage(openstack: Run, stub: Stub) -> None:
+    stub.respond({"error_message": "No manager answered"}, status=503, Retry_After="0")
+    stub.respond({"leases": []})
+
+    ran = openstack("reservation", "lease", "list", "-f", "json")
+
+    assert (ran.code, ran.json, len(stub.sent)) == (0, [], 2)
+
+
 @pytest.mark.parametrize("name", ["OS_RESERVATION_API_VERSION", "OS_RESERVATIONS_API_VERSION"])
-def test_client_weakness_03_the_api_version_is_heeded(
+def test_client_weakness_03_the_api_version_is_sent(
     openstack: Run, stub: Stub, environment: pytest.MonkeyPatch, name: str
 ) -> None:
     environment.setenv(name, "1.0")
-    stub.will({"leases": []})
+    stub.respond({"leases": []})
 
     ran = openstack("reservation", "lease", "list")
 
-    assert (ran.code, ran.err) == (0, "There are none.\n")
+    assert (ran.code, ran.err) == (0, "No leases found.\n")
     assert stub.sent[0].headers["OpenStack-API-Version"] == "reservation 1.0"
 
 
-def test_client_weakness_03_an_api_version_that_there_is_not_is_refused(openstack: Run, stub: Stub) -> None:
+def test_client_weakness_03_an_unknown_api_version_is_refused(openstack: Run, stub: Stub) -> None:
     ran = openstack("--os-reservation-api-version", "2", "reservation", "lease", "list")
 
     assert (ran.code, stub.sent) == (2, [])
@@ -145,7 +156,7 @@ def test_client_weakness_03_an_api_version_that_there_is_not_is_refused(openstac
 
 
 @pytest.mark.parametrize("key", ["reservation_api_version", "reservations_api_version"])
-def test_client_weakness_03_clouds_yaml_chooses_endpoint_type_and_version(
+def test_client_weakness_03_clouds_yaml_configures_endpoint_service_type_and_version(
     openstack: Run, stub: Stub, environment: pytest.MonkeyPatch, tmp_path: Path, key: str
 ) -> None:
     cloud = {"auth_type": "none", "auth": {"endpoint": "http://127.0.0.1:9"}, key: "1.0"}
@@ -156,15 +167,15 @@ def test_client_weakness_03_clouds_yaml_chooses_endpoint_type_and_version(
     environment.delenv("OS_PROJECT_DOMAIN_ID")
     environment.setenv("OS_CLIENT_CONFIG_FILE", str(tmp_path / "clouds.yaml"))
     (tmp_path / "clouds.yaml").write_text(json.dumps({"clouds": {"mine": cloud}}))
-    stub.will({"leases": []})
+    stub.respond({"leases": []})
 
     ran = openstack("--os-cloud", "mine", "reservation", "lease", "list")
 
-    assert (ran.code, ran.err) == (0, "There are none.\n")
+    assert (ran.code, ran.err) == (0, "No leases found.\n")
     assert stub.sent[0].headers["OpenStack-API-Version"] == "reservation 1.0"
 
 
-def test_the_region_is_heeded(openstack: Run, stub: Stub, environment: pytest.MonkeyPatch) -> None:
+def test_the_region_selects_the_endpoint(openstack: Run, stub: Stub, environment: pytest.MonkeyPatch) -> None:
     environment.setenv("OS_REGION_NAME", "two")
 
     ran = openstack("reservation", "lease", "list")

@@ -1,7 +1,7 @@
-"""Which words of a command line are for ``blazar`` itself, and which for the command.
+"""Parser that separates the global options of ``blazar`` from the arguments of the command.
 
-Options of ``blazar`` may stand anywhere. Before the command they may be abbreviated; behind it only whole
-names count, and a command's own option goes before one of ``blazar`` with the same name.
+Global options may be anywhere. After the command, an option of the command takes precedence over a global
+option with the same name. Abbreviations are refused, because a new option could make them ambiguous.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ Options = Callable[[Sequence[str]], Collection[str]]
 
 
 class GlobalParser(_argparse.ArgumentParser):
-    """Parses the global options, and leaves the command and all that is its own."""
+    """Parser of the global options, which leaves the command and its arguments."""
 
     own_options: Options = staticmethod(lambda words: ())
-    """Return the options of the command that words begin with."""
+    """Returns the options of the command at the start of the given words."""
 
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: Any = None
     ) -> tuple[argparse.Namespace, list[str]]:
-        """Return the values of the global options, and the other words, in order.
+        """Return the values of the global options, and the other words in order.
 
         An unknown option before the command ends the program with exit code 2.
         """
@@ -41,23 +41,12 @@ class GlobalParser(_argparse.ArgumentParser):
         position = 0
         while position < len(words) and words[position].startswith("-"):
             name, separator, _value = words[position].partition("=")
-            action = self._option(name)
+            action = self._option_string_actions.get(name)
             position += 1 if action is None or separator or action.nargs == 0 else 2
         return min(position, len(words))
 
-    def _option(self, name: str) -> argparse.Action | None:
-        """Return the option of that name, or the only one whose name begins like that."""
-        if name in self._option_string_actions:
-            return self._option_string_actions[name]
-        found = {
-            id(action): action
-            for option, action in self._option_string_actions.items()
-            if name.startswith("--") and option.startswith(name)
-        }
-        return next(iter(found.values())) if len(found) == 1 else None
-
     def _split(self, words: Sequence[str]) -> tuple[list[str], list[str]]:
-        """Return what is global in a command and the words behind it, and the rest."""
+        """Return the global options among *words*, which start with the command, and the other words."""
         end = words.index("--") if "--" in words else len(words)
         own = set(self.own_options(words[:end])) | {"-h", "--help"}
         moved: list[str] = []

@@ -11,9 +11,9 @@ from functools import cached_property
 from types import SimpleNamespace
 from typing import Any
 
-from cliff import app, commandmanager
+from cliff import app
 
-from blazarclient import sessions, utils, version
+from blazarclient import completion, sessions, spellings, utils, version
 from blazarclient.arguments import GlobalParser
 from blazarclient.i18n import _
 from blazarclient.v1.shell_commands import allocations, floatingips, hosts, leases
@@ -51,13 +51,15 @@ COMMANDS_V1: Mapping[str, type] = {
 COMMANDS: Mapping[str, Mapping[str, type]] = {"v1": COMMANDS_V1}
 
 _WORDS = "bash-completion"
+_LOG_EVERYTHING = 2
+"""Verbosity, which is 1 by default, from which on all log messages are shown."""
 
 
 class BlazarShell(app.App):
-    """Runs one command, or, without one, asks for commands.
+    """The ``blazar`` program: runs a command, or starts an interactive prompt.
 
     Attributes:
-        client: The client that commands use, made when the first of them asks for it.
+        client: The client, created on first use.
     """
 
     NAME = "blazar"
@@ -65,19 +67,23 @@ class BlazarShell(app.App):
 
     def __init__(self) -> None:
         self._argv: list[str] | None = None
-        self._has_talked = False
-        manager = commandmanager.CommandManager("blazar.cli")
+        self._was_interactive = False
+        manager = spellings.Commands("blazar.cli")
         for name, each in COMMANDS_V1.items():
             manager.add_command(name, each)
         super().__init__(
-            description=_("The command line of OpenStack's reservation service."),
+            description=_(
+                "Command line client of OpenStack's reservation service. "
+                "Commands can also be written with spaces: blazar lease create."
+            ),
             version=version.__version__,
             command_manager=manager,
             deferred_help=True,
         )
+        manager.add_command("complete", completion.CompleteBothSpellings)
 
     def run(self, argv: Sequence[str]) -> int:
-        """Return the exit code of the command line *argv*, without the program's name."""
+        """Run the command line *argv*, which lacks the program's name, and return the exit code."""
         self._argv = list(argv)
         try:
             self._config = sessions.Config()
@@ -86,44 +92,52 @@ class BlazarShell(app.App):
             self.stderr.write(f"{error}\n")
             return 1
         code: int = super().run(list(argv))
-        return 0 if self._has_talked else code
+        return 0 if self._was_interactive else code
 
     def interact(self) -> None:
-        """Ask for commands until there are no more."""
+        """Run the interactive prompt."""
         super().interact()
-        self._has_talked = True
+        self._was_interactive = True
 
     def build_option_parser(
         self, description: str | None, version: str | None, argparse_kwargs: Mapping[str, Any] | None = None
     ) -> argparse.ArgumentParser:
-        """Return the parser of the global options; which there are depends on how one authenticates."""
+        """Return the parser of the global options, which depend on the type of authentication."""
         plain = super().build_option_parser(description, version, {"prog": self.NAME})
         if self._argv is None:
-            # What may go wrong goes wrong in run, where it is told.
+            # Called by the constructor; run builds the parser again and reports errors.
             return plain
         parser = GlobalParser(
             description=description,
             prog=self.NAME,
             add_help=False,
+            allow_abbrev=False,
             parents=[plain],
             conflict_handler="resolve",
         )
         self._config.register_argparse_arguments(parser, self._argv, service_keys=[])
-        _set_up(parser)
+        _add_own_options(parser)
         parser.own_options = self._own_options
         return parser
 
+    def configure_logging(self) -> None:
+        """Configure logging; hide warnings of keystoneauth that repeat the error message."""
+        super().configure_logging()
+        if not self.options.debug and self.options.verbose_level < _LOG_EVERYTHING:
+            logging.getLogger("keystoneauth").setLevel(logging.ERROR)
+
     def initialize_app(self, argv: Sequence[str]) -> None:
-        """Refuse an API version that there is not."""
-        sessions.major(sessions.asked_version(self.options))
+        """Refuse an unsupported API version."""
+        sessions.major(sessions.requested_version(self.options))
 
     def run_subcommand(self, argv: Sequence[str]) -> int:
-        """Return the exit code of a command; 1 if there is none of that name."""
+        """Run a command and return its exit code, which is 1 if the command is unknown."""
         if argv[0] == _WORDS:
             self.stdout.write(f"{' '.join(self._words())}\n")
             return 0
         if not self._is_command(argv):
             near = self.get_fuzzy_matches(argv[0])
+            near = [each for each in near if each.startswith(argv[0])] or near
             self.stderr.write(f"{_('Unknown command')} {list(argv)}\n")
             self.stderr.write(f"{_('Did you mean one of these?')} {', '.join(near)}\n" if near else "")
             return 1
@@ -132,7 +146,7 @@ class BlazarShell(app.App):
 
     @cached_property
     def cloud(self) -> Any:
-        """Return the configuration of the cloud: options before environment before clouds.yaml."""
+        """Return the configuration of the cloud, from options, environment and clouds.yaml."""
         return self._config.region(self.options)
 
     @cached_property
@@ -142,7 +156,7 @@ class BlazarShell(app.App):
 
     @cached_property
     def client_manager(self) -> Any:
-        """Return what commands expect of ``openstack``."""
+        """Return the substitute for the client manager of ``openstack``."""
         return _ClientManager(self)
 
     def _is_command(self, words: Sequence[str]) -> bool:
@@ -153,9 +167,10 @@ class BlazarShell(app.App):
         return True
 
     def _own_options(self, words: Sequence[str]) -> Collection[str]:
-        """Return the options of the command that *words* begin with.
+        """Return the options of the command at the start of *words*.
 
-        ``--timeout`` is the command's only if it waits; otherwise it is that of each request.
+        ``--timeout`` is an option of the command only with ``--wait``; otherwise it is the global option,
+        the timeout of each request.
         """
         if not words or not self._is_command(words):
             return ()
@@ -172,7 +187,7 @@ class BlazarShell(app.App):
 
 
 class _ClientManager(SimpleNamespace):
-    """What commands find in ``openstack`` under the same name."""
+    """Substitute for the client manager of ``openstack``."""
 
     def __init__(self, shell: BlazarShell) -> None:
         self._shell = shell
@@ -188,8 +203,8 @@ class _ClientManager(SimpleNamespace):
         return connection.Connection(config=self._shell.cloud)
 
 
-def _set_up(parser: argparse.ArgumentParser) -> None:
-    """Let *parser* know what is our own."""
+def _add_own_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that keystoneauth1 does not have to *parser*."""
     parser.add_argument("--version", action="version", version=f"{BlazarShell.NAME} {version.__version__}")
     parser.add_argument(
         "--os-reservation-api-version",
@@ -205,9 +220,9 @@ def _set_up(parser: argparse.ArgumentParser) -> None:
         "--service-type",
         metavar="<type>",
         default=utils.env("BLAZAR_SERVICE_TYPE"),
-        help=_("deprecated: use --os-service-type (Env: BLAZAR_SERVICE_TYPE)"),
+        help=_("deprecated; use --os-service-type (Env: BLAZAR_SERVICE_TYPE)"),
     )
-    # Not "public", or that of clouds.yaml would never count.
+    # With the default "public" the interface in clouds.yaml would never be used.
     parser.set_defaults(
         endpoint_type=utils.env("OS_ENDPOINT_TYPE"), os_interface=utils.env("OS_INTERFACE") or None
     )
@@ -215,7 +230,7 @@ def _set_up(parser: argparse.ArgumentParser) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run ``blazar`` and return the exit code."""
-    # What openstacksdk says of its own parts is nothing that a user could change.
+    # Users cannot act on warnings of openstacksdk about itself.
     warnings.filterwarnings("ignore", module="openstack")
     return BlazarShell().run(sys.argv[1:] if argv is None else list(argv))
 

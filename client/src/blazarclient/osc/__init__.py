@@ -1,1 +1,1 @@
-"""The plugin of OpenStackClient."""
+"""Plugin for OpenStackClient."""

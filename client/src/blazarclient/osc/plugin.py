@@ -1,4 +1,4 @@
-"""What ``openstack`` asks of a plugin: how the client is made, and which options there are."""
+"""Plugin interface of OpenStackClient: the client and the global option."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import logging
 from typing import Any
 
-from blazarclient import exception, sessions, utils
+from blazarclient import base, clock, exception, sessions, utils
 from blazarclient.i18n import _
 from blazarclient.v1 import client
 
@@ -15,38 +15,39 @@ LOG = logging.getLogger(__name__)
 API_NAME = "reservation"
 DEFAULT_API_VERSION = "1"
 API_VERSION_OPTION = "os_reservation_api_version"
-_MISSPELT = "reservations_api_version"
-"""Under this name the version was read from clouds.yaml; it still is."""
+_VERSION_KEY_OF_4_6 = "reservations_api_version"
+"""Key from which release 4.6 read the version in clouds.yaml."""
 API_VERSIONS = {"1": "blazarclient.v1.client.Client"}
 
 
 def make_client(instance: Any) -> client.Client:
-    """Return a client for what the user of ``openstack`` has chosen.
+    """Return a client for the options of ``openstack``.
 
     Args:
-        instance: The client manager of ``openstack``.
+        instance: Client manager of ``openstack``.
     """
     cloud = instance._cli_options
-    # The catalogue may list the service under another type; its API is called the same everywhere.
+    # The type in the catalogue is configurable; the type in the API version header is not.
     url = cloud.config.get(f"{API_NAME}_endpoint_override") or instance.get_endpoint_for_service_type(
         cloud.get_service_type(API_NAME), region_name=instance.region_name, interface=instance.interface
     )
     LOG.debug("the endpoint of the reservation service: url=%s", url)
     wanted = str(instance._api_version[API_NAME])
     if wanted == DEFAULT_API_VERSION:
-        wanted = str(cloud.config.get(_MISSPELT, wanted))
+        wanted = str(cloud.config.get(_VERSION_KEY_OF_4_6, wanted))
     return client.Client(
         session=instance.session,
         service_type=API_NAME,
         interface=instance.interface,
         region_name=instance.region_name,
-        endpoint_override=sessions.with_version(url) if url else None,
+        endpoint_override=base.with_version(url) if url else None,
         default_microversion=sessions.microversion(wanted) or cloud.get_default_microversion(API_NAME),
+        pause_before_retry=clock.pause,
     )
 
 
 def check_api_version(version: str) -> bool:
-    """Return whether there is that version; ``openstack`` says so if not, and goes on without us."""
+    """Return whether the version is supported; if not, ``openstack`` omits the commands."""
     try:
         sessions.major(version)
     except exception.UnsupportedVersion:
@@ -55,7 +56,7 @@ def check_api_version(version: str) -> bool:
 
 
 def build_option_parser(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
-    """Return *parser*, with the option for the API version."""
+    """Return *parser* with the option for the API version."""
     parser.add_argument(
         "--os-reservation-api-version",
         metavar="<reservation-api-version>",

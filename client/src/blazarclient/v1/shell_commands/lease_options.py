@@ -1,4 +1,4 @@
-"""The options of commands about leases."""
+"""Options of commands for leases."""
 
 from __future__ import annotations
 
@@ -17,28 +17,30 @@ def _keys() -> str:
     )
 
 
-def add_to_create(parser: argparse.ArgumentParser) -> None:
-    """Let *parser* take what a new lease is described by."""
+def add_create_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``lease create`` to *parser*."""
     parser.add_argument(
-        "--start-date", metavar=_DATE, help=_("when it starts, default now: %s") % dates.FORMS
+        "--start-date", metavar=_DATE, help=_("start date, default now; forms: %s") % dates.FORMS
     )
     end = parser.add_mutually_exclusive_group()
     end.add_argument(
         "--end-date",
         metavar=_DATE,
-        help=_("when it ends; default: 24 hours from now, or after the start if that is later"),
+        help=_(
+            "end date; default: 24 hours from now or, if the lease starts later, 24 hours after its start"
+        ),
     )
-    end.add_argument("--duration", metavar=_DURATION, help=_("how long it lasts: 8h, 1d12h, 2w"))
+    end.add_argument("--duration", metavar=_DURATION, help=_("length of the lease: 8h, 1d12h, 2w"))
     parser.add_argument(
         "--before-end-date",
         metavar=_DATE,
-        help=_("when the lessee is warned, and servers are snapshotted if the reservation says so"),
+        help=_("date of the warning and, if the reservation has before_end=snapshot, of snapshots"),
     )
     add_reservations(
         parser,
         "--reservation",
         "reservations",
-        _("what to reserve; a JSON object will do. The keys of each type; others are passed on: %s")
+        _("a reservation, also as a JSON object; other types may have any keys. Keys of each type: %s")
         % _keys(),
     )
     add_reservations(
@@ -50,67 +52,73 @@ def add_to_create(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         dest="events",
-        help=_("accepted as before; the service does nothing at such an event"),
+        help=_("accepted for compatibility; the service ignores it"),
     )
     parser.add_argument(
         "--from-file",
         metavar="<file>",
-        help=_("read the lease from a JSON or YAML file, - for the standard input; options go before it"),
+        help=_("read the lease from a JSON or YAML file, - for standard input; options take precedence"),
     )
-    add_waiting(parser, _("until it is active, or, if it starts later, until it is planned"))
+    add_waiting(parser, _("until the lease is active or, if it starts later, scheduled"))
     add_dry_run(parser)
 
 
-def add_to_update(parser: argparse.ArgumentParser) -> None:
-    """Let *parser* take what can be changed of a lease."""
-    parser.add_argument("--name", metavar="<name>", dest="new_name", help=_("its new name"))
+def add_update_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``lease update`` to *parser*."""
+    parser.add_argument("--name", metavar="<name>", dest="new_name", help=_("new name"))
     end = parser.add_mutually_exclusive_group()
-    end.add_argument("--prolong-for", metavar=_DURATION, help=_("how much later it ends: 90m, 1d12h"))
+    end.add_argument(
+        "--prolong-for", metavar=_DURATION, help=_("move the end later by this duration: 90m, 1d12h")
+    )
     end.add_argument("--prolong_for", dest="prolong_for", help=argparse.SUPPRESS)
-    end.add_argument("--reduce-by", metavar=_DURATION, help=_("how much earlier it ends"))
-    end.add_argument("--end-date", metavar=_DATE, help=_("when it ends; now ends it: %s") % dates.FORMS)
+    end.add_argument("--reduce-by", metavar=_DURATION, help=_("move the end earlier"))
+    end.add_argument(
+        "--end-date", metavar=_DATE, help=_("new end date, or now to end the lease; forms: %s") % dates.FORMS
+    )
     start = parser.add_mutually_exclusive_group()
-    start.add_argument("--defer-by", metavar=_DURATION, help=_("how much later it starts"))
-    start.add_argument("--advance-by", metavar=_DURATION, help=_("how much earlier it starts"))
-    start.add_argument("--start-date", metavar=_DATE, help=_("when it starts"))
-    parser.add_argument("--before-end-date", metavar=_DATE, help=_("when the lessee is warned"))
+    start.add_argument("--defer-by", metavar=_DURATION, help=_("move the start later"))
+    start.add_argument("--advance-by", metavar=_DURATION, help=_("move the start earlier"))
+    start.add_argument("--start-date", metavar=_DATE, help=_("new start date"))
+    parser.add_argument("--before-end-date", metavar=_DATE, help=_("new date of the warning"))
     add_reservations(
         parser,
         "--reservation",
         "reservations",
-        _("what to change of a reservation, which id=<id> names; a JSON object will do. Keys: %s")
+        _("changes of the reservation with id=<id>, also as a JSON object. Keys: %s")
         % ", ".join(reservations.UPDATE_KEYS),
     )
-    add_waiting(parser, _("until the change is carried out"))
+    add_waiting(parser, _("until the change is complete"))
     add_dry_run(parser)
 
 
 def add_reservations(parser: argparse.ArgumentParser, option: str, dest: str, text: str) -> None:
-    """Let *parser* take any number of reservations."""
+    """Add a repeatable option for reservations to *parser*."""
     parser.add_argument(
         option,
         metavar="key=value,...",
         action="append",
         default=[],
         dest=dest,
-        help=text + _(" (repeat it for several)"),
+        help=text + _(" (repeatable)"),
     )
 
 
 def add_waiting(parser: argparse.ArgumentParser, until: str) -> None:
-    """Let *parser* take ``--wait`` and ``--timeout``."""
-    parser.add_argument("--wait", action="store_true", help=_("wait %s; exit with 1 on ERROR") % until)
+    """Add ``--wait`` and ``--timeout`` to *parser*."""
+    parser.add_argument(
+        "--wait", action="store_true", help=_("wait %s; exit with 1 if the lease is in ERROR") % until
+    )
     parser.add_argument(
         "--timeout",
         metavar="<seconds or duration>",
-        help=_("with --wait, how long to wait at most; then exit with 1. Default: as long as it takes"),
+        help=_("longest time for --wait; after it, exit with 1. Default: no limit"),
     )
 
 
 def add_dry_run(parser: argparse.ArgumentParser) -> None:
-    """Let *parser* take ``--dry-run``."""
+    """Add ``--dry-run`` to *parser*."""
     parser.add_argument(
         "--dry-run",
         action="store_true",
-        help=_("check what can be checked here, and show the request instead of sending it"),
+        help=_("check the arguments, and print the request instead of sending it"),
     )
