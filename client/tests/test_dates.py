@@ -1,4 +1,4 @@
-"""Dates and durations as people write them."""
+"""Parsers of dates and durations, and the clock."""
 
 from __future__ import annotations
 
@@ -34,6 +34,9 @@ NOW = datetime(2031, 1, 15, 10, 30, 45, tzinfo=UTC)
         ("2031-02-01 09:00 UTC", "2031-02-01 09:00"),
         ("2031-02-01 09:00 Asia/Tokyo", "2031-02-01 00:00"),
         ("2031-02-01 local", "2031-01-31 23:00"),
+        ("2031-02-01 09:00 asia/tokyo", "2031-02-01 00:00"),
+        ("2031-02-01 09:00 CET", "2031-02-01 08:00"),
+        ("tomorrow 09:00 Asia/Tokyo", "2031-01-16 00:00"),
         ("+2h", "2031-01-15 12:30"),
         ("+1d12h", "2031-01-16 22:30"),
         ("12:00", "2031-01-15 11:00"),
@@ -48,7 +51,7 @@ NOW = datetime(2031, 1, 15, 10, 30, 45, tzinfo=UTC)
         ("Monday", "2031-01-19 23:00"),
     ],
 )
-def test_a_date_is_read_as_people_write_it(text: str, meant: str) -> None:
+def test_dates_are_parsed(text: str, meant: str) -> None:
     assert dates.to_api(text, NOW, BERLIN) == meant
 
 
@@ -65,33 +68,57 @@ def test_a_date_is_read_as_people_write_it(text: str, meant: str) -> None:
         ),
     ],
 )
-def test_what_is_no_date_is_refused(text: str) -> None:
+def test_invalid_dates_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"[Ii]nvalid") as caught:
         dates.to_api(text, NOW, BERLIN)
 
     assert isinstance(caught.value, exception.BlazarClientException)
 
 
-def test_what_is_no_date_is_answered_with_examples_of_dates() -> None:
+def test_the_error_for_an_invalid_date_has_examples() -> None:
     with pytest.raises(exception.InvalidDate, match="2026-12-01T09:00"):
         dates.to_api("soon", NOW, BERLIN)
 
 
-def test_a_time_that_the_clocks_skip_is_refused() -> None:
-    with pytest.raises(exception.InvalidDate, match="clocks"):
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("2031-02-01 09:00 Europe/Berln", "did you mean Europe/Berlin"),
+        ("2031-02-01 09:00 Berlin", "did you mean Europe/Berlin"),
+        ("tomorrow 09:00 new_yrok", "did you mean America/New_York"),
+        ("2031-02-01 09:00 Zzqqx", "use a name such as Europe/Paris"),
+    ],
+)
+def test_an_unknown_time_zone_is_refused_with_similar_names(text: str, hint: str) -> None:
+    with pytest.raises(exception.InvalidDate) as caught:
+        dates.to_api(text, NOW, BERLIN)
+
+    assert f"unknown time zone '{text.split()[-1]}'; {hint}" in str(caught.value)
+
+
+@pytest.mark.parametrize("text", ["soon maybe", "2031-13-01 10:00 CET", "2031-13-01 10:00 Berln"])
+def test_the_error_for_an_invalid_date_before_an_unknown_word_does_not_mention_time_zones(text: str) -> None:
+    with pytest.raises(exception.InvalidDate) as caught:
+        dates.to_api(text, NOW, BERLIN)
+
+    assert "time zone" not in str(caught.value)
+
+
+def test_a_time_that_daylight_saving_skips_is_refused() -> None:
+    with pytest.raises(exception.InvalidDate, match="daylight saving"):
         dates.to_api("2031-03-30 02:30 local", NOW, BERLIN)
 
 
 @given(st.datetimes(datetime(2000, 1, 1), datetime(2100, 1, 1)))  # noqa: DTZ001
-def test_the_old_form_is_utc_wherever_one_is(moment: datetime) -> None:
+def test_the_format_of_requests_is_utc_in_every_time_zone(moment: datetime) -> None:
     text = moment.strftime("%Y-%m-%d %H:%M")
 
     assert dates.to_api(text, NOW, BERLIN) == text
-    assert dates.is_in_the_old_form(text)
+    assert dates.is_api_form(text)
 
 
 @given(st.datetimes(datetime(2000, 1, 1), datetime(2100, 1, 1)), st.integers(-1439, 1439))  # noqa: DTZ001
-def test_an_offset_names_the_same_instant(moment: datetime, minutes: int) -> None:
+def test_a_date_with_an_offset_is_converted_to_utc(moment: datetime, minutes: int) -> None:
     there = moment.replace(tzinfo=UTC).astimezone(ZoneInfo("UTC"))
     text = (there + timedelta(minutes=minutes)).replace(tzinfo=None).isoformat(timespec="minutes")
     sign, rest = ("-" if minutes < 0 else "+"), divmod(abs(minutes), 60)
@@ -119,7 +146,7 @@ def test_client_weakness_45_durations_can_be_weeks_and_compound(text: str, meant
 @pytest.mark.parametrize(
     "text", ["", "1", "h", "1h1h", "-1h", "1y", "1.5h", "1H", "1h2", "4|", "9" * 18 + "w"]
 )
-def test_what_is_no_duration_is_refused(text: str) -> None:
+def test_invalid_durations_are_refused(text: str) -> None:
     with pytest.raises(exception.InvalidDuration):
         durations.parse(text)
 
@@ -127,30 +154,34 @@ def test_what_is_no_duration_is_refused(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "minutes"), [("30s", "1m"), ("60s", "1m"), ("61s", "2m"), ("6d", "8640m"), ("0m", "0m")]
 )
-def test_client_weakness_22_a_duration_below_a_minute_counts_as_one(text: str, minutes: str) -> None:
+def test_client_weakness_22_durations_are_rounded_up_to_minutes(text: str, minutes: str) -> None:
     assert durations.whole_minutes(text) == minutes
 
 
-def test_a_bare_number_is_seconds_where_one_waits() -> None:
+def test_a_timeout_without_a_unit_is_in_seconds() -> None:
     assert durations.parse_seconds("90") == timedelta(seconds=90)
     assert durations.parse_seconds("90m") == timedelta(minutes=90)
 
 
 @pytest.mark.parametrize("name", ["Europe/Berlin", ":Europe/Berlin"])
-def test_the_users_zone_is_that_of_the_environment(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_the_time_zone_of_the_user_is_taken_from_the_environment(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
     monkeypatch.setenv("TZ", name)
 
     assert clock.local_zone() == BERLIN
 
 
 @pytest.mark.parametrize("name", ["", "Nowhere/Land", "../../etc/passwd", "/etc/passwd"])
-def test_a_zone_that_there_is_not_is_the_machines(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_an_unknown_time_zone_in_the_environment_is_replaced_by_that_of_the_machine(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
     monkeypatch.setenv("TZ", name)
 
     assert clock.local_zone().utcoffset(NOW) is not None
 
 
-def test_now_is_aware_and_pausing_returns() -> None:
+def test_the_current_time_is_aware_and_a_pause_returns() -> None:
     before = clock.now()
     clock.pause(0)
 

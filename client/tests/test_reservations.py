@@ -1,4 +1,4 @@
-"""What ``--reservation`` means."""
+"""Parser of ``--reservation``."""
 
 from __future__ import annotations
 
@@ -74,22 +74,22 @@ TRICKY = '["and", [">=", "$vcpus", "2"], ["==", "$note", "a,min=9, max=8] \\" ph
         ),
     ],
 )
-def test_what_4_6_understood_gives_the_same_request(argument: str, meant: dict[str, Any]) -> None:
+def test_arguments_of_4_6_result_in_the_same_request(argument: str, meant: dict[str, Any]) -> None:
     assert reservations.to_create(argument) == meant
 
 
-def test_a_physical_reservation_is_one_of_hosts_whatever_it_says() -> None:
+def test_a_physical_reservation_ignores_resource_type() -> None:
     assert reservations.to_create_hosts("min=1,max=2") == HOSTS
     assert reservations.to_create_hosts("min=1,max=2,resource_type=virtual:instance") == HOSTS
 
 
 @pytest.mark.parametrize("argument", ["min=0,max=1", "min=2,max=1", "min=1", "max=1", "min=,max=1"])
-def test_hosts_need_a_least_and_a_greatest_number_in_order(argument: str) -> None:
+def test_hosts_need_min_and_max_in_order(argument: str) -> None:
     with pytest.raises(exception.IncorrectLease, match="Invalid physical-reservation argument"):
         reservations.to_create_hosts(argument)
 
 
-def test_client_weakness_04_a_custom_resource_type_passes_with_all_its_keys() -> None:
+def test_client_weakness_04_all_keys_of_a_custom_resource_type_are_sent() -> None:
     argument = 'resource_type=device,min=1,vendor=acme,ports=[1, 2],serial="007",model=x,y'
 
     found = reservations.to_create(argument)
@@ -104,7 +104,7 @@ def test_client_weakness_04_a_custom_resource_type_passes_with_all_its_keys() ->
     }
 
 
-def test_client_weakness_13_a_misspelt_key_is_refused_with_the_known_ones() -> None:
+def test_client_weakness_13_a_misspelt_key_is_refused_with_the_known_keys() -> None:
     with pytest.raises(exception.IncorrectLease) as caught:
         reservations.to_create("resource_type=physical:host,min=1,max=1,hypervisor_propertis=x")
 
@@ -113,18 +113,18 @@ def test_client_weakness_13_a_misspelt_key_is_refused_with_the_known_ones() -> N
     assert "min, max, hypervisor_properties, resource_properties, before_end, resource_type" in text
 
 
-def test_client_weakness_14_spaces_around_separators_do_not_count() -> None:
+def test_client_weakness_14_spaces_around_separators_are_ignored() -> None:
     assert reservations.to_create(" resource_type = physical:host , min = 1, max=2 ") == HOSTS
 
 
-def test_client_weakness_15_and_16_json_and_quotes_may_hold_anything() -> None:
+def test_client_weakness_15_and_16_json_and_quotes_may_contain_anything() -> None:
     sizes = "vcpus=1,memory_mb=1024,disk_gb=20,amount=1"
     argument = f"resource_type=virtual:instance,resource_properties={TRICKY} , {sizes}"
 
     assert reservations.to_create(argument) == INSTANCES | {"resource_properties": TRICKY}
 
 
-def test_client_weakness_15_the_type_is_what_resource_type_says() -> None:
+def test_client_weakness_15_the_type_is_the_value_of_resource_type() -> None:
     argument = (
         'min=1,max=2,resource_properties=["==", "$type", "virtual:instance"],resource_type=physical:host'
     )
@@ -132,7 +132,7 @@ def test_client_weakness_15_the_type_is_what_resource_type_says() -> None:
     assert reservations.to_create(argument)["resource_type"] == "physical:host"
 
 
-def test_client_weakness_16_a_filter_that_is_no_json_is_refused() -> None:
+def test_client_weakness_16_a_filter_that_is_not_json_is_refused() -> None:
     with pytest.raises(exception.IncorrectLease, match="resource_properties must be JSON"):
         reservations.to_create("resource_type=physical:host,min=1,max=1,resource_properties=gpu == True")
 
@@ -156,8 +156,8 @@ def test_client_weakness_17_missing_keys_are_named(argument: str, missing: str) 
     "argument",
     ["id=r,min=1,min=2", "id=r,id=s", '{"id": "r", "min": 1, "min": 2}'],
 )
-def test_client_weakness_20_a_key_that_is_given_twice_is_refused_in_updates_too(argument: str) -> None:
-    with pytest.raises(exception.DuplicatedLeaseParameters, match="twice"):
+def test_client_weakness_20_duplicate_keys_are_refused_in_updates(argument: str) -> None:
+    with pytest.raises(exception.DuplicatedLeaseParameters, match="occurs twice"):
         reservations.to_update(argument)
 
 
@@ -167,7 +167,7 @@ def test_client_weakness_20_unknown_keys_of_updates_are_refused_and_ids_are_text
     assert reservations.to_update("id=12,max=3") == {"id": "12", "max": 3}
 
 
-def test_client_weakness_26_types_follow_from_keys() -> None:
+def test_client_weakness_26_the_type_of_a_value_depends_on_its_key() -> None:
     argument = "resource_type=flavor:instance,flavor_id=3,amount=01"
 
     found = reservations.to_create(argument)
@@ -177,19 +177,98 @@ def test_client_weakness_26_types_follow_from_keys() -> None:
         reservations.to_create("resource_type=flavor:instance,flavor_id=3,amount=1.5")
 
 
-def test_client_weakness_48_all_that_can_be_changed_has_a_key() -> None:
+def test_client_weakness_48_all_changeable_keys_are_accepted() -> None:
     found = reservations.to_update("id=r,before_end=snapshot,flavor_id=5,max=3,min=1")
 
     assert found == {"id": "r", "before_end": "snapshot", "flavor_id": "5", "max": 3, "min": 1}
 
 
-def test_an_update_adds_no_defaults_and_needs_an_id() -> None:
+def test_an_update_adds_no_defaults_and_no_id() -> None:
     assert reservations.to_update("min=3,id=r") == {"min": 3, "id": "r"}
-    with pytest.raises(exception.IncorrectLease, match="id of the reservation is missing"):
-        reservations.to_update("min=3")
+    assert reservations.to_update("min=3") == {"min": 3}
+    with pytest.raises(exception.IncorrectLease, match="id is empty"):
+        reservations.to_update("min=3,id=")
 
 
-def test_a_json_object_means_the_same_and_keeps_its_types() -> None:
+SOME = "11111111-2222-3333-4444-555555555555"
+LIKE_IT = "11111111-9999-3333-4444-555555555555"
+
+
+def lease_of(*kinds: str) -> dict[str, Any]:
+    ids = (SOME, LIKE_IT)
+    return {"reservations": [{"id": ids[index], "resource_type": kind} for index, kind in enumerate(kinds)]}
+
+
+@pytest.mark.parametrize(
+    ("change", "kinds"),
+    [
+        ({"max": 3}, ["physical:host"]),
+        ({"max": 3, "id": "11111111"}, ["physical:host"]),
+        ({"max": 3, "id": "11111111-2"}, ["physical:host", "physical:host"]),
+        ({"max": 3, "resource_type": "physical:host"}, ["physical:host", "virtual:instance"]),
+        ({"max": 3, "id": SOME}, ["physical:host", "virtual:instance"]),
+    ],
+)
+def test_a_change_that_matches_one_reservation_needs_no_whole_id(
+    change: dict[str, Any], kinds: list[str]
+) -> None:
+    assert reservations.with_ids([change], lease_of(*kinds)) == [{**change, "id": SOME}]
+
+
+@pytest.mark.parametrize(
+    ("change", "kinds"),
+    [
+        ({"max": 3}, ["physical:host", "physical:host"]),
+        ({"max": 3, "id": "11111111"}, ["physical:host", "virtual:instance"]),
+        ({"max": 3, "id": "22222222"}, ["physical:host"]),
+        ({"max": 3, "resource_type": "virtual:instance"}, ["physical:host"]),
+        ({"max": 3}, []),
+    ],
+)
+def test_a_change_without_a_unique_match_is_refused_with_the_ids(
+    change: dict[str, Any], kinds: list[str]
+) -> None:
+    with pytest.raises(exception.IncorrectLease) as caught:
+        reservations.with_ids([change], lease_of(*kinds))
+
+    assert "Add the id of the reservation to change, as in id=<id>,max=4; the lease has: " in str(
+        caught.value
+    )
+    assert all(f"({kind})" in str(caught.value) for kind in kinds)
+
+
+def test_a_whole_id_is_sent_unchanged() -> None:
+    assert not reservations.need_lease([{"id": SOME}, {"id": "r1"}])
+    assert reservations.with_ids([{"id": "r1"}], lease_of("physical:host")) == [{"id": "r1"}]
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        '["==", "", "r1"]',
+        '["==", "r7", "r1"]',
+        '["==", "$", "r1"]',
+        '["and", [">=", "$vcpus", "2"], ["=", "", "r1"]]',
+    ],
+)
+@pytest.mark.parametrize("key", ["resource_properties", "hypervisor_properties"])
+def test_a_property_that_the_shell_has_replaced_is_refused_with_a_hint_about_single_quotes(
+    key: str, condition: str
+) -> None:
+    for read, rest in (
+        (reservations.to_create, "resource_type=physical:host,min=1,max=1"),
+        (reservations.to_update, "id=r"),
+    ):
+        with pytest.raises(exception.IncorrectLease, match=r"a property needs a leading \$.* single quotes"):
+            read(f"{rest},{key}={condition}")
+
+
+def test_json_without_quotes_is_refused_with_the_same_hint() -> None:
+    with pytest.raises(exception.IncorrectLease, match=r"must be JSON such as .* single quotes"):
+        reservations.to_create("resource_type=physical:host,min=1,max=1,resource_properties=[==, , r1]")
+
+
+def test_a_json_object_is_equivalent_and_keeps_its_types() -> None:
     argument = {
         "resource_type": "physical:host",
         "min": 1,
@@ -203,25 +282,25 @@ def test_a_json_object_means_the_same_and_keeps_its_types() -> None:
 
 
 @pytest.mark.parametrize("argument", ["", "physical:host", "=1", '{"min": 1', "min"])
-def test_what_has_no_form_is_quoted_and_refused(argument: str) -> None:
+def test_malformed_arguments_are_refused_and_quoted(argument: str) -> None:
     with pytest.raises(exception.IncorrectLease, match="Invalid reservation argument"):
         reservations.to_create(argument)
 
 
 @pytest.mark.parametrize("value", ["maybe", "2"])
-def test_affinities_that_nobody_knows_are_refused(value: str) -> None:
+def test_unknown_affinities_are_refused(value: str) -> None:
     with pytest.raises(exception.IncorrectLease, match="affinity must be one of None, True, False"):
         reservations.to_update(f"id=r,affinity={value}")
 
 
-def test_other_distributions_may_add_resource_types() -> None:
+def test_other_distributions_can_add_resource_types() -> None:
     reservations.CREATE_RESERVATION_KEYS["test:thing"] = {"amount": 1, "resource_type": "test:thing"}
     try:
         assert reservations.to_create("resource_type=test:thing") == {
             "resource_type": "test:thing",
             "amount": 1,
         }
-        with pytest.raises(exception.IncorrectLease, match="known keys are: amount, resource_type"):
+        with pytest.raises(exception.IncorrectLease, match="known keys: amount, resource_type"):
             reservations.to_create("resource_type=test:thing,x=1")
     finally:
         del reservations.CREATE_RESERVATION_KEYS["test:thing"]
@@ -234,7 +313,7 @@ JSON = st.recursive(
 
 
 @given(st.lists(JSON, min_size=1))
-def test_any_json_survives_in_a_value(value: list[Any]) -> None:
+def test_any_json_is_kept_in_a_value(value: list[Any]) -> None:
     text = json.dumps(value)
 
     found = reservations.to_create(f"resource_type=physical:host,resource_properties={text},min=1,max=2")

@@ -1,9 +1,10 @@
-"""From the arguments of ``lease create`` and ``lease update`` to what the service is sent."""
+"""Requests of ``lease create`` and ``lease update``, made from the arguments of the commands."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any
@@ -17,46 +18,72 @@ EVENT_KEYS = ("event_type", "event_date")
 
 
 @dataclass(frozen=True, slots=True)
-class Calendar:
-    """Reads dates; whatever is not in the old form is told in UTC."""
+class DateReader:
+    """Parser of dates that prints dates in UTC unless they have the format of requests."""
 
     now: datetime
     zone: tzinfo
-    tell: Callable[[str], None]
+    echo: Callable[[str], None]
 
     def read(self, key: str, text: str) -> str:
-        """Return a date as the service reads it.
+        """Return a date in the format of requests.
 
         Raises:
-            InvalidDate: It cannot be understood.
+            InvalidDate: *text* is not a date.
         """
         found = dates.to_api(str(text), self.now, self.zone)
-        if not dates.is_in_the_old_form(str(text)):
-            self.tell(f"{key}: {text} = {found} UTC")
+        if not dates.is_api_form(str(text)):
+            self.echo(f"{key}: {text} = {found} UTC")
         return found
 
     def instant(self, date: str) -> datetime:
-        """Return the instant that a date of :meth:`read` is; now is cut to the minute, as all are."""
+        """Return a result of :meth:`read` as an instant, truncated to the minute."""
         if date == dates.NOW:
             return self.now.replace(second=0, microsecond=0)
         return utils.parse_date(date, utils.API_DATE_FORMAT).replace(tzinfo=UTC)
 
+    @contextmanager
+    def explained_start(self, start: str | None) -> Iterator[None]:
+        """Add the start and the local time to an error of the service about a *start* in the past."""
+        try:
+            yield
+        except exception.BadRequest as refusal:
+            if start is not None and start != dates.NOW and self.instant(start) < self.now:
+                self._add_both_times(refusal, self.instant(start))
+            raise
 
-def to_create(args: argparse.Namespace, calendar: Calendar) -> Record:
+    def _add_both_times(self, refusal: exception.BadRequest, start: datetime) -> None:
+        """Add *start* and the local time to the message, unless it already contains them."""
+        is_complete = utils.render_date(start) in str(refusal) and not start.astimezone(self.zone).utcoffset()
+        if not is_complete:
+            both = {"start": self._both(start), "now": self._both(self.now)}
+            hint = _("The start is %(start)s, the local time is %(now)s; dates without a zone are UTC") % both
+            refusal.args = (f"{str(refusal).rstrip('.')}. {hint}",)
+
+    def _both(self, instant: datetime) -> str:
+        """Return an instant in UTC and, if different, in the user's time zone."""
+        local = instant.astimezone(self.zone)
+        text = f"{instant:%Y-%m-%d %H:%M} UTC"
+        return f"{text} ({local:%Y-%m-%d %H:%M %Z})" if local.utcoffset() else text
+
+
+def to_create(args: argparse.Namespace, date_reader: DateReader) -> Record:
     """Return the arguments of the library's ``lease.create``.
 
     Raises:
-        IncorrectLease: There is no name, the dates are in the wrong order, or a reservation makes no sense.
-        InvalidDate: A date cannot be understood.
-        InvalidDuration: Likewise, a duration.
-        DuplicatedLeaseParameters: A key of a reservation is given twice.
+        IncorrectLease: The name is missing, the dates are in the wrong order, or a reservation is invalid.
+        InvalidDate: A date is malformed.
+        InvalidDuration: A duration is malformed.
+        DuplicatedLeaseParameters: A key of a reservation occurs twice.
     """
     given = files.read_lease(args.from_file) if args.from_file else {}
     name = args.name if args.name is not None else given.get("name")
     if not name:
-        raise exception.IncorrectLease(_("The lease has no name"))
-    start = calendar.read("start_date", args.start_date or given.get("start_date") or dates.NOW)
-    end = _end(args, given, start, calendar)
+        raise exception.IncorrectLease(
+            _("The lease has no name; give it as an argument or as name in the file")
+        )
+    start = date_reader.read("start_date", args.start_date or given.get("start_date") or dates.NOW)
+    end = _end(args, given, start, date_reader)
     before_end = args.before_end_date or given.get("before_end_date")
     lease = {
         "name": name,
@@ -67,35 +94,35 @@ def to_create(args: argparse.Namespace, calendar: Calendar) -> Record:
             *map(reservations.to_create, args.reservations),
             *given.get("reservations", ()),
         ],
-        "events": [*(_event(each, calendar) for each in args.events), *given.get("events", ())],
-        "before_end": calendar.read("before_end_date", before_end) if before_end else None,
+        "events": [*(_event(each, date_reader) for each in args.events), *given.get("events", ())],
+        "before_end": date_reader.read("before_end_date", before_end) if before_end else None,
     }
-    _check(lease, calendar)
+    _check(lease, date_reader)
     return lease
 
 
 def body(lease: Record) -> Record:
-    """Return what the service is sent for the arguments of ``lease.create``."""
+    """Return the request body for the arguments of the library's ``lease.create``."""
     names = {"start": "start_date", "end": "end_date", "before_end": "before_end_date"}
     return {names.get(key, key): value for key, value in lease.items()}
 
 
-def passing(sent: Record) -> tuple[str, ...]:
-    """Return the statuses that a lease cannot stay in after that was sent, since it says ``now``."""
+def transitional_statuses(sent: Record) -> tuple[str, ...]:
+    """Return the statuses that a lease leaves soon because the request *sent* contains ``now``."""
     if sent.get("end_date") == dates.NOW:
         return ("PENDING", "ACTIVE")
     return ("PENDING",) if sent.get("start_date") == dates.NOW else ()
 
 
-def to_update(args: argparse.Namespace, calendar: Calendar) -> Record:
+def to_update(args: argparse.Namespace, date_reader: DateReader) -> Record:
     """Return the arguments of the library's ``lease.update``, without the id.
 
     Raises:
-        CommandError: There is nothing to change.
-        IncorrectLease: A reservation makes no sense.
-        InvalidDate: A date cannot be understood.
-        InvalidDuration: Likewise, a duration.
-        DuplicatedLeaseParameters: A key of a reservation is given twice.
+        CommandError: No change is given.
+        IncorrectLease: A reservation is invalid.
+        InvalidDate: A date is malformed.
+        InvalidDuration: A duration is malformed.
+        DuplicatedLeaseParameters: A key of a reservation occurs twice.
     """
     values: dict[str, Any] = {"name": args.new_name} if args.new_name else {}
     for key in ("prolong_for", "reduce_by", "defer_by", "advance_by"):
@@ -103,64 +130,67 @@ def to_update(args: argparse.Namespace, calendar: Calendar) -> Record:
             values[key] = durations.whole_minutes(getattr(args, key))
     for key in ("start_date", "end_date", "before_end_date"):
         if getattr(args, key):
-            values[key] = calendar.read(key, getattr(args, key))
+            values[key] = date_reader.read(key, getattr(args, key))
     if args.reservations:
         values["reservations"] = [reservations.to_update(each) for each in args.reservations]
     if not values:
-        raise exception.CommandError(_("There is nothing to change; see the command's help"), code=400)
+        raise exception.CommandError(_("No change is given; --help lists the options"), code=400)
     return values
 
 
-def _end(args: argparse.Namespace, given: Record, start: str, calendar: Calendar) -> str:
-    begins = calendar.instant(start)
-    if args.duration:
-        end = begins + durations.parse(args.duration)
-        calendar.tell(f"end_date: {utils.render_date(end)} UTC")
-        return utils.render_date(end)
+def _end(args: argparse.Namespace, given: Record, start: str, date_reader: DateReader) -> str:
+    begins = date_reader.instant(start)
+    duration = args.duration or (None if args.end_date else given.get("duration"))
+    if duration is not None:
+        end = dates.end_of(begins, durations.parse(str(duration)))
+        date_reader.echo(f"end_date: {end} UTC")
+        return end
     date = args.end_date or given.get("end_date")
     if date:
-        return calendar.read("end_date", date)
-    default = calendar.now + DEFAULT_DURATION
+        return date_reader.read("end_date", date)
+    default = date_reader.now + DEFAULT_DURATION
     return utils.render_date(default if default > begins else begins + DEFAULT_DURATION)
 
 
-def _event(argument: str, calendar: Calendar) -> Record:
-    """Return an event; the service takes note of none, and the user is told so."""
+def _event(argument: str, date_reader: DateReader) -> Record:
+    """Return an event; print a note that the service does not act on it."""
     try:
         given = pairs.split(argument)
         unknown = [key for key in given if key not in EVENT_KEYS]
         if unknown:
             names = {"unknown": ", ".join(unknown), "known": ", ".join(EVENT_KEYS)}
-            raise exception.IncorrectLease(_("unknown: %(unknown)s; known keys are: %(known)s") % names)
+            raise exception.IncorrectLease(_("unknown keys: %(unknown)s; known keys: %(known)s") % names)
         if "event_date" not in given:
-            raise exception.IncorrectLease(_("event_date is missing"))
-        date = calendar.read("event_date", given["event_date"].text)
+            raise exception.IncorrectLease(
+                _("event_date is missing; use event_type=<type>,event_date=<date>")
+            )
+        date = date_reader.read("event_date", given["event_date"].text)
     except exception.BlazarClientException as error:
         raise type(error)(
             _("Invalid event argument '%(argument)s': %(reason)s") % {"argument": argument, "reason": error}
         ) from None
-    calendar.tell(_("The service does nothing at an --event; it warns and snapshots at --before-end-date"))
+    date_reader.echo(_("The service ignores --event; it warns and takes snapshots at --before-end-date"))
     return {"event_type": given["event_type"].text if "event_type" in given else "", "event_date": date}
 
 
-def _check(lease: Record, calendar: Calendar) -> None:
-    start, end = calendar.instant(lease["start"]), calendar.instant(lease["end"])
+def _check(lease: Record, date_reader: DateReader) -> None:
+    start, end = date_reader.instant(lease["start"]), date_reader.instant(lease["end"])
     if end < start:
         raise exception.IncorrectLease(
             _(
                 "The lease parameters are incorrect. "
-                "It would end at %(end)s, before it starts at %(start)s (UTC)"
+                "The end date %(end)s is before the start date %(start)s (UTC)"
             )
             % {"start": utils.render_date(start), "end": utils.render_date(end)}
         )
     if lease["before_end"] is None:
         return
-    before_end = calendar.instant(lease["before_end"])
+    before_end = date_reader.instant(lease["before_end"])
     if not start <= before_end <= end:
         raise exception.IncorrectLease(
             _(
                 "The lease parameters are incorrect. "
-                "The before-end date %(date)s is not within %(start)s..%(end)s (UTC)"
+                "The before-end date %(date)s is not between %(start)s and %(end)s (UTC)"
             )
             % {
                 "date": utils.render_date(before_end),

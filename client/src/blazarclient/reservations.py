@@ -1,7 +1,7 @@
-"""What ``--reservation`` means: a reservation in ``key=value`` form, or as a JSON object.
+"""Parser of ``--reservation``: a reservation in ``key=value`` form, or as a JSON object.
 
-Both give the object that the service is sent. Keys of the resource types that are known here are
-checked, and get their defaults; those of other types pass as they are, for the service to judge.
+Both forms result in the object of the request. Keys of known resource types are checked and get their
+defaults; keys of other types are passed to the service unchecked.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 import difflib
 import json
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from copy import copy
 from typing import Any
 
-from blazarclient import exception, pairs
+from blazarclient import exception, pairs, utils
 from blazarclient.base import Record
 from blazarclient.i18n import _
 
@@ -51,7 +51,7 @@ CREATE_RESERVATION_KEYS: dict[str, dict[str, Any]] = {
         "resource_type": "flavor:instance",
     },
 }
-"""The keys of each known resource type with their defaults; None leaves a key out.
+"""Keys of each known resource type and their defaults; a key whose default is None is left out.
 
 Other distributions may add types.
 """
@@ -62,7 +62,7 @@ MANDATORY: dict[str, tuple[str, ...]] = {
     "virtual:floatingip": ("network_id",),
     "flavor:instance": ("flavor_id", "amount"),
 }
-"""What has no default that makes sense."""
+"""Required keys of each known resource type."""
 
 UPDATE_KEYS = (
     "id",
@@ -70,55 +70,65 @@ UPDATE_KEYS = (
     *("vcpus", "memory_mb", "disk_gb", "amount", "affinity", "flavor_id"),
     *("network_id", "required_floatingips", "resource_type"),
 )
-"""What can be said of a reservation that exists."""
+"""Keys that an update of a reservation may contain."""
 
 AFFINITIES = ("None", "True", "False")
 
 _COUNTS = ("min", "max", "vcpus", "memory_mb", "disk_gb", "amount")
 _REQUIREMENTS = ("hypervisor_properties", "resource_properties")
+_OPERATORS = ("=", "==", "!=", ">=", "<=", ">", "<")
 _INTEGER = re.compile(r"0|-?[1-9][0-9]*")
+
+_SINGLE_QUOTES = _(
+    "; in a shell, put the argument in single quotes: in double quotes, the shell replaces $name"
+)
 
 
 def to_create(argument: str) -> Record:
-    """Return the reservation that *argument* asks for, complete.
+    """Return the new reservation that *argument* describes, with defaults.
 
     Raises:
-        IncorrectLease: A key is unknown or missing, or a value makes no sense; it says which.
-        DuplicatedLeaseParameters: A key is given twice.
+        IncorrectLease: A key is unknown or missing, or a value is invalid.
+        DuplicatedLeaseParameters: A key occurs twice.
     """
     return _read(argument, "reservation", new)
 
 
 def to_create_hosts(argument: str) -> Record:
-    """Return a reservation of hosts, whatever type *argument* names.
+    """Return the new reservation that *argument* describes, of the type ``physical:host``.
+
+    A ``resource_type`` in the argument is ignored.
 
     Raises:
-        IncorrectLease: As :func:`to_create`.
-        DuplicatedLeaseParameters: As :func:`to_create`.
+        IncorrectLease: As in :func:`to_create`.
+        DuplicatedLeaseParameters: As in :func:`to_create`.
     """
     return _read(argument, "physical-reservation", lambda given: new({**given, "resource_type": HOST}))
 
 
 def to_update(argument: str) -> Record:
-    """Return the change of a reservation that *argument* asks for.
+    """Return the change of a reservation that *argument* describes; :func:`with_ids` adds a missing id.
 
     Raises:
-        IncorrectLease: There is no ``id``, a key is unknown, or a value makes no sense.
-        DuplicatedLeaseParameters: A key is given twice.
+        IncorrectLease: A key is unknown, or a value is invalid.
+        DuplicatedLeaseParameters: A key occurs twice.
     """
     return _read(argument, "reservation", changed)
 
 
 def new(given: Mapping[str, Any]) -> Record:
-    """Return a reservation from its keys, with defaults; values as they were typed or as JSON has them.
+    """Return a new reservation with defaults.
+
+    Args:
+        given: Keys and values; a value is text of the command line or parsed JSON.
 
     Raises:
-        IncorrectLease: See :func:`to_create`.
+        IncorrectLease: As in :func:`to_create`.
     """
     kind = _plain(given.get("resource_type", ""))
     if not kind:
         known = ", ".join(CREATE_RESERVATION_KEYS)
-        raise exception.IncorrectLease(_("resource_type is missing; known types are: %s") % known)
+        raise exception.IncorrectLease(_("resource_type is missing; known types: %s") % known)
     if kind not in CREATE_RESERVATION_KEYS:
         return {key: _guess(value) for key, value in given.items()}
     defaults = CREATE_RESERVATION_KEYS[kind]
@@ -127,7 +137,7 @@ def new(given: Mapping[str, Any]) -> Record:
     missing = [key for key in MANDATORY.get(kind, ()) if values.get(key) in (None, "")]
     if missing:
         names = {"type": kind, "missing": ", ".join(missing)}
-        raise exception.IncorrectLease(_("a reservation of %(type)s needs: %(missing)s") % names)
+        raise exception.IncorrectLease(_("missing keys of a %(type)s reservation: %(missing)s") % names)
     reservation = {key: copy(value) for key, value in defaults.items() if value is not None} | values
     if kind == HOST:
         _check_hosts(reservation)
@@ -135,18 +145,54 @@ def new(given: Mapping[str, Any]) -> Record:
 
 
 def changed(given: Mapping[str, Any]) -> Record:
-    """Return a change of a reservation from its keys.
+    """Return a change of a reservation.
+
+    Args:
+        given: Keys and values; a value is text of the command line or parsed JSON.
 
     Raises:
-        IncorrectLease: See :func:`to_update`.
+        IncorrectLease: As in :func:`to_update`.
     """
-    if not _plain(given.get("id", "")):
-        raise exception.IncorrectLease(_("the id of the reservation is missing: id=<id>,key=value"))
+    if not _plain(given.get("id", "?")):
+        raise exception.IncorrectLease(_("id is empty; use the form id=<reservation id>,key=value"))
     kind = _plain(given.get("resource_type", ""))
     if kind and kind not in CREATE_RESERVATION_KEYS:
         return {key: _plain(value) if key == "id" else _guess(value) for key, value in given.items()}
     _refuse_unknown(given, UPDATE_KEYS)
     return {key: _typed(key, value) for key, value in given.items()}
+
+
+def need_lease(changes: Iterable[Record]) -> bool:
+    """Return whether a change has no id, or only a prefix of one."""
+    return any("id" not in each or re.fullmatch(utils.SHORT_ID, each["id"]) for each in changes)
+
+
+def with_ids(changes: Iterable[Record], lease: Record) -> list[Record]:
+    """Return *changes*, each with the id of a reservation of *lease*.
+
+    A change may contain a prefix of an id. Without an id, it applies to the only reservation of its
+    ``resource_type`` or, without a type, to the only reservation of the lease.
+
+    Raises:
+        IncorrectLease: A change matches no reservation of the lease, or more than one.
+    """
+    return [{**each, "id": _reservation_id(each, lease)} for each in changes]
+
+
+def _reservation_id(change: Record, lease: Record) -> str:
+    given, kind = change.get("id"), change.get("resource_type")
+    all_of_them = lease["reservations"]
+    if given is None:
+        found = [each["id"] for each in all_of_them if kind in (None, each["resource_type"])]
+    else:
+        found = [each["id"] for each in all_of_them if each["id"].startswith(given.lower())]
+        found = [given] if given in found or not re.fullmatch(utils.SHORT_ID, given) else found
+    if len(found) != 1:
+        known = "; ".join(f"id={each['id']} ({each['resource_type']})" for each in all_of_them) or _("none")
+        raise exception.IncorrectLease(
+            _("Add the id of the reservation to change, as in id=<id>,max=4; the lease has: %s") % known
+        )
+    return str(found[0])
 
 
 def _read(argument: str, option: str, make: Callable[[Mapping[str, Any]], Record]) -> Record:
@@ -163,7 +209,7 @@ def _given(argument: str) -> Mapping[str, Any]:
     try:
         found = json.loads(argument, object_pairs_hook=_without_duplicates)
     except ValueError as error:
-        raise exception.IncorrectLease(_("it is not JSON: %s") % error) from None
+        raise exception.IncorrectLease(_("invalid JSON: %s") % error) from None
     given: Mapping[str, Any] = found
     return given
 
@@ -172,7 +218,7 @@ def _without_duplicates(items: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in items:
         if key in found:
-            raise exception.DuplicatedLeaseParameters(_("%s is given twice") % key)
+            raise exception.DuplicatedLeaseParameters(_("key %r occurs twice; remove one") % key)
         found[key] = value
     return found
 
@@ -183,13 +229,13 @@ def _refuse_unknown(given: Mapping[str, Any], known: Collection[str]) -> None:
             near = difflib.get_close_matches(key, known, n=1)
             hint = _("; did you mean %s?") % near[0] if near else ""
             raise exception.IncorrectLease(
-                _("unknown key %(key)r%(hint)s known keys are: %(known)s")
+                _("unknown key %(key)r%(hint)s known keys: %(known)s")
                 % {"key": key, "hint": hint or ";", "known": ", ".join(known)}
             )
 
 
 def _typed(key: str, value: Any) -> Any:
-    """Return a value as the service wants it under that key; what JSON has typed stays."""
+    """Return a value in the type that the service expects for *key*; parsed JSON is unchanged."""
     if key in _REQUIREMENTS:
         return _requirement(key, value)
     if not isinstance(value, pairs.Text):
@@ -208,25 +254,39 @@ def _count(key: str, text: str) -> int | str:
         return ""
     if not re.fullmatch(r"\+?[0-9]{1,18}", text):
         raise exception.IncorrectLease(
-            _("%(key)s must be a whole number, not %(text)r") % {"key": key, "text": text}
+            _("%(key)s must be a whole number of 0 or more, not %(text)r") % {"key": key, "text": text}
         )
     return int(text)
 
 
 def _requirement(key: str, value: Any) -> Any:
-    """Return a requirement as text, as it was typed."""
-    if isinstance(value, list):
-        return json.dumps(value)
-    text = _plain(value)
+    """Return a requirement as text; a list becomes JSON."""
+    text = json.dumps(value) if isinstance(value, list) else _plain(value)
     if isinstance(text, str) and text.strip():
         try:
-            json.loads(text)
+            condition = _without_name(json.loads(text))
         except ValueError as error:
             raise exception.IncorrectLease(
-                _('%(key)s must be JSON such as ["==", "$name", "value"]: %(error)s')
-                % {"key": key, "error": error}
+                _('%(key)s must be JSON such as ["==", "$name", "value"]: %(error)s%(hint)s')
+                % {"key": key, "error": error, "hint": _SINGLE_QUOTES}
             ) from None
+        if condition is not None:
+            names = {"key": key, "condition": json.dumps(condition), "hint": _SINGLE_QUOTES}
+            raise exception.IncorrectLease(
+                _("%(key)s: a property needs a leading $, as in $rack, but has none in %(condition)s%(hint)s")
+                % names
+            )
     return text
+
+
+def _without_name(expression: Any) -> Any:
+    """Return the first condition whose property does not begin with ``$``, or None."""
+    match expression:
+        case ["and", *parts]:
+            return next((each for each in map(_without_name, parts) if each is not None), None)
+        case [str(operator), str(name), _] if operator in _OPERATORS and not re.match(r"\$\S", name):
+            return expression
+    return None
 
 
 def _addresses(text: str) -> Any:
@@ -257,12 +317,13 @@ def _check_hosts(reservation: Mapping[str, Any]) -> None:
         return
     if not 1 <= least <= most:
         raise exception.IncorrectLease(
-            _("1 <= min <= max must hold, and min is %(min)s, max is %(max)s") % {"min": least, "max": most}
+            _("min is %(min)s and max is %(max)s, but 1 <= min <= max is required")
+            % {"min": least, "max": most}
         )
 
 
 def _guess(value: Any) -> Any:
-    """Return a value of a resource type that is not known here: whole numbers and JSON as what they are."""
+    """Return a value of an unknown resource type; whole numbers and JSON are parsed."""
     if not isinstance(value, pairs.Text):
         return value
     if value.is_quoted:
