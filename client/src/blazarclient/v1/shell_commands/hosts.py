@@ -1,4 +1,4 @@
-"""Commands about hosts and their resource properties."""
+"""Commands for hosts and their resource properties."""
 
 from __future__ import annotations
 
@@ -6,61 +6,115 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from blazarclient import command, exception
+from blazarclient import command, exception, registering, terminal
 from blazarclient.base import Record, Records
 from blazarclient.i18n import _
+from blazarclient.v1.shell_commands import host_options
 
 HOST_ID_PATTERN = r"[0-9]+"
-"""What an id of a host looks like, from its first to its last character."""
+"""Pattern of a whole host id."""
 
 
-class _OfAHost(command.ReservationCommand):
+class _HostCommand(command.ReservationCommand):
     resource = "host"
     name_key = "hypervisor_hostname"
     id_pattern = HOST_ID_PATTERN
 
 
-class ListHosts(_OfAHost, command.ListCommand):
+class ListHosts(_HostCommand, command.ListCommand):
     """List hosts that can be reserved."""
 
+    plural = _("hosts")
     list_columns = ("id", "hypervisor_hostname", "vcpus", "memory_mb", "local_gb")
     sort_by = "hypervisor_hostname"
 
 
-class ShowHost(_OfAHost, command.ShowCommand):
+class ShowHost(_HostCommand, command.ShowCommand):
     """Show a host."""
 
 
-class CreateHost(_OfAHost, command.CreateCommand):
-    """Register a hypervisor as a host that can be reserved."""
+class CreateHost(_HostCommand, command.CreateCommand):
+    """Register one or more hypervisors as hosts that can be reserved."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser."""
         parser = super().get_parser(prog_name)
-        _add_extra(parser, "<key>=<value>", _("an extra capability (repeat it for several)"))
+        _add_extra(parser, "<key>=<value>", _("an extra capability (repeatable)"))
+        host_options.add_bulk_options(parser)
+        self._refuse = parser.error
         return parser
 
     def add_positional(self, parser: argparse.ArgumentParser) -> None:
-        """Let *parser* know the hypervisor."""
-        parser.add_argument("name", metavar="HOST", help=_("host name or id of the hypervisor"))
+        """Add the hypervisor to *parser*."""
+        parser.add_argument("name", metavar="HOST", nargs="?", help=_("host name or id of the hypervisor"))
+
+    def run(self, parsed_args: argparse.Namespace) -> int:
+        """Return the exit code, which is 1 if a host could not be registered."""
+        problem = host_options.conflict(parsed_args)
+        if problem:
+            self._refuse(problem)
+        return super().run(parsed_args)
 
     def take_action(self, parsed_args: argparse.Namespace) -> tuple[Sequence[str], Sequence[Any]]:
-        """Return the columns and the values of the new host."""
+        """Return the columns and the values of the new host, or of the result of a bulk registration."""
+        if parsed_args.name is None:
+            return self._create_many(parsed_args)
         values = {"name": parsed_args.name} | _extra(parsed_args)
+        if parsed_args.dry_run:
+            self.print_to_stderr(_("Nothing was sent. The request would be a POST to /os-hosts with:"))
+            return self.columns_in_utc(values, parsed_args)
         return self.created(self.manager().create(**values), parsed_args)
 
+    def _create_many(self, parsed_args: argparse.Namespace) -> tuple[Sequence[str], Sequence[Any]]:
+        selected = host_options.selected_hosts(parsed_args, self.app)
+        known = {each["hypervisor_hostname"] for each in self.manager().list()}
+        skipped = [each for each in selected if each in known]
+        hosts = {
+            name: {**values, **_extra(parsed_args)} for name, values in selected.items() if name not in known
+        }
+        if not selected:
+            self.print_to_stderr(_("No hosts found."))
+        if parsed_args.dry_run:
+            self.print_to_stderr(_("Nothing was sent. %d host(s) would be registered:") % len(hosts))
+            requested = [{**values, "name": name} for name, values in hosts.items()]
+            return self.columns_in_utc({"hosts": requested, "skipped": skipped}, parsed_args)
+        manager = self.manager()
+        outcome = registering.register(
+            hosts,
+            lambda name, values: manager.create(**{**values, "name": name}),
+            parallel=parsed_args.parallel,
+            print_progress=self.print_to_stderr,
+        )
+        self.exit_code = 1 if outcome.failed else 0
+        self.print_to_stderr(
+            _("%(registered)d host(s) registered, %(skipped)d already registered, %(failed)d failed")
+            % {
+                "registered": len(outcome.registered),
+                "skipped": len(skipped),
+                "failed": len(outcome.failed),
+            }
+        )
+        return self.columns_in_utc(
+            {
+                "registered": sorted(outcome.registered, key=terminal.natural),
+                "skipped": skipped,
+                "failed": [{"name": name, "error": error} for name, error in outcome.failed.items()],
+            },
+            parsed_args,
+        )
 
-class UpdateHost(_OfAHost, command.UpdateCommand):
+
+class UpdateHost(_HostCommand, command.UpdateCommand):
     """Set extra capabilities of a host."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser."""
         parser = super().get_parser(prog_name)
-        _add_extra(parser, "<key>=<value>", _("an extra capability to set (repeat it for several)"))
+        _add_extra(parser, "<key>=<value>", _("an extra capability to set (repeatable)"))
         return parser
 
     def change(self, parsed_args: argparse.Namespace) -> Record:
-        """Set them, and return the host."""
+        """Set the capabilities and return the host."""
         return _update(self, parsed_args, _extra(parsed_args))
 
 
@@ -70,41 +124,44 @@ class SetHost(UpdateHost):
     deprecated = True
 
 
-class UnsetAttributesHost(_OfAHost, command.UpdateCommand):
+class UnsetAttributesHost(_HostCommand, command.UpdateCommand):
     """Remove extra capabilities of a host."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser."""
         parser = super().get_parser(prog_name)
-        _add_extra(parser, "<key>", _("an extra capability to remove (repeat it for several)"))
+        _add_extra(parser, "<key>", _("an extra capability to remove (repeatable)"))
         return parser
 
     def change(self, parsed_args: argparse.Namespace) -> Record:
-        """Remove them, and return the host."""
+        """Remove the capabilities and return the host."""
         return _update(self, parsed_args, dict.fromkeys(parsed_args.extra))
 
 
 UnsetAttributeHost = UnsetAttributesHost
 
 
-class DeleteHost(_OfAHost, command.DeleteCommand):
-    """Give hosts back to ordinary use."""
+class DeleteHost(_HostCommand, command.DeleteCommand):
+    """Unregister hosts, so that they can no longer be reserved."""
 
 
-class ListHostProperties(_OfAHost, command.ListCommand):
-    """List the resource properties that hosts can be asked for by."""
+class ListHostProperties(_HostCommand, command.ListCommand):
+    """List resource properties, which requirements on hosts can use."""
 
+    plural = _("resource properties")
     sort_by = "property"
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser."""
         parser = super().get_parser(prog_name)
-        parser.add_argument("--detail", action="store_true", help=_("show who sees them, and their values"))
-        parser.add_argument("--all", action="store_true", help=_("list private ones, too; for operators"))
+        parser.add_argument("--detail", action="store_true", help=_("also show visibility and values"))
+        parser.add_argument(
+            "--all", action="store_true", help=_("include private properties; operators only")
+        )
         return parser
 
     def columns(self, parsed_args: argparse.Namespace) -> tuple[str, ...]:
-        """Return the columns shown if nobody names others."""
+        """Return the default columns."""
         return ("property", "private", "property_values") if parsed_args.detail else ("property",)
 
     def fetch(self, parsed_args: argparse.Namespace) -> Records:
@@ -113,11 +170,11 @@ class ListHostProperties(_OfAHost, command.ListCommand):
         return found
 
 
-class ShowHostProperty(_OfAHost, command.ShowCommand):
-    """Show a resource property and the values that hosts have for it."""
+class ShowHostProperty(_HostCommand, command.ShowCommand):
+    """Show a resource property and its values."""
 
     def add_positional(self, parser: argparse.ArgumentParser) -> None:
-        """Let *parser* know the property."""
+        """Add the property to *parser*."""
         _add_property(parser)
 
     def take_action(self, parsed_args: argparse.Namespace) -> tuple[Sequence[str], Sequence[Any]]:
@@ -125,39 +182,41 @@ class ShowHostProperty(_OfAHost, command.ShowCommand):
         return self.columns_of(self.manager().get_property(parsed_args.property_name), parsed_args)
 
 
-class UpdateHostProperty(_OfAHost, command.UpdateCommand):
+class UpdateHostProperty(_HostCommand, command.UpdateCommand):
     """Make a resource property private or public."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser."""
         parser = super().get_parser(prog_name)
         group = parser.add_mutually_exclusive_group(required=True)
-        group.add_argument("--private", action="store_true", help=_("only operators see it"))
-        group.add_argument("--public", action="store_true", help=_("everybody sees it"))
+        group.add_argument(
+            "--private", action="store_true", help=_("make the property visible to operators only")
+        )
+        group.add_argument("--public", action="store_true", help=_("make the property visible to all users"))
         return parser
 
     def add_positional(self, parser: argparse.ArgumentParser) -> None:
-        """Let *parser* know the property."""
+        """Add the property to *parser*."""
         _add_property(parser)
 
     def change(self, parsed_args: argparse.Namespace) -> Record:
-        """Make it so, and return the property."""
+        """Change the visibility and return the property."""
         found: Record = self.manager().set_property(parsed_args.property_name, private=parsed_args.private)
         return found
 
-    def done(self, parsed_args: argparse.Namespace) -> str:
-        """Return the line that says what was done."""
+    def success_message(self, parsed_args: argparse.Namespace) -> str:
+        """Return the message about the change."""
         return _("Updated host property: %s") % (parsed_args.property_name,)
 
 
 class ListHostCapabilities(ListHostProperties):
-    """List the resource properties that hosts can be asked for by."""
+    """List resource properties, which requirements on hosts can use."""
 
     deprecated = True
 
 
 class ShowHostCapability(ShowHostProperty):
-    """Show a resource property and the values that hosts have for it."""
+    """Show a resource property and its values."""
 
     deprecated = True
 
@@ -177,13 +236,13 @@ def _add_extra(parser: argparse.ArgumentParser, form: str, text: str) -> None:
 
 
 def _extra(parsed_args: argparse.Namespace) -> dict[str, str]:
-    """Return the extra capabilities; one without ``=`` is empty, and the last of several wins."""
+    """Return the extra capabilities; without ``=`` the value is empty, and the last duplicate wins."""
     parts = (each.partition("=") for each in parsed_args.extra)
     return {key: value for key, _separator, value in parts}
 
 
-def _update(it: _OfAHost, parsed_args: argparse.Namespace, values: Record) -> Record:
+def _update(host_command: _HostCommand, parsed_args: argparse.Namespace, values: Record) -> Record:
     if not values:
-        raise exception.CommandError(_("There is nothing to change: give --extra"), code=400)
-    changed: Record = it.manager().update(it.find(parsed_args.name_or_id), values)
+        raise exception.CommandError(_("No change is given; --extra is required"), code=400)
+    changed: Record = host_command.manager().update(host_command.find(parsed_args.name_or_id), values)
     return changed
