@@ -1,4 +1,4 @@
-"""What commands print, by the stub's answers."""
+"""Output of commands."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def test_lists_have_the_columns_and_the_order_of_4_6(blazar: Run, stub: Stub) -> None:
-    stub.will({"leases": [LEASE | {"name": "z"}, LEASE | {"name": "a", "id": OTHER}]})
-    stub.will({"hosts": [HOST | {"hypervisor_hostname": "z"}, HOST]})
-    stub.will({"allocations": []})
+    stub.respond({"leases": [LEASE | {"name": "z"}, LEASE | {"name": "a", "id": OTHER}]})
+    stub.respond({"hosts": [HOST | {"hypervisor_hostname": "z"}, HOST]})
+    stub.respond({"allocations": []})
 
     leases = blazar("lease-list", "-f", "csv", "--quote", "none").out.splitlines()
     hosts = blazar("host-list", "-f", "csv", "--quote", "none").out.splitlines()
@@ -34,7 +34,7 @@ def test_lists_have_the_columns_and_the_order_of_4_6(blazar: Run, stub: Stub) ->
 
 
 def test_a_lease_is_shown_with_all_keys_in_alphabetical_order(blazar: Run, stub: Stub) -> None:
-    stub.will({"lease": LEASE})
+    stub.respond({"lease": LEASE})
 
     ran = blazar("lease-show", ID, "-f", "json")
 
@@ -42,11 +42,11 @@ def test_a_lease_is_shown_with_all_keys_in_alphabetical_order(blazar: Run, stub:
     assert list(ran.json) == sorted(LEASE)
 
 
-def test_in_value_format_nested_fields_are_indented_json_in_the_services_order(
+def test_value_format_renders_nested_fields_as_indented_json_in_the_order_of_the_service(
     blazar: Run, stub: Stub
 ) -> None:
-    stub.will({"lease": LEASE | {"reservations": [RESERVATION, RESERVATION | {"id": "r2"}]}})
-    stub.will({"lease": LEASE})
+    stub.respond({"lease": LEASE | {"reservations": [RESERVATION, RESERVATION | {"id": "r2"}]}})
+    stub.respond({"lease": LEASE})
 
     nested = blazar("lease-show", ID, "-f", "value", "-c", "reservations")
     plain = blazar("lease-show", ID, "-f", "value", "-c", "status")
@@ -57,17 +57,19 @@ def test_in_value_format_nested_fields_are_indented_json_in_the_services_order(
 
 
 @pytest.mark.parametrize("form", ["table", "value"])
-def test_the_line_about_what_was_created_stays_where_people_read(blazar: Run, stub: Stub, form: str) -> None:
-    stub.will({"lease": LEASE}, status=201)
+def test_formats_for_people_keep_the_message_about_the_created_object_on_standard_output(
+    blazar: Run, stub: Stub, form: str
+) -> None:
+    stub.respond({"lease": LEASE}, status=201)
 
     assert blazar("lease-create", "mine", "-f", form).out.startswith("Created a new lease:\n")
 
 
 @pytest.mark.parametrize("form", ["json", "yaml", "shell"])
-def test_client_weakness_28_29_and_30_programs_can_read_what_was_created(
+def test_client_weakness_28_29_and_30_formats_for_programs_contain_only_the_created_object(
     blazar: Run, stub: Stub, form: str
 ) -> None:
-    stub.will({"lease": LEASE}, status=201)
+    stub.respond({"lease": LEASE}, status=201)
 
     ran = blazar("lease-create", "mine", "-f", form)
 
@@ -79,15 +81,15 @@ def test_client_weakness_28_29_and_30_programs_can_read_what_was_created(
 
 
 def test_client_weakness_29_lists_in_json_are_nested_data(blazar: Run, stub: Stub) -> None:
-    stub.will({"leases": [LEASE]})
+    stub.respond({"leases": [LEASE]})
 
     assert blazar("lease-list", "-c", "reservations", "-f", "json").json == [{"reservations": [RESERVATION]}]
 
 
-def test_client_weakness_30_null_is_null_for_programs_and_empty_for_people(blazar: Run, stub: Stub) -> None:
+def test_client_weakness_30_null_is_null_in_json_and_empty_in_text(blazar: Run, stub: Stub) -> None:
     for _ in range(2):
-        stub.will({"lease": LEASE})
-        stub.will({"leases": [LEASE]})
+        stub.respond({"lease": LEASE})
+        stub.respond({"leases": [LEASE]})
 
     assert blazar("lease-show", ID, "-f", "json", "-c", "trust_id").json == {"trust_id": None}
     assert blazar("lease-list", "-f", "json", "-c", "trust_id").json == [{"trust_id": None}]
@@ -95,58 +97,60 @@ def test_client_weakness_30_null_is_null_for_programs_and_empty_for_people(blaza
     assert blazar("lease-list", "-f", "value", "-c", "trust_id").out == "\n"
 
 
-def test_client_weakness_31_a_table_of_allocations_can_be_read(blazar: Run, stub: Stub) -> None:
-    stub.will({"allocations": [{"resource_id": "1", "reservations": [{"id": "r1", "lease_id": ID}]}]})
+def test_client_weakness_31_a_table_of_allocations_is_readable(blazar: Run, stub: Stub) -> None:
+    stub.respond({"allocations": [{"resource_id": "1", "reservations": [{"id": "r1", "lease_id": ID}]}]})
 
     assert f"| 1           | id: r1, lease_id: {ID} |" in blazar("allocation-list", "host").out
 
 
 def test_client_weakness_33_any_key_of_any_row_is_a_column(blazar: Run, stub: Stub) -> None:
     rows = [HOST, {key: value for key, value in HOST.items() if key != "gpu"} | {"id": "2", "rack": "r"}]
-    stub.will({"hosts": rows})
-    stub.will({"hosts": rows})
+    stub.respond({"hosts": rows})
+    stub.respond({"hosts": rows})
 
     ran = blazar("host-list", "-c", "rack", "-c", "id", "-c", "gpu", "-f", "json", "--sort-by", "id")
 
     assert ran.json == [{"rack": None, "id": "1", "gpu": "yes"}, {"rack": "r", "id": "2", "gpu": None}]
     unknown = blazar("host-list", "-c", "nothing")
     assert unknown.code == 1
-    assert "There is no column 'nothing'" in unknown.err
+    assert "Unknown column 'nothing'" in unknown.err
 
 
-def test_client_weakness_34_an_empty_table_prints_nothing_where_data_goes(blazar: Run, stub: Stub) -> None:
+def test_client_weakness_34_an_empty_table_prints_nothing_to_standard_output(blazar: Run, stub: Stub) -> None:
     for _ in range(3):
-        stub.will({"leases": []})
+        stub.respond({"leases": []})
 
     table = blazar("lease-list")
 
-    assert (table.code, table.out, table.err) == (0, "", "There are none.\n")
+    assert (table.code, table.out, table.err) == (0, "", "No leases found.\n")
     assert blazar("lease-list", "-f", "json").json == []
     assert blazar("lease-list", "-f", "value").out == ""
 
 
-def test_client_weakness_35_nothing_is_said_that_nobody_asked_for(blazar: Run, stub: Stub) -> None:
-    stub.will({"lease": LEASE}, status=201)
+def test_client_weakness_35_a_successful_command_prints_nothing_to_standard_error(
+    blazar: Run, stub: Stub
+) -> None:
+    stub.respond({"lease": LEASE}, status=201)
 
     assert blazar("lease-create", *WHEN, "--reservation", HOSTS_ARGUMENT, "mine").err == ""
 
 
 def test_client_weakness_25_text_stays_text(blazar: Run, stub: Stub) -> None:
-    stub.will({"lease": LEASE | {"name": "None"}})
-    stub.will({"lease": LEASE | {"name": "[1,2]"}})
+    stub.respond({"lease": LEASE | {"name": "None"}})
+    stub.respond({"lease": LEASE | {"name": "[1,2]"}})
 
     assert blazar("lease-show", ID, "-f", "value", "-c", "name").out == "None\n"
     assert blazar("lease-show", ID, "-f", "value", "-c", "name").out == "[1,2]\n"
 
 
-def test_the_table_of_a_lease_says_what_is_reserved_and_what_is_wrong(blazar: Run, stub: Stub) -> None:
+def test_the_table_of_a_lease_shows_reservations_and_problems(blazar: Run, stub: Stub) -> None:
     broken = RESERVATION | {"status": "error", "missing_resources": True}
-    stub.will({"lease": LEASE | {"reservations": [broken], "status": "ERROR"}})
+    stub.respond({"lease": LEASE | {"reservations": [broken], "status": "ERROR"}})
 
     out = blazar("lease-show", ID).out
 
     assert "physical:host r1 error" in out
-    assert "! in error: " in out
+    assert "! error: " in out
     assert "! missing_resources: " in out
     assert 'resource_properties: ["==", "$gpu", "yes"]' in out
     assert "2031-01-01 10:00  start_lease  UNDONE" in out
@@ -159,7 +163,7 @@ def test_client_weakness_49_leases_are_filtered_sorted_and_shown_with_their_stat
     late |= {"end_date": "2032-01-01T11:00:00.000000", "status": "ACTIVE", "project_id": "q"}
 
     def names(*words: str) -> list[str]:
-        stub.will({"leases": [LEASE, late]})
+        stub.respond({"leases": [LEASE, late]})
         ran = blazar("lease-list", "-f", "value", "-c", "name", *words)
         assert ran.code == 0, ran.err
         return ran.out.split()
@@ -172,36 +176,53 @@ def test_client_weakness_49_leases_are_filtered_sorted_and_shown_with_their_stat
     assert names("--after", "2031-06-01") == ["late"]
     assert names("--before", "2031-06-01") == ["mine"]
     assert names("--resource-type", "virtual:instance") == []
-    stub.will({"leases": [LEASE]})
+    stub.respond({"leases": [LEASE]})
     (row,) = blazar("lease-list", "--long", "-f", "json").json
     assert (row["status"], row["resource_types"]) == ("PENDING", ["physical:host"])
 
 
-def test_a_column_that_nobody_knows_cannot_be_sorted_by(blazar: Run, stub: Stub) -> None:
-    stub.will({"leases": [LEASE]})
-    stub.will({"resource_properties": [{"property": "a"}]})
+@pytest.mark.parametrize(
+    ("given", "hint"), [("actve", "did you mean ACTIVE? known"), ("done", "known statuses")]
+)
+def test_an_unknown_status_is_refused_with_the_known_ones(
+    blazar: Run, stub: Stub, given: str, hint: str
+) -> None:
+    ran = blazar("lease-list", "--status", "active", "--status", given)
+
+    assert (ran.code, ran.out, stub.sent) == (1, "", [])
+    assert f"Unknown status '{given}'; {hint}" in ran.err
+    assert "PENDING, ACTIVE, TERMINATED, ERROR" in ran.err
+
+
+def test_an_unknown_sort_key_is_refused(blazar: Run, stub: Stub) -> None:
+    stub.respond({"leases": [LEASE]})
+    stub.respond({"resource_properties": [{"property": "a"}]})
 
     for ran in (blazar("lease-list", "--sort-by", "x"), blazar("host-property-list", "--sort-by", "private")):
         assert ran.code == 1
         assert "Invalid sort option" in ran.err
 
 
-def test_an_empty_sort_option_keeps_the_services_order(blazar: Run, stub: Stub) -> None:
-    stub.will({"leases": [LEASE | {"name": "z"}, LEASE | {"name": "a"}]})
+def test_an_empty_sort_option_keeps_the_order_of_the_service(blazar: Run, stub: Stub) -> None:
+    stub.respond({"leases": [LEASE | {"name": "z"}, LEASE | {"name": "a"}]})
 
     assert blazar("lease-list", "--sort-by", "", "-f", "value", "-c", "name").out == "z\na\n"
 
 
-def test_client_weakness_53_a_lease_tells_what_it_holds_and_how_it_is_used(blazar: Run, stub: Stub) -> None:
+def test_client_weakness_53_the_resources_of_a_lease_are_listed_with_commands_that_use_them(
+    blazar: Run, stub: Stub
+) -> None:
     instances = {"id": "r2", "resource_type": "virtual:instance", "status": "active", "server_group_id": "g"}
     addresses = {"id": "r3", "resource_type": "virtual:floatingip", "status": "active"}
-    stub.will({"lease": LEASE | {"reservations": [RESERVATION, instances, addresses]}})
-    stub.will({"allocations": [{"resource_id": "1", "reservations": [{"id": "r1"}]}]})
-    stub.will({"hosts": [HOST]})
+    stub.respond({"lease": LEASE | {"reservations": [RESERVATION, instances, addresses]}})
+    held = {"reservation_id": "r1", "name": "node-1", "amount": 1}
+    address = {"reservation_id": "r3", "name": "203.0.113.7", "amount": 1}
+    stub.respond({"allocations": [held, {"reservation_id": "r2", "name": "node-2", "amount": 2}, address]})
 
     rows = blazar("lease-resources", ID, "-f", "json").json
 
-    assert rows[0]["resources"] == ["node-1"]
+    assert [each["resources"] for each in rows] == [["node-1"], ["node-2", "node-2"], ["203.0.113.7"]]
+    assert stub.sent[-1].headers["OpenStack-API-Version"] == "reservation 1.1"
     assert [each["use"].partition(" create ")[2] for each in rows[:2]] == [
         "--hint reservation=r1",
         "--flavor r2 --hint group=g",
@@ -209,10 +230,43 @@ def test_client_weakness_53_a_lease_tells_what_it_holds_and_how_it_is_used(blaza
     assert rows[2]["use"].endswith("--tags reservation:r3")
 
 
-def test_who_may_not_list_allocations_still_learns_how_to_use_a_lease(blazar: Run, stub: Stub) -> None:
-    stub.will({"lease": LEASE})
-    stub.will({"error_message": "no"}, status=403)
+@pytest.mark.parametrize("status", [404, 406])
+def test_operators_see_the_hosts_of_a_lease_without_api_version_1_1(
+    blazar: Run, stub: Stub, status: int
+) -> None:
+    stub.respond({"lease": LEASE | {"reservations": [RESERVATION]}})
+    stub.respond({"error_message": "not here"}, status=status)
+    stub.respond({"allocations": [{"resource_id": "1", "reservations": [{"id": "r1"}]}]})
+    stub.respond({"hosts": [HOST]})
+
+    assert blazar("lease-resources", ID, "-f", "json").json[0]["resources"] == ["node-1"]
+
+
+@pytest.mark.parametrize("status", [403, 404])
+def test_users_who_cannot_list_allocations_see_the_commands_that_use_a_lease(
+    blazar: Run, stub: Stub, status: int
+) -> None:
+    stub.respond({"lease": LEASE})
+    stub.respond({"error_message": "no"}, status=status)
+    stub.respond({"error_message": "no"}, status=403)
 
     ran = blazar("lease-resources", ID, "-f", "json")
 
     assert (ran.code, ran.json[0]["resources"]) == (0, [])
+
+
+def test_without_keystone_a_project_is_selected_by_id(
+    blazar: Run, stub: Stub, environment: pytest.MonkeyPatch
+) -> None:
+    environment.setenv("OS_AUTH_TYPE", "none")
+    environment.setenv("OS_ENDPOINT", stub.url)
+    for _ in range(2):
+        stub.respond({"leases": [LEASE]})
+    stub.respond({"error_message": "no such path"}, status=404)
+    stub.respond({"error_message": "no such path"}, status=404)
+
+    known = blazar("lease-list", "--project", "p", "-f", "value", "-c", "name")
+    unknown = blazar("lease-list", "--project", "q")
+
+    assert (known.code, known.out) == (0, "mine\n")
+    assert (unknown.code, unknown.out, unknown.err) == (0, "", "No leases found.\n")

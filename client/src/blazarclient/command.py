@@ -1,34 +1,37 @@
-"""What all commands have in common: the client, look-up by name, output, errors.
+"""Base classes of commands: client, lookup by name, output, errors.
 
-A command is one class, for ``blazar`` and for ``openstack reservation`` alike. Other distributions may
-build theirs on these classes.
+Each command is a class that both ``blazar`` and ``openstack reservation`` use. Other distributions may
+derive commands from these classes.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import io
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from cliff import command, lister, show
+from keystoneauth1 import exceptions as ksa_exceptions
 
-from blazarclient import clock, exception, rendering, utils
+from blazarclient import advice, clock, exception, rendering, terminal, utils
 from blazarclient.base import Record, Records
 from blazarclient.i18n import _
 
-UUID_PATTERN = r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
-"""What an id of a lease looks like, from its first to its last character."""
+UUID_PATTERN = utils.UUID
+"""Pattern of a whole lease id."""
 ANY_PATTERN = r".*"
-"""For resources that have no name: everything is an id."""
+"""Pattern of a whole id of resources without a name: everything is an id."""
 
 
 class ReservationCommand(command.Command):
     """Base of all commands.
 
     Attributes:
-        resource: Which manager of the client it is about, and what messages call it.
-        name_key: Under which key such a thing has its name.
-        id_pattern: What an id looks like, from its first to its last character.
+        resource: Name of the manager in the client, also used in messages.
+        name_key: Key of the resource's name.
+        id_pattern: Pattern of a whole id.
     """
 
     auth_required = True
@@ -36,53 +39,86 @@ class ReservationCommand(command.Command):
     name_key = "name"
     id_pattern = UUID_PATTERN
 
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser, which refuses abbreviated options."""
+        parser: argparse.ArgumentParser = super().get_parser(prog_name)
+        parser.allow_abbrev = False
+        return parser
+
     def get_client(self) -> Any:
-        """Return the client of the application that runs this command."""
+        """Return the client of the program that runs this command."""
         app: Any = self.app
         manager = getattr(app, "client_manager", None)
         return app.client if manager is None else manager.reservation
 
     def manager(self) -> Any:
-        """Return the client's manager of this command's resource."""
+        """Return the manager of this command's resource."""
         return getattr(self.get_client(), self.resource)
 
     def find(self, name_or_id: str) -> str:
-        """Return the id of what a user calls by name or id.
+        """Return the id of the resource with a name or id.
 
         Raises:
-            NotFound: Nothing has that name.
-            NoUniqueMatch: Several have it.
+            NotFound: No resource has the name.
+            NoUniqueMatch: More than one resource has the name.
         """
         return utils.find_resource_id_by_name_or_id(
             self.get_client(), self.resource, name_or_id, self.name_key, self.id_pattern
         )
 
-    def tell(self, message: str) -> None:
-        """Write a line to the standard error, where no program reads data."""
+    def print_to_stderr(self, message: str) -> None:
+        """Print a line to standard error, which never contains data."""
         print(message, file=self.app.stderr)
 
-    def say(self, message: str) -> None:
-        """Write a line to the standard output."""
+    def print_to_stdout(self, message: str) -> None:
+        """Print a line to standard output."""
         print(message, file=self.app.stdout)
 
+    def on_terminal(self, parsed_args: argparse.Namespace) -> terminal.Terminal | None:
+        """Return the terminal that the table is printed to, or None for other formats and destinations."""
+        if parsed_args.formatter != "table":
+            return None
+        return terminal.of(self.app.stdout, clock.local_zone())
+
+    @contextmanager
+    def coloured_output(self, parsed_args: argparse.Namespace) -> Iterator[None]:
+        """Colour the table that is printed inside this context, if it is printed to a terminal."""
+        screen, stdout = self.on_terminal(parsed_args), self.app.stdout
+        if screen is None:
+            yield
+            return
+        self.app.stdout = table = io.StringIO()
+        try:
+            yield
+        finally:
+            self.app.stdout = stdout
+        stdout.write(screen.coloured(table.getvalue()))
+
     def run(self, parsed_args: argparse.Namespace) -> int:
-        """Return the exit code; errors of the service say their status and the request."""
+        """Return the exit code; complete the messages of errors."""
         try:
             code: int = super().run(parsed_args)
             return code
         except exception.BlazarClientException as error:
-            error.args = (explain(error),)
+            error.args = (advice.explain(error),)
             raise
+        except ksa_exceptions.ClientException as error:
+            line = advice.explain_transport_error(error)
+            if line is None:
+                raise
+            raise exception.CommandError(line) from error
 
 
 class ListCommand(ReservationCommand, lister.Lister):
     """Base of commands that list.
 
     Attributes:
-        list_columns: The columns shown if nobody asks for others, and the keys of what is listed.
-        sort_by: The key by which rows are sorted if nobody asks for another.
+        list_columns: Default columns, which are keys of the listed objects.
+        sort_by: Default sort key.
+        plural: Name of the listed objects, in the plural.
     """
 
+    plural = "leases"
     list_columns: tuple[str, ...] = ()
     sort_by = "id"
 
@@ -93,30 +129,33 @@ class ListCommand(ReservationCommand, lister.Lister):
             "--sort-by",
             metavar="<column>[:asc|:desc],...",
             default=self.sort_by,
-            help=_("keys by which rows are sorted, default %s; an empty one keeps the order of the service")
-            % self.sort_by,
+            help=_("sort keys, default %s; an empty string keeps the order of the service") % self.sort_by,
         )
         return parser
 
     def fetch(self, parsed_args: argparse.Namespace) -> Records:
-        """Return what is to be listed."""
+        """Return the objects to list."""
         records: Records = self.manager().list()
         return records
 
     def columns(self, parsed_args: argparse.Namespace) -> tuple[str, ...]:
-        """Return the columns shown if nobody names others."""
+        """Return the default columns."""
         return self.list_columns
 
     def take_action(self, parsed_args: argparse.Namespace) -> tuple[Sequence[str], Iterable[Any]]:
         """Return the columns and the rows."""
-        records = sorted_by(self.fetch(parsed_args), parsed_args.sort_by, self.columns(parsed_args))
+        screen = self.on_terminal(parsed_args)
         columns = self.columns(parsed_args)
+        records = sorted_by(
+            self.fetch(parsed_args), parsed_args.sort_by, columns, is_natural=screen is not None
+        )
+        records = records if screen is None else screen.rows(records)
         if parsed_args.columns:
             columns = tuple(dict.fromkeys(parsed_args.columns))
             known = {key for each in records for key in each}.union(self.columns(parsed_args))
             for unknown in [each for each in columns if each not in known]:
                 raise exception.CommandError(
-                    _("There is no column %(name)r; there are: %(known)s")
+                    _("Unknown column %(name)r; known columns: %(known)s")
                     % {"name": unknown, "known": ", ".join(sorted(known))}
                 )
         form = parsed_args.formatter
@@ -127,12 +166,13 @@ class ListCommand(ReservationCommand, lister.Lister):
     def produce_output(
         self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Iterable[Sequence[Any]]
     ) -> int:
-        """Print the rows; an empty table is a word on the standard error."""
+        """Print the rows; for an empty table, print a message to standard error."""
         rows = list(data)
         if not rows and parsed_args.formatter == "table" and not parsed_args.print_empty:
-            self.tell(_("There are none."))
+            self.print_to_stderr(_("No %s found.") % self.plural)
             return 0
-        code: int = super().produce_output(parsed_args, column_names, rows)
+        with self.coloured_output(parsed_args):
+            code: int = super().produce_output(parsed_args, column_names, rows)
         return code
 
 
@@ -144,24 +184,39 @@ class ShowCommand(ReservationCommand, show.ShowOne):
     def columns_of(
         self, record: Record, parsed_args: argparse.Namespace
     ) -> tuple[Sequence[str], Sequence[Any]]:
-        """Return the keys of *record*, sorted, and its values as the format shows them."""
+        """Return the sorted keys of *record*, and its values for the output format."""
+        screen = self.on_terminal(parsed_args)
+        return self.columns_in_utc(record if screen is None else screen.localized(record), parsed_args)
+
+    def columns_in_utc(
+        self, record: Record, parsed_args: argparse.Namespace
+    ) -> tuple[Sequence[str], Sequence[Any]]:
+        """Return the same as :meth:`columns_of`, but with unchanged dates also on a terminal."""
         form = parsed_args.formatter
         keys = sorted(record)
         return keys, [rendering.cell(record[key], form, key) for key in keys]
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser, with the name or id of what is shown."""
+        """Return the parser, with the positional argument."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         self.add_positional(parser)
         return parser
 
     def add_positional(self, parser: argparse.ArgumentParser) -> None:
-        """Let *parser* know what is shown."""
+        """Add the name or id of the object to *parser*."""
         add_name_or_id(parser, self.resource)
 
     def take_action(self, parsed_args: argparse.Namespace) -> tuple[Sequence[str], Sequence[Any]]:
         """Return the columns and the values."""
         return self.columns_of(self.manager().get(self.find(parsed_args.name_or_id)), parsed_args)
+
+    def produce_output(
+        self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Sequence[Any]
+    ) -> int:
+        """Print the object."""
+        with self.coloured_output(parsed_args):
+            code: int = super().produce_output(parsed_args, column_names, data)
+        return code
 
     def run(self, parsed_args: argparse.Namespace) -> int:
         """Return the exit code."""
@@ -172,39 +227,42 @@ class CreateCommand(ShowCommand):
     """Base of commands that create an object and show it."""
 
     def created(self, record: Record, parsed_args: argparse.Namespace) -> tuple[Sequence[str], Sequence[Any]]:
-        """Say that *record* is new, where it does no harm, and return what :meth:`columns_of` does."""
+        """Print that *record* was created, and return its columns and values.
+
+        The message goes to standard error if the output format is for programs.
+        """
         message = _("Created a new %s:") % self.resource
         if parsed_args.formatter in rendering.HUMAN:
-            self.say(message)
+            self.print_to_stdout(message)
         else:
-            self.tell(message)
+            self.print_to_stderr(message)
         return self.columns_of(record, parsed_args)
 
 
 class UpdateCommand(ShowCommand):
-    """Base of commands that change an object: they say so in a line, or show it if a format is asked for."""
+    """Base of commands that change an object; they print a message or, with a format, the object."""
 
     is_quiet = True
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser, in which no format is the default."""
+        """Return the parser, without a default format."""
         parser = super().get_parser(prog_name)
         for action in parser._actions:
             if action.dest == "formatter":
                 action.default = None
-                action.help = _("show what was changed, in this format; without, a line says that it was")
+                action.help = _("print the changed object in this format instead of a message")
         return parser
 
     def change(self, parsed_args: argparse.Namespace) -> Record:
-        """Make the change and return the object as it is then."""
+        """Change the object and return it."""
         raise NotImplementedError
 
     def take_action(self, parsed_args: argparse.Namespace) -> tuple[Sequence[str], Sequence[Any]]:
-        """Return the columns and the values, of which the line takes no notice."""
+        """Return the columns and the values of the changed object."""
         return self.columns_of(self.change(parsed_args), parsed_args)
 
-    def done(self, parsed_args: argparse.Namespace) -> str:
-        """Return the line that says what was done."""
+    def success_message(self, parsed_args: argparse.Namespace) -> str:
+        """Return the message about the change."""
         return _("Updated %(resource)s: %(name)s") % {
             "resource": self.resource,
             "name": parsed_args.name_or_id,
@@ -219,34 +277,34 @@ class UpdateCommand(ShowCommand):
     def produce_output(
         self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Sequence[Any]
     ) -> int:
-        """Print the line or the object."""
+        """Print the message or the object."""
         if self.is_quiet:
-            self.say(self.done(parsed_args))
+            self.print_to_stdout(self.success_message(parsed_args))
             return 0
         code: int = super().produce_output(parsed_args, column_names, data)
         return code
 
 
 class DeleteCommand(ReservationCommand):
-    """Base of commands that delete; what cannot be deleted does not keep the rest from being."""
+    """Base of commands that delete objects; if one cannot be deleted, they continue with the others."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser, with the names or ids of what is deleted."""
+        """Return the parser, with the names or ids of the objects."""
         parser: argparse.ArgumentParser = super().get_parser(prog_name)
         add_name_or_id(parser, self.resource, nargs="+")
         parser.add_argument(
             "--ignore-not-found",
             action="store_true",
-            help=_("take what is not there as deleted"),
+            help=_("succeed if a resource does not exist"),
         )
         return parser
 
     def delete(self, found: str, parsed_args: argparse.Namespace) -> None:
-        """Delete what has the id *found*."""
+        """Delete the object with the id *found*."""
         self.manager().delete(found)
 
     def take_action(self, parsed_args: argparse.Namespace) -> int:
-        """Return 0 if everything could be deleted, else 1."""
+        """Return 0 if all objects were deleted, else 1."""
         names = parsed_args.name_or_id
         if len(names) == 1:
             self._delete(names[0], parsed_args)
@@ -257,7 +315,7 @@ class DeleteCommand(ReservationCommand):
         try:
             self._delete(name_or_id, parsed_args)
         except exception.BlazarClientException as error:
-            self.tell(f"{name_or_id}: {explain(error)}")
+            self.print_to_stderr(f"{name_or_id}: {advice.explain(error)}")
             return 1
         return 0
 
@@ -267,57 +325,60 @@ class DeleteCommand(ReservationCommand):
         except exception.NotFound:
             if not parsed_args.ignore_not_found:
                 raise
-            self.tell(_("There is no %(resource)s %(name)s") % self._names(name_or_id))
+            self.print_to_stderr(_("%(resource)s not found: %(name)s") % self._names(name_or_id))
         else:
-            self.report(name_or_id, parsed_args)
+            self.print_deleted(name_or_id, parsed_args)
 
-    def report(self, name_or_id: str, parsed_args: argparse.Namespace) -> None:
-        """Say that it is deleted."""
-        self.say(_("Deleted %(resource)s: %(name)s") % self._names(name_or_id))
+    def print_deleted(self, name_or_id: str, parsed_args: argparse.Namespace) -> None:
+        """Print that the object was deleted."""
+        self.print_to_stdout(_("Deleted %(resource)s: %(name)s") % self._names(name_or_id))
 
     def _names(self, name_or_id: str) -> Mapping[str, str]:
         return {"resource": self.resource, "name": name_or_id}
 
 
 def add_name_or_id(parser: argparse.ArgumentParser, resource: str, **more: Any) -> None:
-    """Let *parser* take the name or id of a resource."""
+    """Add the name or id of a resource to *parser*."""
     parser.add_argument(
         "name_or_id", metavar=resource.upper(), help=_("name or id of a %s") % resource, **more
     )
 
 
-def explain(error: exception.BlazarClientException) -> str:
-    """Return the text of an error, of the service's with its status and the id of the request."""
-    request_id = error.kwargs.get("request_id")
-    if "request_id" not in error.kwargs:
-        return str(error)
-    return f"{error} (HTTP {error.code}{', ' + request_id if request_id else ''})"
+def sorted_by(records: Records, wanted: str, columns: Iterable[str], *, is_natural: bool = False) -> Records:
+    """Return *records* sorted by one or more keys.
 
-
-def sorted_by(records: Records, wanted: str, columns: Iterable[str]) -> Records:
-    """Return *records* sorted by keys, the first one first, each with ``:desc`` for the other way round.
+    Args:
+        records: The records to sort.
+        wanted: Keys, separated by commas, each optionally with ``:asc`` or ``:desc``.
+        columns: Keys that are valid even if no record has them.
+        is_natural: Whether to use natural order, in which host-2 sorts before host-10.
 
     Raises:
-        CommandError: There is no such column.
+        CommandError: A key or a direction is unknown.
     """
     known = {key for each in records for key in each}.union(columns)
     for each in reversed([each for each in wanted.split(",") if each]):
         key, _separator, direction = each.partition(":")
         if key not in known or direction not in ("", "asc", "desc"):
-            raise exception.CommandError(_("Invalid sort option %s") % each)
-        records = sorted(records, key=_sort_key(key), reverse=direction == "desc")
+            raise exception.CommandError(
+                _("Invalid sort option %(given)s; use <key>, <key>:asc or <key>:desc; keys: %(known)s")
+                % {"given": each, "known": ", ".join(sorted(known))}
+            )
+        records = sorted(records, key=_sort_key(key, is_natural), reverse=direction == "desc")
     return records
 
 
-def _sort_key(key: str) -> Callable[[Record], tuple[bool, bool, Any]]:
+def _sort_key(key: str, is_natural: bool) -> Callable[[Record], tuple[bool, bool, Any]]:
+    as_text = terminal.natural if is_natural else str
+
     def of(record: Record) -> tuple[bool, bool, Any]:
         value = record.get(key)
         is_number = isinstance(value, int | float)
-        return value is not None, not is_number, value if is_number or value is None else str(value)
+        return value is not None, not is_number, value if is_number or value is None else as_text(str(value))
 
     return of
 
 
 def present() -> tuple[Any, Any]:
-    """Return now and the user's time zone, as ``dates`` wants them."""
+    """Return the current time and the user's time zone, as arguments of functions in ``dates``."""
     return clock.now(), clock.local_zone()

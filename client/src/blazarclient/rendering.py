@@ -1,8 +1,9 @@
-"""How what the service answers is shown: in a table for people, as nested data for programs."""
+"""Rendering of responses: readable text in tables, nested data in formats for programs."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -11,25 +12,26 @@ from blazarclient.base import Record
 from blazarclient.i18n import _
 
 NESTED = ("json", "yaml")
-"""The formats that can hold nested data."""
+"""Output formats with nested data."""
 HUMAN = ("table", "value")
-"""The formats in which a sentence may stand before the data; others are read by programs alone."""
+"""Output formats in which a message may precede the data; only programs read the others."""
 
 _HIDDEN_OF_A_RESERVATION = ("id", "lease_id", "resource_id", "resource_type", "status", "created_at")
+_SECONDS = re.compile(r"^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d):.*")
 _INSTANCES = ("virtual:instance", "flavor:instance")
 
 
 def cell(value: Any, output_format: str, key: str = "") -> Any:
-    """Return one value of an object as *output_format* shows it."""
+    """Return a value of an object for *output_format*."""
     if output_format in NESTED:
         return value
     if output_format == "table" and isinstance(value, list | Mapping):
-        return _for_people(key, value)
+        return _human_text(key, value)
     return text(value)
 
 
 def list_cell(value: Any, output_format: str) -> Any:
-    """Return one value of a row of a list as *output_format* shows it: nested data on one line."""
+    """Return a value in a row of a list for *output_format*, with nested data on one line."""
     if output_format in NESTED:
         return value
     if output_format == "table" and isinstance(value, list | Mapping):
@@ -40,7 +42,7 @@ def list_cell(value: Any, output_format: str) -> Any:
 
 
 def text(value: Any) -> str:
-    """Return a value as text: null is empty, objects are indented JSON, lists one item after the other."""
+    """Return a value as text: null is empty, objects are indented JSON, lists have one item a line."""
     match value:
         case None:
             return ""
@@ -52,7 +54,7 @@ def text(value: Any) -> str:
             return str(value)
 
 
-def _for_people(key: str, value: Any) -> str:
+def _human_text(key: str, value: Any) -> str:
     if key == "reservations" and all(isinstance(each, Mapping) for each in value):
         return "\n".join(_reservation(each) for each in value)
     if key == "events" and all(isinstance(each, Mapping) for each in value):
@@ -61,7 +63,7 @@ def _for_people(key: str, value: Any) -> str:
 
 
 def _reservation(reservation: Record) -> str:
-    """Return what a reservation is, asks for and holds; and what is wrong with it."""
+    """Return the type, status, problems and values of a reservation, on several lines."""
     kind = reservation.get("resource_type")
     if kind is None:
         return _lines("", reservation)
@@ -77,15 +79,15 @@ def _reservation(reservation: Record) -> str:
 
 
 def problems(reservation: Record) -> Iterable[str]:
-    """Yield what is wrong with a reservation, in words."""
+    """Yield messages about the problems of a reservation."""
     if reservation.get("status") == "error":
         yield _(
-            "in error: it could not be handed over or taken back; operators find the reason in the journal"
+            "error: its start, change or end failed; operators find the reason in the journal of the lease"
         )
     if reservation.get("missing_resources"):
-        yield _("missing_resources: something has failed, and nothing has been found in its place yet")
+        yield _("missing_resources: a resource failed, and no replacement is available yet")
     if reservation.get("resources_changed"):
-        yield _("resources_changed: something that it held has been replaced")
+        yield _("resources_changed: a failed resource was replaced")
 
 
 def _event(event: Record) -> str:
@@ -93,7 +95,8 @@ def _event(event: Record) -> str:
 
 
 def _minute(date: Any) -> str:
-    return str(date)[:16].replace("T", " ")
+    """Return a date of the service without its seconds, and other text unchanged."""
+    return _SECONDS.sub(r"\1 \2", str(date))
 
 
 def _flat(value: Any) -> str:
@@ -101,7 +104,7 @@ def _flat(value: Any) -> str:
 
 
 def _lines(indent: str, value: Any) -> str:
-    """Return nested data as short lines."""
+    """Return nested data as text, with one line for each item of a list."""
     if isinstance(value, Mapping):
         return ", ".join(f"{key}: {_flat(each)}" for key, each in value.items())
     return (
@@ -109,8 +112,8 @@ def _lines(indent: str, value: Any) -> str:
     )
 
 
-def how_to_use(reservation: Record) -> str:
-    """Return what makes servers or addresses use a reservation, as arguments of ``openstack``."""
+def usage_command(reservation: Record) -> str:
+    """Return the ``openstack`` command that creates servers on a reservation, or lists its addresses."""
     kind, found = reservation.get("resource_type"), reservation.get("id")
     if kind == "physical:host":
         return f"openstack server create --hint reservation={found}"

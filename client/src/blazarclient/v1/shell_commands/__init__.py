@@ -1,1 +1,1 @@
-"""The commands of API version 1."""
+"""Commands of API version 1."""

@@ -1,49 +1,68 @@
-"""Commands about allocations."""
+"""Commands for allocations."""
 
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Sequence
 from typing import Any
 
-from blazarclient import command, utils
+from blazarclient import command, exception, utils
 from blazarclient.base import Records
 from blazarclient.i18n import _
 from blazarclient.v1.shell_commands.hosts import HOST_ID_PATTERN
 
 RESOURCE_ID_PATTERN = HOST_ID_PATTERN
-"""What an id of a resource looks like, from its first to its last character."""
+"""Pattern of a whole resource id."""
 
 COLLECTIONS = {"host": "os-hosts"}
-"""The path of each kind of resource."""
+"""Collection in URLs, by type of resource."""
 
 
-class _OfAnAllocation(command.ReservationCommand):
+class _AllocationCommand(command.ReservationCommand):
     resource = "allocation"
 
     def add_filters(self, parser: argparse.ArgumentParser) -> None:
-        """Let *parser* know the kind of resource, and filters."""
+        """Add the type of resource and the filters to *parser*."""
         parser.add_argument(
-            "resource_type", metavar="{host}", choices=sorted(COLLECTIONS), help=_("kind of resource")
+            "resource_type", metavar="{host}", choices=sorted(COLLECTIONS), help=_("type of resource")
         )
-        parser.add_argument("--reservation-id", metavar="<id>", help=_("only those of this reservation"))
         parser.add_argument(
-            "--lease-id", metavar="<name or id>", help=_("only those of this lease, past ones included")
+            "--reservation-id", metavar="<id>", help=_("only allocations of this reservation")
+        )
+        parser.add_argument(
+            "--lease-id",
+            metavar="<name or id>",
+            help=_("only allocations of this lease, including past ones"),
         )
 
     def filters(self, parsed_args: argparse.Namespace) -> dict[str, str | None]:
-        """Return the filters as the service takes them."""
+        """Return the query parameters of the filters."""
         lease = parsed_args.lease_id
         if lease is not None:
             lease = utils.find_resource_id_by_name_or_id(
                 self.get_client(), "lease", lease, "name", command.UUID_PATTERN
             )
-        return {"lease_id": lease, "reservation_id": parsed_args.reservation_id}
+        return {"lease_id": lease, "reservation_id": self._reservation(parsed_args.reservation_id)}
+
+    def _reservation(self, given: str | None) -> str | None:
+        """Return the id of the reservation with an id or a prefix of one."""
+        if given is None or not re.fullmatch(utils.SHORT_ID, given):
+            return given
+        leases = self.get_client().lease.list()
+        ids = [each["id"] for lease in leases for each in lease["reservations"]]
+        found = [each for each in ids if each.startswith(given.lower())]
+        if len(found) > 1:
+            raise exception.NoUniqueMatch(
+                _("More than one reservation has an id that starts with %r; use the whole id") % given
+            )
+        return found[0] if found else given
 
 
-class ListAllocations(_OfAnAllocation, command.ListCommand):
-    """List what resources are allocated to, now and later."""
+class ListAllocations(_AllocationCommand, command.ListCommand):
+    """List current and future allocations of resources."""
 
+    plural = _("allocations")
     list_columns = ("resource_id", "reservations")
     sort_by = "resource_id"
 
@@ -55,7 +74,7 @@ class ListAllocations(_OfAnAllocation, command.ListCommand):
         return parser
 
     def columns(self, parsed_args: argparse.Namespace) -> tuple[str, ...]:
-        """Return the columns shown if nobody names others."""
+        """Return the default columns."""
         long = parsed_args.long or "hypervisor_hostname" in parsed_args.columns
         return ("resource_id", "hypervisor_hostname", "reservations") if long else self.list_columns
 
@@ -70,11 +89,11 @@ class ListAllocations(_OfAnAllocation, command.ListCommand):
         return [each | {"hypervisor_hostname": names.get(each["resource_id"])} for each in found]
 
 
-class ShowAllocations(_OfAnAllocation, command.ShowCommand):
-    """Show what a resource is allocated to, now and later."""
+class ShowAllocations(_AllocationCommand, command.ShowCommand):
+    """Show current and future allocations of a resource."""
 
     def add_positional(self, parser: argparse.ArgumentParser) -> None:
-        """Let *parser* know the resource."""
+        """Add the filters and the resource to *parser*."""
         self.add_filters(parser)
         parser.add_argument("name_or_id", metavar="RESOURCE", help=_("name or id of the resource"))
 

@@ -1,19 +1,24 @@
-"""Commands about leases."""
+"""Commands for leases."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from keystoneauth1 import exceptions as ksa_exceptions
+
 from blazarclient import (
+    advice,
     clock,
+    cloud_names,
     command,
     durations,
     exception,
     lease_requests,
-    networks,
     rendering,
+    reservations,
+    terminal,
     waiting,
 )
 from blazarclient.base import Record, Records
@@ -35,16 +40,26 @@ __all__ = [
 ]
 
 
-class _Waits(command.ReservationCommand):
-    """What commands have that can wait for a lease."""
+_NO_ALLOCATIONS = (403, 404, 406)
+"""Statuses for a service that does not list the allocations of a lease: 406 if it supports only API 1.0."""
 
-    def calendar(self) -> lease_requests.Calendar:
-        """Return what reads dates."""
-        return lease_requests.Calendar(*command.present(), tell=self.tell)
 
-    def patience(self, parsed_args: argparse.Namespace) -> waiting.Patience:
-        """Return how long to wait."""
-        return waiting.Patience(
+class _WaitCommand(command.ReservationCommand):
+    """Base of commands that can wait for a lease."""
+
+    def date_reader(self) -> lease_requests.DateReader:
+        """Return the parser of dates."""
+        return lease_requests.DateReader(*command.present(), echo=self.print_to_stderr)
+
+    def name_networks_by_id(self, given: Records) -> None:
+        """Replace names of networks in reservations by ids."""
+        for each in given:
+            if each.get("network_id"):
+                each["network_id"] = cloud_names.find_network(self.app, each["network_id"])
+
+    def wait_options(self, parsed_args: argparse.Namespace) -> waiting.WaitOptions:
+        """Return the timeout, clock and progress output of a wait."""
+        return waiting.WaitOptions(
             timeout=durations.parse_seconds(parsed_args.timeout) if parsed_args.timeout else None,
             now=clock.now,
             pause=clock.pause,
@@ -52,24 +67,42 @@ class _Waits(command.ReservationCommand):
         )
 
 
-class _ShowsWhatItWaitedFor(_Waits, command.ShowCommand):
+class _ShowAfterWaitCommand(_WaitCommand, command.ShowCommand):
     def settled(self, lease: Record, parsed_args: argparse.Namespace, sent: Record) -> Record:
-        """Return the lease as it is when it has settled, if the user wants to wait for that.
+        """Return the lease; with ``--wait``, after it has reached a stable status.
 
-        Is it in ERROR, or not settled in time, it is returned all the same, and the exit code is 1.
+        If the lease is in ERROR or the timeout has passed, the lease is returned too, but the exit code is 1.
         """
         if not parsed_args.wait:
             return lease
-        patience = self.patience(parsed_args)
         try:
             return waiting.until_settled(
-                lambda: self.manager().get(lease["id"]), patience, lease_requests.passing(sent)
+                lambda: self.manager().get(lease["id"]),
+                self.wait_options(parsed_args),
+                lease_requests.transitional_statuses(sent),
             )
         except (exception.LeaseInError, exception.WaitTimeout) as error:
-            self.tell(command.explain(error))
+            self.print_to_stderr(advice.explain(error))
             self.exit_code = 1
             found: Record = self.manager().get(lease["id"])
             return found
+
+
+def _usage_lines(given: Records) -> Iterator[str]:
+    """Yield the commands that use reservations, each after a comment that names the reservation."""
+    for each in given:
+        use = rendering.usage_command(each)
+        if use:
+            yield f"# {each['resource_type']} {each['id']}"
+            yield use
+
+
+def _has_same_name(lease: Record, created: Record) -> bool:
+    return (
+        lease["name"] == created["name"]
+        and lease["id"] != created["id"]
+        and lease.get("project_id") == created.get("project_id")
+    )
 
 
 class ListLeases(command.ListCommand):
@@ -85,35 +118,42 @@ class ListLeases(command.ListCommand):
         parser.add_argument(
             "--long",
             action="store_true",
-            help=_("also show the status, the project and what is reserved"),
+            help=_("also show the status, the project and the types of reserved resources"),
         )
         lease_filters.add_filters(parser)
         return parser
 
     def columns(self, parsed_args: argparse.Namespace) -> tuple[str, ...]:
-        """Return the columns shown if nobody names others."""
-        return self.list_columns + (self.long_columns if parsed_args.long else ())
+        """Return the default columns."""
+        if parsed_args.long:
+            return self.list_columns + self.long_columns
+        return self.list_columns + (("status",) if self.on_terminal(parsed_args) else ())
 
     def fetch(self, parsed_args: argparse.Namespace) -> Records:
-        """Return the leases that fit the filters; each has its ``resource_types`` beside what it has."""
-        fits = lease_filters.make(parsed_args, *command.present())
+        """Return the leases that match the filters, each with the additional key ``resource_types``."""
+        matches = lease_filters.make(parsed_args, *command.present())
+        leases = self._of_project(self.manager().list(), parsed_args.project)
         return [
-            each | {"resource_types": lease_filters.resource_types(each)}
-            for each in self.manager().list()
-            if fits(each)
+            each | {"resource_types": lease_filters.resource_types(each)} for each in leases if matches(each)
         ]
+
+    def _of_project(self, leases: Records, name_or_id: str | None) -> Records:
+        """Return the leases of a project, or all leases if *name_or_id* is None."""
+        if name_or_id is None:
+            return leases
+        owners = {each.get("project_id") for each in leases}
+        found = name_or_id if name_or_id in owners else cloud_names.find_project(self.app, name_or_id)
+        return [each for each in leases if each.get("project_id") == found]
 
 
 class ShowLease(command.ShowCommand):
-    """Show a lease: what it reserves, and what is wrong with it."""
+    """Show a lease, its reservations and their problems."""
 
 
 class ListLeaseResources(command.ListCommand):
-    """List what a lease holds, and how it is used.
+    """List the resources of a lease, and the commands that use them."""
 
-    Names of hosts are shown to those who may list allocations: operators, as a rule.
-    """
-
+    plural = _("reservations")
     list_columns = ("reservation_id", "resource_type", "status", "resources", "use")
     sort_by = ""
 
@@ -126,20 +166,49 @@ class ListLeaseResources(command.ListCommand):
     def fetch(self, parsed_args: argparse.Namespace) -> Records:
         """Return a row for each reservation."""
         lease = self.manager().get(self.find(parsed_args.name_or_id))
-        hosts = self._hosts(lease["id"])
+        held = self._names(lease["id"])
+        self._lines = list(_usage_lines(lease["reservations"]))
         return [
             {
                 "reservation_id": each["id"],
                 "resource_type": each["resource_type"],
                 "status": each["status"],
-                "resources": hosts.get(each["id"], each.get("required_floatingips", [])),
-                "use": rendering.how_to_use(each),
+                "resources": sorted(held.get(each["id"], []), key=terminal.natural)
+                or each.get("required_floatingips", []),
+                "use": rendering.usage_command(each),
             }
             for each in lease["reservations"]
         ]
 
-    def _hosts(self, lease_id: str) -> dict[str, list[str]]:
-        """Return the names of hosts by reservation; none if the user may not see them."""
+    def columns(self, parsed_args: argparse.Namespace) -> tuple[str, ...]:
+        """Return the default columns; on a terminal, ``use`` is printed below the table."""
+        return self.list_columns[:-1] if self.on_terminal(parsed_args) else self.list_columns
+
+    def produce_output(
+        self, parsed_args: argparse.Namespace, column_names: Sequence[str], data: Iterable[Sequence[Any]]
+    ) -> int:
+        """Print the rows; on a terminal, also a line with the command that uses each reservation."""
+        code = super().produce_output(parsed_args, column_names, data)
+        if self.on_terminal(parsed_args) and not parsed_args.columns:
+            for line in self._lines:
+                self.print_to_stdout(line)
+        return code
+
+    def _names(self, lease_id: str) -> dict[str, list[str]]:
+        """Return the names of resources by reservation; a host occurs once for each instance."""
+        try:
+            allocations = self.manager().list_allocations(lease_id)
+        except exception.BlazarClientException as error:
+            if error.code not in _NO_ALLOCATIONS:
+                raise
+            return self._names_of_hosts(lease_id)
+        found: dict[str, list[str]] = {}
+        for each in allocations:
+            found.setdefault(each["reservation_id"], []).extend([each["name"]] * each["amount"])
+        return found
+
+    def _names_of_hosts(self, lease_id: str) -> dict[str, list[str]]:
+        """Return names of hosts by reservation from API version 1.0, which shows them only to operators."""
         client = self.get_client()
         try:
             allocations = client.allocation.list("os-hosts", lease_id=lease_id)
@@ -154,13 +223,13 @@ class ListLeaseResources(command.ListCommand):
         return found
 
 
-class CreateLease(command.CreateCommand, _ShowsWhatItWaitedFor):
+class CreateLease(command.CreateCommand, _ShowAfterWaitCommand):
     """Create a lease."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser."""
         parser = super().get_parser(prog_name)
-        lease_options.add_to_create(parser)
+        lease_options.add_create_options(parser)
         self._refuse = parser.error
         return parser
 
@@ -172,42 +241,67 @@ class CreateLease(command.CreateCommand, _ShowsWhatItWaitedFor):
         return super().run(parsed_args)
 
     def add_positional(self, parser: argparse.ArgumentParser) -> None:
-        """Let *parser* know the name, which may be in a file instead."""
+        """Add the name, which a file can give instead, to *parser*."""
         parser.add_argument("name", metavar="LEASE", nargs="?", help=_("name of the new lease"))
 
     def take_action(self, parsed_args: argparse.Namespace) -> tuple[Sequence[str], Sequence[Any]]:
         """Return the columns and the values of the new lease."""
-        lease = lease_requests.to_create(parsed_args, self.calendar())
-        for each in lease["reservations"]:
-            if "network_id" in each:
-                each["network_id"] = networks.find(self.app, each["network_id"])
+        date_reader = self.date_reader()
+        lease = lease_requests.to_create(parsed_args, date_reader)
+        self.name_networks_by_id(lease["reservations"])
         if not lease["reservations"]:
-            self.tell(_("The lease has no reservation, and will hold nothing"))
+            self.print_to_stderr(
+                _("Warning: the lease has no reservations and will reserve nothing; --reservation adds one")
+            )
         if parsed_args.dry_run:
-            self.tell(_("Nothing was sent. The request would be a POST to /leases with:"))
-            return self.columns_of(lease_requests.body(lease), parsed_args)
-        created = self.manager().create(**lease)
+            self.print_to_stderr(_("Nothing was sent. The request would be a POST to /leases with:"))
+            return self.columns_in_utc(lease_requests.body(lease), parsed_args)
+        with date_reader.explained_start(lease["start"]):
+            created = self.manager().create(**lease)
+        if parsed_args.formatter == "table":
+            self._warn_of_duplicate_names(created)
         return self.created(self.settled(created, parsed_args, lease_requests.body(lease)), parsed_args)
 
+    def _warn_of_duplicate_names(self, created: Record) -> None:
+        """Warn if the project has other leases with the same name, which commands need ids for."""
+        try:
+            leases = self.manager().list()
+        except (exception.BlazarClientException, ksa_exceptions.ClientException):
+            return
+        same = [each["id"] for each in leases if _has_same_name(each, created)]
+        if same:
+            self.print_to_stderr(
+                _("Warning: %(count)d other lease(s) have the name %(name)r; use ids in commands")
+                % {"count": len(same), "name": created["name"]}
+            )
 
-class UpdateLease(command.UpdateCommand, _ShowsWhatItWaitedFor):
+
+class UpdateLease(command.UpdateCommand, _ShowAfterWaitCommand):
     """Change a lease."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser."""
         parser = super().get_parser(prog_name)
-        lease_options.add_to_update(parser)
+        lease_options.add_update_options(parser)
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> tuple[Sequence[str], Sequence[Any]]:
         """Return the columns and the values of the changed lease."""
-        values = lease_requests.to_update(parsed_args, self.calendar())
+        date_reader = self.date_reader()
+        values = lease_requests.to_update(parsed_args, date_reader)
         found = self.find(parsed_args.name_or_id)
+        changes = values.get("reservations", [])
+        if reservations.need_lease(changes):
+            values["reservations"] = reservations.with_ids(changes, self.manager().get(found))
+        self.name_networks_by_id(values.get("reservations", []))
         if parsed_args.dry_run:
             self.is_quiet = False
-            self.tell(_("Nothing was sent. The request would be a PUT to /leases/%s with:") % found)
-            return self.columns_of(self.manager().changes(found, **values), parsed_args)
-        changed = self.manager().update(found, **values)
+            self.print_to_stderr(
+                _("Nothing was sent. The request would be a PUT to /leases/%s with:") % found
+            )
+            return self.columns_in_utc(self.manager().changes(found, **values), parsed_args)
+        with date_reader.explained_start(values.get("start_date")):
+            changed = self.manager().update(found, **values)
         return self.columns_of(self.settled(changed, parsed_args, values), parsed_args)
 
 
@@ -217,27 +311,27 @@ class SetLease(UpdateLease):
     deprecated = True
 
 
-class DeleteLease(command.DeleteCommand, _Waits):
-    """Delete leases; what is active is taken back first."""
+class DeleteLease(command.DeleteCommand, _WaitCommand):
+    """Delete leases; active reservations end first."""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser."""
         parser = super().get_parser(prog_name)
-        lease_options.add_waiting(parser, _("until it is gone"))
+        lease_options.add_waiting(parser, _("until the lease no longer exists"))
         lease_options.add_dry_run(parser)
         return parser
 
     def delete(self, found: str, parsed_args: argparse.Namespace) -> None:
-        """Delete the lease with the id *found*, and wait for that if the user wants to."""
+        """Delete the lease with the id *found*; with ``--wait``, wait until it no longer exists."""
         if parsed_args.dry_run:
             self.manager().get(found)
-            self.tell(_("Nothing was sent. The request would be a DELETE to /leases/%s") % found)
+            self.print_to_stderr(_("Nothing was sent. The request would be a DELETE to /leases/%s") % found)
             return
         super().delete(found, parsed_args)
         if parsed_args.wait:
-            waiting.until_gone(lambda: self.manager().get(found), self.patience(parsed_args))
+            waiting.until_deleted(lambda: self.manager().get(found), self.wait_options(parsed_args))
 
-    def report(self, name_or_id: str, parsed_args: argparse.Namespace) -> None:
-        """Say that it is deleted, if it is."""
+    def print_deleted(self, name_or_id: str, parsed_args: argparse.Namespace) -> None:
+        """Print that the lease was deleted, unless this is a dry run."""
         if not parsed_args.dry_run:
-            super().report(name_or_id, parsed_args)
+            super().print_deleted(name_or_id, parsed_args)
