@@ -1,4 +1,4 @@
-"""A real HTTP server that answers what a test told it to, and clients that talk to it."""
+"""Fixtures: a stub HTTP server with responses from the test, clients, and commands."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from blazarclient.v1.client import Client
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """A request as it arrived."""
+    """A received request."""
 
     method: str
     path: str
@@ -35,7 +35,7 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the server is to say; *body* is sent as JSON unless it is text."""
+    """A response; *body* is sent as JSON unless it is text."""
 
     status: int = 200
     body: Any = None
@@ -43,7 +43,7 @@ class Answer:
 
 
 class Stub(ThreadingHTTPServer):
-    """A reservation service that plays back answers, and a Keystone that knows where it is."""
+    """Stub of the reservation service with queued responses, and of Keystone and Nova."""
 
     daemon_threads = True
 
@@ -54,16 +54,25 @@ class Stub(ThreadingHTTPServer):
         self.answers: deque[Answer] = deque()
         self.sent: list[Sent] = []
         self.tokens = 0
+        self.accepts_credentials = True
+        self.hypervisors: list[str] | None = None
+        """Hypervisors in Nova; None for a cloud without Nova."""
+        self.project = {"id": "p", "name": "p"}
+        """Project of the user's token."""
+        self.projects: list[Any] = []
+        """Projects that Keystone lists."""
+        self.leases: list[Any] = []
+        """Leases to list when no response is queued."""
 
-    def will(self, body: Any = None, status: int = 200, **headers: str) -> None:
-        """Answer the next request to the service, after those already told, with that."""
+    def respond(self, body: Any = None, status: int = 200, **headers: str) -> None:
+        """Queue a response of the service."""
         self.answers.append(
             Answer(status, body, {key.replace("_", "-"): each for key, each in headers.items()})
         )
 
     @property
     def calls(self) -> list[tuple[str, str, Any]]:
-        """Return what the service was asked: method, path below its URL, body."""
+        """Return the requests to the service: method, path below its URL, body."""
         return [(each.method, each.path, each.body) for each in self.sent]
 
     def identity(self) -> dict[str, Any]:
@@ -71,6 +80,9 @@ class Stub(ThreadingHTTPServer):
         return {"id": "v3.14", "status": "stable", "links": [link]}
 
     def token(self) -> dict[str, Any]:
+        endpoints = [("reservation", "/reservation/v1"), ("identity", "/identity/v3")]
+        if self.hypervisors is not None:
+            endpoints.append(("compute", "/compute/v2.1"))
         catalog = [
             {
                 "type": kind,
@@ -87,13 +99,13 @@ class Stub(ThreadingHTTPServer):
                     for region, url in (("one", f"{self.root}{where}"), ("two", f"{self.root}/elsewhere/v1"))
                 ],
             }
-            for kind, where in (("reservation", "/reservation/v1"), ("identity", "/identity/v3"))
+            for kind, where in endpoints
         ]
         return {
             "token": {
                 "methods": ["password"],
                 "user": {"id": "u", "name": "u", "domain": {"id": "default", "name": "Default"}},
-                "project": {"id": "p", "name": "p", "domain": {"id": "default", "name": "Default"}},
+                "project": self.project | {"domain": {"id": "default", "name": "Default"}},
                 "roles": [{"id": "r", "name": "member"}],
                 "issued_at": "2031-01-01T00:00:00.000000Z",
                 "expires_at": "2099-01-01T00:00:00.000000Z",
@@ -108,16 +120,27 @@ class Handler(BaseHTTPRequestHandler):
     def _answer(self) -> None:
         raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         if self.path == "/identity/v3/auth/tokens":
+            if not self.server.accepts_credentials:
+                problem = {"error": {"code": 401, "message": "The request requires authentication."}}
+                return self._send(Answer(401, problem, {"X-Openstack-Request-Id": "req-k"}))
             self.server.tokens += 1
             headers = {"X-Subject-Token": f"token-{self.server.tokens}"}
             return self._send(Answer(201, self.server.token(), headers))
         if self.path == "/identity/v3":
             return self._send(Answer(200, {"version": self.server.identity()}))
+        if self.path.startswith("/compute/v2.1/os-hypervisors"):
+            names = enumerate(self.server.hypervisors or ())
+            listed = [{"id": n, "hypervisor_hostname": name} for n, name in names]
+            return self._send(Answer(200, {"hypervisors": listed}))
+        if self.path.startswith("/identity/v3/projects?"):
+            return self._send(Answer(200, {"projects": self.server.projects}))
         prefix = "/reservation/v1"
         if not self.path.startswith(f"{prefix}/"):
             return self._send(Answer(404, {"error": 404, "error_message": f"wrong path {self.path}"}))
         body = json.loads(raw) if raw else None
         self.server.sent.append(Sent(self.command, self.path.removeprefix(prefix), dict(self.headers), body))
+        if not self.server.answers and (self.command, self.path) == ("GET", f"{prefix}/leases"):
+            return self._send(Answer(200, {"leases": self.server.leases}))
         return self._send(self.server.answers.popleft())
 
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _answer
@@ -134,7 +157,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(raw)
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
-        """Stay silent."""
+        """Log nothing."""
 
 
 @pytest.fixture
@@ -174,14 +197,14 @@ def by_token(stub: Stub) -> Client:
 
 @pytest.fixture(params=["session", "token"])
 def client(request: pytest.FixtureRequest) -> Client:
-    """A client made in each of the two ways."""
+    """A client with a session, and one with a URL and a token."""
     made: Client = request.getfixturevalue(f"by_{request.param}")
     return made
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
-    """What came of a command."""
+class Result:
+    """Exit code and output of a command."""
 
     code: int
     out: str
@@ -192,12 +215,12 @@ class Ran:
         return json.loads(self.out)
 
 
-Run = Callable[..., Ran]
+Run = Callable[..., Result]
 
 
 @pytest.fixture
 def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest.MonkeyPatch:
-    """The environment of commands: empty, in an empty home, in Berlin's time zone."""
+    """An environment for commands: no cloud, an empty home directory, Berlin's time zone."""
     for name in ("OS_CLOUD", "OS_AUTH_TYPE", "OS_ENDPOINT", "OS_RESERVATION_API_VERSION", "OS_TOKEN"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -209,8 +232,8 @@ def environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest.Monke
     return monkeypatch
 
 
-def run_blazar(capsys: pytest.CaptureFixture[str], *words: str) -> Ran:
-    """Return what ``blazar`` does in this process; what it sets up for logging is taken back."""
+def run_blazar(capsys: pytest.CaptureFixture[str], *words: str) -> Result:
+    """Run ``blazar`` in this process, restore the logging configuration, and return the result."""
     root = logging.getLogger()
     handlers, level = root.handlers[:], root.level
     capsys.readouterr()
@@ -221,8 +244,8 @@ def run_blazar(capsys: pytest.CaptureFixture[str], *words: str) -> Ran:
     finally:
         root.handlers[:] = handlers
         root.setLevel(level)
-    said = capsys.readouterr()
-    return Ran(code, said.out, said.err)
+    output = capsys.readouterr()
+    return Result(code, output.out, output.err)
 
 
 OPENRC = {
@@ -237,7 +260,7 @@ OPENRC = {
 
 @pytest.fixture
 def blazar(stub: Stub, environment: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run ``blazar`` with the stub's Keystone, as a classic openrc file has it."""
+    """Run ``blazar`` with the variables of a classic openrc file for the stub's Keystone."""
     environment.setenv("OS_AUTH_URL", f"{stub.root}/identity/v3")
     for name, value in OPENRC.items():
         environment.setenv(name, value)
@@ -246,7 +269,7 @@ def blazar(stub: Stub, environment: pytest.MonkeyPatch, capsys: pytest.CaptureFi
 
 @contextmanager
 def running(folder: Path, options: str) -> Iterator[str]:
-    """Give the URL of an embedded service with those options in ``[DEFAULT]``."""
+    """Run an embedded service with *options* in ``[DEFAULT]``; the context is its URL."""
     config = folder / "blazar.conf"
     config.write_text(f"[DEFAULT]\n{options}\n")
     program, url = start_standalone(folder, "--config-file", str(config))
@@ -261,7 +284,7 @@ def running(folder: Path, options: str) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The URL of an embedded service that runs as long as the tests do."""
+    """URL of an embedded service that all tests share."""
     with running(tmp_path_factory.mktemp("service"), "") as url:
         yield url
 

@@ -1,4 +1,4 @@
-"""Clients: how they are made, what they send, and what becomes of answers."""
+"""Library: construction of clients, requests and errors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .conftest import Stub
 
 
-def test_the_version_succeeds_4_6() -> None:
+def test_the_version_is_5_0_0() -> None:
     assert version.__version__ == "5.0.0"
 
 
@@ -27,7 +27,7 @@ def test_the_version_succeeds_4_6() -> None:
 
 
 @pytest.mark.parametrize("asked", [1, "1", "1a0"])
-def test_the_factory_makes_clients_of_version_1(asked: object) -> None:
+def test_the_factory_returns_clients_of_version_1(asked: object) -> None:
     made = blazar_client.Client(asked, "reservation", "http://127.0.0.1/v1", "token")
 
     assert type(made) is Client
@@ -40,15 +40,15 @@ def test_the_factory_makes_clients_of_version_1(asked: object) -> None:
 
 
 @pytest.mark.parametrize("asked", [1.0, "1.0", 2, "v1", None])
-def test_the_factory_refuses_other_versions_and_says_which_there_are(asked: object) -> None:
+def test_the_factory_refuses_other_versions_and_lists_the_supported_ones(asked: object) -> None:
     with pytest.raises(exception.UnsupportedVersion, match="1, 1a0") as caught:
         blazar_client.Client(asked, blazar_url="http://127.0.0.1/v1", auth_token="token")
 
     assert caught.value.kwargs["code"] == caught.value.code == 406
 
 
-def test_the_factory_looks_for_the_service_type_reservation(stub: Stub, session: ksa_session.Session) -> None:
-    stub.will({"leases": []})
+def test_the_default_service_type_is_reservation(stub: Stub, session: ksa_session.Session) -> None:
+    stub.respond({"leases": []})
 
     assert blazar_client.Client(session=session).lease.list() == []
 
@@ -89,19 +89,19 @@ def test_a_url_and_a_token_are_deprecated_but_unknown_keywords_are_ignored_with_
         {"user_agent": "me"},
     ],
 )
-def test_a_session_accepts_only_what_its_adapter_knows(
+def test_keywords_that_the_adapter_does_not_accept_are_a_type_error(
     session: ksa_session.Session, given: dict[str, Any]
 ) -> None:
     with pytest.raises(TypeError):
         Client(session=session, **given)
 
 
-# --- what is sent -----------------------------------------------------------------------------------------
+# --- requests ---------------------------------------------------------------------------------------------
 
 
-def test_requests_bear_a_token_and_ask_for_json(stub: Stub, client: Client) -> None:
-    stub.will({"leases": []})
-    stub.will({"host": {"id": "1"}})
+def test_requests_have_a_token_and_accept_json(stub: Stub, client: Client) -> None:
+    stub.respond({"leases": []})
+    stub.respond({"host": {"id": "1"}})
 
     client.lease.list()
     client.host.create("compute-1")
@@ -115,7 +115,7 @@ def test_requests_bear_a_token_and_ask_for_json(stub: Stub, client: Client) -> N
 
 
 def test_adapter_options_are_passed_on(stub: Stub, session: ksa_session.Session) -> None:
-    stub.will({"leases": []})
+    stub.respond({"leases": []})
     client = blazar_client.Client(
         session=session,
         interface="publicURL",
@@ -135,8 +135,8 @@ def test_adapter_options_are_passed_on(stub: Stub, session: ksa_session.Session)
     assert headers["X-Extra"] == "yes"
 
 
-def test_an_endpoint_may_be_given(stub: Stub, session: ksa_session.Session) -> None:
-    stub.will({"leases": []})
+def test_the_endpoint_can_be_overridden(stub: Stub, session: ksa_session.Session) -> None:
+    stub.respond({"leases": []})
 
     assert Client(session=session, endpoint_override=stub.url).lease.list() == []
 
@@ -148,14 +148,14 @@ def test_the_region_is_selected_from_the_catalogue(session: ksa_session.Session)
         client.lease.list()
 
 
-def test_a_session_may_be_an_adapter_that_pins_a_region(stub: Stub, session: ksa_session.Session) -> None:
-    stub.will({"leases": []})
+def test_the_session_can_be_an_adapter_with_a_region(stub: Stub, session: ksa_session.Session) -> None:
+    stub.respond({"leases": []})
     pinned = adapter.Adapter(session, region_name="one", interface="public")
 
     assert blazar_client.Client(session=pinned).lease.list() == []
 
 
-def test_a_service_that_the_catalogue_lacks_is_reported_by_keystoneauth(session: ksa_session.Session) -> None:
+def test_a_catalogue_without_the_service_is_an_error_of_keystoneauth(session: ksa_session.Session) -> None:
     with pytest.raises(exceptions.EndpointNotFound):
         blazar_client.Client(service_type="reservations", session=session, region_name="one").lease.list()
 
@@ -163,7 +163,7 @@ def test_a_service_that_the_catalogue_lacks_is_reported_by_keystoneauth(session:
 def test_ids_and_names_are_escaped_in_paths(stub: Stub, client: Client) -> None:
     strange = "a/b c?d=#é%2F"
     for _ in range(3):
-        stub.will({"lease": {}, "host": {}, "resource_property": {}})
+        stub.respond({"lease": {}, "host": {}, "resource_property": {}})
 
     client.lease.get(strange)
     client.host.update(strange, {"rack": "r1"})
@@ -178,10 +178,10 @@ def test_ids_and_names_are_escaped_in_paths(stub: Stub, client: Client) -> None:
 
 
 @pytest.mark.parametrize("empty", ["", None, ".", ".."])
-def test_an_id_that_would_lead_elsewhere_is_refused_without_a_request(
+def test_an_id_that_would_address_another_resource_is_refused_without_a_request(
     stub: Stub, client: Client, empty: Any
 ) -> None:
-    with pytest.raises(exception.NotFound, match="no resource has the id"):
+    with pytest.raises(exception.NotFound, match="invalid id"):
         client.lease.delete(empty)
 
     assert stub.sent == []
@@ -192,7 +192,7 @@ def test_an_id_that_would_lead_elsewhere_is_refused_without_a_request(
 
 def test_the_request_manager_returns_the_response_and_its_body(stub: Stub, client: Client) -> None:
     for number in range(6):
-        stub.will({"n": number}, status=201)
+        stub.respond({"n": number}, status=201)
     manager = client.host.request_manager
 
     answers = [
@@ -219,7 +219,7 @@ def test_the_request_manager_returns_the_response_and_its_body(stub: Stub, clien
 
 @pytest.mark.parametrize(("status", "body"), [(204, None), (200, None), (200, "<p>hello</p>")])
 def test_a_body_that_is_not_json_is_none(stub: Stub, client: Client, status: int, body: str | None) -> None:
-    stub.will(body, status=status)
+    stub.respond(body, status=status)
 
     response, parsed = client.lease.request_manager.get("/leases")
 
@@ -228,10 +228,10 @@ def test_a_body_that_is_not_json_is_none(stub: Stub, client: Client, status: int
 
 
 @pytest.mark.parametrize("body", ["<p>hello</p>", {"something": "else"}, ["leases"]])
-def test_an_answer_that_is_not_the_services_is_a_client_exception(
+def test_a_response_without_the_expected_key_is_a_client_exception(
     stub: Stub, client: Client, body: Any
 ) -> None:
-    stub.will(body)
+    stub.respond(body)
 
     with pytest.raises(exception.BlazarClientException, match="no 'leases'"):
         client.lease.list()
@@ -254,12 +254,12 @@ def test_an_answer_that_is_not_the_services_is_a_client_exception(
         (503, exception.ServiceUnavailable),
     ],
 )
-def test_client_weakness_36_an_error_status_raises_an_exception_that_says_which(
+def test_client_weakness_36_each_error_status_raises_its_exception(
     stub: Stub, client: Client, status: int, expected: type[exception.BlazarClientException]
 ) -> None:
     body = {"error_code": status, "error_message": "Not enough hosts available", "error_name": status}
-    for _ in range(2):  # keystoneauth logs in again after a 401, and asks once more
-        stub.will(body, status=status, X_OpenStack_Request_ID="req-1")
+    for _ in range(2):  # keystoneauth reauthenticates after a 401 and repeats the request
+        stub.respond(body, status=status, X_OpenStack_Request_ID="req-1")
 
     with pytest.raises(exception.BlazarClientException) as caught:
         client.lease.list()
@@ -282,8 +282,8 @@ def test_client_weakness_36_an_error_status_raises_an_exception_that_says_which(
         (None, "ERROR: Internal Server Error"),
     ],
 )
-def test_any_error_body_becomes_a_readable_text(stub: Stub, client: Client, body: Any, text: str) -> None:
-    stub.will(body, status=500)
+def test_any_error_body_becomes_a_readable_message(stub: Stub, client: Client, body: Any, text: str) -> None:
+    stub.respond(body, status=500)
 
     with pytest.raises(exception.BlazarClientException) as caught:
         client.lease.list()
@@ -291,15 +291,15 @@ def test_any_error_body_becomes_a_readable_text(stub: Stub, client: Client, body
     assert caught.value.args[0] == text
 
 
-def test_a_session_logs_in_again_when_its_token_is_refused(stub: Stub, by_session: Client) -> None:
-    stub.will({"error": {"code": 401, "title": "Unauthorized"}}, status=401)
-    stub.will({"leases": [{"id": "1"}]})
+def test_a_session_reauthenticates_when_its_token_is_refused(stub: Stub, by_session: Client) -> None:
+    stub.respond({"error": {"code": 401, "title": "Unauthorized"}}, status=401)
+    stub.respond({"leases": [{"id": "1"}]})
 
     assert by_session.lease.list() == [{"id": "1"}]
     assert [each.headers["X-Auth-Token"] for each in stub.sent] == ["token-1", "token-2"]
 
 
-def test_a_refused_connection_is_raised_as_keystoneauth_raises_it(session: ksa_session.Session) -> None:
+def test_a_refused_connection_is_an_error_of_keystoneauth(session: ksa_session.Session) -> None:
     client = Client(session=session, endpoint_override="http://127.0.0.1:9/v1")
 
     with pytest.raises(exceptions.ConnectFailure):
@@ -329,14 +329,14 @@ def test_published_exceptions_keep_their_codes(name: str, code: int) -> None:
     assert published().args == (published.message,)
 
 
-def test_an_exception_can_be_made_of_a_code_alone_of_a_text_and_of_details() -> None:
+def test_an_exception_can_be_constructed_from_a_code_or_a_message_with_details() -> None:
     assert exception.BlazarClientException(code=404).kwargs == {"code": 404}
     assert exception.BlazarClientException(code=404).code == 404
     assert exception.BlazarClientException("100% wrong", detail=1).kwargs == {"detail": 1, "code": 500}
     assert str(exception.BlazarClientException("100% wrong")) == "100% wrong"
 
 
-def test_the_text_of_a_class_is_filled_in_from_the_details() -> None:
+def test_the_message_of_a_class_is_formatted_with_the_details() -> None:
     class Broken(exception.BlazarClientException):
         message = "Cannot do %(what)s"
 
@@ -344,7 +344,30 @@ def test_the_text_of_a_class_is_filled_in_from_the_details() -> None:
     assert str(Broken()) == "Cannot do %(what)s"
 
 
-def test_exceptions_survive_pickling() -> None:
+def test_exceptions_can_be_pickled() -> None:
     copy = pickle.loads(pickle.dumps(exception.Conflict("ERROR: no", code=409, request_id="r")))
 
     assert (str(copy), copy.kwargs) == ("ERROR: no", {"code": 409, "request_id": "r"})
+
+
+@pytest.mark.parametrize(
+    ("given", "used"),
+    [
+        ("http://h:1234", "http://h:1234/v1"),
+        ("http://h:1234/", "http://h:1234/v1"),
+        ("http://h/reservation", "http://h/reservation/v1"),
+        ("http://h/v1", "http://h/v1"),
+        ("http://h/v1/", "http://h/v1/"),
+        ("http://h/v1/%(project_id)s", "http://h/v1/%(project_id)s"),
+        ("http://h/reservation/v2.0", "http://h/reservation/v2.0"),
+    ],
+)
+def test_a_url_without_a_version_is_completed(given: str, used: str) -> None:
+    assert base.with_version(given) == used
+
+
+def test_the_library_accepts_urls_without_a_version(stub: Stub, session: ksa_session.Session) -> None:
+    root = stub.url.removesuffix("/v1")
+    for each in (Client(session=session, endpoint_override=root), Client(root, "some-token")):
+        stub.respond({"leases": []})
+        assert each.lease.list() == []

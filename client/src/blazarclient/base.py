@@ -1,10 +1,11 @@
-"""How requests are sent, and what all managers have in common."""
+"""HTTP requests to the service, and the base of the managers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Callable, Mapping
 from typing import Any, cast
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, urlencode, urlsplit
 
 import requests
 from keystoneauth1 import adapter
@@ -12,32 +13,64 @@ from keystoneauth1 import adapter
 from blazarclient import exception
 from blazarclient.i18n import _
 
+LOG = logging.getLogger(__name__)
+
 Record = dict[str, Any]
-"""An object as the service gives it."""
+"""A JSON object of the service."""
 Records = list[Record]
 
 TIMEOUT_SECONDS = 600
-"""How long the deprecated way waits; a service of old may take minutes to delete a running lease."""
+"""Timeout of requests with a URL and a token; older services may take minutes to delete an active lease."""
+LONGEST_RETRY_AFTER_SECONDS = 10
+"""The longest ``Retry-After`` after which a request is repeated."""
+
+Pause = Callable[[float], None]
+"""Waits for a number of seconds."""
 
 
 class SessionClient(adapter.LegacyJsonAdapter):
-    """Sends requests through a keystoneauth1 session; every method returns ``(response, body)``."""
+    """Sends requests through a keystoneauth1 session; every method returns ``(response, body)``.
+
+    Args:
+        pause_before_retry: If given, a GET that is answered with 503 and a ``Retry-After`` of at most
+            ``LONGEST_RETRY_AFTER_SECONDS`` is repeated once after that time.
+        args: Passed to ``keystoneauth1.adapter.LegacyJsonAdapter``.
+        kwargs: Likewise.
+    """
+
+    def __init__(self, *args: Any, pause_before_retry: Pause | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._pause_before_retry = pause_before_retry
 
     def request(self, url: str, method: str, **kwargs: Any) -> tuple[requests.Response, Any]:
-        """Return the answer and its JSON body, None if it has none.
+        """Return the response and its JSON body, None if it has none.
 
         Raises:
             BlazarClientException: The status is 400 or more.
         """
         kwargs["raise_exc"] = False
         response, body = super().request(url, method, **kwargs)
+        seconds = _seconds_before_retry(method, response)
+        if self._pause_before_retry is not None and seconds is not None:
+            LOG.warning("Service unavailable, retrying: seconds=%d", seconds)
+            self._pause_before_retry(seconds)
+            response, body = super().request(url, method, **kwargs)
         if response.status_code >= 400:
             raise exception.from_response(response, body)
         return response, body
 
 
+def _seconds_before_retry(method: str, response: requests.Response) -> int | None:
+    """Return the time after which to repeat a request, or None if it must not be repeated."""
+    # Methods that change something may have taken effect although the status is 503.
+    if method != "GET" or response.status_code != requests.codes.unavailable:
+        return None
+    seconds = exception.retry_after(response)
+    return seconds if seconds is not None and seconds <= LONGEST_RETRY_AFTER_SECONDS else None
+
+
 class RequestManager:
-    """Sends requests to a URL with a token; deprecated, since it can neither log in again nor retry."""
+    """Sends requests to a URL with a token; deprecated, because it can neither reauthenticate nor retry."""
 
     def __init__(self, blazar_url: str, auth_token: str, user_agent: str = "python-blazarclient") -> None:
         self.blazar_url = blazar_url
@@ -45,32 +78,32 @@ class RequestManager:
         self.user_agent = user_agent
 
     def get(self, url: str) -> tuple[requests.Response, Any]:
-        """GET *url*, see :meth:`request`."""
+        """Send GET *url*; see :meth:`request`."""
         return self.request(url, "GET")
 
     def post(self, url: str, body: object) -> tuple[requests.Response, Any]:
-        """POST *body* to *url*, see :meth:`request`."""
+        """Send POST *url* with *body*; see :meth:`request`."""
         return self.request(url, "POST", body=body)
 
     def put(self, url: str, body: object) -> tuple[requests.Response, Any]:
-        """PUT *body* to *url*, see :meth:`request`."""
+        """Send PUT *url* with *body*; see :meth:`request`."""
         return self.request(url, "PUT", body=body)
 
     def patch(self, url: str, body: object) -> tuple[requests.Response, Any]:
-        """PATCH *url* with *body*, see :meth:`request`."""
+        """Send PATCH *url* with *body*; see :meth:`request`."""
         return self.request(url, "PATCH", body=body)
 
     def delete(self, url: str) -> tuple[requests.Response, Any]:
-        """DELETE *url*, see :meth:`request`."""
+        """Send DELETE *url*; see :meth:`request`."""
         return self.request(url, "DELETE")
 
     def request(self, url: str, method: str, **kwargs: Any) -> tuple[requests.Response, Any]:
-        """Return the answer and its JSON body, None if it has none.
+        """Return the response and its JSON body, None if it has none.
 
         Args:
-            url: Relative to the URL of the service, beginning with a slash.
+            url: Path below the URL of the service, with a leading slash.
             method: The HTTP method.
-            kwargs: ``body`` is sent as JSON; everything else goes to ``requests``.
+            kwargs: ``body`` is sent as JSON; all others are passed to ``requests``.
 
         Raises:
             BlazarClientException: The status is 400 or more.
@@ -95,12 +128,16 @@ class RequestManager:
         return response, body
 
 
+Sender = SessionClient | RequestManager
+"""Sends requests; every method returns ``(response, body)``."""
+
+
 class BaseClientManager:
-    """Base of the managers; ``request_manager`` sends requests of any kind."""
+    """Base of the managers; ``request_manager`` sends arbitrary requests."""
 
     user_agent = "python-blazarclient"
 
-    request_manager: SessionClient | RequestManager
+    request_manager: Sender
 
     def __init__(
         self,
@@ -113,64 +150,77 @@ class BaseClientManager:
         self.auth_token = auth_token
         self.session = session
         if session:
+            if kwargs.get("endpoint_override"):
+                kwargs["endpoint_override"] = with_version(kwargs["endpoint_override"])
             self.request_manager = SessionClient(session=session, user_agent=self.user_agent, **kwargs)
         elif blazar_url and auth_token:
-            self.request_manager = RequestManager(blazar_url, auth_token, self.user_agent)
+            self.request_manager = RequestManager(with_version(blazar_url), auth_token, self.user_agent)
         else:
             raise exception.InsufficientAuthInformation()
 
 
+def with_version(url: str) -> str:
+    """Return the URL of the service, with ``/v1`` appended if it contains no version."""
+    segments = urlsplit(url).path.split("/")
+    names_a_version = any(each[:1] == "v" and each[1:2].isdigit() for each in segments)
+    return url if names_a_version else f"{url.rstrip('/')}/v1"
+
+
 def path(*segments: object, **query: str | None) -> str:
-    """Return a path of these *segments*, each escaped, and of those *query* values that are not None.
+    """Return a path of the escaped *segments*, and a query of the values that are not None.
 
     Raises:
-        NotFound: A segment that cannot be written as one; no resource has such an id, and the path
-            would lead to another resource.
+        NotFound: A segment is empty, ``.`` or ``..``. No resource has such an id, and the path would
+            address another resource.
     """
     texts = ["" if segment is None else str(segment) for segment in segments]
     for text in texts:
         if text in ("", ".", ".."):
-            raise exception.NotFound(_("ERROR: no resource has the id %r") % text)
+            raise exception.NotFound(_("ERROR: invalid id %r: it must not be empty, . or ..") % text)
     given = {key: value for key, value in query.items() if value is not None}
     escaped = "".join(f"/{quote(text, safe='')}" for text in texts)
     return f"{escaped}?{urlencode(given)}" if given else escaped
 
 
 def one(body: Any, key: str) -> Record:
-    """Return the object that *body*, an answer of the service, holds under *key*.
+    """Return the object under *key* in *body*, a response of the service.
 
     Raises:
-        BlazarClientException: It holds no such thing; something else than the service has answered.
+        BlazarClientException: *body* has no such key, so the response is not one of the service.
     """
     if not isinstance(body, Mapping) or key not in body:
-        raise exception.BlazarClientException(_("ERROR: the answer of the service has no %r") % key)
+        raise exception.BlazarClientException(
+            _("ERROR: the response has no %r; check that the URL is that of the reservation service") % key
+        )
     found: Record = body[key]
     return found
 
 
 def many(body: Any, key: str, sort_by: str | None = None) -> Records:
-    """Return the objects that *body* holds under *key*, sorted by *sort_by* as :func:`ordered` does.
+    """Return the list under *key* in *body*, sorted by *sort_by* as in :func:`ordered`.
 
     Raises:
-        BlazarClientException: It holds no such thing.
-        InvalidSortKey: An object lacks the key.
+        BlazarClientException: *body* has no such key.
+        InvalidSortKey: An object does not have the sort key.
     """
     return ordered(cast(Records, one(body, key)), sort_by)
 
 
 def ordered(records: Records, sort_by: str | None) -> Records:
-    """Return *records*, sorted by the value of one key if *sort_by* names one; null comes first.
+    """Return *records*, sorted by the key *sort_by* if it is not empty; null sorts first.
 
     Values of different types are compared as text.
 
     Raises:
-        InvalidSortKey: A record lacks the key.
+        InvalidSortKey: A record does not have the key.
     """
     if not sort_by:
         return records
     try:
         return sorted(records, key=lambda record: (record[sort_by] is not None, record[sort_by]))
     except KeyError:
-        raise exception.InvalidSortKey(_("ERROR: cannot sort by %r") % sort_by) from None
+        raise exception.InvalidSortKey(
+            _("ERROR: cannot sort by %r: not all items have it") % sort_by
+        ) from None
     except TypeError:
         return sorted(records, key=lambda record: (record[sort_by] is not None, str(record[sort_by])))

@@ -1,4 +1,4 @@
-"""What the library raises.
+"""Exceptions of the library.
 
 ::
 
@@ -10,11 +10,12 @@
     ├── LeaseInError, WaitTimeout
     └── CommandError, NoBlazarEndpoint, IncorrectLease, DuplicatedLeaseParameters      for commands
 
-A status without a class of its own raises ``BlazarClientException``.
+A status that is not listed raises ``BlazarClientException``.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Any, ClassVar
 
 import requests
@@ -23,9 +24,9 @@ from blazarclient.i18n import _
 
 
 class BlazarClientException(Exception):
-    """Base of all; ``args[0]`` is the text, ``code`` and ``kwargs["code"]`` are the status.
+    """Base class; ``args[0]`` is the message, ``code`` and ``kwargs["code"]`` are the status.
 
-    Without a *message* the text is that of the class, filled in from *kwargs*.
+    Without a *message*, the exception uses the message of its class, formatted with *kwargs*.
     """
 
     message: ClassVar[str] = _("An unknown exception occurred.")
@@ -46,134 +47,134 @@ class BlazarClientException(Exception):
 
 
 class BadRequest(BlazarClientException):
-    """The service does not accept the request as it stands."""
+    """The service rejects the request as invalid."""
 
     message = _("Bad request.")
     code = 400
 
 
 class NotAuthorized(BlazarClientException):
-    """The service does not know who asks."""
+    """The request is not authenticated."""
 
     message = _("Not authorized.")
     code = 401
 
 
 class Forbidden(BlazarClientException):
-    """Who asks may not do that."""
+    """The user is not allowed to make the request."""
 
     message = _("Forbidden.")
     code = 403
 
 
 class NotFound(BlazarClientException):
-    """There is no such thing."""
+    """The resource does not exist."""
 
     message = _("Not found.")
     code = 404
 
 
 class Conflict(BlazarClientException):
-    """The request is fine, but the state of things forbids it; not enough free hosts, for example."""
+    """The request is valid, but conflicts with the current state, such as too few free hosts."""
 
     message = _("Conflict.")
     code = 409
 
 
 class ServiceUnavailable(BlazarClientException):
-    """The service cannot answer now; the same request may succeed later."""
+    """The service is temporarily unavailable; the same request may succeed later."""
 
     message = _("Service unavailable.")
     code = 503
 
 
 class CommandError(BlazarClientException):
-    """A command was used in a way it cannot be."""
+    """The arguments of a command are invalid."""
 
-    message = _("The command cannot be used like that.")
+    message = _("The arguments of the command are invalid.")
     code = 401
 
 
 class NoBlazarEndpoint(BlazarClientException):
-    """The service catalogue does not list the service."""
+    """The service catalogue has no endpoint for the service."""
 
-    message = _("The service catalogue has no endpoint of the reservation service.")
+    message = _("The service catalogue has no endpoint for the reservation service.")
     code = 404
 
 
 class NoUniqueMatch(BlazarClientException):
-    """Several resources share the given name."""
+    """More than one resource has the given name."""
 
-    message = _("Several resources have that name.")
+    message = _("More than one resource has that name; use an id instead.")
     code = 409
 
 
 class UnsupportedVersion(BlazarClientException):
-    """The factory was asked for an API version that it does not know."""
+    """The client does not support the requested API version."""
 
-    message = _("That client version is not supported.")
+    message = _("The client version is not supported.")
     code = 406
 
 
 class IncorrectLease(BlazarClientException):
-    """The description of a lease contradicts itself."""
+    """The description of a lease is incomplete or contradictory."""
 
-    message = _("The lease is not described correctly.")
+    message = _("The description of the lease is incorrect.")
     code = 409
 
 
 class DuplicatedLeaseParameters(BlazarClientException):
-    """A key appears twice in one description of a reservation."""
+    """A description of a reservation has the same key twice."""
 
     message = _("A parameter of the lease is given twice.")
     code = 400
 
 
 class InsufficientAuthInformation(BlazarClientException):
-    """Neither a session nor a URL and a token was given."""
+    """Neither a session nor both a URL and a token are given."""
 
-    message = _("A client needs a session, or a URL and a token.")
+    message = _("A client needs either a session, or a URL and a token.")
     code = 400
 
 
 class ResourcePropertyNotFound(NotFound):
-    """No resource property has this name, or none that the caller may see."""
+    """No resource property that the user can see has this name."""
 
     message = _("The resource property does not exist.")
 
 
 class InvalidDate(BlazarClientException, ValueError):
-    """A date cannot be understood, or a duration leads out of the calendar."""
+    """A date is malformed, or later than the year 9999."""
 
     message = _("Invalid date.")
     code = 400
 
 
 class InvalidDuration(BlazarClientException, ValueError):
-    """A duration cannot be understood."""
+    """A duration is malformed or too long."""
 
     message = _("Invalid duration.")
     code = 400
 
 
 class InvalidSortKey(BlazarClientException, KeyError):
-    """A listed item lacks the key that the list was to be sorted by."""
+    """A listed item does not have the sort key."""
 
     message = _("Invalid sort key.")
     code = 400
 
 
 class LeaseInError(BlazarClientException):
-    """The lease that was waited for has settled in ERROR."""
+    """The lease is in ERROR at the end of a wait."""
 
     message = _("The lease is in ERROR.")
     code = 409
 
 
 class WaitTimeout(BlazarClientException):
-    """The lease that was waited for has not settled in time."""
+    """The lease did not reach the expected status within the timeout."""
 
-    message = _("The lease has not settled in time.")
+    message = _("The lease did not reach the expected status within the timeout.")
     code = 504
 
 
@@ -183,11 +184,11 @@ _BY_STATUS: dict[int, type[BlazarClientException]] = {
 
 
 def from_response(response: requests.Response, body: object) -> BlazarClientException:
-    """Return the exception for an answer with an error status.
+    """Return the exception for a response with an error status.
 
     Args:
-        response: The answer.
-        body: What its body holds, None if that is not JSON.
+        response: The response.
+        body: Its parsed body, None if that is not JSON.
     """
     if isinstance(body, dict) and "error_message" in body:
         problem = body["error_message"]
@@ -197,5 +198,14 @@ def from_response(response: requests.Response, body: object) -> BlazarClientExce
         problem = response.text or response.reason
     status = response.status_code
     return _BY_STATUS.get(status, BlazarClientException)(
-        f"ERROR: {problem}", code=status, request_id=response.headers.get("X-OpenStack-Request-ID")
+        f"ERROR: {problem}",
+        code=status,
+        request_id=response.headers.get("X-OpenStack-Request-ID"),
+        retry_after=retry_after(response),
     )
+
+
+def retry_after(response: requests.Response) -> int | None:
+    """Return the seconds in ``Retry-After``, or None if the header is missing or holds a date."""
+    seconds = response.headers.get("Retry-After", "").strip()
+    return int(seconds) if re.fullmatch(r"[0-9]{1,9}", seconds) else None

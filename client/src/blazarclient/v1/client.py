@@ -1,4 +1,4 @@
-"""The client of API version 1."""
+"""Client of API version 1."""
 
 from __future__ import annotations
 
@@ -11,24 +11,26 @@ LOG = logging.getLogger(__name__)
 
 
 class Client:
-    """Everything that the service offers, by manager.
+    """Client of the service, with a manager for each resource.
 
     Attributes:
         lease: Leases.
-        host: Hosts and the resource properties of hosts.
+        host: Hosts and their resource properties.
         floatingip: Floating IPs.
-        allocation: What resources are allocated to.
+        allocation: Allocations of resources.
 
     Args:
-        blazar_url: Deprecated: the URL of the service, ``/v1`` included.
-        auth_token: Deprecated: a token, to go with *blazar_url*.
+        blazar_url: Deprecated: the URL of the service; ``/v1`` may be left out.
+        auth_token: Deprecated: a token for *blazar_url*.
         session: A keystoneauth1 session, or an adapter of one.
-        kwargs: With a session: what ``keystoneauth1.adapter.Adapter`` accepts, such as ``interface``,
-            ``region_name``, ``endpoint_override``, ``connect_retries`` and ``default_microversion``.
+        kwargs: With a session: options of ``keystoneauth1.adapter.Adapter``, such as ``interface``,
+            ``region_name``, ``endpoint_override`` (``/v1`` may be left out), ``connect_retries`` and
+            ``default_microversion``; and ``pause_before_retry`` of
+            :class:`blazarclient.base.SessionClient`.
 
     Raises:
-        InsufficientAuthInformation: Neither a session nor both a URL and a token were given.
-        TypeError: The adapter does not know a keyword.
+        InsufficientAuthInformation: Neither a session nor both a URL and a token are given.
+        TypeError: The adapter does not accept a keyword.
     """
 
     version = "1"
@@ -44,11 +46,11 @@ class Client:
         self.auth_token = auth_token
         self.session = session
 
-        where = (blazar_url, auth_token, session)
-        self.lease = leases.LeaseClientManager(*where, version=self.version, **kwargs)
-        self.host = hosts.ComputeHostClientManager(*where, version=self.version, **kwargs)
-        self.floatingip = floatingips.FloatingIPClientManager(*where, version=self.version, **kwargs)
-        self.allocation = allocations.AllocationClientManager(*where, version=self.version, **kwargs)
+        connection = (blazar_url, auth_token, session)
+        self.lease = leases.LeaseClientManager(*connection, version=self.version, **kwargs)
+        self.host = hosts.ComputeHostClientManager(*connection, version=self.version, **kwargs)
+        self.floatingip = floatingips.FloatingIPClientManager(*connection, version=self.version, **kwargs)
+        self.allocation = allocations.AllocationClientManager(*connection, version=self.version, **kwargs)
 
         if not session:
-            LOG.warning("blazar_url and auth_token are deprecated; give the client a keystoneauth1 session")
+            LOG.warning("blazar_url and auth_token are deprecated; pass a keystoneauth1 session")
