@@ -1,4 +1,4 @@
-"""Leases in files."""
+"""Leases in JSON and YAML files."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_client_weakness_46_a_lease_can_be_in_a_file_of_yaml_or_json(tmp_path: P
     assert files.read_lease(str(tmp_path / "lease.json")) == meant
 
 
-def test_what_lease_show_prints_makes_the_same_lease_again() -> None:
+def test_the_output_of_lease_show_describes_the_same_lease() -> None:
     shown = {
         "id": "l",
         "name": "n",
@@ -71,7 +71,7 @@ def test_what_lease_show_prints_makes_the_same_lease_again() -> None:
     }
 
 
-def test_a_shown_reservation_of_a_flavor_is_made_of_the_flavor_that_was_asked_for() -> None:
+def test_a_shown_flavor_reservation_is_converted_to_its_source_flavor() -> None:
     shown = {"resource_type": "flavor:instance", "id": "r", "lease_id": "l", "flavor_id": "r", "amount": 2}
     requirement = ["==", "$rack", "r1"]
     flavor = {"id": "m1", "name": "m1.small", "blazar:resource_properties": requirement}
@@ -86,29 +86,35 @@ def test_a_shown_reservation_of_a_flavor_is_made_of_the_flavor_that_was_asked_fo
         "affinity": "None",
         "resource_properties": json.dumps(requirement),
     }
-    with pytest.raises(exception.IncorrectLease, match="does not say which flavor"):
+    with pytest.raises(exception.IncorrectLease, match="does not name its source flavor"):
         files.lease({"id": "l", "name": "n", "reservations": [shown]})
 
 
 @pytest.mark.parametrize(
     ("document", "reason"),
     [
-        (None, "it must hold an object"),
-        ([], "it must hold an object"),
+        (None, "expected an object"),
+        ([], "expected an object"),
         ({"nme": "n"}, "unknown keys: nme"),
         ({"reservations": {"min": 1}}, "must be a list"),
         ({"reservations": [{"resource_type": "physical:host", "mn": 1}]}, "unknown key 'mn'"),
     ],
 )
-def test_what_is_no_lease_is_refused(document: Any, reason: str) -> None:
+def test_invalid_documents_are_refused(document: Any, reason: str) -> None:
     with pytest.raises(exception.IncorrectLease, match=reason):
         files.lease(document)
 
 
-def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+def test_the_error_for_an_unreadable_file_contains_its_name(tmp_path: Path) -> None:
     broken = tmp_path / "broken.yaml"
     broken.write_text("{")
 
     for path in (broken, tmp_path / "missing"):
         with pytest.raises(exception.IncorrectLease, match=path.name):
             files.read_lease(str(path))
+
+
+def test_a_lease_in_a_file_has_an_end_or_a_duration_and_not_both() -> None:
+    assert files.lease({"name": "n", "duration": "8h"}) == {"name": "n", "duration": "8h", "reservations": []}
+    with pytest.raises(exception.IncorrectLease, match="end_date and duration exclude each other"):
+        files.lease({"name": "n", "duration": "8h", "end_date": "2031-01-01 10:00"})

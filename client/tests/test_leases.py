@@ -1,4 +1,4 @@
-"""Leases through the library."""
+"""Library: leases."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from blazarclient import exception
+from blazarclient import clock, exception
 from blazarclient.v1.client import Client
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ LEASE = {
 RESERVATION = {"resource_type": "physical:host", "min": 1, "max": 2}
 
 
-def test_a_lease_is_created_with_exactly_the_keys_that_the_service_knows(stub: Stub, client: Client) -> None:
-    stub.will({"lease": LEASE}, status=201)
+def test_a_request_to_create_a_lease_has_exactly_the_keys_of_the_api(stub: Stub, client: Client) -> None:
+    stub.respond({"lease": LEASE}, status=201)
 
     created = client.lease.create("new", "now", "2030-01-01 12:00", [RESERVATION], [])
 
@@ -46,8 +46,8 @@ def test_a_lease_is_created_with_exactly_the_keys_that_the_service_knows(stub: S
 
 
 @pytest.mark.parametrize("keyword", ["before_end", "before_end_date"])
-def test_the_date_before_the_end_goes_by_two_names(stub: Stub, client: Client, keyword: str) -> None:
-    stub.will({"lease": LEASE}, status=201)
+def test_the_before_end_date_has_two_keywords(stub: Stub, client: Client, keyword: str) -> None:
+    stub.respond({"lease": LEASE}, status=201)
     dates: dict[str, Any] = {keyword: "2030-01-01 11:00"}
 
     client.lease.create(name="n", start="now", end="2030-01-01 12:00", reservations=[], events=[], **dates)
@@ -56,7 +56,7 @@ def test_the_date_before_the_end_goes_by_two_names(stub: Stub, client: Client, k
 
 
 def test_a_datetime_is_sent_as_utc_to_the_minute(stub: Stub, client: Client) -> None:
-    stub.will({"lease": LEASE}, status=201)
+    stub.respond({"lease": LEASE}, status=201)
     east = timezone(timedelta(hours=2))
 
     client.lease.create(
@@ -77,8 +77,8 @@ def test_a_datetime_is_sent_as_utc_to_the_minute(stub: Stub, client: Client) -> 
 
 
 def test_leases_are_read_and_deleted(stub: Stub, client: Client) -> None:
-    stub.will({"lease": LEASE})
-    stub.will(None, status=204)
+    stub.respond({"lease": LEASE})
+    stub.respond(None, status=204)
 
     assert client.lease.get("L") == LEASE
     client.lease.delete("L")
@@ -86,17 +86,17 @@ def test_leases_are_read_and_deleted(stub: Stub, client: Client) -> None:
     assert stub.calls == [("GET", "/leases/L", None), ("DELETE", "/leases/L", None)]
 
 
-def test_a_list_is_sorted_here_by_one_key_null_first(stub: Stub, client: Client) -> None:
+def test_a_list_is_sorted_by_one_key_with_null_first(stub: Stub, client: Client) -> None:
     records = [{"n": "b", "x": 2}, {"n": None, "x": 1}, {"n": "", "x": "three"}, {"n": None, "x": None}]
     for _ in range(4):
-        stub.will({"leases": records})
+        stub.respond({"leases": records})
 
     assert client.lease.list() == records
     assert [each["n"] for each in client.lease.list(sort_by="n")] == [None, None, "", "b"]
     assert [each["x"] for each in client.lease.list("x")] == [None, 1, 2, "three"]
     with pytest.raises(KeyError) as caught:
         client.lease.list(sort_by="no_such_key")
-    assert str(caught.value) == "ERROR: cannot sort by 'no_such_key'"
+    assert str(caught.value) == "ERROR: cannot sort by 'no_such_key': not all items have it"
     assert isinstance(caught.value, exception.BlazarClientException)
 
 
@@ -125,11 +125,11 @@ def test_a_list_is_sorted_here_by_one_key_null_first(stub: Stub, client: Client)
         ),
     ],
 )
-def test_a_change_of_dates_reads_the_lease_once_and_sends_what_changes(
+def test_a_change_of_dates_reads_the_lease_once_and_sends_only_the_changes(
     stub: Stub, client: Client, changes: dict[str, Any], sent: dict[str, Any]
 ) -> None:
-    stub.will({"lease": LEASE})
-    stub.will({"lease": LEASE | sent})
+    stub.respond({"lease": LEASE})
+    stub.respond({"lease": LEASE | sent})
 
     updated = client.lease.update("L", **changes)
 
@@ -148,22 +148,22 @@ def test_a_change_of_dates_reads_the_lease_once_and_sends_what_changes(
 def test_other_changes_are_sent_without_reading_first(
     stub: Stub, client: Client, changes: dict[str, Any], sent: dict[str, Any]
 ) -> None:
-    stub.will({"lease": LEASE})
+    stub.respond({"lease": LEASE})
 
     client.lease.update(lease_id="L", **changes)
 
     assert stub.calls == [("PUT", "/leases/L", sent)]
 
 
-def test_an_update_without_changes_sends_nothing_and_says_so(stub: Stub, client: Client) -> None:
+def test_an_update_without_changes_sends_nothing_and_returns_a_message(stub: Stub, client: Client) -> None:
     assert isinstance(client.lease.update("L"), str)
     assert isinstance(client.lease.update("L", name="", prolong_for="", reservations=[]), str)
     assert stub.sent == []
 
 
-def test_now_is_left_for_the_service_to_understand(stub: Stub, client: Client) -> None:
-    stub.will({"lease": LEASE})
-    stub.will({"lease": LEASE})
+def test_now_is_sent_unchanged(stub: Stub, client: Client) -> None:
+    stub.respond({"lease": LEASE})
+    stub.respond({"lease": LEASE})
 
     client.lease.update("L", end_date="now")
 
@@ -174,8 +174,8 @@ def test_now_is_left_for_the_service_to_understand(stub: Stub, client: Client) -
     "date", ["2030-01-01", "2030-01-01T10:00", "2030-01-01 10:00:00", "2030-13-01 10:00"]
 )
 def test_a_date_in_another_form_is_a_value_error(stub: Stub, client: Client, date: str) -> None:
-    stub.will({"lease": LEASE})
-    stub.will({"lease": LEASE})
+    stub.respond({"lease": LEASE})
+    stub.respond({"lease": LEASE})
 
     with pytest.raises(ValueError, match="Required format"):
         client.lease.update("L", end_date=date)
@@ -186,10 +186,64 @@ def test_a_date_in_another_form_is_a_value_error(stub: Stub, client: Client, dat
 
 
 @pytest.mark.parametrize("duration", ["99999d", "999999999d", "9" * 18 + "d"])
-def test_a_duration_out_of_the_calendar_is_refused(stub: Stub, client: Client, duration: str) -> None:
-    stub.will({"lease": LEASE | {"end_date": "9999-12-31T00:00:00.000000"}})
+def test_a_duration_beyond_the_year_9999_is_refused(stub: Stub, client: Client, duration: str) -> None:
+    stub.respond({"lease": LEASE | {"end_date": "9999-12-31T00:00:00.000000"}})
 
-    with pytest.raises(exception.BlazarClientException, match=r"calendar|too long") as caught:
+    with pytest.raises(exception.BlazarClientException, match=r"year 9999|longer than") as caught:
         client.lease.update("L", prolong_for=duration)
 
     assert caught.value.code == 400
+
+
+@pytest.mark.parametrize("duration", ["1d2h", "25h59m1s", timedelta(hours=26)])
+def test_a_lease_is_created_with_a_duration(stub: Stub, client: Client, duration: str | timedelta) -> None:
+    stub.respond({"lease": LEASE}, status=201)
+
+    client.lease.create("new", "2030-01-01 10:00", reservations=[RESERVATION], duration=duration)
+
+    assert stub.sent[0].body == {
+        "name": "new",
+        "start_date": "2030-01-01 10:00",
+        "end_date": "2030-01-02 12:00",
+        "reservations": [RESERVATION],
+        "events": [],
+        "before_end_date": None,
+    }
+
+
+def test_a_duration_counts_from_any_form_of_start_date(stub: Stub, client: Client) -> None:
+    for _ in range(3):
+        stub.respond({"lease": LEASE}, status=201)
+    before = clock.now()
+
+    client.lease.create("new", "now", reservations=[], duration="8h")
+    client.lease.create("new", "2030-01-01T10:00+01:00", reservations=[], duration="8h")
+    client.lease.create("new", datetime(2030, 1, 1, 9, tzinfo=UTC), reservations=[], duration="8h")
+
+    relative, zoned, aware = ((each.body["start_date"], each.body["end_date"]) for each in stub.sent)
+    assert relative[0] == "now"
+    assert minute(before + timedelta(hours=8)) <= relative[1] <= minute(clock.now() + timedelta(hours=8))
+    assert zoned == aware == ("2030-01-01 09:00", "2030-01-01 17:00")
+
+
+def minute(instant: datetime) -> str:
+    return instant.strftime("%Y-%m-%d %H:%M")
+
+
+@pytest.mark.parametrize(
+    ("given", "error"),
+    [
+        ({"reservations": []}, "either an end or a duration"),
+        ({"end": "2030-01-01 12:00", "duration": "1h", "reservations": []}, "either an end or a duration"),
+        ({"end": "2030-01-01 12:00"}, "reservations are missing"),
+        ({"duration": "long", "reservations": []}, "Invalid duration 'long'"),
+        ({"duration": timedelta(days=9999999), "reservations": []}, "after the year 9999"),
+    ],
+)
+def test_an_incomplete_lease_is_refused(
+    stub: Stub, client: Client, given: dict[str, Any], error: str
+) -> None:
+    with pytest.raises(exception.BlazarClientException, match=error):
+        client.lease.create("new", "now", **given)
+
+    assert stub.sent == []

@@ -1,4 +1,4 @@
-"""Hosts, resource properties, floating IPs and allocations through the library."""
+"""Library: hosts, resource properties, floating IPs and allocations."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ SECRET = {"property": "secret", "private": True, "values": ["x"]}
 
 
 def test_hosts_are_created_read_listed_and_deleted(stub: Stub, client: Client) -> None:
-    stub.will({"host": HOST}, status=201)
-    stub.will({"host": HOST})
-    stub.will({"hosts": [HOST, HOST | {"id": "16"}]})
-    stub.will(None, status=204)
+    stub.respond({"host": HOST}, status=201)
+    stub.respond({"host": HOST})
+    stub.respond({"hosts": [HOST, HOST | {"id": "16"}]})
+    stub.respond(None, status=204)
 
     assert client.host.create(name="compute-1", rack="r1") == HOST
     assert client.host.get("17") == HOST
@@ -39,21 +39,23 @@ def test_hosts_are_created_read_listed_and_deleted(stub: Stub, client: Client) -
 
 
 def test_capabilities_of_a_host_are_set_and_removed(stub: Stub, client: Client) -> None:
-    stub.will({"host": HOST})
+    stub.respond({"host": HOST})
 
     assert client.host.update("17", values={"rack": "r2", "gpu": None}) == HOST
     assert stub.calls == [("PUT", "/os-hosts/17", {"rack": "r2", "gpu": None})]
 
 
-def test_an_update_of_a_host_without_values_sends_nothing_and_says_so(stub: Stub, client: Client) -> None:
+def test_an_update_of_a_host_without_values_sends_nothing_and_returns_a_message(
+    stub: Stub, client: Client
+) -> None:
     assert isinstance(client.host.update("17", {}), str)
     assert stub.sent == []
 
 
-def test_properties_are_listed_with_only_the_switches_that_are_on(stub: Stub, client: Client) -> None:
-    stub.will({"resource_properties": [{"property": "rack"}, {"property": "gpu"}]})
-    stub.will({"resource_properties": [SECRET, RACK]})
-    stub.will({"resource_properties": [{"property": "rack"}]})
+def test_only_enabled_switches_are_sent_when_listing_properties(stub: Stub, client: Client) -> None:
+    stub.respond({"resource_properties": [{"property": "rack"}, {"property": "gpu"}]})
+    stub.respond({"resource_properties": [SECRET, RACK]})
+    stub.respond({"resource_properties": [{"property": "rack"}]})
 
     assert client.host.list_properties(sort_by="property") == [{"property": "gpu"}, {"property": "rack"}]
     assert client.host.list_properties(detail=True, all=True, sort_by="property") == [
@@ -69,25 +71,25 @@ def test_properties_are_listed_with_only_the_switches_that_are_on(stub: Stub, cl
     ]
 
 
-def test_a_property_is_found_by_its_name(stub: Stub, client: Client) -> None:
-    stub.will({"resource_properties": [RACK]})
+def test_a_property_is_found_by_name(stub: Stub, client: Client) -> None:
+    stub.respond({"resource_properties": [RACK]})
 
     assert client.host.get_property("rack")["property_values"] == ["r1", "r2"]
     assert [each.path for each in stub.sent] == ["/os-hosts/properties?detail=True"]
 
 
-def test_a_private_property_is_found_by_those_who_may_see_it(stub: Stub, client: Client) -> None:
-    stub.will({"resource_properties": [RACK]})
-    stub.will({"resource_properties": [RACK, SECRET]})
+def test_operators_find_private_properties(stub: Stub, client: Client) -> None:
+    stub.respond({"resource_properties": [RACK]})
+    stub.respond({"resource_properties": [RACK, SECRET]})
 
     assert client.host.get_property("secret")["private"] is True
 
 
-def test_a_property_that_is_not_there_or_not_to_be_seen_is_not_found(stub: Stub, client: Client) -> None:
-    stub.will({"resource_properties": [RACK]})
-    stub.will({"resource_properties": [RACK, SECRET]})
-    stub.will({"resource_properties": [RACK]})
-    stub.will({"error_message": "admin only"}, status=403)
+def test_missing_and_invisible_properties_are_not_found(stub: Stub, client: Client) -> None:
+    stub.respond({"resource_properties": [RACK]})
+    stub.respond({"resource_properties": [RACK, SECRET]})
+    stub.respond({"resource_properties": [RACK]})
+    stub.respond({"error_message": "admin only"}, status=403)
 
     for _ in range(2):
         with pytest.raises(exception.ResourcePropertyNotFound) as caught:
@@ -95,25 +97,25 @@ def test_a_property_that_is_not_there_or_not_to_be_seen_is_not_found(stub: Stub,
         assert caught.value.kwargs["code"] == 404
 
 
-def test_who_may_not_list_properties_is_told_so(stub: Stub, client: Client) -> None:
-    stub.will({"error_message": "no"}, status=403)
+def test_users_who_cannot_list_properties_get_forbidden(stub: Stub, client: Client) -> None:
+    stub.respond({"error_message": "no"}, status=403)
 
     with pytest.raises(exception.Forbidden):
         client.host.get_property("rack")
 
 
 def test_a_property_is_made_private(stub: Stub, client: Client) -> None:
-    stub.will({"resource_property": {"property_name": "rack", "private": True}})
+    stub.respond({"resource_property": {"property_name": "rack", "private": True}})
 
     assert client.host.set_property("rack", private=True)["private"] is True
     assert stub.calls == [("PATCH", "/os-hosts/properties/rack", {"private": True})]
 
 
 def test_floating_ips_are_created_read_listed_and_deleted(stub: Stub, client: Client) -> None:
-    stub.will({"floatingip": ADDRESS}, status=201)
-    stub.will({"floatingip": ADDRESS})
-    stub.will({"floatingips": [ADDRESS]})
-    stub.will(None, status=204)
+    stub.respond({"floatingip": ADDRESS}, status=201)
+    stub.respond({"floatingip": ADDRESS})
+    stub.respond({"floatingips": [ADDRESS]})
+    stub.respond(None, status=204)
 
     assert client.floatingip.create("N", "203.0.113.9", note="x") == ADDRESS
     assert client.floatingip.get("F") == ADDRESS
@@ -133,10 +135,10 @@ def test_floating_ips_are_created_read_listed_and_deleted(stub: Stub, client: Cl
 
 
 def test_allocations_are_read_and_listed(stub: Stub, client: Client) -> None:
-    stub.will({"allocation": ALLOCATION})
-    stub.will({"allocations": [ALLOCATION, ALLOCATION | {"resource_id": "16"}]})
-    stub.will({"allocation": ALLOCATION})
-    stub.will({"allocations": []})
+    stub.respond({"allocation": ALLOCATION})
+    stub.respond({"allocations": [ALLOCATION, ALLOCATION | {"resource_id": "16"}]})
+    stub.respond({"allocation": ALLOCATION})
+    stub.respond({"allocations": []})
 
     assert client.allocation.get("os-hosts", "17") == ALLOCATION
     assert [each["resource_id"] for each in client.allocation.list("os-hosts", sort_by="resource_id")] == [
@@ -151,4 +153,23 @@ def test_allocations_are_read_and_listed(stub: Stub, client: Client) -> None:
         "/os-hosts/allocations",
         "/os-hosts/17/allocation?lease_id=L&reservation_id=R",
         "/os-hosts/allocations?reservation_id=R%26S",
+    ]
+
+
+def test_the_host_manager_also_returns_allocations(stub: Stub, client: Client) -> None:
+    stub.respond({"allocation": ALLOCATION})
+    stub.respond({"allocations": [ALLOCATION, ALLOCATION | {"resource_id": "16"}]})
+    stub.respond({"allocations": []})
+
+    assert client.host.get_allocation("17") == ALLOCATION
+    assert [each["resource_id"] for each in client.host.list_allocations(sort_by="resource_id")] == [
+        "16",
+        "17",
+    ]
+    assert client.host.list_allocations(lease_id="L") == []
+
+    assert [path for _method, path, _body in stub.calls] == [
+        "/os-hosts/17/allocation",
+        "/os-hosts/allocations",
+        "/os-hosts/allocations?lease_id=L",
     ]

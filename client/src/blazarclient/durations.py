@@ -1,4 +1,4 @@
-"""Durations as people write them: ``90m``, ``8h``, ``1d12h``, ``2w``."""
+"""Parser of durations: ``90m``, ``8h``, ``1d12h``, ``2w``."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ _MINUTE = timedelta(minutes=1)
 
 
 def parse(text: str) -> timedelta:
-    """Return a duration: numbers with one of ``w``, ``d``, ``h``, ``m``, ``s``, each at most once.
+    """Return the duration in *text*: numbers with the units ``w d h m s``, each unit at most once.
 
     Raises:
-        InvalidDuration: It is not one, or it is longer than the calendar.
+        InvalidDuration: *text* has another form, or is too long for a ``timedelta``.
     """
     parts: dict[str, int] = {}
     position = 0
@@ -28,27 +28,32 @@ def parse(text: str) -> timedelta:
         position = match.end()
     if not parts or position != len(text):
         raise exception.InvalidDuration(
-            _("Invalid duration %r: write numbers with units, such as 90m, 8h, 1d12h or 2w") % text
+            _("Invalid duration %r: use numbers with the units w, d, h, m, s, such as 90m or 1d12h") % text
         )
     try:
         return timedelta(**parts)
     except OverflowError:
-        raise exception.InvalidDuration(_("Invalid duration %r: too long") % text) from None
+        raise exception.InvalidDuration(_("Invalid duration %r: longer than 999999999 days") % text) from None
 
 
 def whole_minutes(text: str) -> str:
-    """Return a duration as the library takes it, in minutes, rounded up; leases change by the minute.
+    """Return a duration in the form of the library, in minutes, rounded up; lease dates are whole minutes.
 
     Raises:
-        InvalidDuration: It is not one.
+        InvalidDuration: *text* is not a duration.
     """
-    return f"{-(-parse(text) // _MINUTE)}m"
+    return f"{rounded_up(parse(text)) // _MINUTE}m"
+
+
+def rounded_up(duration: timedelta) -> timedelta:
+    """Return *duration* rounded up to whole minutes."""
+    return -(-duration // _MINUTE) * _MINUTE
 
 
 def parse_seconds(text: str) -> timedelta:
-    """Return a duration; a bare number is seconds.
+    """Return the duration in *text*; a number without a unit is in seconds.
 
     Raises:
-        InvalidDuration: It is not one.
+        InvalidDuration: *text* is not a duration.
     """
     return parse(f"{text}s" if text.strip().isdecimal() else text)

@@ -1,4 +1,4 @@
-"""Leases from JSON and YAML files, and from what ``lease show -f json`` prints."""
+"""Leases in JSON and YAML files, and in the output of ``lease show -f json``."""
 
 from __future__ import annotations
 
@@ -18,18 +18,19 @@ STDIN = "-"
 _FLAVOR = "flavor:instance"
 _REQUIREMENT = "blazar:resource_properties"
 
-LEASE_KEYS = ("name", "start_date", "end_date", "before_end_date", "reservations", "events")
-_SHOWN_OF_A_LEASE = (
+LEASE_KEYS = ("name", "start_date", "end_date", "duration", "before_end_date", "reservations", "events")
+"""Keys of a lease in a file: those of the API, and ``duration`` in place of ``end_date``."""
+_READ_ONLY_LEASE_KEYS = (
     *("id", "status", "degraded", "user_id", "project_id", "trust_id", "created_at", "updated_at"),
 )
-_SHOWN_OF_A_RESERVATION = (
+_READ_ONLY_RESERVATION_KEYS = (
     *("id", "lease_id", "resource_id", "status", "missing_resources", "resources_changed"),
     *("created_at", "updated_at", "aggregate_id", "server_group_id"),
 )
 
 
 class _Loader(yaml.SafeLoader):  # type: ignore[misc]
-    """YAML in which dates are text, as they are in JSON."""
+    """YAML loader that keeps dates as strings, like JSON."""
 
 
 _Loader.yaml_implicit_resolvers = {
@@ -39,13 +40,13 @@ _Loader.yaml_implicit_resolvers = {
 
 
 def read_lease(path: str) -> Record:
-    """Return the lease that a file describes, its reservations complete; ``-`` is the standard input.
+    """Return the lease in a file, its reservations filled with defaults; ``-`` is standard input.
 
-    What the service adds to a lease when it shows one is left out, and so are its events, which it
-    makes itself.
+    If the file is the output of ``lease show``, its read-only keys and events are left out, because the
+    service sets them.
 
     Raises:
-        IncorrectLease: The file cannot be read, or does not hold a lease; it says why.
+        IncorrectLease: The file cannot be read, or does not contain a lease.
     """
     try:
         text = sys.stdin.read() if path == STDIN else Path(path).read_text()
@@ -55,21 +56,23 @@ def read_lease(path: str) -> Record:
 
 
 def lease(document: Any) -> Record:
-    """Return the lease that a document describes.
+    """Return the lease in a parsed document.
 
     Raises:
-        IncorrectLease: It does not describe one.
+        IncorrectLease: The document is not a lease.
     """
     if isinstance(document, Mapping) and isinstance(document.get("lease"), Mapping):
         document = document["lease"]
     if not isinstance(document, Mapping):
-        raise exception.IncorrectLease(_("it must hold an object with: %s") % ", ".join(LEASE_KEYS))
+        raise exception.IncorrectLease(_("expected an object with the keys: %s") % ", ".join(LEASE_KEYS))
     is_shown = "id" in document
-    unknown = [key for key in document if key not in (*LEASE_KEYS, *_SHOWN_OF_A_LEASE)]
+    unknown = [key for key in document if key not in (*LEASE_KEYS, *_READ_ONLY_LEASE_KEYS)]
     if unknown:
         names = {"unknown": ", ".join(map(str, unknown)), "known": ", ".join(LEASE_KEYS)}
-        raise exception.IncorrectLease(_("unknown keys: %(unknown)s; known keys are: %(known)s") % names)
+        raise exception.IncorrectLease(_("unknown keys: %(unknown)s; known keys: %(known)s") % names)
     found = {key: document[key] for key in LEASE_KEYS if document.get(key) is not None}
+    if "duration" in found and "end_date" in found:
+        raise exception.IncorrectLease(_("end_date and duration exclude each other; remove one of them"))
     found["reservations"] = [_reservation(each) for each in _objects(found.get("reservations", ()))]
     if is_shown:
         found.pop("events", None)
@@ -78,7 +81,7 @@ def lease(document: Any) -> Record:
 
 def _objects(items: Any) -> Iterable[Mapping[str, Any]]:
     if not isinstance(items, list | tuple) or not all(isinstance(each, Mapping) for each in items):
-        raise exception.IncorrectLease(_("reservations must be a list of objects"))
+        raise exception.IncorrectLease(_("reservations must be a list of objects, not %r") % (items,))
     return items
 
 
@@ -88,7 +91,7 @@ def _reservation(given: Mapping[str, Any]) -> Record:
     known = reservations.CREATE_RESERVATION_KEYS.get(given.get("resource_type", ""))
     if known is None:
         return reservations.new(
-            {key: value for key, value in given.items() if key not in _SHOWN_OF_A_RESERVATION}
+            {key: value for key, value in given.items() if key not in _READ_ONLY_RESERVATION_KEYS}
         )
     values = {key: given[key] for key in known if given.get(key) is not None}
     if given["resource_type"] == _FLAVOR:
@@ -97,14 +100,16 @@ def _reservation(given: Mapping[str, Any]) -> Record:
 
 
 def _source_flavor(shown: Mapping[str, Any]) -> Record:
-    """Return the flavor, and the requirement, that were asked for.
+    """Return the flavor and the requirement of the original request.
 
-    A shown reservation has a flavor of its own, and these as JSON.
+    ``flavor_id`` of a shown reservation is the flavor that the service created for it;
+    ``resource_properties`` describes the requested one in JSON.
     """
     try:
         source = json.loads(shown["resource_properties"])
         return {"flavor_id": source["id"], "resource_properties": source.get(_REQUIREMENT, "")}
     except (KeyError, TypeError, ValueError):
         raise exception.IncorrectLease(
-            _("the reservation %s does not say which flavor it was made of") % shown.get("id")
+            _("reservation %s does not name its source flavor; replace its resource_properties by flavor_id")
+            % shown.get("id")
         ) from None

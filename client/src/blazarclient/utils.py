@@ -1,4 +1,4 @@
-"""Helpers for commands and other code: environment, JSON, table rows, look-up by name, dates, durations."""
+"""Published helpers: environment, JSON, table rows, lookup by name, dates, durations."""
 
 from __future__ import annotations
 
@@ -13,22 +13,25 @@ from blazarclient import exception
 from blazarclient.i18n import _
 
 LEASE_DATE_FORMAT = "%Y-%m-%dT%H:%M:%S.%f"
-"""How the service writes the dates of a lease."""
+"""Format of a lease's dates in responses."""
 API_DATE_FORMAT = "%Y-%m-%d %H:%M"
-"""How the service reads dates; UTC."""
+"""Format of dates in requests; UTC."""
+UUID = r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
+SHORT_ID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F-]{0,26})?"
+"""A prefix of an id, of at least 8 characters, as lists show it on a terminal."""
 ELAPSED_TIME_REGEX = r"^([0-9]+)([smhd])$"
-"""A duration: one number and one unit."""
+"""Pattern of a duration: one number and one unit."""
 
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 def env(*names: str, default: str = "") -> str:
-    """Return the first of these environment variables that is set and not empty, or *default*."""
+    """Return the first environment variable of *names* that is set and not empty, or *default*."""
     return next((value for name in names if (value := os.environ.get(name))), default)
 
 
 def to_primitive(value: object) -> Any:
-    """Return *value* as JSON can hold it; what JSON does not know becomes its text."""
+    """Return *value* in types that JSON has; other types become strings."""
     match value:
         case None | bool() | int() | float() | str():
             return value
@@ -45,7 +48,7 @@ def to_primitive(value: object) -> Any:
 
 
 def dumps(value: object, indent: int | None = None) -> str:
-    """Return *value* as JSON text, through :func:`to_primitive` if JSON does not know a type in it."""
+    """Return *value* as JSON text, converted with :func:`to_primitive` if it has other types."""
     try:
         return json.dumps(value, indent=indent)
     except TypeError:
@@ -58,16 +61,16 @@ def get_item_properties(
     mixed_case_fields: Iterable[str] = (),
     formatters: Mapping[str, Callable[[Any], Any]] | None = None,
 ) -> tuple[Any, ...]:
-    """Return the values of *fields* as a row of a table; null becomes ``""``.
+    """Return the values of *fields* as a table row; null becomes ``""``.
 
     Args:
         item: A dict, or an object with attributes.
-        fields: Titles of columns; ``Start Date`` means the key or attribute ``start_date``.
-        mixed_case_fields: Those whose upper case letters are meant.
-        formatters: Functions from the item to what is shown, by field.
+        fields: Column titles; ``Start Date`` stands for the key or attribute ``start_date``.
+        mixed_case_fields: Fields whose name keeps its upper case letters.
+        formatters: Functions that return the value for an item, by field.
 
     Raises:
-        KeyError: *item* is a dict and lacks a field.
+        KeyError: *item* is a dict and does not have a field.
     """
     formatters = formatters or {}
     mixed_case = frozenset(mixed_case_fields)
@@ -86,24 +89,27 @@ def get_item_properties(
 def find_resource_id_by_name_or_id(
     client: Any, resource_type: str, name_or_id: str, name_key: str, id_pattern: str
 ) -> str:
-    """Return the id of the resource with that name; what looks like an id is returned as it is.
+    """Return the id of the resource with a name or, if none has the name, with an id prefix.
+
+    An id is returned without a request.
 
     Args:
-        client: A client, for its manager *resource_type*.
-        resource_type: ``lease``, ``host`` and so on.
-        name_or_id: What to look for; it is an id if all of it fits *id_pattern*.
-        name_key: Under which key the resource has its name.
-        id_pattern: A regular expression.
+        client: A client with the manager *resource_type*.
+        resource_type: Name of the manager: ``lease``, ``host`` and so on.
+        name_or_id: Name, id, or prefix of an id.
+        name_key: Key of the resource's name.
+        id_pattern: Regular expression that all of an id matches.
 
     Raises:
-        NotFound: Nothing has that name.
-        NoUniqueMatch: Several have it.
+        NotFound: No resource matches.
+        NoUniqueMatch: More than one resource matches.
     """
     if re.fullmatch(id_pattern, name_or_id):
         return name_or_id
-    matches = [
-        found["id"] for found in getattr(client, resource_type).list() if found[name_key] == name_or_id
-    ]
+    listed = getattr(client, resource_type).list()
+    matches = [found["id"] for found in listed if found[name_key] == name_or_id]
+    if not matches and re.fullmatch(SHORT_ID, name_or_id):
+        matches = [found["id"] for found in listed if str(found["id"]).startswith(name_or_id.lower())]
     names = {"resource": resource_type, "name": name_or_id}
     if not matches:
         raise exception.NotFound(
@@ -111,44 +117,47 @@ def find_resource_id_by_name_or_id(
         )
     if len(matches) > 1:
         raise exception.NoUniqueMatch(
-            _("There are several of type %(resource)s with name '%(name)s'; use an id") % names
+            _("More than one %(resource)s matches '%(name)s'; use the id instead") % names
         )
     return str(matches[0])
 
 
 def from_elapsed_time_to_seconds(text: str, pos_sign: bool = True) -> int:
-    """Return the seconds of a duration such as ``90m``; negative if not *pos_sign*.
+    """Return a duration such as ``90m`` in seconds, negated unless *pos_sign*.
 
     Raises:
-        BlazarClientException: It is not one unsigned number followed by one of ``s``, ``m``, ``h``, ``d``.
+        BlazarClientException: *text* is not an unsigned integer followed by ``s``, ``m``, ``h`` or ``d``.
     """
     match = re.fullmatch(ELAPSED_TIME_REGEX, str(text))
-    # More digits than that are beyond the calendar in any unit.
+    # A longer number exceeds the year 9999 in any unit.
     if not match or len(match[1]) > 18:
         raise exception.BlazarClientException(
-            _("Invalid duration %r: it must be a number followed by one of s, m, h, d") % (text,), code=400
+            _("Invalid duration %r: write a whole number and one of s, m, h, d, such as 90m") % (text,),
+            code=400,
         )
     seconds = int(match[1]) * _SECONDS[match[2]]
     return seconds if pos_sign else -seconds
 
 
 def from_elapsed_time_to_delta(text: str, pos_sign: bool = True) -> timedelta:
-    """Return a duration such as ``90m`` as a ``timedelta``; negative if not *pos_sign*.
+    """Return a duration such as ``90m`` as a ``timedelta``, negated unless *pos_sign*.
 
     Raises:
-        BlazarClientException: It is not a duration, or longer than a ``timedelta`` can be.
+        BlazarClientException: *text* is not a duration, or too long for a ``timedelta``.
     """
     seconds = from_elapsed_time_to_seconds(text, pos_sign)
     try:
         return timedelta(seconds=seconds)
     except OverflowError:
-        raise exception.BlazarClientException(_("Invalid duration %r: too long") % text, code=400) from None
+        raise exception.BlazarClientException(
+            _("Invalid duration %r: longer than 999999999 days") % text, code=400
+        ) from None
 
 
 def to_api_date(value: Any) -> Any:
-    """Return a ``datetime`` as the service reads it, cut to the minute; anything else as it is.
+    """Return a ``datetime`` in the format of requests, truncated to the minute; other values unchanged.
 
-    A ``datetime`` without a time zone means UTC.
+    A ``datetime`` without a time zone is in UTC.
     """
     if not isinstance(value, datetime):
         return value
@@ -156,10 +165,10 @@ def to_api_date(value: Any) -> Any:
 
 
 def parse_date(text: str, date_format: str) -> datetime:
-    """Return the date that *text* is, without a time zone.
+    """Return *text* as a ``datetime`` without a time zone.
 
     Raises:
-        InvalidDate: It is not written in *date_format*.
+        InvalidDate: *text* is not in *date_format*.
     """
     try:
         return datetime.strptime(text, date_format)  # noqa: DTZ007  (the service's dates have no zone)
@@ -171,5 +180,5 @@ def parse_date(text: str, date_format: str) -> datetime:
 
 
 def render_date(instant: datetime) -> str:
-    """Return a date as ``API_DATE_FORMAT`` means it, its time zone left out; years have four digits."""
+    """Return *instant* in ``API_DATE_FORMAT``, without its time zone and with a four-digit year."""
     return instant.replace(tzinfo=None).isoformat(sep=" ", timespec="minutes")

@@ -1,13 +1,18 @@
-"""Allocations: which reservations a resource is promised to."""
+"""Allocations: the reservations of each resource."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from blazarclient import base
 from blazarclient.base import Record, Records, many, one, path
 
+Filters = Mapping[str, str | None]
+"""Filters by ``lease_id`` and ``reservation_id``; None means no filter."""
+
 
 class AllocationClientManager(base.BaseClientManager):
-    """Allocations of resources; *resource* is the name of a collection, today ``os-hosts``."""
+    """Allocations of resources; *resource* is the name of a collection, currently only ``os-hosts``."""
 
     def get(
         self,
@@ -19,12 +24,11 @@ class AllocationClientManager(base.BaseClientManager):
     ) -> Record:
         """Return ``{"resource_id": ..., "reservations": [...]}`` of one resource.
 
-        Without *lease_id* and *reservation_id* these are the present and future ones; with them, those
-        of that lease or reservation, past ones included.
+        Without *lease_id* and *reservation_id*, past reservations are left out. With them, the result
+        has all reservations of that lease, or the one reservation, also past ones.
         """
-        url = path(resource, resource_id, "allocation", lease_id=lease_id, reservation_id=reservation_id)
-        _response, body = self.request_manager.get(url)
-        return one(body, "allocation")
+        filters = {"lease_id": lease_id, "reservation_id": reservation_id}
+        return of_one(self.request_manager, resource, resource_id, filters)
 
     def list(
         self,
@@ -34,7 +38,18 @@ class AllocationClientManager(base.BaseClientManager):
         lease_id: str | None = None,
         reservation_id: str | None = None,
     ) -> Records:
-        """Return what :meth:`get` returns, for every resource, sorted by a key if *sort_by* names one."""
-        url = path(resource, "allocations", lease_id=lease_id, reservation_id=reservation_id)
-        _response, body = self.request_manager.get(url)
-        return many(body, "allocations", sort_by)
+        """Return the result of :meth:`get` for every resource, sorted by the key *sort_by* if given."""
+        filters = {"lease_id": lease_id, "reservation_id": reservation_id}
+        return of_all(self.request_manager, resource, filters, sort_by)
+
+
+def of_one(sender: base.Sender, resource: str, resource_id: str, filters: Filters) -> Record:
+    """Return the allocations of one resource of the collection *resource*."""
+    _response, body = sender.get(path(resource, resource_id, "allocation", **filters))
+    return one(body, "allocation")
+
+
+def of_all(sender: base.Sender, resource: str, filters: Filters, sort_by: str | None) -> Records:
+    """Return the allocations of each resource of the collection *resource*, sorted by *sort_by*."""
+    _response, body = sender.get(path(resource, "allocations", **filters))
+    return many(body, "allocations", sort_by)

@@ -12,12 +12,12 @@ class FloatingIPClientManager(base.BaseClientManager):
     """Floating IPs that can be reserved."""
 
     def create(self, network_id: str, floating_ip_address: str, **kwargs: Any) -> Record:
-        """Return a floating IP, newly registered.
+        """Register a floating IP and return it.
 
         Args:
             network_id: The id of the external network.
             floating_ip_address: An address outside of the network's allocation pools.
-            kwargs: Passed on to the service.
+            kwargs: Further keys of the request.
         """
         values = {"floating_network_id": network_id, "floating_ip_address": floating_ip_address} | kwargs
         _response, body = self.request_manager.post("/floatingips", body=values)
@@ -29,10 +29,10 @@ class FloatingIPClientManager(base.BaseClientManager):
         return one(body, "floatingip")
 
     def delete(self, floatingip_id: str) -> None:
-        """Take a floating IP out of the service's hands."""
+        """Unregister a floating IP, so that it can no longer be reserved."""
         self.request_manager.delete(path("floatingips", floatingip_id))
 
     def list(self, sort_by: str | None = None) -> Records:
-        """Return all floating IPs, sorted by a key if *sort_by* names one."""
+        """Return all floating IPs, sorted by the key *sort_by* if given."""
         _response, body = self.request_manager.get(path("floatingips"))
         return many(body, "floatingips", sort_by)

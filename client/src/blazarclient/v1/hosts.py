@@ -1,4 +1,4 @@
-"""Hosts, and the properties that hosts can be asked for by."""
+"""Hosts and their resource properties."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ from typing import Any
 from blazarclient import base, exception
 from blazarclient.base import Record, Records, many, one, ordered, path
 from blazarclient.i18n import _
+from blazarclient.v1 import allocations
+
+_COLLECTION = "os-hosts"
 
 
 class ComputeHostClientManager(base.BaseClientManager):
     """Hosts that can be reserved, and their resource properties."""
 
     def create(self, name: str, **kwargs: Any) -> Record:
-        """Return the host, newly registered.
+        """Register a host and return it.
 
         Args:
-            name: The hypervisor's host name, or its id.
+            name: Host name or id of the hypervisor.
             kwargs: Extra capabilities.
         """
         _response, body = self.request_manager.post("/os-hosts", body={"name": name} | kwargs)
@@ -24,29 +27,47 @@ class ComputeHostClientManager(base.BaseClientManager):
 
     def get(self, host_id: str) -> Record:
         """Return a host."""
-        _response, body = self.request_manager.get(path("os-hosts", host_id))
+        _response, body = self.request_manager.get(path(_COLLECTION, host_id))
         return one(body, "host")
 
     def update(self, host_id: str, values: Record) -> Record | str:
-        """Return the changed host; or a sentence, when *values* is empty.
+        """Change a host and return it; if *values* is empty, return a message.
 
         Args:
-            host_id: Which host.
-            values: Extra capabilities to set; None removes one.
+            host_id: Id of the host.
+            values: Extra capabilities; None removes a capability.
         """
         if not values:
-            return _("There is nothing to update.")
-        _response, body = self.request_manager.put(path("os-hosts", host_id), body=values)
+            return _("Nothing to update.")
+        _response, body = self.request_manager.put(path(_COLLECTION, host_id), body=values)
         return one(body, "host")
 
     def delete(self, host_id: str) -> None:
-        """Take a host out of the service's hands."""
-        self.request_manager.delete(path("os-hosts", host_id))
+        """Unregister a host, so that it can no longer be reserved."""
+        self.request_manager.delete(path(_COLLECTION, host_id))
 
     def list(self, sort_by: str | None = None) -> Records:
-        """Return all hosts, sorted by a key if *sort_by* names one."""
-        _response, body = self.request_manager.get(path("os-hosts"))
+        """Return all hosts, sorted by the key *sort_by* if given."""
+        _response, body = self.request_manager.get(path(_COLLECTION))
         return many(body, "hosts", sort_by)
+
+    def get_allocation(
+        self, host_id: str, *, lease_id: str | None = None, reservation_id: str | None = None
+    ) -> Record:
+        """Return ``{"resource_id": ..., "reservations": [...]}`` of a host, like ``allocation.get``."""
+        filters = {"lease_id": lease_id, "reservation_id": reservation_id}
+        return allocations.of_one(self.request_manager, _COLLECTION, host_id, filters)
+
+    def list_allocations(
+        self,
+        sort_by: str | None = None,
+        *,
+        lease_id: str | None = None,
+        reservation_id: str | None = None,
+    ) -> Records:
+        """Return the result of :meth:`get_allocation` for every host, like ``allocation.list``."""
+        filters = {"lease_id": lease_id, "reservation_id": reservation_id}
+        return allocations.of_all(self.request_manager, _COLLECTION, filters, sort_by)
 
     def list_properties(
         self,
@@ -57,12 +78,12 @@ class ComputeHostClientManager(base.BaseClientManager):
         """Return the resource properties of hosts.
 
         Args:
-            detail: Also return ``private`` and ``property_values``.
-            all: Also return private properties; for administrators.
-            sort_by: Sort by this key.
+            detail: Include ``private`` and ``property_values``.
+            all: Include private properties; administrators only.
+            sort_by: Key to sort by.
         """
         query = {"detail": "True" if detail else None, "all": "True" if all else None}
-        _response, body = self.request_manager.get(path("os-hosts", "properties", **query))
+        _response, body = self.request_manager.get(path(_COLLECTION, "properties", **query))
         properties = many(body, "resource_properties")
         if detail:
             properties = [_with_property_values(each) for each in properties]
@@ -72,14 +93,14 @@ class ComputeHostClientManager(base.BaseClientManager):
         """Return a resource property with its values.
 
         Raises:
-            ResourcePropertyNotFound: There is none of that name that the caller may see.
+            ResourcePropertyNotFound: The user can see no property with that name.
         """
-        # A second request is cheaper than a refusal for everybody who may not list private properties.
-        for private_too in (False, True):
+        # Most users are not allowed to list private properties, so these are requested only if needed.
+        for include_private in (False, True):
             try:
-                properties = self.list_properties(detail=True, all=private_too)
+                properties = self.list_properties(detail=True, all=include_private)
             except exception.Forbidden:
-                if not private_too:
+                if not include_private:
                     raise
                 break
             for each in properties:
@@ -88,13 +109,13 @@ class ComputeHostClientManager(base.BaseClientManager):
         raise exception.ResourcePropertyNotFound()
 
     def set_property(self, property_name: str, private: bool) -> Record:
-        """Return a resource property after it was made private or public."""
+        """Make a resource property private or public and return it."""
         _response, body = self.request_manager.patch(
-            path("os-hosts", "properties", property_name), body={"private": private}
+            path(_COLLECTION, "properties", property_name), body={"private": private}
         )
         return one(body, "resource_property")
 
 
 def _with_property_values(detailed: Record) -> Record:
-    """Return a property with ``values`` renamed; the name collides with a method of dicts in templates."""
+    """Rename ``values``, which in Django templates would call the method of the dict."""
     return {("property_values" if key == "values" else key): value for key, value in detailed.items()}

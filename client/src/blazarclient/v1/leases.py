@@ -2,48 +2,70 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
-from blazarclient import base, exception, utils
+from blazarclient import base, clock, dates, durations, exception, utils
 from blazarclient.base import Record, Records, many, one, path
 from blazarclient.i18n import _
 
+_VERSION_OF_ALLOCATIONS = {"OpenStack-API-Version": "reservation 1.1"}
+
 NOW = "now"
-"""Where the service takes a date, it takes this for the present."""
+"""Date that the service replaces by the current time."""
 
 
 class LeaseClientManager(base.BaseClientManager):
-    """Leases; dates are UTC text ``YYYY-MM-DD HH:MM``, or ``datetime`` (without a zone: UTC)."""
+    """Leases; dates are UTC strings ``YYYY-MM-DD HH:MM``, or ``datetime`` (without a zone: UTC)."""
 
     def create(  # noqa: PLR0913  (the signature is public)
         self,
         name: str,
         start: str | datetime,
-        end: str | datetime,
-        reservations: Records,
-        events: Records,
+        end: str | datetime | None = None,
+        reservations: Records | None = None,
+        events: Records | None = None,
         before_end: str | datetime | None = None,
         *,
         before_end_date: str | datetime | None = None,
+        duration: str | timedelta | None = None,
     ) -> Record:
-        """Return a new lease.
+        """Create a lease and return it.
 
         Args:
-            name: Need not be unique.
-            start: When it is to start; ``now`` for at once.
-            end: When it is to end.
-            reservations: What to reserve, as the service describes it.
-            events: Passed on to the service.
-            before_end: When to act before the end; None for the default of the service.
-            before_end_date: The same, under the name that the service gives it.
+            name: Name, not necessarily unique.
+            start: Start date, or ``now``. With a *duration*, also in the other forms that the command
+                accepts, such as ``tomorrow 09:00``.
+            end: End date; None with a *duration*.
+            reservations: Reservations in the form of the API; may be empty, but not None.
+            events: Events, passed to the service unchanged.
+            before_end: Date of the before-end event; None for the default of the service.
+            before_end_date: The same as *before_end*.
+            duration: Length of the lease in place of *end*: ``8h``, ``1d12h`` or a ``timedelta``, rounded
+                up to whole minutes. If *start* is ``now``, it counts from the current minute of this
+                machine's clock.
+
+        Raises:
+            IncorrectLease: *end* and *duration* are both given or both missing, or *reservations* is None.
+            InvalidDate: *duration* is given and *start* is malformed.
+            InvalidDuration: *duration* is malformed.
         """
+        if (end is None) == (duration is None):
+            raise exception.IncorrectLease(
+                _("a lease needs either an end or a duration, not both or neither")
+            )
+        if reservations is None:
+            raise exception.IncorrectLease(
+                _("reservations are missing; for a lease without reservations, pass an empty list")
+            )
+        if duration is not None:
+            start, end = _window(start, duration)
         values = {
             "name": name,
             "start_date": utils.to_api_date(start),
             "end_date": utils.to_api_date(end),
             "reservations": reservations,
-            "events": events,
+            "events": [] if events is None else events,
             "before_end_date": utils.to_api_date(before_end_date if before_end is None else before_end),
         }
         _response, body = self.request_manager.post("/leases", body=values)
@@ -53,6 +75,20 @@ class LeaseClientManager(base.BaseClientManager):
         """Return a lease."""
         _response, body = self.request_manager.get(path("leases", lease_id))
         return one(body, "lease")
+
+    def list_allocations(self, lease_id: str) -> Records:
+        """Return the resources that a lease holds now; the owner of the lease may see them.
+
+        Each item has ``reservation_id``, ``resource_type``, ``resource_id``, ``name``, ``amount``,
+        ``start_date`` and ``end_date``.
+
+        Raises:
+            NotFound: The lease does not exist, or the service does not support API version 1.1.
+        """
+        _response, body = self.request_manager.request(
+            path("leases", lease_id, "allocations"), "GET", headers=_VERSION_OF_ALLOCATIONS
+        )
+        return many(body, "allocations", None)
 
     def update(  # noqa: PLR0913  (the signature is public)
         self,
@@ -68,27 +104,27 @@ class LeaseClientManager(base.BaseClientManager):
         *,
         before_end_date: str | datetime | None = None,
     ) -> Record | str:
-        """Return the changed lease; or a sentence, when there is nothing to change.
+        """Change a lease and return it; without changes, return a message.
 
-        A date wins over a duration, *prolong_for* over *reduce_by*, *defer_by* over *advance_by*.
-        Durations such as ``2h`` count from the dates that the lease has now, and the result is cut to
-        the minute.
+        A date takes precedence over a duration, *prolong_for* over *reduce_by*, *defer_by* over
+        *advance_by*. Durations such as ``2h`` are relative to the lease's current dates, and the result
+        is truncated to the minute.
 
         Args:
-            lease_id: Which lease.
-            name: Its new name.
-            prolong_for: How much later it is to end.
-            reduce_by: How much earlier it is to end.
-            end_date: When it is to end.
-            advance_by: How much earlier it is to start.
-            defer_by: How much later it is to start.
-            start_date: When it is to start.
-            reservations: Reservations, each with its ``id`` and what changes.
-            before_end_date: When to act before the end.
+            lease_id: Id of the lease.
+            name: New name.
+            prolong_for: Duration by which to move the end later.
+            reduce_by: Duration by which to move the end earlier.
+            end_date: New end date.
+            advance_by: Duration by which to move the start earlier.
+            defer_by: Duration by which to move the start later.
+            start_date: New start date.
+            reservations: Reservations, each with its ``id`` and the keys to change.
+            before_end_date: New date of the before-end event.
 
         Raises:
-            InvalidDate: A date is not written as asked, or out of the calendar; it is a ``ValueError``.
-            BlazarClientException: A duration cannot be understood.
+            InvalidDate: A date is malformed or later than the year 9999; a ``ValueError``.
+            BlazarClientException: A duration is malformed.
         """
         values = self.changes(
             lease_id,
@@ -103,11 +139,11 @@ class LeaseClientManager(base.BaseClientManager):
             before_end_date=before_end_date,
         )
         if not values:
-            return _("There is nothing to update.")
+            return _("Nothing to update.")
         _response, body = self.request_manager.put(path("leases", lease_id), body=values)
         return one(body, "lease")
 
-    def changes(  # noqa: PLR0913  (that of update)
+    def changes(  # noqa: PLR0913  (the parameters of update)
         self,
         lease_id: str,
         *,
@@ -121,9 +157,9 @@ class LeaseClientManager(base.BaseClientManager):
         reservations: Records | None = None,
         before_end_date: str | datetime | None = None,
     ) -> dict[str, Any]:
-        """Return what :meth:`update` would send for the same arguments, and send nothing.
+        """Return the body that :meth:`update` would send for the same arguments, without sending it.
 
-        The lease is read if a date is to change.
+        If a start or end date changes, the lease is read.
 
         Raises:
             InvalidDate: As :meth:`update`.
@@ -153,13 +189,13 @@ class LeaseClientManager(base.BaseClientManager):
         self.request_manager.delete(path("leases", lease_id))
 
     def list(self, sort_by: str | None = None) -> Records:
-        """Return all leases that the caller may see, sorted by a key if *sort_by* names one."""
+        """Return all leases that the user can see, sorted by the key *sort_by* if given."""
         _response, body = self.request_manager.get(path("leases"))
         return many(body, "leases", sort_by)
 
 
 def _moved(current: str, new: str | datetime | None, *, later: str | None, earlier: str | None) -> str:
-    """Return *new*, or else the *current* date moved by the first duration that is given."""
+    """Return *new* or, without it, the *current* date moved by the first duration that is given."""
     if new:
         return _normalized(new)
     delta = utils.from_elapsed_time_to_delta(later or earlier or "", pos_sign=bool(later))
@@ -167,10 +203,18 @@ def _moved(current: str, new: str | datetime | None, *, later: str | None, earli
         moved = utils.parse_date(current, utils.LEASE_DATE_FORMAT) + delta
     except OverflowError:
         raise exception.InvalidDate(
-            _("%(duration)r from %(date)s is out of the calendar")
+            _("%(duration)r from %(date)s is beyond the year 9999")
             % {"duration": later or earlier, "date": current}
         ) from None
     return utils.render_date(moved)
+
+
+def _window(start: str | datetime, duration: str | timedelta) -> tuple[str, str]:
+    """Return the start and end of a lease that lasts *duration*, in the format of requests."""
+    text = utils.to_api_date(start)
+    length = duration if isinstance(duration, timedelta) else durations.parse(duration)
+    now, zone = clock.now(), clock.local_zone()
+    return dates.to_api(text, now, zone), dates.end_of(dates.parse(text, now, zone), length)
 
 
 def _normalized(new: str | datetime) -> str:
