@@ -1,4 +1,4 @@
-"""What a manager counts while it works."""
+"""Metrics of a manager at work."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from clocks import EPOCH
 from app.slots import instances
-from app.world import World, refusal
+from app.world import World, shortage
+from clocks import EPOCH
 from telemetry.counting import Counts
 
 from blazar.domain.lease import ResourceId
-from blazar.manager.watching import watched
+from blazar.manager.instrumentation import instrumented
 from blazar.ports import metrics
 from blazar.reconcile.periodic.tasks import SWEEP
 
 
 @pytest.fixture
 def counts(world: World, hosts: list[str]) -> Counts:
-    """Return what is counted in a world with four hosts."""
+    """Return the counters of a world with four hosts."""
     counts = Counts()
-    world.restart(watched(world.context, counts))
+    world.restart(instrumented(world.context, counts))
     return counts
 
 
@@ -89,8 +89,8 @@ def test_a_start_that_fails_for_good_is_an_error(world: World, counts: Counts) -
 
 
 def test_shortages_are_counted_by_type(world: World, counts: Counts) -> None:
-    refusal(world.post("/leases", world.wish(min=5, max=5)), 409)
-    refusal(world.post("/leases", world.wish(asked=instances(amount=9999))), 409)
+    shortage(world.post("/leases", world.wish(min=5, max=5)))
+    shortage(world.post("/leases", world.wish(asked=instances(amount=9999))))
 
     assert counts.of(metrics.SHORTAGES) == {("physical:host",): 1, ("virtual:instance",): 1}
 
@@ -104,10 +104,10 @@ def test_looks_chores_and_steps_are_counted(world: World, counts: Counts) -> Non
     world.clock.advance(timedelta(minutes=5))
     world.work()
 
-    looks = {outcome: len(values) for (outcome,), values in counts.values(metrics.LOOKS_SECONDS).items()}
+    looks = {outcome: len(values) for (outcome,), values in counts.values(metrics.PASS_SECONDS).items()}
     assert looks.keys() == {"done"}
     assert counts.of(metrics.CLOUD_CALL_FAILURES)[("compute", "list_aggregates", "cloud-unavailable")] > 0
-    assert len(counts.values(metrics.CHORE_SECONDS)[(SWEEP,)]) >= 2
+    assert len(counts.values(metrics.PERIODIC_TASK_SECONDS)[(SWEEP,)]) >= 2
     assert counts.of(metrics.STEPS)[("physical:host", "make", "member", "done")] == 1
 
 
@@ -116,7 +116,7 @@ def test_a_chore_that_fails_is_counted_beside_those_that_do_not(world: World, co
         world.reconciler.plan_chores()
         world.work()
 
-    assert counts.of(metrics.CHORE_FAILURES) == {("refresh",): 1}
+    assert counts.of(metrics.PERIODIC_TASK_FAILURES) == {("refresh",): 1}
 
 
 def test_what_a_silent_manager_was_at_is_counted_by_who_takes_it_over(world: World, counts: Counts) -> None:
@@ -135,7 +135,7 @@ def test_what_a_silent_manager_was_at_is_counted_by_who_takes_it_over(world: Wor
 
 def test_a_use_case_that_is_begun_again_is_counted(world: World, counts: Counts, hosts: list[str]) -> None:
     class Faster:
-        """A store before whose first writing transaction somebody else books something of each host."""
+        """Store in which a concurrent booking changes every host before the first writing transaction."""
 
         def __init__(self) -> None:
             self.inner = world.context.store

@@ -13,11 +13,12 @@ if TYPE_CHECKING:
 
 
 class Counts:
-    """Implements the port by remembering; holds callers to the labels that the metric has."""
+    """A meter in memory; asserts that callers pass the labels of the metric."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self.counted: Counter[tuple[str, ...]] = Counter()
+        self.gauges: dict[tuple[str, ...], float] = {}
         self.observed: dict[tuple[str, ...], list[float]] = defaultdict(list)
 
     def count(self, metric: Metric, *labels: str) -> None:
@@ -29,6 +30,11 @@ class Counts:
         assert len(labels) == len(metric.labels), metric
         with self._lock:
             self.observed[(metric.name, *labels)].append(value)
+
+    def set(self, metric: Metric, value: float, *labels: str) -> None:
+        assert len(labels) == len(metric.labels), metric
+        with self._lock:
+            self.gauges[(metric.name, *labels)] = value
 
     def of(self, metric: Metric) -> dict[tuple[str, ...], int]:
         """Return the counts of one metric by its labels."""

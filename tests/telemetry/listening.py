@@ -1,4 +1,4 @@
-"""What is logged, and what the lines say that they are about."""
+"""Log lines with the ids in their context."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from oslo_context import context as oslo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """A line of a log. ``about`` is what oslo.log would know of it."""
+    """A log line. ``about`` has the context values that oslo.log would add."""
 
     name: str
     level: int
@@ -35,7 +35,7 @@ class _Lines(logging.Handler):
 
 @contextmanager
 def listening(name: str | None = "blazar", level: int = logging.DEBUG) -> Iterator[list[Line]]:
-    """Collect the lines of a logger and those below it, down to a level; None for all loggers."""
+    """Collect the lines of a logger and its children, from a level up; None for all loggers."""
     logger, handler = logging.getLogger(name), _Lines()
     before = logger.level
     logger.addHandler(handler)

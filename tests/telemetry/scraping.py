@@ -1,4 +1,4 @@
-"""Reading what ``/metrics`` shows."""
+"""Parsing of the ``/metrics`` page."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def samples(text: str) -> Samples:
 
 
 def scrape(app: WSGIApplication, path: str = "/metrics") -> Samples:
-    """Return what an application shows."""
+    """Return the samples on an application's page."""
     answer = falcon.testing.TestClient(app).simulate_get(path)
     assert answer.status_code == 200, answer.text
     return samples(answer.text)

@@ -1,4 +1,4 @@
-"""Gauges from the database, and what becomes of them when it is slow or away."""
+"""Gauges from the database, also while it is slow or unavailable."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from telemetry.scraping import Samples, scrape
 
 from blazar.domain.errors import Unavailable
 from blazar.ports import metrics
-from blazar.ports.figures import Figures
-from blazar.telemetry.watch import Watch
+from blazar.ports.stats import Stats
+from blazar.telemetry.process_metrics import ProcessMetrics
 
-FIGURES = Figures(
+FIGURES = Stats(
     leases={"ACTIVE": 3, "ERROR": 1},
     reservations={("physical:host", "active"): 4},
     missing_resources=1,
@@ -21,14 +21,15 @@ FIGURES = Figures(
     work_overdue=timedelta(seconds=7),
     outbox=5,
     outbox_age=timedelta(minutes=1),
+    outbox_failed=3,
     resources={("host", "sound"): 8, ("host", "failed"): 1},
-    promised={"host": 4},
+    reserved={"host": 4},
     free={"host": 5},
 )
 
 
 class Reader:
-    """A database that answers with the same figures; or not, or not soon."""
+    """A reader that returns constant figures, immediately or on a signal, or raises an error."""
 
     def __init__(self, error: Exception | None = None) -> None:
         self.reads = 0
@@ -36,7 +37,7 @@ class Reader:
         self.may_answer = threading.Event()
         self.may_answer.set()
 
-    def read(self, now: datetime) -> Figures:
+    def read(self, now: datetime) -> Stats:
         self.reads += 1
         self.may_answer.wait(30)
         if self.error is not None:
@@ -44,19 +45,19 @@ class Reader:
         return FIGURES
 
 
-def watch(reader: Reader, *, kept_for: float = 0) -> Watch:
-    found = Watch(metrics.OF_MANAGER)
+def process_metrics(reader: Reader, *, kept_for: float = 0) -> ProcessMetrics:
+    found = ProcessMetrics(metrics.OF_MANAGER)
     found.show_database(reader, ManualClock(), kept_for)
     return found
 
 
 def from_database(shown: Samples) -> dict[str, float]:
-    names = {each.name for each in metrics.FROM_DATABASE}
+    names = {each.name for metric in metrics.FROM_DATABASE for each in metric.exported}
     return {key: value for key, value in shown.items() if key.partition("{")[0] in names}
 
 
 def test_figures_are_shown_under_their_names() -> None:
-    assert from_database(scrape(watch(Reader()).page())) == {
+    assert from_database(scrape(process_metrics(Reader()).page())) == {
         "blazar_database_up": 1,
         'blazar_leases{status="ACTIVE"}': 3,
         'blazar_leases{status="ERROR"}': 1,
@@ -68,16 +69,18 @@ def test_figures_are_shown_under_their_names() -> None:
         "blazar_work_oldest_overdue_seconds": 7,
         "blazar_outbox_messages": 5,
         "blazar_outbox_oldest_seconds": 60,
+        "blazar_outbox_failed_messages": 3,
         'blazar_resources{collection="host",health="sound"}': 8,
         'blazar_resources{collection="host",health="failed"}': 1,
         'blazar_resources_promised{collection="host"}': 4,
+        'blazar_resources_reserved{collection="host"}': 4,
         'blazar_resources_free{collection="host"}': 5,
     }
 
 
 def test_a_database_that_is_away_leaves_the_rest_to_be_seen() -> None:
-    for error in (Unavailable("away"), RuntimeError("nobody foresaw this")):
-        found = watch(Reader(error))
+    for error in (Unavailable("away"), RuntimeError("unexpected")):
+        found = process_metrics(Reader(error))
         found.meter.count(metrics.TAKEOVERS)
 
         shown = scrape(found.page())
@@ -88,7 +91,7 @@ def test_a_database_that_is_away_leaves_the_rest_to_be_seen() -> None:
 
 def test_a_storm_of_scrapes_reads_the_database_once() -> None:
     reader = Reader()
-    page = watch(reader, kept_for=3600).page()
+    page = process_metrics(reader, kept_for=3600).page()
 
     shown = [from_database(scrape(page)) for _ in range(20)]
 
@@ -98,7 +101,7 @@ def test_a_storm_of_scrapes_reads_the_database_once() -> None:
 
 def test_a_database_that_is_away_is_not_asked_more_often_than_one_that_is_there() -> None:
     reader = Reader(Unavailable("away"))
-    page = watch(reader, kept_for=3600).page()
+    page = process_metrics(reader, kept_for=3600).page()
 
     for _ in range(5):
         scrape(page)
@@ -108,7 +111,7 @@ def test_a_database_that_is_away_is_not_asked_more_often_than_one_that_is_there(
 
 def test_what_is_not_to_be_kept_is_read_again() -> None:
     reader = Reader(Unavailable("away"))
-    page = watch(reader).page()
+    page = process_metrics(reader).page()
     scrape(page)
 
     reader.error = None
@@ -116,10 +119,10 @@ def test_what_is_not_to_be_kept_is_read_again() -> None:
     assert from_database(scrape(page))["blazar_database_up"] == 1
 
 
-def test_nobody_waits_for_a_database_that_does_not_answer() -> None:
+def test_scrapes_do_not_wait_for_a_database_that_does_not_answer() -> None:
     reader = Reader()
     reader.may_answer.clear()
-    found = Watch(metrics.OF_MANAGER)
+    found = ProcessMetrics(metrics.OF_MANAGER)
     found.show_database(reader, ManualClock(), 0, longest_wait_seconds=0.01)
     page = found.page()
 
@@ -127,4 +130,4 @@ def test_nobody_waits_for_a_database_that_does_not_answer() -> None:
     reader.may_answer.set()
 
     assert shown == [{"blazar_database_up": 0}] * 3
-    assert reader.reads == 1, "what is under way is not begun a second time"
+    assert reader.reads == 1, "a read in progress is not started a second time"

@@ -1,4 +1,4 @@
-"""Wrappers that measure what passes through a port."""
+"""Wrappers that measure calls to a port."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ CALLER = Caller(user_id="u", project_id="p")
 
 
 class Answering:
-    """Anything: whatever it is asked, it answers the same, or fails the same."""
+    """An object whose methods all return one value or raise one error."""
 
     def __init__(self, answer: object) -> None:
         self.answer = answer
@@ -60,7 +60,7 @@ class TestManager:
         manager = measured_manager(cast("Manager", inner), counts)
 
         assert manager.get_lease(CALLER, "1") == {"id": "1"}
-        for error in (NotEnoughHosts("none"), RuntimeError("nobody foresaw this")):
+        for error in (NotEnoughHosts("none"), RuntimeError("unexpected")):
             inner.answer = error
             with pytest.raises(type(error)):
                 manager.create_lease(CALLER, {})
@@ -125,7 +125,7 @@ class Kind(IntEnum):
 
 
 class Steps:
-    """The part of a plugin that takes steps."""
+    """The part of a plugin that runs steps."""
 
     resource_type = "physical:host"
     collection = "host"
@@ -192,7 +192,7 @@ def test_filters_allow_refuse_or_fail() -> None:
     found.check_create(usage, "k")
     found.check_update(usage, usage, "k")
     found.deliver(Occasion.ON_END, {}, "k")
-    for error in (UsageDenied("no"), EnforcementUnavailable("away"), RuntimeError("nobody foresaw this")):
+    for error in (UsageDenied("no"), EnforcementUnavailable("away"), RuntimeError("unexpected")):
         inner.answer = error
         with pytest.raises(type(error)):
             found.check_create(usage, "k")

@@ -1,4 +1,4 @@
-"""The pages that operators, load balancers and Prometheus look at."""
+"""The pages for operators, load balancers and Prometheus."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from telemetry.scraping import samples
 
 from blazar.ports import metrics
 from blazar.telemetry.pages import counted, manager_pages, note_route, while_healthy, with_metrics
+from blazar.telemetry.process_metrics import ProcessMetrics
 from blazar.telemetry.server import PagesServer
-from blazar.telemetry.watch import Watch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def answering(status: str = "200 OK", route: str | None = None) -> WSGIApplication:
-    """Return an application that answers everything the same, behind a guard that copies environments."""
+    """Return an application with one constant response, behind a guard that copies environments."""
 
     def application(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         if route is not None:
@@ -57,7 +57,7 @@ def test_requests_are_counted_by_method_route_and_status(
 
 
 def test_metrics_stand_beside_the_application_for_everybody() -> None:
-    app = with_metrics(answering("401 Unauthorized"), Watch(metrics.OF_API).page())
+    app = with_metrics(answering("401 Unauthorized"), ProcessMetrics(metrics.OF_API).page())
 
     assert ask(app, "/metrics").status_code == 200
     assert "blazar_api_requests_total" in ask(app, "/metrics").text
@@ -77,7 +77,7 @@ def test_a_process_is_healthy_until_a_part_of_it_is_not() -> None:
 
 
 def test_a_manager_shows_two_pages_and_nothing_else() -> None:
-    app = manager_pages(Watch(metrics.OF_MANAGER).page(), lambda: ())
+    app = manager_pages(ProcessMetrics(metrics.OF_MANAGER).page(), lambda: ())
 
     assert ask(app, "/healthcheck").json == {"status": "ok", "reasons": []}
     assert ask(app, "/healthcheck", "HEAD").status_code == 200
@@ -88,7 +88,7 @@ def test_a_manager_shows_two_pages_and_nothing_else() -> None:
 
 
 def test_pages_are_served_until_the_server_is_stopped() -> None:
-    server = PagesServer(manager_pages(Watch(metrics.OF_MANAGER).page(), lambda: ()), "127.0.0.1", 0)
+    server = PagesServer(manager_pages(ProcessMetrics(metrics.OF_MANAGER).page(), lambda: ()), "127.0.0.1", 0)
     server.start()
     url = f"http://127.0.0.1:{server.port}"
 
@@ -100,7 +100,7 @@ def test_pages_are_served_until_the_server_is_stopped() -> None:
         fetch(f"{url}/healthcheck")
 
 
-def test_a_port_that_somebody_has_cannot_be_had() -> None:
+def test_a_port_in_use_is_not_available() -> None:
     server = PagesServer(answering(), "127.0.0.1", 0)
 
     with pytest.raises(OSError, match="in use"):

@@ -1,4 +1,4 @@
-"""Counting for Prometheus."""
+"""The Prometheus meter."""
 
 from __future__ import annotations
 
@@ -40,6 +40,20 @@ def test_what_is_counted_and_observed_is_shown() -> None:
     assert shown['blazar_manager_request_duration_seconds_sum{method="create_lease"}'] == 3.02
     assert shown['blazar_manager_request_duration_seconds_bucket{le="0.025",method="create_lease"}'] == 1
     assert shown['blazar_manager_request_duration_seconds_bucket{le="+Inf",method="create_lease"}'] == 2
+
+
+def test_a_renamed_metric_is_also_shown_under_its_former_name() -> None:
+    registry = CollectorRegistry()
+    meter = PrometheusMeter(registry, metrics.OF_MANAGER)
+
+    meter.count(metrics.PERIODIC_TASK_FAILURES, "sweep")
+    meter.observe(metrics.PERIODIC_TASK_SECONDS, 2.0, "sweep")
+    shown = scrape(metrics_page(registry))
+
+    assert shown['blazar_periodic_task_failures_total{task="sweep"}'] == 1
+    assert shown['blazar_chore_failures_total{chore="sweep"}'] == 1
+    assert shown['blazar_periodic_task_duration_seconds_sum{task="sweep"}'] == 2
+    assert shown['blazar_chore_duration_seconds_sum{chore="sweep"}'] == 2
 
 
 def test_what_never_happened_is_shown_as_none() -> None:

@@ -1,4 +1,4 @@
-"""The table of metrics, and the pages that are made of it."""
+"""The table of metrics, and the pages that are generated from it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_its_rules_select_only_by_labels_that_exist() -> None:
 
 def test_it_names_only_options_that_exist() -> None:
     named = set(re.findall(r"`\[metrics\] (\w+)", MONITOR))
-    named |= set(re.findall(r"^(\w+) =", MONITOR.partition("## What to be told of")[0], re.MULTILINE))
+    named |= set(re.findall(r"^(\w+) =", MONITOR.partition("## Alerts")[0], re.MULTILINE))
 
     assert named == {each.dest for each in METRICS_OPTIONS}
 

@@ -1,1 +1,1 @@
-"""Protocols for everything outside: store, compute, placement, network, clock, notifier."""
+"""Protocols for everything outside the process: store, compute, placement, network, clock, notifier."""

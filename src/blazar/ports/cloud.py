@@ -1,18 +1,18 @@
-"""The cloud as a whole: one object per service, bundled."""
+"""Port: the whole cloud, as one object per service."""
 
 from __future__ import annotations
 
 from typing import Protocol
 
 from blazar.ports.compute import Compute, Lessee, LesseeCompute
-from blazar.ports.identity import Trusts
+from blazar.ports.executor import Executor
+from blazar.ports.identity import Projects, Trusts
 from blazar.ports.network import Networks
 from blazar.ports.placement import Placement
-from blazar.ports.side_by_side import SideBySide
 
 
 class Cloud(Protocol):
-    """What adapters provide: the simulated cloud and the OpenStack one."""
+    """A complete cloud. The adapters are the simulated cloud and the OpenStack cloud."""
 
     @property
     def compute(self) -> Compute:
@@ -27,12 +27,16 @@ class Cloud(Protocol):
         """Return Neutron."""
 
     @property
-    def trusts(self) -> Trusts:
-        """Return Keystone's trusts, which the existing service made."""
+    def projects(self) -> Projects:
+        """Return Keystone's projects."""
 
     @property
-    def side_by_side(self) -> SideBySide:
-        """Return what makes many calls of any of them at a time."""
+    def trusts(self) -> Trusts:
+        """Return Keystone's trusts, which the existing service created."""
+
+    @property
+    def executor(self) -> Executor:
+        """Return the executor that makes several cloud calls at a time."""
 
     def compute_for(self, lessee: Lessee) -> LesseeCompute:
-        """Return the part of Nova that is used with a lessee's rights. Makes no call."""
+        """Return the part of Nova that is used with a lessee's rights. Does not call the cloud."""

@@ -1,4 +1,4 @@
-"""What is wanted from the database of registered floating IPs; errors as of :mod:`blazar.ports.store`."""
+"""Port: registered floating IPs in the database; errors as in :mod:`blazar.ports.store`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from blazar.domain.lease import ReservationId, ResourceId
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Holder:
-    """A reservation that holds a resource, now or later, with what its lease says."""
+    """A reservation that holds a resource now or later, with fields of its lease."""
 
     reservation_id: ReservationId
     project_id: str | None
@@ -33,10 +33,7 @@ class FloatingIPStore(Protocol):
         """Return all floating IPs, oldest first."""
 
     def get_many(self, floatingip_ids: Collection[ResourceId]) -> tuple[FloatingIP, ...]:
-        """Return these floating IPs; those that are gone are left out."""
-
-    def has_any(self) -> bool:
-        """Return whether a floating IP is registered."""
+        """Return these floating IPs; those that are gone are omitted."""
 
     def insert(self, floatingip: FloatingIP) -> None:
         """Add a floating IP. Raises FloatingIPAlreadyRegistered."""
@@ -48,4 +45,4 @@ class FloatingIPStore(Protocol):
         """Delete a floating IP."""
 
     def list_holders(self) -> Mapping[ResourceId, tuple[Holder, ...]]:
-        """Return who holds which floating IP, now or later; those that nobody holds are missing."""
+        """Return each floating IP's present and future holders; floating IPs without any are omitted."""

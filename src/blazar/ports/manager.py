@@ -1,8 +1,8 @@
-"""What the API asks of a manager: one method a use case.
+"""Port: the API's requests to a manager, one method per use case.
 
-Arguments and results are JSON values, so that they can cross a message bus; instants are ISO 8601
-text with an offset (``2031-04-05T20:00:00+00:00``). Apart from that, objects have the keys of the
-REST API (``doc/openapi.json``). The API renders them, and a manager never sees HTTP.
+Arguments and results are JSON values, so that they can be sent over a message bus. Instants are ISO 8601
+text with an offset (``2031-04-05T20:00:00+00:00``). Otherwise, objects have the keys of the REST API
+(``doc/openapi.json``). The API renders the results; a manager does not know about HTTP.
 
 Every method may raise any :class:`~blazar.domain.errors.BlazarError`; ``Unavailable`` if no manager
 answers in time.
@@ -20,7 +20,7 @@ JsonObject = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """Who asks. ``token`` is the user's own, is never stored, and is not shown by ``repr``."""
+    """The sender of a request. ``token`` is the user's own; it is never stored or shown by ``repr``."""
 
     user_id: str | None
     project_id: str | None
@@ -36,13 +36,13 @@ class Caller:
 
 
 class WrittenObjects(Sequence[JsonObject]):
-    """Objects that are JSON text already; each is read when somebody looks at it.
+    """Objects that are already JSON text; each is parsed when it is accessed.
 
-    Whoever carries them to another process takes the text, and need not read and write it once more.
+    Code that sends them to another process uses the text, without parsing and serializing it again.
     """
 
     def __init__(self, texts: Sequence[str]) -> None:
-        """Make a list of the objects with these texts."""
+        """Create a list of the objects with these texts."""
         self._texts = texts
 
     @property
@@ -70,7 +70,7 @@ class WrittenObjects(Sequence[JsonObject]):
 
 
 class Manager(Protocol):
-    """The use cases; what is returned is the caller's, and a list may be of :class:`WrittenObjects`."""
+    """The use cases. The caller owns the results; a list may be a :class:`WrittenObjects`."""
 
     def list_leases(self, caller: Caller, project_id: str | None) -> Sequence[JsonObject]:
         """Return the leases of a project, or of all projects for None."""
@@ -79,7 +79,7 @@ class Manager(Protocol):
         """Return a lease. Raises LeaseNotFound."""
 
     def create_lease(self, caller: Caller, body: JsonObject) -> JsonObject:
-        """Return the new lease, which belongs to the caller."""
+        """Create a lease that belongs to the caller, and return it."""
 
     def update_lease(self, caller: Caller, lease_id: str, body: JsonObject) -> JsonObject:
         """Change a lease and return it; a refused change changes nothing.
@@ -122,7 +122,7 @@ class Manager(Protocol):
         """
 
     def list_hosts(self, caller: Caller) -> Sequence[JsonObject]:
-        """Return the registered hosts, extra capabilities among the other keys."""
+        """Return the registered hosts; extra capabilities are among the other keys."""
 
     def get_host(self, caller: Caller, host_id: str) -> JsonObject:
         """Return a host. Raises HostNotFound."""
@@ -134,7 +134,7 @@ class Manager(Protocol):
         """Set extra capabilities, or remove those whose value is null; return the host."""
 
     def delete_host(self, caller: Caller, host_id: str) -> None:
-        """Give a host back to ordinary use."""
+        """Remove a host from the service, so that Nova uses it normally again."""
 
     def list_floatingips(self, caller: Caller) -> Sequence[JsonObject]:
         """Return the registered floating IPs."""
@@ -175,7 +175,7 @@ class Manager(Protocol):
     def list_allocations(
         self, caller: Caller, lease_id: str | None, reservation_id: str | None
     ) -> Sequence[JsonObject]:
-        """Return for every host its allocations.
+        """Return each host's allocations.
 
         Returns:
             ``{"resource_id", "reservations": [{"id", "lease_id", "start_date", "end_date"}]}``.
@@ -187,7 +187,7 @@ class Manager(Protocol):
         """Return the same for one host. Raises HostNotFound."""
 
     def list_resource_properties(self, caller: Caller, include_private: bool) -> Sequence[JsonObject]:
-        """Return ``{"property", "private", "values"}`` for each property some host has, by name."""
+        """Return ``{"property", "private", "values"}`` of each property that a host has, by name."""
 
     def update_resource_property(self, caller: Caller, name: str, private: bool | None) -> JsonObject:
-        """Make a property private or public (None: leave it) and return it. Raises PropertyNotFound."""
+        """Make a property private or public (None: no change) and return it. Raises PropertyNotFound."""

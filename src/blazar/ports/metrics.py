@@ -1,10 +1,12 @@
-"""All metrics there are, as a table; ``doc/reference/metrics.md`` is made of it.
+"""All metrics, as a table; ``doc/reference/metrics.md`` is generated from it.
 
-A metric that is counted by its caller stands in one of two lists, by the process that has it; the
-gauges of :data:`FROM_DATABASE` are read when somebody asks.
+A metric that its caller counts is in one of two lists, by process; the gauges of :data:`FROM_DATABASE` are
+read at each request for metrics.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from blazar.ports.meter import QUICK, SLOW, Kind, Metric
 
@@ -21,54 +23,60 @@ def _histogram(name: str, text: str, buckets: tuple[float, ...], *labels: str) -
     return Metric(name=name, kind=Kind.HISTOGRAM, help=text, labels=labels, buckets=buckets)
 
 
+def _formerly(metric: Metric, name: str, *labels: str) -> Metric:
+    """Return the metric with the name and the labels that earlier versions gave it as an alias."""
+    text = f"Former name of {metric.name}, exported until the next release."
+    return replace(metric, alias=replace(metric, name=name, help=text, labels=labels))
+
+
 API_REQUESTS = _counter(
     "blazar_api_requests_total",
-    "Requests answered by the API. What was refused before its path was looked at, for want of a token, "
-    "say, has the route none.",
+    "Requests answered by the API. Requests rejected before routing, for example without a token, are "
+    'counted under route "none".',
     "method",
     "route",
     "status",
 )
 API_REQUEST_SECONDS = _histogram(
     "blazar_api_request_duration_seconds",
-    "From a request's arrival at the API to its answer.",
+    "Time from a request's arrival at the API to its answer.",
     QUICK,
     "method",
     "route",
 )
 MANAGER_CALL_SECONDS = _histogram(
     "blazar_api_manager_call_duration_seconds",
-    "What the API waited for a manager, the bus included.",
+    "Time that the API waited for a manager, including the message bus.",
     QUICK,
     "method",
 )
 MANAGER_CALL_FAILURES = _counter(
     "blazar_api_manager_call_failures_total",
-    "Calls for which no manager answered in time, or the bus could not be reached.",
+    "Calls that no manager answered in time, or for which the bus was unreachable.",
     "method",
 )
 
 REQUESTS = _counter(
     "blazar_manager_requests_total",
-    "Requests that a manager dealt with. The outcome is ok, or the code of the error; internal "
-    "is one that nobody foresaw, and its cause is in the log.",
+    "Requests that a manager handled. The outcome is ok or the error's code; internal is an unexpected "
+    "error, whose cause is in the log.",
     "method",
     "outcome",
 )
 REQUEST_SECONDS = _histogram(
     "blazar_manager_request_duration_seconds",
-    "What a manager took for a request, the waiting of a DELETE included.",
+    "Time that a manager took for a request, including the waiting of a DELETE.",
     QUICK,
     "method",
 )
 SHORTAGES = _counter(
     "blazar_resource_shortages_total",
-    "Searches, for requests and for healing, that found fewer free resources than were asked for.",
+    "Searches, for requests and for healing, that found fewer free resources than requested.",
     "resource_type",
 )
 RETRIES = _counter(
     "blazar_request_retries_total",
-    "Times that a use case was begun again because somebody else was faster.",
+    "Retries of use cases after a concurrent update.",
 )
 CLOUD_CALL_SECONDS = _histogram(
     "blazar_cloud_call_duration_seconds",
@@ -79,35 +87,40 @@ CLOUD_CALL_SECONDS = _histogram(
 )
 CLOUD_CALL_FAILURES = _counter(
     "blazar_cloud_call_failures_total",
-    "Operations on the cloud that failed, by the code of the error. cloud-not-found and cloud-conflict "
-    "belong to ordinary life; cloud-unavailable and cloud-refused do not.",
+    "Operations on the cloud that failed, by the error's code. cloud-not-found and cloud-conflict are "
+    "normal; cloud-unavailable and cloud-refused are not.",
     "service",
     "operation",
     "error",
 )
 EVENT_LAG_SECONDS = _histogram(
     "blazar_event_lag_seconds",
-    "From when an event of a lease was due (or, if later, was asked for) to when a manager began it.",
+    "Time from when an event of a lease was due (or, if later, requested) to when a manager began it.",
     SLOW,
     "event",
 )
 EVENT_SECONDS = _histogram(
     "blazar_event_duration_seconds",
-    "From when a manager began an event of a lease to when it was over, the waiting for others included.",
+    "Time from when a manager began an event of a lease to its completion, including waiting for others.",
     SLOW,
     "event",
 )
 EVENTS = _counter(
     "blazar_events_total",
-    "Events of leases that are over: done or error.",
+    "Completed events of leases: done or error.",
     "event",
     "outcome",
 )
-LOOKS_SECONDS = _histogram(
+PASS_SECONDS = _formerly(
+    _histogram(
+        "blazar_reconcile_pass_duration_seconds",
+        "Reconcile passes over one lease. The outcome is done; overtaken, if the lease was changed "
+        "meanwhile, which is normal; interrupted, if the manager stops or lost its claim; failed, if it is "
+        "retried later.",
+        QUICK,
+        "outcome",
+    ),
     "blazar_look_duration_seconds",
-    "Looks at one lease. The outcome is done; overtaken, if the lease was changed meanwhile, which is no "
-    "fault; interrupted, when a manager stops or lost its claim; failed, if it is tried again later.",
-    QUICK,
     "outcome",
 )
 STEPS = _counter(
@@ -121,42 +134,74 @@ STEPS = _counter(
 )
 TAKEOVERS = _counter(
     "blazar_claims_taken_over_total",
-    "Claims of managers that fell silent in the middle of their work, taken over by this one.",
+    "Expired claims of managers that stopped responding, taken over by this manager.",
 )
-CHORE_SECONDS = _histogram(
+STEPS_OVERDUE = _counter(
+    "blazar_steps_overdue_total",
+    "Steps that took longer than [manager] step_deadline_seconds; another manager takes over.",
+)
+WORKERS_HANGING = _gauge(
+    "blazar_workers_hanging",
+    "Workers of this manager that are still running such a step. Each was replaced, unless the number of "
+    "hanging workers has reached [manager] workers.",
+)
+PERIODIC_TASK_SECONDS = _formerly(
+    _histogram(
+        "blazar_periodic_task_duration_seconds",
+        "Periodic tasks, which run regardless of leases.",
+        SLOW,
+        "task",
+    ),
     "blazar_chore_duration_seconds",
-    "What is done again and again, whatever leases there are.",
-    SLOW,
     "chore",
 )
-CHORE_FAILURES = _counter(
+PERIODIC_TASK_FAILURES = _formerly(
+    _counter(
+        "blazar_periodic_task_failures_total",
+        "Periodic tasks that failed and are tried again later.",
+        "task",
+    ),
     "blazar_chore_failures_total",
-    "Chores that failed and are tried again later.",
     "chore",
+)
+UNPLANNED_LEASES = _counter(
+    "blazar_unplanned_leases_total",
+    "Leases that had no planned work when checked. The work was planned; the log names the leases.",
+)
+DAMAGED_ROWS = _counter(
+    "blazar_damaged_rows_total",
+    "Values of database rows that could not be read, counted each time that the row is read. The log "
+    "names the row; the manual describes what to do with its lease.",
+    "table",
+)
+CLOCK_DIFFERENCE_SECONDS = _gauge(
+    "blazar_clock_difference_seconds",
+    "How far this manager's clock is ahead of the database's; negative if it is behind. If it exceeds "
+    "[manager] clock_difference_limit_seconds in either direction, the manager stops acting.",
 )
 NOTIFICATIONS = _counter(
     "blazar_notifications_total",
-    "Notifications given to the bus (sent), or not (failed): those are tried again.",
+    "Notifications passed to the bus (sent) or not (failed); failed ones are tried again.",
     "event_type",
     "outcome",
 )
 FILTER_CHECKS = _counter(
     "blazar_filter_checks_total",
     "Questions to enforcement filters, create or update: allowed, refused, or failed because the filter "
-    "had no answer.",
+    "did not answer.",
     "filter",
     "question",
     "outcome",
 )
 FILTER_CHECK_SECONDS = _histogram(
     "blazar_filter_check_duration_seconds",
-    "What an enforcement filter took to answer.",
+    "Time that an enforcement filter took to answer.",
     QUICK,
     "filter",
 )
 FILTER_MESSAGES = _counter(
     "blazar_filter_messages_total",
-    "What enforcement filters were told afterwards (commit, abort, on-end): sent, or failed and tried again.",
+    "Notifications to enforcement filters (commit, abort, on-end): sent, or failed and tried again.",
     "filter",
     "occasion",
     "outcome",
@@ -164,41 +209,50 @@ FILTER_MESSAGES = _counter(
 
 DATABASE_UP = _gauge(
     "blazar_database_up",
-    "1 if the database answered; if it is 0, the other gauges that come from there are missing.",
+    "1 if the database answered; if 0, the other gauges that are read from it are missing.",
 )
 LEASES = _gauge("blazar_leases", "Leases by status.", "status")
 RESERVATIONS = _gauge(
     "blazar_reservations",
-    "Reservations that are not over, by type and status.",
+    "Reservations that have not ended, by type and status.",
     "resource_type",
     "status",
 )
 MISSING = _gauge(
     "blazar_reservations_missing_resources",
-    "Reservations whose resources have failed, and nothing could take their place yet.",
+    "Reservations that hold failed resources without a replacement.",
 )
-WORK_DUE = _gauge("blazar_work_due", "Leases and chores that should be looked at now, and nobody does.")
-WORK_CLAIMED = _gauge("blazar_work_claimed", "Leases and chores that managers are at.")
+WORK_DUE = _gauge("blazar_work_due", "Leases and periodic tasks that are due and unclaimed.")
+WORK_CLAIMED = _gauge("blazar_work_claimed", "Leases and periodic tasks that managers have claimed.")
 WORK_FAILING = _gauge(
-    "blazar_work_failing", "Leases and chores whose last look failed and that will be tried again."
+    "blazar_work_failing", "Leases and periodic tasks whose last pass failed and that will be tried again."
 )
 WORK_OVERDUE_SECONDS = _gauge(
-    "blazar_work_oldest_overdue_seconds", "How long the oldest of what is due is overdue; 0 for nothing due."
+    "blazar_work_oldest_overdue_seconds", "How long the oldest due work is overdue; 0 if none is due."
 )
-OUTBOX = _gauge("blazar_outbox_messages", "Notifications and messages to filters that have not left yet.")
-OUTBOX_SECONDS = _gauge("blazar_outbox_oldest_seconds", "Age of the oldest of them; 0 for none.")
+OUTBOX = _gauge("blazar_outbox_messages", "Notifications and messages to filters that are not sent yet.")
+OUTBOX_SECONDS = _gauge("blazar_outbox_oldest_seconds", "Age of the oldest of them; 0 if there are none.")
+OUTBOX_FAILED = _gauge(
+    "blazar_outbox_failed_messages",
+    "Notifications and messages to filters whose delivery failed for good; see blazar-manage outbox list.",
+)
 RESOURCES = _gauge(
     "blazar_resources",
-    "Registered hosts and floating IPs by health: sound, disabled or failed. Only sound ones are reservable.",
+    "Registered hosts and floating IPs by health: sound (healthy), disabled or failed. Only sound ones are "
+    "reservable.",
     "collection",
     "health",
 )
-PROMISED = _gauge(
+RESERVED = _formerly(
+    _gauge(
+        "blazar_resources_reserved",
+        "Resources that reservations hold now, in whole or in part, including those not released yet.",
+        "collection",
+    ),
     "blazar_resources_promised",
-    "Resources that reservations hold now, all or a share of them, also those not given back yet.",
     "collection",
 )
-FREE = _gauge("blazar_resources_free", "Sound resources that nobody holds now.", "collection")
+FREE = _gauge("blazar_resources_free", "Healthy resources that no reservation holds now.", "collection")
 
 OF_API = (API_REQUESTS, API_REQUEST_SECONDS, MANAGER_CALL_SECONDS, MANAGER_CALL_FAILURES)
 OF_MANAGER = (
@@ -211,11 +265,16 @@ OF_MANAGER = (
     EVENT_LAG_SECONDS,
     EVENT_SECONDS,
     EVENTS,
-    LOOKS_SECONDS,
+    PASS_SECONDS,
     STEPS,
     TAKEOVERS,
-    CHORE_SECONDS,
-    CHORE_FAILURES,
+    STEPS_OVERDUE,
+    WORKERS_HANGING,
+    PERIODIC_TASK_SECONDS,
+    PERIODIC_TASK_FAILURES,
+    UNPLANNED_LEASES,
+    DAMAGED_ROWS,
+    CLOCK_DIFFERENCE_SECONDS,
     NOTIFICATIONS,
     FILTER_CHECKS,
     FILTER_CHECK_SECONDS,
@@ -232,8 +291,9 @@ FROM_DATABASE = (
     WORK_OVERDUE_SECONDS,
     OUTBOX,
     OUTBOX_SECONDS,
+    OUTBOX_FAILED,
     RESOURCES,
-    PROMISED,
+    RESERVED,
     FREE,
 )
 ALL = (*OF_API, *OF_MANAGER, *FROM_DATABASE)

@@ -1,4 +1,4 @@
-"""Where notifications go."""
+"""Port: delivery of notifications."""
 
 from __future__ import annotations
 
@@ -10,4 +10,4 @@ class Notifier(Protocol):
     """Delivers one notification."""
 
     def notify(self, event_type: str, payload: Mapping[str, object]) -> None:
-        """Deliver; raises Unavailable if it could not be."""
+        """Deliver a notification. Raises Unavailable if delivery fails."""

@@ -1,7 +1,7 @@
-"""What a database of the existing service holds, row by row, as it is there (behaviour 10).
+"""Port: the rows of a database of the existing service, unchanged.
 
-Nothing is checked here: such a database has no constraints to speak of, and what is wrong in it is for
-``blazar.takeover`` to find. Instants are aware; everything that may be null there may be None here.
+Nothing is checked here: such a database has almost no constraints, and ``blazar.takeover`` detects what is
+wrong in it. Instants are aware; every field that may be null in the database may be None here.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from datetime import datetime
 from typing import Protocol
 
 NEEDED_REVISION = "553383923ca0"
-"""The last revision of the existing service's schema; only this one is read."""
+"""The last revision of the existing service's schema, and the only one that can be read."""
 
 
 class CannotTakeOver(Exception):
-    """The database cannot be taken over as it is; the message says why, and what to do."""
+    """The database cannot be imported in its present state; the message gives the reason and the remedy."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,7 @@ class OldReservation:
     id: str
     lease_id: str | None
     resource_id: str | None
-    """The row of its type's table that says what it asks for."""
+    """The id of a row in the table of its resource type, with the details of the request."""
     resource_type: str | None
     status: str | None
     created_at: datetime | None
@@ -75,7 +75,7 @@ class OldHostDetails:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OldSlotDetails:
-    """A row of ``instance_reservations``, which both kinds of instances share."""
+    """A row of ``instance_reservations``, which both types of instance reservation share."""
 
     id: str
     reservation_id: str | None
@@ -85,7 +85,7 @@ class OldSlotDetails:
     amount: int
     affinity: bool | None
     resource_properties: str | None
-    """Of ``flavor:instance`` the source flavor as JSON, of ``virtual:instance`` a requirement."""
+    """For ``flavor:instance`` the source flavor as JSON, for ``virtual:instance`` a requirement."""
     flavor_id: str | None
     aggregate_id: int | None
     server_group_id: str | None
@@ -112,7 +112,7 @@ class OldRequiredAddress:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OldAllocation:
-    """A row of ``computehost_allocations`` or of ``floatingip_allocations``."""
+    """A row of ``computehost_allocations`` or ``floatingip_allocations``."""
 
     id: str
     resource_id: str | None
@@ -201,10 +201,10 @@ class OldFloatingIP:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OldDatabase:
-    """Everything, as of one instant, each table by id."""
+    """The whole database as of one instant, each table ordered by id."""
 
     revision: str | None
-    """None where nothing says which revision the schema is of, though it looks like the needed one."""
+    """None if the schema looks like the needed revision, but the database does not name its revision."""
     leases: tuple[OldLease, ...] = ()
     reservations: tuple[OldReservation, ...] = ()
     events: tuple[OldEvent, ...] = ()
@@ -223,15 +223,15 @@ class OldDatabase:
 
 
 class OldService(Protocol):
-    """A database of the existing service. It is never written to."""
+    """A database of the existing service. It is only read."""
 
     @property
     def name(self) -> str:
-        """Return its URL without a password."""
+        """Return the database URL without its password."""
 
     def read(self) -> OldDatabase:
-        """Return everything that it holds, as of one instant.
+        """Return the whole database as of one instant.
 
         Raises:
-            CannotTakeOver: It cannot be reached, is none, or is of another revision.
+            CannotTakeOver: The database is unreachable, is not Blazar's, or has another revision.
         """

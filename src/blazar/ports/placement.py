@@ -1,4 +1,4 @@
-"""What is wanted from Placement. ``CloudUnavailable`` and ``CloudRefused`` may come from any call."""
+"""Port: Placement. Any call may raise ``CloudUnavailable`` or ``CloudRefused``."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inventory:
-    """How much of one resource class a provider has."""
+    """A provider's amount of one resource class."""
 
     total: int
     reserved: int = 0
@@ -39,19 +39,19 @@ class Inventories:
 
 
 class Placement(Protocol):
-    """All of Placement that is used."""
+    """Everything of Placement that the service uses."""
 
     def find_provider(self, name: str) -> Provider | None:
-        """Return the provider of exactly this name, or None."""
+        """Return the provider with exactly this name, or None."""
 
     def list_tree(self, root_uuid: str) -> tuple[Provider, ...]:
-        """Return all providers of this tree, the root first."""
+        """Return all providers of this tree, root first."""
 
     def create_provider(self, name: str, parent_uuid: str | None) -> Provider:
         """Return a new provider.
 
         Raises:
-            CloudConflict: A provider of this name exists.
+            CloudConflict: A provider with this name exists.
             CloudRefused: The parent does not exist.
         """
 
@@ -60,30 +60,30 @@ class Placement(Protocol):
 
         Raises:
             CloudNotFound: It does not exist.
-            CloudConflict: It has children, or something is allocated from it.
+            CloudConflict: It has children, or there are allocations from it.
         """
 
     def get_inventories(self, uuid: str) -> Inventories:
         """Return a provider's inventories with its generation. Raises CloudNotFound."""
 
     def get_usages(self, uuid: str) -> Mapping[str, int]:
-        """Return how much of each of its classes is allocated from a provider. Raises CloudNotFound."""
+        """Return the amount allocated from a provider, by resource class. Raises CloudNotFound."""
 
     def put_inventories(self, uuid: str, inventories: Inventories) -> None:
-        """Replace all inventories of a provider, if it is still at that generation.
+        """Replace all inventories of a provider if it is still at that generation.
 
         Raises:
             CloudNotFound: The provider does not exist.
-            CloudConflict: Its generation has moved on, or a class that would go is in use.
+            CloudConflict: Its generation has changed, or a removed class is in use.
             CloudRefused: A resource class does not exist.
         """
 
     def delete_inventory(self, uuid: str, resource_class: str) -> None:
-        """Delete one inventory of a provider, whatever its generation.
+        """Delete one inventory of a provider, regardless of its generation.
 
         Raises:
-            CloudNotFound: There is no such provider, or it has no inventory of the class.
-            CloudConflict: Something is allocated from the inventory, or somebody else changed the
+            CloudNotFound: The provider does not exist, or has no inventory of the class.
+            CloudConflict: There are allocations from the inventory, or another client changed the
                 provider at the same instant.
         """
 
@@ -91,13 +91,13 @@ class Placement(Protocol):
         """Return the traits of a provider. Raises CloudNotFound."""
 
     def create_resource_class(self, name: str) -> None:
-        """Create a class ``CUSTOM_…``. Raises CloudConflict if it exists."""
+        """Create a ``CUSTOM_…`` resource class. Raises CloudConflict if it exists."""
 
     def has_resource_class(self, name: str) -> bool:
-        """Return whether there is a class of this name."""
+        """Return whether this resource class exists."""
 
     def list_resource_classes(self) -> frozenset[str]:
-        """Return the names of all classes, standard ones too."""
+        """Return the names of all resource classes, including standard ones."""
 
     def delete_resource_class(self, name: str) -> None:
-        """Delete a class. Raises CloudNotFound, or CloudConflict while an inventory has it."""
+        """Delete a resource class. Raises CloudNotFound, or CloudConflict while an inventory uses it."""

@@ -1,6 +1,6 @@
-"""What is wanted from the database: explicit transactions over a few collections.
+"""Port: the database, as explicit transactions over a few collections.
 
-Any method may raise ``ConcurrentUpdate`` (somebody else was faster; begin the transaction anew) or
+Any method may raise ``ConcurrentUpdate`` (another transaction was faster; begin the transaction again) or
 ``Unavailable`` (no connection).
 """
 
@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Final, Protocol
 
 from blazar.domain.health import Diagnosis, ResourceState
 from blazar.domain.hosts import Host, ResourceProperty
@@ -37,42 +37,42 @@ class LeaseStore(Protocol):
     def list_revisions(self, project_id: str | None = None) -> Mapping[LeaseId, int]:
         """Return the revisions of the leases of a project, or of all, oldest lease first.
 
-        A lease that has the same revision at two times is the same in everything: whatever is written of it,
-        of its reservations or of its events moves the revision on, in the same transaction.
+        If a lease has the same revision at two times, nothing of it changed in between: every write to a
+        lease, its reservations or its events increments the revision in the same transaction.
         """
 
     def get_many(self, lease_ids: Collection[str]) -> tuple[Lease, ...]:
-        """Return these leases, oldest first; those that are gone are left out.
+        """Return these leases, oldest first; those that are gone are omitted.
 
-        Three statements. A thousand ids at once are not too many for any database.
+        Uses three statements. Every supported database accepts a thousand ids at once.
         """
 
     def insert(self, lease: Lease) -> None:
         """Add a lease."""
 
     def insert_many(self, leases: Sequence[Lease]) -> None:
-        """Add many leases with their children, in three statements."""
+        """Add many leases with their reservations and events, in three statements."""
 
     def replace(self, before: Lease, after: Lease, at: datetime) -> Lease:
-        """Write what differs and return the lease with its new revision.
+        """Write the differences and return the lease with its new revision.
 
         Raises:
-            ConcurrentUpdate: The lease's revision is not *before*'s any more.
+            ConcurrentUpdate: The lease no longer has the revision of *before*.
         """
 
     def delete(self, lease: Lease) -> None:
-        """Delete a lease, its reservations and events. Raises ConcurrentUpdate as ``replace``."""
+        """Delete a lease, its reservations and events. Raises ConcurrentUpdate like ``replace``."""
 
     def check(self, lease: Lease) -> None:
-        """Lock the lease until the transaction ends; raise ConcurrentUpdate if it is not as read."""
+        """Lock the lease until the transaction ends. Raises ConcurrentUpdate if it changed since read."""
 
     def deployed_reservations(self, reservation_ids: Collection[str]) -> frozenset[str]:
-        """Return those of the ids that are reservations of which something may exist outside."""
+        """Return those of the ids that name reservations which may have resources in the cloud."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BookedWindow:
-    """An allocation as ``/os-hosts/allocations`` shows it: with its lease's dates."""
+    """An allocation with its lease's dates, as ``/os-hosts/allocations`` shows it."""
 
     resource_id: ResourceId
     reservation_id: ReservationId
@@ -102,64 +102,64 @@ class EarlierHolder:
 
 
 class AllocationStore(Protocol):
-    """Who holds which resource when.
+    """Allocations: each reservation's resources and windows.
 
-    Every change moves on the generations of its resources: ``release`` and ``purge_released`` do so
-    themselves, before or after the others ``claim`` or ``touch`` is to be called.
+    Every change increments the generations of the affected resources. ``release`` and ``purge_released`` do
+    so themselves; for the others, the caller also calls ``claim`` or ``touch``, before or after.
     """
 
     def of_reservations(self, reservation_ids: Collection[ReservationId]) -> tuple[Allocation, ...]:
         """Return the unreleased allocations of these reservations."""
 
     def claim(self, expected: Mapping[ResourceId, int], adding: Sequence[Allocation] = ()) -> None:
-        """Move these resources to their next generation.
+        """Increment the generations of these resources.
 
         Args:
-            expected: The generations that they are to be at.
-            adding: What ``insert`` is to be given, of new reservations, if nothing else of the resources in
-                it changes.
+            expected: The present generation that each resource must have.
+            adding: The new reservations' allocations that the caller will pass to ``insert``; only if
+                nothing else of their resources changes.
 
         Raises:
-            ConcurrentUpdate: One is not at the generation expected, or is gone.
+            ConcurrentUpdate: A resource is not at its expected generation, or is gone.
         """
 
     def touch(self, resource_ids: Collection[ResourceId]) -> None:
-        """Move these resources to their next generation, whichever they are at."""
+        """Increment the generations of these resources, whatever they are."""
 
     def insert(self, allocations: Sequence[Allocation]) -> None:
-        """Add allocations. Raises ConcurrentUpdate if the database sees one promised twice."""
+        """Add allocations. Raises ConcurrentUpdate if the database detects a double booking."""
 
     def move(
         self, reservation_ids: Collection[ReservationId], window: Interval, *, began_at: datetime
     ) -> None:
-        """Give the unreleased allocations of these reservations another window.
+        """Move the unreleased allocations of these reservations to another window.
 
-        Those that came into a lease after it began, at *began_at*, keep their own start.
+        Allocations that were added after the lease began, at *began_at*, keep their own start.
         """
 
     def remove(
         self, reservation_id: ReservationId, resource_ids: Collection[ResourceId] | None = None
     ) -> None:
-        """Forget unreleased allocations of a reservation (None: all) that never took effect."""
+        """Delete unreleased allocations of a reservation (None: all) that never took effect."""
 
     def release(
         self, reservation_id: ReservationId, resource_ids: Collection[ResourceId], at: datetime | None
     ) -> None:
-        """Note that resources were seen free at *at*; None forgets the allocations at once."""
+        """Record that resources were observed free at *at*; None deletes the allocations at once."""
 
     def purge_released(self, before: datetime) -> bool:
-        """Forget allocations that were released before this instant; return whether there were any."""
+        """Delete allocations released before this instant; return whether there were any."""
 
     def held_before(
         self, reservation_ids: Collection[ReservationId], start: datetime
-    ) -> Mapping[ResourceId, ReservationId]:
-        """Return resources of these reservations that others, who came before *start*, still hold.
+    ) -> Mapping[ResourceId, EarlierHolder]:
+        """Return resources of these reservations that earlier reservations, from before *start*, still hold.
 
-        Of two that hold shares, one waits for the other only if that should be over by *start*.
+        If both hold shares, one waits for the other only if the other should be over by *start*.
         """
 
     def waiting_leases(self, resource_ids: Collection[ResourceId], now: datetime) -> tuple[LeaseId, ...]:
-        """Return the leases that should have begun and may wait for one of these resources."""
+        """Return the leases whose start has passed and that may wait for one of these resources."""
 
     def list_booked(
         self,
@@ -169,90 +169,90 @@ class AllocationStore(Protocol):
         lease_id: str | None = None,
         reservation_id: str | None = None,
     ) -> tuple[BookedWindow, ...]:
-        """Return current and future allocations, or, with a filter, all of that lease or reservation.
+        """Return current and future allocations; with a filter, all of that lease or reservation.
 
-        A share is there once for each of its slots.
+        A share is returned once for each of its slots.
         """
 
     def list_held(self, lease_id: LeaseId) -> tuple[HeldResource, ...]:
         """Return the resources that a lease's reservations hold, ordered by resource name."""
 
     def list_overlaps(self, limit: int) -> tuple[tuple[ResourceId, LeaseId, LeaseId], ...]:
-        """Return resources that two leases hold at the same time, one of them for itself; never any."""
+        """Return resources that two leases hold at the same time, one exclusively; normally none."""
 
     def count_on(self, resource_id: ResourceId) -> int:
-        """Return how many allocations a resource has, released ones that are being cleaned included."""
+        """Return the number of allocations of a resource, including released ones during cleaning."""
 
 
 class ResourceStore(Protocol):
-    """What holds for resources of every kind: their state, and who depends on it."""
+    """Data common to resources of every type: their state, and the leases that depend on them."""
 
     def get_states(self, resource_ids: Collection[ResourceId]) -> Mapping[ResourceId, ResourceState]:
-        """Return what is known of these resources; those that are gone are missing."""
+        """Return the states of these resources; those that are gone are omitted."""
 
     def list_unsound(self, collection: str) -> Mapping[ResourceId, Diagnosis]:
-        """Return the resources of a collection that are not sound."""
+        """Return the resources of a collection that are not healthy."""
 
     def set_diagnosis(self, resource_id: ResourceId, diagnosis: Diagnosis, at: datetime) -> Diagnosis | None:
-        """Note what is known of a resource's health; return what was before, None if it is gone."""
+        """Store a resource's diagnosis; return the previous one, or None if the resource is gone."""
 
     def list_holders(self, resource_id: ResourceId) -> tuple[LeaseId, ...]:
         """Return the leases that hold a resource, and those that lost it."""
 
     def list_missing(self) -> tuple[LeaseId, ...]:
-        """Return the leases that hold failed resources which nothing could take the place of yet."""
+        """Return the leases that hold failed resources without a replacement."""
 
 
 class HostStore(Protocol):
-    """Registered hosts and the properties that their capabilities have."""
+    """Registered hosts and the properties of their capabilities."""
 
     def find(self, host_id: str) -> Host | None:
         """Return a host, or None."""
 
     def find_by_hostname(self, hypervisor_hostname: str) -> Host | None:
-        """Return the host of this hypervisor host name, or None."""
+        """Return the host with this hypervisor host name, or None."""
 
     def has_service(self, service_name: str) -> bool:
         """Return whether a host of this compute service is registered."""
 
     def list(self) -> tuple[Host, ...]:
-        """Return all hosts, oldest first, with capabilities; providers are left out."""
+        """Return all hosts, oldest first, with capabilities but without providers."""
 
     def get_many(self, host_ids: Collection[ResourceId]) -> tuple[Host, ...]:
-        """Return these hosts with capabilities; providers, and hosts that are gone, are left out."""
+        """Return these hosts, with capabilities but without providers; hosts that are gone are omitted."""
 
     def list_providers(self) -> Mapping[ResourceId, tuple[HostProvider, ...]]:
-        """Return the providers of all hosts, roots first; hosts without any are missing."""
+        """Return the providers of all hosts, roots first; hosts without providers are omitted."""
 
     def insert(self, host: Host) -> None:
         """Add a host. Raises HostAlreadyRegistered."""
 
     def insert_many(self, hosts: Sequence[Host]) -> None:
-        """Add many hosts whose properties are known, in a few statements."""
+        """Add many hosts whose properties already exist, in a few statements."""
 
     def insert_properties(self, properties: Sequence[ResourceProperty]) -> None:
-        """Add properties, which no host has yet."""
+        """Add properties that no host has yet."""
 
     def all_properties(self) -> tuple[ResourceProperty, ...]:
-        """Return all properties, also those that no host has."""
+        """Return all properties, including those that no host has."""
 
     def update(self, host: Host, at: datetime) -> None:
-        """Replace what Nova and Placement say of a host: its details and its providers."""
+        """Replace what Nova and Placement report of a host: its details and its providers."""
 
     def set_capabilities(self, host_id: ResourceId, changes: Mapping[str, str | None], at: datetime) -> None:
-        """Set capabilities, creating public properties on first use; None removes one."""
+        """Set capabilities and create missing properties as public; None removes a capability."""
 
     def delete(self, host_id: ResourceId) -> None:
         """Delete a host."""
 
     def list_properties(self) -> tuple[tuple[ResourceProperty, tuple[str, ...]], ...]:
-        """Return each property that some host has, with its distinct values, by name."""
+        """Return each property that any host has, with its distinct values, ordered by name."""
 
     def find_property(self, name: str) -> ResourceProperty | None:
         """Return a property, or None."""
 
     def set_property_private(self, name: str, is_private: bool, at: datetime) -> None:
-        """Hide or show a property."""
+        """Make a property private or public."""
 
     def reservations_on(self, host_id: ResourceId) -> tuple[tuple[ReservationId, str, object], ...]:
         """Return (id, resource type, spec) of every reservation that holds the host."""
@@ -276,13 +276,13 @@ class JournalEntry:
 
 
 class Journal(Protocol):
-    """Every transition, kept after its lease is gone."""
+    """The record of all transitions; entries outlive their lease."""
 
     def append(self, entries: Sequence[JournalEntry]) -> None:
         """Add entries."""
 
     def knows_leases(self) -> bool:
-        """Return whether anything ever happened to a lease."""
+        """Return whether the journal has an entry for any lease."""
 
     def known_reservations(self, reservation_ids: Collection[str]) -> frozenset[str]:
         """Return those of the ids that name reservations with journal entries."""
@@ -291,22 +291,22 @@ class Journal(Protocol):
         """Return whether a request to delete the lease was recorded."""
 
     def list_event(self, event: str) -> tuple[JournalEntry, ...]:
-        """Return the entries of one event, of all leases, oldest first."""
+        """Return the entries with this event, of all leases, oldest first."""
 
     def list(self, lease_id: str) -> tuple[JournalEntry, ...]:
         """Return a lease's entries, oldest first."""
 
 
 class Findings(Protocol):
-    """What is not as it should be, but may be a moment later, so that it has to be seen twice."""
+    """Possible faults that count only if they are seen twice, since they may be transient."""
 
     def note(self, finder: str, keys: Collection[str], at: datetime) -> Mapping[str, datetime]:
         """Replace a finder's findings by these; return when each was first seen.
 
         Args:
-            finder: Who found them; one word.
-            keys: What was found.
-            at: When.
+            finder: The name of the check; one word.
+            keys: The findings of this check.
+            at: The time of this check.
         """
 
 
@@ -323,7 +323,7 @@ class Transaction(Protocol):
 
     @property
     def resources(self) -> ResourceStore:
-        """Return the resources of every kind."""
+        """Return the resources of every type."""
 
     @property
     def hosts(self) -> HostStore:
@@ -343,7 +343,7 @@ class Transaction(Protocol):
 
     @property
     def work(self) -> WorkStore:
-        """Return the claims."""
+        """Return the planned work and its claims."""
 
     @property
     def journal(self) -> Journal:
@@ -355,14 +355,14 @@ class Transaction(Protocol):
 
     @property
     def findings(self) -> Findings:
-        """Return what has to be seen twice."""
+        """Return the findings of checks."""
 
     @property
     def quotas(self) -> QuotaStore:
-        """Return what projects have reserved."""
+        """Return the reserved amounts of projects."""
 
     def commit(self) -> None:
-        """Make everything permanent."""
+        """Commit all changes."""
 
 
 class Store(Protocol):
@@ -372,4 +372,4 @@ class Store(Protocol):
         """Begin a transaction that may write."""
 
     def read(self) -> AbstractContextManager[Transaction]:
-        """Begin a transaction that only reads; it sees everything as of one instant."""
+        """Begin a read-only transaction; it sees the database as of one instant."""

@@ -1,4 +1,4 @@
-"""Telling whoever reconciles that there is something to do."""
+"""Port: waking the reconcilers when there is work."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Protocol
 
 
 class Waker(Protocol):
-    """Wakes this process's reconciler and those of the other managers; may be lost, never harms."""
+    """Wakes the reconcilers of this process and of other managers; a wake may be lost or superfluous."""
 
     def wake(self) -> None:
-        """Say that work was committed."""
+        """Announce that work was committed."""

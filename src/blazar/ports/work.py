@@ -1,4 +1,4 @@
-"""What is wanted from the database of work that is due; errors as of :mod:`blazar.ports.store`."""
+"""Port: planned work and claims in the database; errors as in :mod:`blazar.ports.store`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PERIODIC_TASKS = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """The right to work on one key until ``deadline``; void once its number is not the latest."""
+    """The right to work on one key until ``deadline``; void once a claim with a higher number exists."""
 
     key: str
     number: int
@@ -83,12 +83,12 @@ class WaitingLease:
 
 
 class WorkStore(Protocol):
-    """Which leases are to be looked at, when, and who is at it."""
+    """Planned reconcile passes of leases, and their claims."""
 
     def schedule(self, keys: Collection[str], due_at: datetime) -> None:
-        """Have these keys looked at by *due_at*, or sooner if that was planned.
+        """Schedule reconcile passes for these keys at *due_at*, unless an earlier one is planned.
 
-        A key that is claimed is looked at again after its claim was given back.
+        A key that is claimed is reconciled again after its claim is released.
         """
 
     def plan(self, dues: Mapping[str, datetime]) -> None:
@@ -109,43 +109,44 @@ class WorkStore(Protocol):
         """
 
     def next_due(self, now: datetime) -> datetime | None:
-        """Return when something will next be due, or was, or a claim run out; None for never.
+        """Return when the next key is or was due, or the next claim expires; None for never.
 
-        A claim of a manager whose clock goes before *now* may be left out until then.
+        A claim of a manager whose clock is behind *now* may be omitted until then.
         """
 
     def claim_due(self, owner: str, now: datetime, deadline: datetime, limit: int) -> tuple[Claim, ...]:
-        """Return claims on what is due and unclaimed, or whose claim ran out, most overdue first.
+        """Return claims on due keys that are unclaimed or whose claim expired, most overdue first.
 
-        What others are claiming is left out.
+        Keys that other managers are claiming at the same time are omitted.
         """
 
-    def lock_beginning(self, now: datetime, limit: int) -> tuple[str, ...]:
-        """Return leases whose start or end is due, that nobody is at, and that nobody has begun with.
+    def lock_due_unclaimed(self, now: datetime, limit: int) -> tuple[str, ...]:
+        """Return leases whose start or end is due and that are neither claimed nor marked as in progress.
 
-        Nobody can claim them until the transaction ends. Those that somebody else has locked are left out.
+        No manager can claim them until the transaction ends. Leases that another transaction has locked are
+        omitted.
         """
 
     def take(self, key: str, owner: str, now: datetime, deadline: datetime) -> Claim | None:
         """Return a claim on a key, due or not; None if another owner has it."""
 
     def renew(self, claims: Collection[Claim], deadline: datetime) -> frozenset[str]:
-        """Move deadlines; return the keys whose claims are still valid."""
+        """Extend claims to *deadline*; return the keys whose claims are still valid."""
 
     def finish(self, claim: Claim, due_at: datetime | None, attempts: int) -> None:
-        """Give a claim back, to be looked at again at *due_at*; None forgets the key.
+        """Release a claim and schedule the next pass at *due_at*; None deletes the key.
 
-        If the key was scheduled since the claim, it is looked at when that asks for it.
+        If the key was scheduled since it was claimed, the next pass is at the scheduled time.
 
         Raises:
             ConcurrentUpdate: The claim is void.
         """
 
     def forget(self, key: str) -> None:
-        """Forget a key for which there is nothing to do; whoever is at it finds out by himself."""
+        """Delete a key that needs no work; a claim holder detects it."""
 
     def free_all(self) -> None:
-        """Void all claims: for a manager that starts and knows that there is no other."""
+        """Void all claims: for a manager that starts and knows that no other is running."""
 
     def keep(self, claim: Claim) -> None:
-        """Check, and lock until the transaction ends, a claim. Raises ConcurrentUpdate if it is void."""
+        """Check a claim and lock it until the transaction ends. Raises ConcurrentUpdate if it is void."""

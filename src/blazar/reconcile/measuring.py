@@ -1,4 +1,4 @@
-"""How late the events of leases are, and how long they take."""
+"""Metrics of lease events: lag and duration."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _FINISHED = (EventStatus.DONE, EventStatus.ERROR)
 
 
 def measure(meter: Meter, before: Lease, after: Lease, now: datetime) -> None:
-    """Note which events of a lease were begun, or came to their end, by a change that is stored.
+    """Record which events of a lease were begun or finished by a stored change.
 
-    What passed while nobody could look, such as the start of a lease that is over already, counts as late.
+    Events that passed while no manager was running, such as the start of a lease that is over, count as late.
     """
     for old in before.events:
         new = after.find_event(old.event_type)
@@ -30,7 +30,7 @@ def measure(meter: Meter, before: Lease, after: Lease, now: datetime) -> None:
 
 
 def _due(event: Event) -> datetime:
-    """Return when an event was due: not before it was asked for, as a start at the full minute before is."""
+    """Return when an event was due. A start at the last full minute is not due before it was requested."""
     return max(event.time, *(each for each in (event.created_at, event.updated_at, event.time) if each))
 
 

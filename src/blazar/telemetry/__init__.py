@@ -1,1 +1,1 @@
-"""What operators watch a process by: metrics, health checks, and what a log line says it is about."""
+"""Monitoring of a process: metrics, health checks, and the context of log lines."""

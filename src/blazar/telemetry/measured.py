@@ -1,4 +1,4 @@
-"""Wrappers around ports, which measure what passes through and change nothing of it."""
+"""Wrappers around ports that measure calls without changing them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from blazar.ports.cloud import Cloud
     from blazar.ports.compute import Compute, Lessee, LesseeCompute
     from blazar.ports.enforcement import EnforcementFilter, JsonObject, LeaseUsage, Occasion
-    from blazar.ports.identity import Trusts
+    from blazar.ports.identity import Projects, Trusts
     from blazar.ports.manager import Manager
     from blazar.ports.network import Networks
     from blazar.ports.notifier import Notifier
@@ -30,7 +30,7 @@ Call = Callable[[], Any]
 
 
 class _Around:
-    """An object whose methods are called by *call*, which is given a method's name and the call itself."""
+    """A proxy that passes each method call to *call*, with the method's name and the call itself."""
 
     def __init__(self, inner: Any, call: Callable[[str, Call], Any]) -> None:
         self._inner = inner
@@ -45,7 +45,7 @@ class _Around:
 
 
 def measured_manager(manager: Manager, meter: Meter) -> Manager:
-    """Return *manager* with its requests counted and timed, in the process that deals with them."""
+    """Return *manager* with its requests counted and timed, in the process that serves them."""
 
     def call(method: str, request: Call) -> Any:
         start, outcome = time.perf_counter(), BlazarError.code
@@ -64,14 +64,14 @@ def measured_manager(manager: Manager, meter: Meter) -> Manager:
 
 
 def measured_managers(managers: Manager, meter: Meter) -> Manager:
-    """Return *managers*, as the API sees them behind the bus, with calls timed and failures counted."""
+    """Return *managers*, as the API sees them over the bus, with calls timed and failures counted."""
 
     def call(method: str, request: Call) -> Any:
         start = time.perf_counter()
         try:
             return request()
         except Unavailable as error:
-            # Filters that are not to be reached are a manager's answer.
+            # An unreachable filter is reported by a manager, so the manager did answer.
             if type(error) is Unavailable:
                 meter.count(metrics.MANAGER_CALL_FAILURES, method)
             raise
@@ -82,7 +82,7 @@ def measured_managers(managers: Manager, meter: Meter) -> Manager:
 
 
 class MeasuredCloud:
-    """A cloud whose operations are timed, and whose errors are counted."""
+    """A cloud with timed operations and counted errors."""
 
     def __init__(self, cloud: Cloud, meter: Meter) -> None:
         self._cloud = cloud
@@ -90,11 +90,12 @@ class MeasuredCloud:
         self.compute = cast("Compute", self._measured("compute", cloud.compute))
         self.placement = cast("Placement", self._measured("placement", cloud.placement))
         self.networks = cast("Networks", self._measured("networks", cloud.networks))
+        self.projects = cast("Projects", self._measured("projects", cloud.projects))
         self.trusts = cast("Trusts", self._measured("trusts", cloud.trusts))
-        self.side_by_side = cloud.side_by_side
+        self.executor = cloud.executor
 
     def compute_for(self, lessee: Lessee) -> LesseeCompute:
-        """Return the part of Nova that is used with a lessee's rights. Makes no call."""
+        """Return the part of Nova that is used with a lessee's rights. No I/O."""
         return cast("LesseeCompute", self._measured("lessee", self._cloud.compute_for(lessee)))
 
     def _measured(self, service: str, port: object) -> object:
@@ -113,7 +114,7 @@ class MeasuredCloud:
 
 
 def measured_plugin(plugin: Any, meter: Meter) -> Any:
-    """Return a resource plugin with its steps on the cloud counted, by what came of them."""
+    """Return a resource plugin with its steps on the cloud counted by outcome."""
 
     def step(action: str) -> Callable[..., Any]:
         act = getattr(plugin, action)
@@ -130,26 +131,26 @@ def measured_plugin(plugin: Any, meter: Meter) -> Any:
         return take
 
     around = _Around(plugin, lambda name, call: call())
-    # Found before what the plugin itself has.
+    # Attributes of the proxy take precedence over those of the plugin.
     around.make, around.remove = step("make"), step("remove")  # type: ignore[attr-defined]
     return around
 
 
 def _kind(item: Any) -> str:
-    """Return what kind of thing an item is, as its plugin calls it; never which one it is."""
+    """Return the kind of an item, as its plugin names it; never its identity."""
     kind = getattr(item, "kind", None)
     return (kind.name if isinstance(kind, Enum) else type(item).__name__).lower()
 
 
 class MeasuredNotifier:
-    """A notifier whose deliveries are counted."""
+    """A notifier with counted deliveries."""
 
     def __init__(self, notifier: Notifier, meter: Meter) -> None:
         self._notifier = notifier
         self._meter = meter
 
     def notify(self, event_type: str, payload: Mapping[str, object]) -> None:
-        """Deliver; raises Unavailable if it could not be."""
+        """Deliver a notification. Raises Unavailable on failure."""
         outcome = FAILED
         try:
             self._notifier.notify(event_type, payload)
@@ -159,7 +160,7 @@ class MeasuredNotifier:
 
 
 class MeasuredFilter:
-    """An enforcement filter whose decisions are counted and timed."""
+    """An enforcement filter with counted and timed decisions."""
 
     def __init__(self, inner: EnforcementFilter, name: str, meter: Meter) -> None:
         self._inner = inner
@@ -167,19 +168,19 @@ class MeasuredFilter:
         self._meter = meter
 
     def check_create(self, usage: LeaseUsage, key: str) -> None:
-        """Return if the lease may be made; raises as the filter does."""
+        """Return if the lease may be created. Raises as the filter does."""
         self._check("create", lambda: self._inner.check_create(usage, key))
 
     def check_update(self, current: LeaseUsage, usage: LeaseUsage, key: str) -> None:
-        """Return if the lease may be changed; raises as the filter does."""
+        """Return if the lease may be changed. Raises as the filter does."""
         self._check("update", lambda: self._inner.check_update(current, usage, key))
 
     def wants(self, occasion: Occasion, project_id: str | None) -> bool:
-        """Return whether it is to be told of what happens to a project's leases."""
+        """Return whether the filter wants messages about a project's leases."""
         return self._inner.wants(occasion, project_id)
 
     def deliver(self, occasion: Occasion, document: JsonObject, key: str) -> None:
-        """Take note; raises as the filter does."""
+        """Deliver a message. Raises as the filter does."""
         outcome = FAILED
         try:
             self._inner.deliver(occasion, document, key)

@@ -1,4 +1,4 @@
-"""``/metrics`` and ``/healthcheck`` as WSGI, and the requests of an application counted."""
+"""``/metrics`` and ``/healthcheck`` as WSGI applications, and request counting for an application."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"
 
 @dataclass(slots=True)
 class _Seen:
-    """What becomes known of a request on its way in; outlives copies of its environment."""
+    """Facts learned while a request is processed; survives copies of the request's environment."""
 
     route: str = NO_ROUTE
 
 
 def note_route(environ: WSGIEnvironment, template: str) -> None:
-    """Have a request counted under the template of its path, of which there are few."""
+    """Count a request under the template of its path, because the number of templates is small."""
     seen = environ.get(_SEEN)
     if seen is not None:
         seen.route = template
@@ -60,7 +60,7 @@ def counted(app: WSGIApplication, meter: Meter) -> WSGIApplication:
 
 
 def with_metrics(app: WSGIApplication, page: WSGIApplication) -> WSGIApplication:
-    """Return *app* with the page at ``/metrics``, for everybody, below whatever prefix it is mounted at."""
+    """Return *app* with the metrics page at ``/metrics``, without authentication, under any prefix."""
 
     def application(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         is_metrics = environ.get("PATH_INFO", "") == METRICS
@@ -70,7 +70,7 @@ def with_metrics(app: WSGIApplication, page: WSGIApplication) -> WSGIApplication
 
 
 def while_healthy(app: WSGIApplication, problems: Problems) -> WSGIApplication:
-    """Return *app*, which answers health checks, for as long as there are no problems; else they are told."""
+    """Return *app*, which answers health checks, replaced by a 503 with the reasons while problems exist."""
 
     def application(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         found = problems()
@@ -82,7 +82,7 @@ def while_healthy(app: WSGIApplication, problems: Problems) -> WSGIApplication:
 
 
 def manager_pages(page: WSGIApplication, problems: Problems) -> WSGIApplication:
-    """Return what a manager serves: ``/metrics``, ``/healthcheck``, and nothing else."""
+    """Return the pages of a manager: only ``/metrics`` and ``/healthcheck``."""
 
     def healthy(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         return _answer(start_response, "200 OK", {"status": "ok", "reasons": []})

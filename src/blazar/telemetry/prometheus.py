@@ -1,4 +1,4 @@
-"""Metrics in Prometheus' formats."""
+"""Metrics in the formats of Prometheus."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import prometheus_client
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 from prometheus_client.multiprocess import MultiProcessCollector
 
 from blazar.ports.meter import Kind, Meter, Metric
@@ -16,42 +16,56 @@ if TYPE_CHECKING:
     from wsgiref.types import WSGIApplication
 
 SHARED = "PROMETHEUS_MULTIPROC_DIR"
-"""Environment variable: the folder in which the processes of one API keep their numbers together."""
+"""Environment variable: the folder in which the processes of one API share their metrics."""
 
-# When a number was begun says when the process started, a thousand times.
+# Creation timestamps would only repeat the start time of the process for each time series.
 prometheus_client.disable_created_metrics()  # type: ignore[no-untyped-call]
 
 
 class PrometheusMeter:
-    """Implements :class:`blazar.ports.meter.Meter` on a registry; safe for use by several threads."""
+    """Implements :class:`blazar.ports.meter.Meter` on a registry; thread-safe."""
 
     def __init__(self, registry: CollectorRegistry, metrics: Iterable[Metric]) -> None:
-        """Make the metrics known, so that those without labels are there from the start, as 0."""
+        """Register the metrics, so that those without labels are exported as 0 from the start."""
         self._counters: dict[str, Counter] = {}
         self._histograms: dict[str, Histogram] = {}
-        for each in metrics:
+        self._gauges: dict[str, Gauge] = {}
+        for each in (each for metric in metrics for each in metric.exported):
             if each.kind is Kind.COUNTER:
                 self._counters[each.name] = Counter(each.name, each.help, each.labels, registry=registry)
             elif each.kind is Kind.HISTOGRAM:
                 self._histograms[each.name] = Histogram(
                     each.name, each.help, each.labels, buckets=each.buckets, registry=registry
                 )
+            else:
+                self._gauges[each.name] = Gauge(each.name, each.help, each.labels, registry=registry)
 
     def count(self, metric: Metric, *labels: str) -> None:
-        """Count one more."""
+        """Increment a counter."""
         counter = self._counters[metric.name]
         (counter.labels(*labels) if labels else counter).inc()
+        if metric.alias is not None:
+            self.count(metric.alias, *labels)
 
     def observe(self, metric: Metric, value: float, *labels: str) -> None:
-        """Note one observation of a histogram."""
+        """Record one observation of a histogram."""
         histogram = self._histograms[metric.name]
         (histogram.labels(*labels) if labels else histogram).observe(value)
+        if metric.alias is not None:
+            self.observe(metric.alias, value, *labels)
+
+    def set(self, metric: Metric, value: float, *labels: str) -> None:
+        """Set a gauge."""
+        gauge = self._gauges[metric.name]
+        (gauge.labels(*labels) if labels else gauge).set(value)
+        if metric.alias is not None:
+            self.set(metric.alias, value, *labels)
 
 
 def metrics_page(registry: CollectorRegistry) -> WSGIApplication:
-    """Return what answers every request with the metrics, in the format that it asks for.
+    """Return a WSGI application that serves the metrics in the requested format.
 
-    Where :data:`SHARED` is set, these are the sums over all processes that share the folder.
+    If :data:`SHARED` is set, the values are the sums over all processes that share the folder.
 
     Raises:
         ValueError: The folder does not exist.

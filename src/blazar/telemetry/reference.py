@@ -11,29 +11,30 @@ from blazar.ports.meter import Kind, Metric
 _HEAD = """\
 # Metrics
 
-All metrics of the service, in the order in which `/metrics` shows them. How to have them shown, and what to
-look at, is in [Monitoring](../operators/monitor.md). `python -m blazar.telemetry.reference` writes this page.
+All metrics of the service, in the order in which `/metrics` shows them. [Monitoring](../operators/monitor.md)
+explains how to enable and use them. This page is the output of `python -m blazar.telemetry.reference`.
 
-No label has an id for its value: there are names of methods, operations, statuses, types and error codes.
-Counters and histograms begin at 0 when a process starts; one whose labels nobody has met yet is not shown.
-Beside them stand `process_cpu_seconds_total`, `process_resident_memory_bytes` and their like.
+No label value is an id: the values are names of methods, operations, statuses, types and error codes.
+Counters and histograms start at 0 when a process starts; a time series appears with its first event.
+The standard process metrics, such as `process_cpu_seconds_total` and `process_resident_memory_bytes`, are
+exported as well.
 """
 _CHAPTERS = (
     (
-        "Of the API",
-        "Served by `blazar-api` where `[metrics] in_api` is set, and by `blazar-standalone`.",
+        "Metrics of the API",
+        "Served by `blazar-api` if `[metrics] in_api` is set, and by `blazar-standalone`.",
         metrics.OF_API,
     ),
     (
-        "Of a manager",
-        "Served by `blazar-manager` where `[metrics] listen_port` is set, and by `blazar-standalone`. Each "
-        "manager counts what it did itself: add them up.",
+        "Metrics of a manager",
+        "Served by `blazar-manager` if `[metrics] listen_port` is set, and by `blazar-standalone`. Each "
+        "manager counts its own work: add the values up.",
         metrics.OF_MANAGER,
     ),
     (
-        "Of the database",
-        "Served by managers, too, and the same at each: take the largest. They are read in five statements, "
-        "and not again within `[metrics] keep_seconds`.",
+        "Metrics of the database",
+        "Also served by managers, each with the same values: use the maximum. They are read in five "
+        "statements, and not again within `[metrics] keep_seconds`.",
         metrics.FROM_DATABASE,
     ),
 )
@@ -47,7 +48,7 @@ def page() -> str:
 def _chapter(title: str, text: str, found: Iterable[Metric]) -> Iterator[str]:
     yield f"## {title}\n"
     yield f"{text}\n"
-    yield "| metric | type | labels | what it is |"
+    yield "| metric | type | labels | description |"
     yield "|---|---|---|---|"
     for each in found:
         labels = ", ".join(f"`{label}`" for label in each.labels) or "none"
@@ -56,9 +57,14 @@ def _chapter(title: str, text: str, found: Iterable[Metric]) -> Iterator[str]:
 
 
 def _text(metric: Metric) -> str:
-    if metric.kind is not Kind.HISTOGRAM:
-        return metric.help
-    return f"{metric.help} Seconds, in buckets from {metric.buckets[0]:g} to {metric.buckets[-1]:g}."
+    text = metric.help
+    if metric.kind is Kind.HISTOGRAM:
+        text += f" Seconds, in buckets from {metric.buckets[0]:g} to {metric.buckets[-1]:g}."
+    if metric.alias is not None:
+        text += f" Until the next release also exported under its former name `{metric.alias.name}`"
+        former = ", ".join(f"`{label}`" for label in metric.alias.labels)
+        text += f", with the labels {former}." if metric.alias.labels != metric.labels else "."
+    return text
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A small HTTP server beside a process's work."""
+"""A small HTTP server that runs next to the work of a process."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _logger = logging.getLogger(__name__)
 
 class _Server(ThreadingMixIn, WSGIServer):
     daemon_threads = True
-    # Who waits for an answer when the process ends does not hold it up.
+    # Clients that wait for an answer do not delay the end of the process.
     block_on_close = False
 
     def server_bind(self) -> None:
-        # Not by the base class, which asks the name service for this machine's name, and may wait for it.
+        # Unlike the base class, this does not look up the host name, because the name service may be slow.
         if hasattr(socket, "SO_REUSEADDR"):
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         self.socket.bind(self.server_address)
@@ -36,28 +36,28 @@ class _ServerOnIPv6(_Server):
 
 class _Handler(WSGIRequestHandler):
     timeout = 10.0
-    """Seconds; a client that is slower than that is let go."""
+    """In seconds; a slower client is disconnected."""
 
     def address_string(self) -> str:
         return str(self.client_address[0])
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - the base class calls it so
-        _logger.debug("Page asked for: client=%s request=%s", self.client_address[0], format % args)
+        _logger.debug("Page requested: client=%s request=%s", self.client_address[0], format % args)
 
 
 class PagesServer:
-    """Serves pages from threads of its own."""
+    """Serves pages in its own threads."""
 
     def __init__(self, pages: WSGIApplication, host: str, port: int) -> None:
-        """Listen, and answer from :meth:`start` on.
+        """Open the port; requests are answered after :meth:`start`.
 
         Args:
-            pages: What is served.
+            pages: The application to serve.
             host: Address to listen on.
-            port: Port to listen on; 0 for any free one.
+            port: Port to listen on; 0 for any free port.
 
         Raises:
-            OSError: The address cannot be had.
+            OSError: The address is not available.
         """
         kind = _ServerOnIPv6 if ":" in host else _Server
         self._server = kind((host, port), _Handler)
@@ -66,11 +66,11 @@ class PagesServer:
         self._thread = threading.Thread(target=self._server.serve_forever, name="pages", daemon=True)
 
     def start(self) -> None:
-        """Begin to answer."""
+        """Start answering requests."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         if self._thread.is_alive():
             self._server.shutdown()
         self._server.server_close()
