@@ -1,6 +1,6 @@
-"""The service's own options, by group; those of the OpenStack driver are beside it.
+"""Options of the service, by group; ``cloud/openstack/options.py`` has those of the OpenStack driver.
 
-Names, groups and defaults are those of the existing service where it has the option (behaviour 9.1).
+If the existing service has an option, its name, group and default are the same here.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ DEFAULT_OPTIONS: list[cfg.Opt] = [
         "auth_strategy",
         default="keystone",
         choices=["keystone", "http_basic", "noauth"],
-        help="How callers are known: by Keystone's tokens, by name and password, or not at all.",
+        help="Authentication of callers: by Keystone token, by name and password, or none.",
     ),
     cfg.StrOpt(
         "http_basic_auth_user_file",
         default="/etc/blazar/htpasswd",
-        help="File of users for http_basic: lines of name:bcrypt hash[:roles].",
+        help="File of users for http_basic, with lines of name:bcrypt hash[:roles].",
     ),
     cfg.IntOpt(
         "cleaning_time",
         default=0,
         min=0,
-        help="Minutes kept free between two uses of one resource; 0 for none.",
+        help="Idle minutes between two leases of the same resource; 0 for none.",
     ),
 ]
 
@@ -79,15 +79,15 @@ API_OPTIONS: list[cfg.Opt] = [
         "connections",
         default=2000,
         min=16,
-        help="Connections that the API's built-in server has open at the same time; others wait to be "
-        "accepted. The process's limit of open files is raised for them as far as it can be.",
+        help="Connections that the API's built-in server keeps open at the same time; others wait to be "
+        "accepted. The server raises the process's limit of open files as far as the system allows.",
     ),
     cfg.IntOpt(
         "request_seconds",
         default=60,
         min=1,
-        help="Seconds from the first byte of a request to its last, after which the API's built-in server "
-        "closes the connection; it also closes one on which nothing has happened for so long.",
+        help="Seconds that a client may take to send a request, from the first byte to the last, before the "
+        "API's built-in server closes the connection. It also closes connections that are idle for so long.",
     ),
 ]
 
@@ -104,15 +104,15 @@ MANAGER_OPTIONS: list[cfg.Opt] = [
     ),
     cfg.StrOpt(
         "cloud",
-        help="Cloud driver of blazar-manager, by entry point name (group blazar.cloud.drivers). "
-        "There is no default, so that no production manager plays with a simulated cloud.",
+        help="Cloud driver of blazar-manager, by entry point name (group blazar.cloud.drivers). Required, so "
+        "that no production manager runs on the simulated cloud by mistake.",
     ),
-    cfg.StrOpt("rpc_topic", default="blazar.manager", help="Topic that all managers serve."),
+    cfg.StrOpt("rpc_topic", default="blazar.manager", help="RPC topic that all managers serve."),
     cfg.IntOpt(
         "minutes_before_end_lease",
         default=60,
         min=0,
-        help="Minutes from the before_end_lease event to the end of a lease; 0 for no such event.",
+        help="Minutes from the before_end_lease event to the end of a lease; 0 for no event.",
     ),
     cfg.IntOpt(
         "seconds_to_prepare",
@@ -133,8 +133,8 @@ MANAGER_OPTIONS: list[cfg.Opt] = [
         "delete_wait_seconds",
         default=30,
         min=0,
-        help="Seconds that a DELETE waits for the teardown before it answers; 0 for not at all. "
-        "Must be less than rpc_response_timeout.",
+        help="Seconds that a DELETE waits for the teardown before it answers; 0 for no wait. Must be less "
+        "than rpc_response_timeout.",
     ),
     cfg.IntOpt(
         "update_wait_seconds",
@@ -148,8 +148,8 @@ MANAGER_OPTIONS: list[cfg.Opt] = [
         "cloud_calls_side_by_side",
         default=8,
         min=1,
-        help="Calls to the cloud that one manager makes at the same time for the hosts of reservations with "
-        "several; 1 for one after the other.",
+        help="Cloud calls that one manager makes at the same time for reservations with several hosts; 1 for "
+        "sequential calls.",
     ),
     cfg.IntOpt(
         "claim_seconds",
@@ -178,7 +178,7 @@ MANAGER_OPTIONS: list[cfg.Opt] = [
         "poll_interval_seconds",
         default=2,
         min=0.1,
-        help="Seconds between looks for due work, as a safety net beside timers and wake-ups.",
+        help="Seconds between polls for due work, in addition to timers and wake-up messages.",
     ),
     cfg.IntOpt(
         "longest_retry_seconds",
@@ -198,7 +198,7 @@ MANAGER_OPTIONS: list[cfg.Opt] = [
         "sweep_interval_minutes",
         default=10,
         min=0,
-        help="Minutes between sweeps for what belongs to no living reservation; 0 for no sweeps.",
+        help="Minutes between sweeps for leftovers that belong to no current reservation; 0 for no sweeps.",
     ),
     cfg.IntOpt(
         "discovery_interval_minutes",
@@ -218,7 +218,9 @@ MANAGER_OPTIONS: list[cfg.Opt] = [
 ]
 
 HOST_OPTIONS: list[cfg.Opt] = [
-    cfg.StrOpt("blazar_az_prefix", default="blazar_", help="Prefix of the zones of reserved hosts."),
+    cfg.StrOpt(
+        "blazar_az_prefix", default="blazar_", help="Prefix of the availability zones of reserved hosts."
+    ),
     cfg.StrOpt(
         "before_end",
         default="",
@@ -250,28 +252,29 @@ HOST_OPTIONS: list[cfg.Opt] = [
         "preemption_notice_seconds",
         default=0,
         min=0,
-        help="Seconds that preemptible servers on a host are told in advance, by their metadata "
-        "blazar:preempted_at, that a reservation begins and they will be deleted; 0 for not at all.",
+        help="Seconds of notice that preemptible servers on a host get, in their metadata "
+        "blazar:preempted_at, before a reservation starts and they are deleted; 0 for no notice.",
     ),
     cfg.IntOpt(
         "refresh_interval_minutes",
         default=60,
         min=0,
-        help="Minutes between two times that sizes, zones, inventories and traits of registered hosts are "
-        "read from Nova and Placement again; 0 for never. blazar-manage host refresh does it at once.",
+        help="Minutes between two refreshes of the sizes, zones, inventories and traits of registered hosts "
+        "from Nova and Placement; 0 for never. blazar-manage host refresh does it immediately.",
     ),
     cfg.IntOpt(
         "healing_interval",
         default=60,
         min=0,
-        help="Minutes. Leases that start within this time get other hosts as soon as theirs fail, later ones "
-        "when it has come so far; and so often other hosts are sought again for those for which there were "
-        "none. 0: all at once, and again only when a host comes back.",
+        help="Minutes. If a host fails, leases that start within this time get another host immediately, "
+        "later leases when their start is that close. If no host is free, the search is repeated at this "
+        "interval. 0 for searching for all leases immediately, and again only when a host recovers.",
     ),
     cfg.BoolOpt(
         "randomize_host_selection",
         default=False,
-        help="Choose at random among hosts that fit, instead of small ones first.",
+        help="Choose at random among the hosts that fit, those with scarce properties last, instead of the "
+        "smallest first.",
     ),
 ]
 
@@ -279,34 +282,34 @@ MONITOR_OPTIONS: list[cfg.Opt] = [
     cfg.BoolOpt(
         "enable_polling_monitor",
         default=False,
-        help="Ask Nova again and again which registered hosts have failed or are disabled. This alone "
-        "notices compute services that fall silent, and hosts that Nova does not list any more. Where "
-        "neither this nor the notification monitor is enabled, all hosts are taken for sound.",
+        help="Poll Nova for registered hosts that have failed or are disabled. Only polling detects compute "
+        "services that stop reporting and hosts that Nova no longer lists. If neither this nor the "
+        "notification monitor is enabled, all hosts are treated as healthy.",
     ),
     cfg.IntOpt(
         "polling_interval",
         default=60,
         min=1,
-        help="Seconds between two times that Nova is asked. A host that Nova does not list for so long has "
-        "failed; until then it is only left out of new leases.",
+        help="Seconds between two polls of Nova. A host that Nova does not list for this time has failed; "
+        "until then it is only excluded from new leases.",
     ),
     cfg.BoolOpt(
         "enable_notification_monitor",
         default=False,
-        help="Ask Nova within seconds after it notified that a compute service was disabled, enabled, or "
-        "declared down or up. Needs [notifications] notification_format = versioned or both, and "
+        help="Poll Nova within seconds after it sends a notification that a compute service was disabled, "
+        "enabled, or declared down or up. Needs [notifications] notification_format = versioned or both, and "
         "[oslo_messaging_notifications] driver = messagingv2, in nova.conf of nova-api and nova-compute.",
     ),
     cfg.ListOpt(
         "notification_topics",
         default=["notifications", "versioned_notifications"],
-        help="Topics on which Nova notifies, as its [oslo_messaging_notifications] topics and "
-        "[notifications] versioned_notifications_topics have them.",
+        help="Topics of Nova's notifications, as in its options [oslo_messaging_notifications] topics and "
+        "[notifications] versioned_notifications_topics.",
     ),
     cfg.StrOpt(
         "notification_exchange",
         default="nova",
-        help="Exchange to which Nova notifies, as its [DEFAULT] control_exchange has it.",
+        help="Exchange of Nova's notifications, as in its option [DEFAULT] control_exchange.",
     ),
     cfg.StrOpt(
         "notification_pool",
@@ -339,8 +342,8 @@ FLOATINGIP_OPTIONS: list[cfg.Opt] = [
         "check_interval_minutes",
         default=10,
         min=0,
-        help="Minutes between two times that registered floating IPs are compared with Neutron: whether one "
-        "lies in an allocation pool by now, or is somebody's; 0 for never.",
+        help="Minutes between two checks of registered floating IPs against Neutron, for addresses that an "
+        "allocation pool includes or that another project uses; 0 for never.",
     ),
 ]
 
@@ -348,16 +351,16 @@ QUOTA_OPTIONS: list[cfg.Opt] = [
     cfg.BoolOpt(
         "enabled",
         default=False,
-        help="Refuse leases that exceed the limits which Keystone has for the project (unified limits of "
-        "this service: leases, reserved_hosts and so on). The group [oslo_limit] says how they are read; "
-        "by default with the account of [keystone]. What has no registered limit is not limited.",
+        help="Refuse leases that exceed the project's limits in Keystone (unified limits of this service: "
+        "leases, reserved_hosts and so on). [oslo_limit] configures how they are read, by default with the "
+        "account of [keystone]. An amount without a registered limit is unlimited.",
     ),
     cfg.IntOpt(
         "limits_lifetime",
         default=60,
         min=0,
-        help="Seconds for which limits that were read are taken to be what they are; 0 to read them for "
-        "every request. Before a request is refused they are read anew.",
+        help="Seconds for which limits are cached; 0 for reading them at every request. They are always read "
+        "again before a request is refused.",
     ),
 ]
 
@@ -380,11 +383,11 @@ NOVA_OPTIONS: list[cfg.Opt] = [
         deprecated_group="DEFAULT",
         help="Prefix of the names of snapshots.",
     ),
-    cfg.BoolOpt("az_aware", default=True, help="Record in which availability zone a host is."),
+    cfg.BoolOpt("az_aware", default=True, help="Record the availability zone of each host."),
 ]
 
 NOTIFICATION_OPTIONS: list[cfg.Opt] = [
-    cfg.StrOpt("publisher_id", default="blazar.lease", help="Publisher of notifications."),
+    cfg.StrOpt("publisher_id", default="blazar.lease", help="Publisher id of notifications."),
 ]
 
 METRICS_OPTIONS: list[cfg.Opt] = [
@@ -396,20 +399,20 @@ METRICS_OPTIONS: list[cfg.Opt] = [
     cfg.PortOpt(
         "listen_port",
         min=1,
-        help="Port of that; not set, as by default, for none. Managers on one machine need different ones: "
-        "set it for each by the environment variable OS_METRICS__LISTEN_PORT.",
+        help="Port of /metrics and /healthcheck of a manager; they are not served if it is not set. Managers "
+        "on one machine need different ports: set the environment variable OS_METRICS__LISTEN_PORT of each.",
     ),
     cfg.BoolOpt(
         "in_api",
         default=False,
-        help="Serve /metrics beside the API, too, without any authentication. The embedded service does so "
-        "by default.",
+        help="Also serve /metrics at the address of the API, without any authentication. The embedded "
+        "service does so by default.",
     ),
     cfg.FloatOpt(
         "keep_seconds",
         default=10,
         min=0,
-        help="Seconds for which numbers that were read from the database are shown again; 0 for not at all.",
+        help="Seconds for which figures from the database are cached; 0 for no caching.",
     ),
 ]
 
@@ -423,23 +426,32 @@ STANDALONE_OPTIONS: list[cfg.Opt] = [
         "clock_speed",
         default=1,
         min=0.001,
-        help="How many times as fast as the real one the embedded service's clock runs.",
+        help="Speed of the embedded service's clock, as a multiple of real time.",
     ),
     cfg.StrOpt(
         "clock_epoch",
-        help="Instant (ISO 8601, with offset) since which the fast clock runs; the start by default.",
+        help="Instant (ISO 8601, with offset) at which the fast clock started; the start of the service by "
+        "default.",
     ),
 ]
 
 SIMULATED_OPTIONS: list[cfg.Opt] = [
     cfg.StrOpt(
         "state_file",
-        help="Where the simulated cloud is kept; the embedded service has it in its state folder.",
+        help="File of the simulated cloud; the embedded service keeps it in its state folder.",
     ),
-    cfg.IntOpt("hosts", default=8, min=0, help="Hosts that a new simulated cloud begins with."),
-    cfg.FloatOpt("call_seconds", default=0, min=0, help="Seconds that a call takes."),
-    cfg.FloatOpt("server_deletion_seconds", default=0, min=0, help="Seconds that a server takes to go."),
-    cfg.StrOpt("fault_script", help="JSON file with what is to go wrong."),
+    cfg.IntOpt("hosts", default=8, min=0, help="Number of hosts of a new simulated cloud."),
+    cfg.FloatOpt("call_seconds", default=0, min=0, help="Duration of a call in seconds."),
+    cfg.FloatOpt(
+        "server_deletion_seconds", default=0, min=0, help="Duration of a server's deletion in seconds."
+    ),
+    cfg.BoolOpt(
+        "read_only",
+        default=False,
+        help="Refuse all changes, for programs that read the cloud of a running embedded service. "
+        "blazar-manage sets it.",
+    ),
+    cfg.StrOpt("fault_script", help="JSON file with faults to inject."),
 ]
 
 GROUPS: dict[str | None, list[cfg.Opt]] = {

@@ -1,6 +1,6 @@
-"""Configuration as the code below the wiring sees it: frozen values, with their units.
+"""Settings of the code below the wiring: frozen values with units.
 
-``blazar.config`` reads them from ``blazar.conf``; tests make them directly.
+``blazar.config`` reads them from ``blazar.conf``; tests create them directly.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ class RequestLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaseSettings:
-    """Rules for leases, whatever they reserve."""
+    """Rules for leases of all resource types."""
 
     cleaning_time: timedelta = timedelta(0)
-    """Idle time owed between two uses of one resource; zero for none."""
+    """Idle time between two leases of the same resource; zero for none."""
     before_end_lead: timedelta = timedelta(minutes=60)
     """Time from a lease's ``before_end_lease`` event to its end; zero for no event."""
     before_end_wait: timedelta = timedelta(minutes=10)
@@ -75,47 +75,47 @@ class FlavorSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HealingSettings:
-    """What is done about resources that fail."""
+    """Rules for replacing resources that fail."""
 
     interval: timedelta = timedelta(minutes=60)
-    """Leases that start within this time get other resources at once, later ones when it has come so far;
-    and so often something is sought again for those for which there was nothing. Zero: all at once, and
-    again only when a resource comes back."""
+    """Leases that start within this time get other resources immediately, later leases when their start is
+    that close. If none are free, the search is repeated at this interval. Zero: search for all leases
+    immediately, and again only when a resource recovers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MonitorSettings:
-    """How it is found out that hosts fail, and come back."""
+    """Detection of hosts that fail and recover."""
 
     is_polling: bool = False
-    """Whether Nova is asked again and again."""
+    """Whether Nova is polled."""
     is_listening: bool = False
-    """Whether Nova is asked when it notifies that a compute service has changed."""
+    """Whether Nova is polled after it sends a notification about a compute service."""
     polling_interval: timedelta = timedelta(seconds=60)
-    """Between two times that Nova is asked; and how long it may leave out a host before that has failed."""
+    """Time between two polls of Nova. A host that Nova omits for this long has failed."""
 
     @property
     def is_enabled(self) -> bool:
-        """Return whether hosts are watched at all; if not, they are taken for sound."""
+        """Return whether hosts are monitored; otherwise they are treated as healthy."""
         return self.is_polling or self.is_listening
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotificationSource:
-    """Where a cloud's services send their notifications."""
+    """Broker address of the notifications of a cloud's services."""
 
     topics: tuple[str, ...]
     exchange: str
     pool: str
-    """Name of the queue in which they are collected for all managers together."""
+    """Name of the queue that all managers consume."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReconcilerSettings:
-    """How the reconciler works."""
+    """Timing and size of the reconciler."""
 
     workers: int = 8
-    """Leases worked on at the same time in one manager."""
+    """Leases that one manager reconciles at the same time."""
     claim_duration: timedelta = timedelta(seconds=10)
     """Time after which any manager may take over a claim that was not renewed."""
     step_limit: timedelta = timedelta(seconds=300)
@@ -123,13 +123,13 @@ class ReconcilerSettings:
     clock_limit: timedelta = timedelta(seconds=2)
     """Difference from the database's clock above which a manager stops acting; zero for no limit."""
     poll_interval: timedelta = timedelta(seconds=2)
-    """The safety net beside timers and wake-ups."""
+    """Time between two polls for due work, in addition to timers and wake-up messages."""
     first_backoff: timedelta = timedelta(seconds=1)
     longest_backoff: timedelta = timedelta(seconds=60)
     sweep_interval: timedelta = timedelta(minutes=10)
-    """Between two sweeps for what belongs to no living reservation; zero for no sweeps."""
+    """Time between two sweeps for leftovers of no current reservation; zero for no sweeps."""
     refresh_interval: timedelta = timedelta(minutes=60)
-    """Between two times that hosts are read from Nova and Placement again; zero for never."""
+    """Time between two refreshes of hosts from Nova and Placement; zero for never."""
     floatingip_check_interval: timedelta = timedelta(minutes=10)
     """Time between two checks of registered floating IPs against Neutron; zero for never."""
     discovery_interval: timedelta = timedelta(minutes=5)
@@ -141,13 +141,13 @@ class ReconcilerSettings:
     """Age at which an undelivered message is marked as failed; zero for never."""
 
     def backoff(self, attempts: int) -> timedelta:
-        """Return how long to wait after so many failures in a row: twice as long each time, within bounds."""
+        """Return the delay after a number of consecutive failures; it doubles each time, within bounds."""
         return min(self.longest_backoff, self.first_backoff * (1 << min(attempts, 16)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiSettings:
-    """How the API answers."""
+    """Rules of the API."""
 
     auth_strategy: str = "keystone"
     """``keystone``, ``http_basic`` or ``noauth``."""
@@ -156,7 +156,7 @@ class ApiSettings:
     shortage_status: int = 400
     """Status at API version 1.0 of a request for more than is available: 400, 409 or 500."""
     max_body_bytes: int = 114_688
-    """Longer request bodies are refused with 413."""
+    """Longest request body in bytes; longer ones are refused with 413."""
     resource_types: frozenset[str] = frozenset({"physical:host", "virtual:floatingip"})
     """Resource types whose collections are served: ``/os-hosts`` for ``physical:host`` and so on."""
     trusted_hosts: frozenset[str] = frozenset()
@@ -165,20 +165,20 @@ class ApiSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricsSettings:
-    """Where metrics, and the health of managers, are shown."""
+    """Addresses at which metrics and the health of managers are served."""
 
     listen_host: str = "127.0.0.1"
     listen_port: int | None = None
-    """Where a manager serves both; None for nowhere."""
+    """Port at which a manager serves both; None if it does not."""
     is_in_api: bool = False
-    """Whether the API shows its metrics."""
+    """Whether the API serves its metrics."""
     kept_for_seconds: float = 10
-    """How long numbers that were read from the database are shown again; 0 for not at all."""
+    """Seconds for which figures from the database are cached; 0 for no caching."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """Everything."""
+    """All settings of the code below the wiring."""
 
     leases: LeaseSettings = field(default_factory=LeaseSettings)
     hosts: HostSettings = field(default_factory=HostSettings)

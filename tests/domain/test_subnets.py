@@ -1,4 +1,4 @@
-"""Which addresses of a network can be reserved."""
+"""Addresses of a network that can be reserved."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_subnet_needs_neither_a_gateway_nor_pools() -> None:
 
 @pytest.mark.parametrize("first_is_home", [True, False])
 def test_the_pools_and_gateways_of_all_subnets_are_in_the_way(first_is_home: bool) -> None:
-    """A subnet's pool lies within it, but its gateway need not."""
+    """The allocation pool of a subnet lies within it, but its gateway does not have to."""
     other = subnet("198.51.100.0/24", subnet_id="other", gateway="203.0.113.7", pools=())
     subnets = (subnet(), other) if first_is_home else (other, subnet())
 
@@ -68,7 +68,7 @@ def test_the_pools_and_gateways_of_all_subnets_are_in_the_way(first_is_home: boo
     assert "pool of subnet home" in str(obstacle("203.0.113.10", *subnets))
 
 
-def test_several_pools_are_all_looked_at() -> None:
+def test_several_pools_are_all_checked() -> None:
     pools = (("203.0.113.2", "203.0.113.3"), ("203.0.113.200", "203.0.113.200"))
 
     assert obstacle("203.0.113.200", subnet(pools=pools)) is not None
@@ -97,7 +97,7 @@ addresses = st.integers(0, 63).map(lambda number: IPv4Address(f"192.0.2.{number}
 
 @st.composite
 def networks(draw: st.DrawFn) -> tuple[Subnet, ...]:
-    """Return disjoint subnets of 16 addresses, with pools anywhere inside of them."""
+    """Return disjoint subnets of 16 addresses, with pools anywhere in them."""
     found = []
     for number in draw(st.sets(st.integers(0, 3), max_size=3)):
         cidr = IPv4Network(f"192.0.2.{16 * number}/28")

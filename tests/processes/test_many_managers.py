@@ -1,6 +1,6 @@
 """Two managers and the API as processes, on MariaDB and RabbitMQ.
 
-The simulated cloud lives in one process, so leases without reservations are what two managers can share.
+The simulated cloud exists in one process only, so two managers can share only leases without reservations.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def test_weakness_22_what_a_killed_manager_was_at_is_done_by_the_other(
         )
         options = ["--config-file", str(path)]
         doomed, other = (ended_afterwards(Program("blazar.cmd.manager", *options)) for _ in range(2))
-        # What is asked before there is a queue is lost, and waited for all the same.
+        # Requests sent before the queue exists are lost, but the API still waits for their responses.
         assert wait_until(lambda: all(each.has_logged("has started") for each in (doomed, other)))
         api = ended_afterwards(Program("blazar.cmd.api", *options))
         url = f"http://127.0.0.1:{port}/v1"

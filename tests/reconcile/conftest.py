@@ -16,7 +16,7 @@ EngineOf = Callable[[str], sa.Engine]
 
 @pytest.fixture(scope="session")
 def engine_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EngineOf]:
-    """Return the database of a kind; each is made when it is first asked for."""
+    """Return a function that returns the database of a kind; each is created on first use."""
     with ExitStack() as stack:
 
         @functools.cache
@@ -28,7 +28,7 @@ def engine_of(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EngineOf]:
 
 @pytest.fixture
 def unexpected_errors() -> Iterator[list[str]]:
-    """Return what was logged so far; whatever a test does not take away fails it."""
+    """Return the unexpected errors logged so far; the test fails unless it removes them."""
     handler = UnexpectedErrors()
     logger = logging.getLogger("blazar")
     logger.addHandler(handler)
@@ -39,7 +39,7 @@ def unexpected_errors() -> Iterator[list[str]]:
 
 @pytest.fixture
 def lab_on(engine_of: EngineOf, unexpected_errors: list[str]) -> LabOn:
-    """Return a new lab on a kind of database."""
+    """Return a function that returns a new lab on a kind of database."""
     return lambda kind: Lab(engine_of(kind))
 
 

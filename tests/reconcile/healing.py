@@ -1,4 +1,4 @@
-"""Hosts that fail and come back in a lab, and what must be so of leases then."""
+"""Hosts that fail and recover in a lab, and the expected effect on leases."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from reconcile.floatingips import is_of_floatingips, served
 from blazar.booking.health import record_health
 from blazar.cloud.simulated.faults import SimulatedCrash
 from blazar.domain.errors import ConcurrentUpdate, Unavailable
-from blazar.domain.health import SOUND, Diagnosis, Health
+from blazar.domain.health import HEALTHY, Diagnosis, Health
 from blazar.domain.lease import LeaseStatus, ReservationStatus, ResourceId
 
 if TYPE_CHECKING:
@@ -24,19 +24,19 @@ _OVER = (LeaseStatus.TERMINATING, LeaseStatus.TERMINATED, LeaseStatus.DELETING)
 
 
 def fail(lab: Scene, *host_names: str) -> None:
-    """Have it found out that hosts have failed."""
+    """Record that hosts have failed."""
     for each in host_names:
         diagnose(lab, each, FAILED)
 
 
 def recover(lab: Scene, *host_names: str) -> None:
-    """Have it found out that hosts are sound again."""
+    """Record that hosts are healthy again."""
     for each in host_names:
-        diagnose(lab, each, SOUND)
+        diagnose(lab, each, HEALTHY)
 
 
 def diagnose(lab: Scene, host_name: str, after: Diagnosis) -> None:
-    """Have something found out about a host, as whoever looks at hosts does: until it is written down."""
+    """Record a host's health as the host monitor does, with up to five attempts."""
     host_id = next(ResourceId(row.id) for row in lab.world().hosts if row.service_name == host_name)
     for _ in range(5):
         before = _diagnoses(lab)[host_id]
@@ -48,7 +48,7 @@ def diagnose(lab: Scene, host_name: str, after: Diagnosis) -> None:
             lab.kill()
         except (Unavailable, ConcurrentUpdate):
             continue
-    raise AssertionError("it cannot be written down")
+    raise AssertionError("the health could not be stored")
 
 
 def flags(lab: Scene, lease_id: str) -> Mapping[str, bool]:
@@ -62,7 +62,7 @@ def flags(lab: Scene, lease_id: str) -> Mapping[str, bool]:
 
 
 def promised_hosts(lab: Scene, lease_id: str, position: int = 0) -> frozenset[str]:
-    """Return the hosts that one of a lease's reservations holds in the books."""
+    """Return the names of the hosts that are allocated to one of a lease's reservations."""
     world = lab.world()
     names = {row.id: row.service_name for row in world.hosts}
     reservation_id = lab.lease(lease_id).reservations[position].id
@@ -74,18 +74,18 @@ def promised_hosts(lab: Scene, lease_id: str, position: int = 0) -> frozenset[st
 
 
 def failed_resources(world: World) -> frozenset[str]:
-    """Return the ids of the resources that have failed."""
+    """Return the IDs of the resources that have failed."""
     return frozenset(row.id for row in world.resources if row.health == Health.FAILED.value)
 
 
 def check_healing(lab: Scene, world: World) -> None:
-    """Flags say what is so, and a lease that begins soon holds what has failed only if it says so."""
+    """Check that flags are right: a lease that starts soon holds failed resources only if it is flagged."""
     failed = failed_resources(world)
     held = {(row.reservation_id, row.resource_id) for row in world.allocations if row.released_at is None}
     horizon = lab.clock.now() + lab.conditions.settings.healing.interval
     for lease in world.leases:
         for each in lease.reservations:
-            # A floating IP that exists serves its lessee, whatever is said of the address.
+            # An existing floating IP still serves its lessee, whatever the address's health.
             still_served = served(lab, world, each) if is_of_floatingips(each) else frozenset()
             misses = any((each.id, key) in held for key in failed - still_served)
             if lease.status in _OVER or each.status not in _LIVING:

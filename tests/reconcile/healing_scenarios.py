@@ -1,4 +1,4 @@
-"""Lives of leases whose hosts fail; see :mod:`engine.scenarios`."""
+"""Life cycles of leases whose hosts fail; see :mod:`reconcile.scenarios`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A whole service on a clock that stands still: managers that can be killed, a cloud, a database."""
+"""A whole service on a manual clock: managers that can be killed, a cloud and a database."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ __all__ = ["FREEPOOL", "LESSEE", "Lab", "LabOn", "NothingToStrike"]
 
 
 class Lab(Scene):
-    """A service with registered hosts; :meth:`reset` begins another one on the same database."""
+    """A service with registered hosts; :meth:`reset` starts another one on the same database."""
 
     def __init__(self, engine: sa.Engine) -> None:
         super().__init__(engine)
         self.reset(Conditions())
 
     def reset(self, conditions: Conditions) -> None:
-        """Begin anew: a new cloud, registered hosts, no leases."""
+        """Start again with a new cloud, registered hosts and no leases."""
         self.conditions = conditions
         faults = WatchedFaults(lambda: invariants.check_hosts_are_somewhere(self))
         self.begin(faults, server_deletion_time=conditions.server_deletion_time)
@@ -57,7 +57,7 @@ class Lab(Scene):
         self.violations.clear()
 
     def _restore_hosts(self) -> bool:
-        """Return whether the database knows these hosts already; then only the rest is emptied."""
+        """Return whether the database already has these hosts; if so, empty the rest and restore them."""
         with self.engine.begin() as connection:
             known = sorted(connection.scalars(sa.select(tables.hosts.c.service_name)))
             if known != sorted(self.host_names):
@@ -73,15 +73,15 @@ class Lab(Scene):
                 compute.add_host(freepool.id, name)
         return True
 
-    # What a lessee does. Requests whose answer got lost are made again, as clients do.
+    # Actions of a lessee. Like clients, they repeat requests whose answers were lost.
 
     def create(self, name: str, start: float | str, end: float, *asked: Asked, **keys: object) -> LeaseId:
-        """Create a lease, by default for one host, and return its id.
+        """Create a lease, by default for one host, and return its ID.
 
         Args:
-            name: To be used once.
-            start: In hours since the beginning, or ``now``.
-            end: In hours since the beginning.
+            name: A unique name.
+            start: Hours since the beginning, or ``now``.
+            end: Hours since the beginning.
             *asked: (min, max) of each reservation, or all its keys; None for no reservation at all.
             **keys: Further keys of every reservation.
         """
@@ -89,12 +89,12 @@ class Lab(Scene):
         return self.request_lease(name, body)
 
     def resize(self, lease_id: str, minimum: int, maximum: int) -> None:
-        """Ask for another number of hosts for a lease's only reservation."""
+        """Change the number of hosts of a lease's only reservation."""
         reservation = self.lease(lease_id).reservations[0]
         self.update(lease_id, reservations=[{"id": reservation.id, "min": minimum, "max": maximum}])
 
     def boot_preemptible(self, host_name: str) -> Server:
-        """Boot somebody's preemptible server on a host."""
+        """Boot a preemptible server of another project on a host."""
         with self.faults.exempt():
             if self.cloud.compute.find_flavor(PREEMPTIBLE.id) is None:
                 self.cloud.compute.create_flavor(PREEMPTIBLE)
@@ -103,27 +103,27 @@ class Lab(Scene):
     def boot(
         self, host_name: str, *, project_id: str = "project", reservation_id: str | None = None
     ) -> Server:
-        """Boot a server: on a host by force, or with a reservation's hint."""
+        """Boot a server, on the given host or with the reservation's hint."""
         forced = None if reservation_id else host_name
         return self.cloud.boot_server(
             f"server-on-{host_name}", project_id, service_host=forced, reservation_id=reservation_id
         )
 
     def remove_server(self, server: Server) -> None:
-        """Delete a server as its owner does."""
+        """Delete a server as its owner would."""
         with self.faults.exempt():
             self.cloud.compute.delete_server(server.id)
 
     # Time.
 
     def at(self, hours: float) -> None:
-        """Let time pass; then everything must be as the leases' windows have it."""
+        """Advance the clock, then check that every lease is as its window requires."""
         self.run_until(hours)
         if self.arm is None:
             invariants.check_settled(self, may_fail=self.may_fail)
 
     def run_due(self) -> None:
-        """Work on what is due now; whoever is killed meanwhile is replaced."""
+        """Run what is due now; a manager that is killed is replaced."""
         super().run_due()
         if self.conditions.is_restless:
             with self.engine.begin() as connection:
@@ -134,4 +134,4 @@ class Lab(Scene):
 
 
 LabOn = Callable[[str], Lab]
-"""Makes a lab on a kind of database."""
+"""Return a lab on a kind of database."""

@@ -1,8 +1,8 @@
-"""What a lab is made of: its conditions, its plugins, and what is asked for there."""
+"""Parts of a lab: its conditions, its plugins, and requests."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import cast
@@ -18,7 +18,7 @@ from blazar.ports.compute import Flavor
 from blazar.settings import HealingSettings, HostSettings, LeaseSettings, Settings
 
 TRAITS = ("HW_CPU_X86_AVX2",)
-"""Of every host."""
+"""The traits of every host."""
 PLUGINS = (
     "physical.host.plugin",
     "virtual.instance.plugin",
@@ -35,11 +35,11 @@ LEASE_TABLES = (
     tables.outbox,
     tables.sweep_findings,
 )
-"""What is emptied where the next lab has the same hosts."""
+"""The tables that are emptied if the next lab has the same hosts."""
 
 
 def forget_leases(connection: sa.Connection) -> None:
-    """Leave of a lab its hosts, all of them sound."""
+    """Delete everything but the lab's hosts, and set their health to healthy."""
     for table in LEASE_TABLES:
         connection.execute(sa.delete(table))
     connection.execute(sa.delete(tables.floatingips))
@@ -60,23 +60,29 @@ PREEMPTIBLE = Flavor(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conditions:
-    """How a lab is to be: its size, its rules, and how long things take."""
+    """The settings of a lab: its size, its rules, and the duration of operations."""
 
     hosts: int = 3
     floatingips: int = 0
     cleaning_time: timedelta = timedelta(0)
     server_deletion_time: timedelta = timedelta(0)
     before_end_lead: timedelta = timedelta(0)
+    before_end_wait: timedelta = timedelta(0)
+    before_end_grace: timedelta = timedelta(0)
     preemption_notice: timedelta = timedelta(0)
     healing_interval: timedelta = timedelta(hours=1)
     zone: str = ""
-    """The availability zone that all hosts belong to while they are not reserved; empty for none."""
+    """The availability zone of all hosts while they are not reserved; empty for none."""
     faulty_step: str = ""
-    """``make`` or ``before_end``: the plugin has a bug there, which shows at *faulty_host* or always."""
+    """The method of the hosts plugin that has a bug: ``observe``, ``make``, ``remove`` or ``before_end``.
+
+    The bug affects *faulty_host*, or every host if that is empty.
+    """
     faulty_host: str = ""
+    faulty_error: Callable[[], Exception] = ZeroDivisionError
     takes_steps_twice: bool = False
     is_restless: bool = False
-    """Everything is looked at once more after every instant, for no reason."""
+    """Every lease is reconciled once more after each step, without a reason."""
 
     @property
     def settings(self) -> Settings:
@@ -84,7 +90,10 @@ class Conditions:
             leases=LeaseSettings(
                 cleaning_time=self.cleaning_time,
                 before_end_lead=self.before_end_lead,
+                before_end_wait=self.before_end_wait,
+                before_end_grace=self.before_end_grace,
                 delete_wait=timedelta(0),
+                update_wait=timedelta(0),
             ),
             hosts=HostSettings(preemption_notice=self.preemption_notice),
             healing=HealingSettings(interval=self.healing_interval),
@@ -92,10 +101,15 @@ class Conditions:
 
 
 def make_plugins(conditions: Conditions) -> Mapping[str, Plugin]:
-    """Return the plugins, with the bug or the habit that is asked for."""
+    """Return the plugins, with the bug or the repeated steps that the conditions ask for."""
     plugins = load_plugins(PLUGINS, conditions.settings)
     if conditions.faulty_step:
-        hosts = FaultyHosts(conditions.settings.hosts, conditions.faulty_step, conditions.faulty_host)
+        hosts = FaultyHosts(
+            conditions.settings.hosts,
+            conditions.faulty_step,
+            conditions.faulty_host,
+            conditions.faulty_error,
+        )
         return {**plugins, "physical:host": hosts}
     if conditions.takes_steps_twice:
         return {key: cast("Plugin", Repeating(each)) for key, each in plugins.items()}
@@ -114,11 +128,11 @@ def hosts(minimum: int, maximum: int) -> Mapping[str, object]:
 
 
 Asked = tuple[int, int] | Mapping[str, object] | None
-"""A reservation: (min, max) of hosts, or all of its keys; None for none at all."""
+"""(min, max) of a reservation of hosts, or all keys of a reservation; None for no reservation."""
 
 
 def lease_body(name: str, start: str, end: str, *asked: Asked, **keys: object) -> Mapping[str, object]:
-    """Return a request for a lease, by default for one host; see :meth:`Lab.create`."""
+    """Return the body of a request for a lease, by default for one host; see :meth:`Lab.create`."""
     reservations = [
         {**(each if isinstance(each, Mapping) else hosts(*each)), **keys}
         for each in asked or ((1, 1),)

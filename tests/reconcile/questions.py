@@ -1,4 +1,4 @@
-"""What tests ask a lab, and what they have go wrong in it."""
+"""Queries of a lab's state, and faults for it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def fails(operation: str, status: int = 503, **keys: Any) -> FaultRule:
 
 
 def everything(lab: Lab) -> tuple[object, ...]:
-    """Return what a refused request must leave alone."""
+    """Return the state that a refused request must not change."""
     world = lab.world()
     return world.leases, world.allocations, world.journal, world.outbox, lab.aggregates()
 

@@ -1,6 +1,6 @@
-"""Lives of leases, as functions of a lab; times are in hours since its beginning.
+"""Life cycles of leases, as functions of a lab; times are in hours since its beginning.
 
-``lab.at`` says where everything must have settled, also if one thing went wrong on the way.
+``lab.at`` marks the times at which everything must have settled, even after a single fault.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from blazar.domain.lease import LeaseStatus
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario:
-    """A story and the conditions under which it plays."""
+    """A life cycle and the lab's conditions for it."""
 
     play: Callable[[Lab], None]
     conditions: Conditions
@@ -92,6 +92,18 @@ def grown_while_active(lab: Lab) -> None:
         lab.resize(lease, 1, 3)
         lab.at(1.6)
         assert len(lab.hosts_of(lease)) == 3
+
+
+def shrunk_while_active(lab: Lab) -> None:
+    lease = lab.create("a", 0, 2, (1, 3))
+    lab.at(1)
+    busy = max(lab.hosts_of(lease))
+    lab.boot(busy)
+    with lab.trial():
+        lab.resize(lease, 1, 1)
+        lab.at(1.1)
+        assert lab.hosts_of(lease) == {busy}
+        lab.at(2.1)
 
 
 def ended_now(lab: Lab) -> None:
@@ -224,85 +236,6 @@ def end_overslept_with_the_next_one_waiting(lab: Lab) -> None:
         lab.at(3.1)
 
 
-def predecessor_is_late(lab: Lab) -> None:
-    first = lab.create("a", 0, 2, (2, 3))
-    second = lab.create("b", 2, 4, (3, 3))
-    lab.at(1.9)
-    lab.boot(next(iter(lab.hosts_of(first))))
-    with lab.trial():
-        lab.run_until(2.0003)
-        check_always(lab)
-        assert lab.lease(second).status is not LeaseStatus.ACTIVE
-        lab.at(2.1)
-
-
-def foreign_server_in_the_way(lab: Lab) -> None:
-    lab.create("a", 1, 2, (3, 3))
-    server = lab.boot("host-1", project_id="stranger")
-    lab.run_until(0.99)
-    with lab.trial():
-        lab.run_until(1.0003)
-        check_always(lab)
-        lab.remove_server(server)
-        lab.at(1.1)
-
-
-def foreign_server_all_the_time(lab: Lab) -> None:
-    lab.create("a", 1, 1.02, (3, 3))
-    server = lab.boot("host-1", project_id="stranger")
-    lab.run_until(1.0003)
-    lab.jump(1.019)
-    with lab.trial():
-        lab.at(1.1)
-        with lab.faults.exempt():
-            assert [each.id for each in lab.cloud.compute.list_servers()] == [server.id]
-
-
-def foreign_server_makes_room_elsewhere(lab: Lab) -> None:
-    lease = lab.create("a", 1, 2)
-    (allocation,) = lab.world().allocations
-    first = lab.host_name(allocation.resource_id)
-    server = lab.boot(first, project_id="stranger")
-    lab.run_until(0.99)
-    with lab.trial():
-        lab.at(1.1)
-        assert lab.may_fail or lab.hosts_of(lease).isdisjoint({first})
-        lab.at(2.1)
-        assert lab.servers().keys() == {server.id}
-
-
-def fewer_hosts_are_enough(lab: Lab) -> None:
-    lease = lab.create("a", 1, 2, (2, 3))
-    server = lab.boot("host-2", project_id="stranger")
-    lab.run_until(0.99)
-    with lab.trial():
-        lab.at(1.1)
-        assert lab.may_fail or lab.hosts_of(lease) == {"host-1", "host-3"}
-        lab.at(2.1)
-        assert lab.servers().keys() == {server.id}
-
-
-def preemptible_servers_go(lab: Lab) -> None:
-    lab.create("a", 1, 2, (3, 3))
-    server = lab.boot_preemptible("host-1")
-    lab.run_until(0.99)
-    assert server.id in lab.servers()
-    with lab.trial():
-        lab.at(1.1)
-        assert lab.may_fail or not lab.servers()
-
-
-def preemptible_servers_get_notice(lab: Lab) -> None:
-    lab.create("a", 1, 2, (3, 3))
-    server = lab.boot_preemptible("host-1")
-    lab.run_until(0.96)
-    with lab.trial():
-        lab.run_until(0.99)
-        assert server.id in lab.servers()
-        lab.at(1.1)
-        assert lab.may_fail or not lab.servers()
-
-
 def hosts_have_a_zone(lab: Lab) -> None:
     lab.create("a", 0, 1, (2, 2))
     lab.create("b", 1, 2, (3, 3))
@@ -371,6 +304,7 @@ SCENARIOS = (
     representative(back_to_back_with_cleaning, cleaning_time=timedelta(minutes=30)),
     further(extended_while_active),
     representative(grown_while_active),
+    further(shrunk_while_active),
     representative(ended_now),
     further(ended_in_its_first_minute),
     further(moved_before_its_start),
@@ -385,16 +319,9 @@ SCENARIOS = (
     further(overslept, before_end_lead=timedelta(hours=1)),
     further(overslept_back_to_back),
     further(end_overslept_with_the_next_one_waiting),
-    further(predecessor_is_late, server_deletion_time=timedelta(seconds=3)),
-    further(foreign_server_in_the_way),
-    further(foreign_server_all_the_time),
-    further(foreign_server_makes_room_elsewhere),
-    further(fewer_hosts_are_enough),
-    further(preemptible_servers_go),
-    representative(preemptible_servers_get_notice, preemption_notice=timedelta(seconds=90)),
     representative(hosts_have_a_zone, zone="az1"),
     representative(swept, zone="az1"),
     representative(host_comes),
     representative(host_goes),
 )
-"""The representative ones have every kind of action among them."""
+"""All scenarios; the representative ones together contain every kind of action."""

@@ -1,4 +1,4 @@
-"""A service with its surroundings, as the invariants look at it."""
+"""A service with its cloud and database, as the invariants see it."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from blazar.settings import Settings
 
 
 class Scene(Site):
-    """What there is, in the books and outside; who makes one says how it begins."""
+    """The state of the service and of its cloud; subclasses provide the initial state."""
 
     conditions: Conditions
     host_names: list[str]
     violations: list[str]
-    """What must never be, but was; found out while a pass was under way."""
+    """Violations of invariants that were found during a pass."""
 
     @property
     def settings(self) -> Settings:
@@ -30,31 +30,31 @@ class Scene(Site):
         return make_plugins(self.conditions)
 
     def servers(self) -> Mapping[str, Server]:
-        """Return all servers by their ids."""
+        """Return all servers, by ID."""
         with self.faults.exempt():
             return {each.id: each for each in self.cloud.compute.list_servers()}
 
     def world(self) -> invariants.World:
-        """Return everything that the database holds."""
+        """Return all rows of the database."""
         return invariants.read_world(self.engine)
 
     def host_name(self, resource_id: str) -> str:
-        """Return the name of a registered host."""
+        """Return the name of a registered host, by its ID."""
         return next(str(row.service_name) for row in self.world().hosts if row.id == resource_id)
 
     def aggregates(self) -> Mapping[str, frozenset[str]]:
-        """Return the hosts of every aggregate by its name."""
+        """Return the hosts of every aggregate, by the aggregate's name."""
         with self.faults.exempt():
             return {each.name: each.hosts for each in self.cloud.compute.list_aggregates()}
 
     def hosts_of(self, lease_id: str) -> frozenset[str]:
-        """Return the hosts that a lease has in the cloud."""
+        """Return the hosts in the aggregates of a lease."""
         aggregates = self.aggregates()
         reservations = self.lease(lease_id).reservations
         return frozenset().union(*(aggregates.get(each.id, frozenset()) for each in reservations))
 
     def provider_names(self) -> frozenset[str]:
-        """Return which hosts have a reservation provider."""
+        """Return the names of the hosts that have a reservation provider."""
         find = self.cloud.placement.find_provider
         with self.faults.exempt():
             return frozenset(each for each in self.host_names if find(provider_name(each)) is not None)

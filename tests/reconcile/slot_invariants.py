@@ -1,4 +1,4 @@
-"""What of reservations of slots is in the cloud once everything has settled, and nothing besides."""
+"""Exact state of the cloud for reservations of slots, once everything has settled."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from reconcile.healing import failed_resources
+from samples import stored_spec
 
 from blazar.domain.lease import Lease, LeaseStatus, Reservation, ReservationId, ReservationStatus
 from blazar.plugins.slots.names import flavor_name, group_name, provider_name, reservation_class
@@ -17,20 +18,20 @@ if TYPE_CHECKING:
 
 
 def is_of_slots(reservation: Reservation) -> bool:
-    """Return whether a reservation holds slots and not whole hosts."""
+    """Return whether a reservation holds slots instead of whole hosts."""
     return reservation.resource_type in ("virtual:instance", "flavor:instance")
 
 
 def check_slots_in_cloud(lab: Scene, world: World, prepared: Collection[str]) -> frozenset[str]:
-    """Check everything but the aggregates.
+    """Check all cloud objects of reservations of slots, except their aggregates.
 
     Args:
         lab: The lab.
-        world: What is in the books.
-        prepared: Reservations of whatever type whose aggregates exist.
+        world: The rows of the database.
+        prepared: IDs of reservations of any type whose aggregates exist.
 
     Returns:
-        The reservations that have a server group.
+        The IDs of the reservations that have a server group.
     """
     with lab.faults.exempt():
         wanted = {each.id: each for _, each in _living(world) if each.id in prepared}
@@ -56,10 +57,10 @@ def _check_flavors(lab: Scene, wanted: Mapping[ReservationId, Reservation], runn
     assert found.keys() == wanted.keys(), (found, wanted)
     for key, flavor in ((ReservationId(each), flavor) for each, flavor in found.items()):
         sizes = {"vcpus": flavor.vcpus, "memory_mb": flavor.memory_mb, "disk_gb": flavor.disk_gb}
-        assert sizes == {each: wanted[key].spec[each] for each in sizes}
+        assert sizes == {each: stored_spec(wanted[key])[each] for each in sizes}
         assert flavor.extra_specs[f"resources:{reservation_class(key)}"] == "1"
         assert flavor.extra_specs["aggregate_instance_extra_specs:reservation"] == key
-        assert flavor.extra_specs.get("affinity_id") == wanted[key].spec["server_group_id"]
+        assert flavor.extra_specs.get("affinity_id") == stored_spec(wanted[key])["server_group_id"]
         assert compute.list_flavor_access(key) == (frozenset({"project"}) if key in running else frozenset())
 
 
@@ -77,7 +78,7 @@ def _check_classes(lab: Scene, world: World, wanted: Collection[str], running: C
         provider = placement.find_provider(provider_name(name))
         inventories = placement.get_inventories(provider.uuid).by_class if provider else {}
         if name in failed:
-            # What has failed is handed over when it has come back.
+            # A failed resource is handed over once it has recovered.
             booked[name] = {key: slots for key, slots in booked[name].items() if key in inventories}
         assert {key: each.total for key, each in inventories.items()} == booked[name]
         assert {each.max_unit for each in inventories.values()} <= {1}
@@ -93,14 +94,14 @@ def _check_groups(lab: Scene, world: World) -> frozenset[str]:
     found = {each.id: each for each in lab.cloud.compute.list_server_groups()}
     wanted: dict[str, Reservation] = {}
     for _, each in _living(world):
-        group_id = each.spec["server_group_id"]
+        group_id = stored_spec(each)["server_group_id"]
         if each.status is not ReservationStatus.ERROR:
-            assert (group_id is not None) == (each.spec["affinity"] is not None)
+            assert (group_id is not None) == (stored_spec(each)["affinity"] is not None)
             wanted |= {str(group_id): each} if group_id else {}
-    # What a request made before it was cut off is left to the sweep.
+    # Objects that an interrupted request has created are left to the sweep.
     is_exact = not lab.faults.fired and not lab.store.has_struck
     assert found.keys() == wanted.keys() if is_exact else found.keys() >= wanted.keys(), (found, wanted)
     for key, each in wanted.items():
-        policy = "affinity" if each.spec["affinity"] else "anti-affinity"
+        policy = "affinity" if stored_spec(each)["affinity"] else "anti-affinity"
         assert (found[key].name, found[key].policy) == (group_name(each.id), policy)
     return frozenset(each.id for each in wanted.values())

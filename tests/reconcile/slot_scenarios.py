@@ -1,4 +1,4 @@
-"""Lives of leases for single instances, as functions of a lab; see :mod:`engine.scenarios`."""
+"""Life cycles of leases of instances, as functions of a lab; see :mod:`reconcile.scenarios`."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def slots_swept(lab: Lab) -> None:
 
 
 def forget(lab: Lab, lease_id: str) -> None:
-    """Lose a lease from the books, though everything of it exists."""
+    """Delete a lease from the database while all its cloud objects exist."""
     with lab.store.begin() as transaction:
         lease = transaction.leases.find(lease_id)
         assert lease is not None

@@ -1,4 +1,4 @@
-"""What tests ask for and look at where slots are reserved: room for single instances."""
+"""Requests for reservations of slots, and their state in a lab."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BIGGER_SOURCE = Flavor(id="bigger", name="bigger", vcpus=8, memory_mb=8192, disk
 
 
 def instances(amount: int, affinity: bool | None = None, **keys: object) -> Mapping[str, object]:
-    """Return a reservation of slots with four VCPU each, of which a host of the lab has room for four."""
+    """Return a reservation of slots with four VCPU each; a host of the lab has room for four."""
     return {
         "resource_type": "virtual:instance",
         "vcpus": 4,
@@ -40,7 +40,7 @@ def instances(amount: int, affinity: bool | None = None, **keys: object) -> Mapp
 
 
 def of_flavor(amount: int, affinity: bool | None = None, **keys: object) -> Mapping[str, object]:
-    """Return a reservation of slots for servers of the source flavor, eight on a host of the lab."""
+    """Return a reservation of slots of the source flavor; a host of the lab has room for eight."""
     return {
         "resource_type": "flavor:instance",
         "flavor_id": SOURCE.id,
@@ -51,7 +51,7 @@ def of_flavor(amount: int, affinity: bool | None = None, **keys: object) -> Mapp
 
 
 def add_source_flavors(lab: Lab) -> None:
-    """Have flavors in the cloud that reservations can be made of."""
+    """Create the flavors that reservations can be made from."""
     with lab.faults.exempt():
         for each in (SOURCE, BIGGER_SOURCE):
             lab.cloud.compute.create_flavor(each)
@@ -64,7 +64,7 @@ def revise(lab: Lab, lease_id: str, position: int = 0, **keys: Any) -> None:
 
 
 def slots_by_host(lab: Lab, reservation: Reservation) -> Mapping[str, int]:
-    """Return how many slots a reservation has in Placement, by host."""
+    """Return the number of slots that a reservation has in Placement, by host."""
     resource_class, found = reservation_class(reservation.id), {}
     with lab.faults.exempt():
         placement = lab.cloud.placement
@@ -82,7 +82,7 @@ def boot(lab: Lab, reservation: Reservation) -> Server:
 
 
 def fill(lab: Lab, lease_id: str, position: int = 0) -> list[Server]:
-    """Boot servers until there is no slot left; return them."""
+    """Boot servers until no slot is left, and return them."""
     reservation = lab.lease(lease_id).reservations[position]
     servers = []
     while True:

@@ -1,4 +1,4 @@
-"""How often the cloud is asked: two calls a host, and a constant."""
+"""Number of cloud calls: two per host, plus a constant."""
 
 from __future__ import annotations
 

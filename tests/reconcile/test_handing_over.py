@@ -1,4 +1,4 @@
-"""Handing hosts over and taking them back while others get in the way."""
+"""Handover and release of hosts while other actions interfere."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from reconcile.invariants import check_settled
 from reconcile.lab import FREEPOOL, LESSEE, Lab
 from reconcile.parts import Conditions
 
-from blazar.reconcile.periodic.host_refresh import refresh_hosts
 from blazar.domain.errors import CloudConflict, HostReserved
 from blazar.domain.lease import LeaseStatus
 from blazar.plugins.hosts.preemption import closings
+from blazar.reconcile.periodic.host_refresh import refresh_hosts
 
 SECOND = 1 / 3600
 
 
 def keep_doing(lab: Lab, operation: str, act: Callable[[], object]) -> None:
-    """Have *act* done before every call of an operation."""
+    """Run *act* before every call of an operation."""
 
     def again() -> None:
         lab.faults.before(operation, again)
@@ -30,7 +30,7 @@ def keep_doing(lab: Lab, operation: str, act: Callable[[], object]) -> None:
 
 
 def once_in_no_zone(lab: Lab, host: str, act: Callable[[], object]) -> None:
-    """Have *act* done just before a host that is in the freepool only enters another aggregate."""
+    """Run *act* once, just before a host that is only in the freepool is added to another aggregate."""
 
     def look() -> None:
         if [name for name, hosts in lab.aggregates().items() if host in hosts] == [FREEPOOL]:

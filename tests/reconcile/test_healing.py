@@ -1,4 +1,4 @@
-"""Healing, as far as scenarios do not show it; the existing service's weaknesses of it (behaviour 12, G)."""
+"""Healing beyond the scenarios, and the known weaknesses of the reference service's healing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ON_HOST_1 = {"hypervisor_properties": '["==", "$hypervisor_hostname", "host-1"]'
 
 
 def told(lab: Lab, lease_id: str) -> Sequence[str]:
-    """Return which turns of a lease were announced."""
+    """Return the notifications about degradation and healing that were sent for a lease."""
     turns = (key[1] for key, count in lab.sent.counts.items() if key[0] == lease_id for _ in range(count))
     return [each for each in turns if each in ("lease.degraded", "lease.healed")]
 
@@ -146,7 +146,7 @@ class TestWhatHasNotStarted:
         assert promised_hosts(lab, lease) == {"host-2", "host-3", "host-4"}
         assert told(lab, lease) == ["lease.degraded", "lease.healed"]
 
-    def test_what_somebody_gives_up_by_a_change_is_taken(self, lab: Lab) -> None:
+    def test_a_resource_released_by_a_change_is_taken(self, lab: Lab) -> None:
         lease = lab.create("a", 0.5, 2, (2, 2))
         other = lab.create("b", 0.5, 2)
         fail(lab, "host-1")
@@ -205,8 +205,8 @@ class TestWhatIsActive:
         assert flags(lab, lease) == NOTHING
         assert told(lab, lease) == ["lease.degraded"]
 
-    def test_what_came_later_is_given_back_like_the_rest(self, lab: Lab) -> None:
-        lab.reset(Conditions(cleaning_time=timedelta(minutes=30)))
+    def test_resources_added_later_are_released_like_the_rest(self, lab: Lab) -> None:
+        lab.reset(Conditions(hosts=2, cleaning_time=timedelta(minutes=30)))
         on_host_2 = '["==", "$hypervisor_hostname", "host-2"]'
         before = lab.create("before", 0, 1, (1, 1), hypervisor_properties=on_host_2)
         lease = lab.create("a", 0, 4)
@@ -249,7 +249,7 @@ class TestWhatIsActive:
 
 
 class TestWhatIsDisabled:
-    def test_nobody_new_is_promised_it(self, lab: Lab) -> None:
+    def test_it_is_not_allocated_to_new_leases(self, lab: Lab) -> None:
         lab.reset(Conditions(hosts=1))
         diagnose(lab, "host-1", DISABLED)
 

@@ -1,4 +1,4 @@
-"""Healing beside others: who still has a resource, who has it next, and changes meanwhile."""
+"""Healing with competitors: the current holder, the next holder, and concurrent changes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from reconcile.slots import boot, instances, revise, slots_by_host
 
 from blazar.booking.health import record_health
 from blazar.domain.errors import NotEnoughHosts
-from blazar.domain.health import SOUND, Diagnosis
+from blazar.domain.health import HEALTHY, Diagnosis
 from blazar.domain.lease import LeaseStatus, ResourceId
 
 SLOW = timedelta(minutes=8)
@@ -47,6 +47,7 @@ def test_a_host_that_comes_back_waits_for_who_has_it_still(lab: Lab) -> None:
 def test_what_a_lessee_uses_while_the_lease_still_starts_is_not_taken_away(lab: Lab) -> None:
     lab.reset(Conditions(hosts=3, server_deletion_time=SLOW))
     lab.create("before", 0, 1, (1, 1), **on_host(2))
+    lab.create("in the way", 0, 3, (1, 1), **on_host(3))
     lease = lab.create("a", 1, 2, (2, 2))
     lab.at(0.5)
     lab.boot("host-2")
@@ -98,6 +99,7 @@ def test_a_host_that_was_taken_from_an_active_lease_is_cleaned(lab: Lab) -> None
 def test_a_lease_can_be_ended_although_others_had_what_came_into_it(lab: Lab) -> None:
     lab.reset(Conditions(cleaning_time=timedelta(minutes=30)))
     lab.create("before", 0, 1, (1, 1), **on_host(2))
+    lab.create("in the way", 0, 9, (1, 1), **on_host(3))
     lease = lab.create("a", 0, 4)
     lab.at(1.6)
     fail(lab, *lab.hosts_of(lease))
@@ -175,7 +177,7 @@ def test_resources_are_locked_before_work(lab: Lab) -> None:
     assert "UPDATE resources" in written[begun:replaced]
 
 
-def test_what_frees_nothing_wakes_nobody_who_misses_something(lab: Lab) -> None:
+def test_what_frees_nothing_wakes_no_lease_with_missing_resources(lab: Lab) -> None:
     lease, other = lab.create("a", 0, 9, (2, 2)), lab.create("b", 0, 3)
     lab.at(0.1)
     fail(lab, *lab.host_names)
@@ -259,7 +261,7 @@ def test_what_another_monitor_has_found_out_meanwhile_is_compared_with(lab: Lab)
 
     record_health(context, "monitor", found, "host-1", FAILED)
     lab.at(0.1)
-    record_health(context, "monitor", found, "host-1", SOUND)
+    record_health(context, "monitor", found, "host-1", HEALTHY)
     lab.at(0.2)
 
     assert not any(flags(lab, lease).values())

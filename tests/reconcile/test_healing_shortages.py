@@ -1,4 +1,4 @@
-"""Healing of what a reservation has lacked since it was taken over (``blazar.takeover``)."""
+"""Healing of resources that a reservation has lacked since its import (``blazar.takeover``)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class TestWhatWasNeverThere:
         assert flags(lab, lease) == NOTHING
         assert len(promised_hosts(lab, lease)) == 2
         (entry,) = journal(lab, lease, "reservation.replaced")
-        assert entry.endswith(": it held less than it was promised")
+        assert entry.endswith(": it held less than was reserved")
 
     def test_all_of_it_can_have_been_missing(self, lab: Lab) -> None:
         lease = lab.create("a", 0.5, 2, instances(amount=3))
@@ -75,7 +75,7 @@ class TestWhatWasNeverThere:
 
 
 def take_away(lab: Lab, lease_id: str, *host_names: str) -> None:
-    """Have a lease hold less than it was promised, as one that was taken over may."""
+    """Remove hosts from a lease, as an imported lease may lack some."""
     ids = [host_id(lab, each) for each in host_names]
     reservation = lab.lease(lease_id).reservations[0].id
     allocations, reservations = tables.allocations, tables.reservations

@@ -1,4 +1,4 @@
-"""Leases under anything that may happen to them, in any order: nothing twice, leaked, or stuck."""
+"""Leases under arbitrary events in any order: nothing is allocated twice, leaked or stuck."""
 
 from __future__ import annotations
 
@@ -7,13 +7,6 @@ from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
-from reconcile.floatingips import address, floatingips
-from reconcile.healing import DISABLED, FAILED, diagnose
-from reconcile.invariants import World, check_always, check_settled
-from reconcile.lab import Lab
-from reconcile.parts import Conditions
-from reconcile.slot_invariants import is_of_slots
-from reconcile.slots import fill, instances, slots_by_host
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -24,6 +17,13 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
+from reconcile.floatingips import address, floatingips
+from reconcile.healing import DISABLED, FAILED, diagnose
+from reconcile.invariants import World, check_always, check_settled
+from reconcile.lab import Lab
+from reconcile.parts import Conditions
+from reconcile.slot_invariants import is_of_slots
+from reconcile.slots import fill, instances, slots_by_host
 
 from blazar.cloud.simulated.faults import FaultKind, FaultRule
 from blazar.domain.errors import (
@@ -34,7 +34,7 @@ from blazar.domain.errors import (
     NotEnoughHosts,
     NotFound,
 )
-from blazar.domain.health import SOUND, Diagnosis, Health
+from blazar.domain.health import HEALTHY, Diagnosis, Health
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Lease, LeaseStatus
 from blazar.plugins.testing.faults import COMMIT_FAULTS
@@ -58,7 +58,10 @@ TROUBLES = st.sampled_from(
 
 
 class Leases(RuleBasedStateMachine):
-    """Minutes are counted from the present one, so that much happens close together."""
+    """Actions of lessees, operators and the cloud in any order.
+
+    Times are in minutes from now, so that many actions fall close together.
+    """
 
     lab: Lab
 
@@ -217,13 +220,13 @@ class Leases(RuleBasedStateMachine):
         if self.lab.clock.now() < lease.end:
             assert before + booted == Counter(slots)
 
-    # Operators, and whoever watches over the hosts.
+    # Operators and the host monitor.
 
-    @rule(number=st.integers(1, HOSTS), diagnosis=st.sampled_from([FAILED, DISABLED, SOUND]))
+    @rule(number=st.integers(1, HOSTS), diagnosis=st.sampled_from([FAILED, DISABLED, HEALTHY]))
     def something_is_found_out_about_a_host(self, number: int, diagnosis: Diagnosis) -> None:
         diagnose(self.lab, f"host-{number}", diagnosis)
 
-    # Time and trouble.
+    # Time and faults.
 
     @rule(minutes=st.integers(1, 60))
     def work(self, minutes: int) -> None:
@@ -271,7 +274,7 @@ class Leases(RuleBasedStateMachine):
         self.lab.run_until(self._hours(5.5))
         check_settled(self.lab)
 
-    # What the rules have in common.
+    # Helpers of the rules.
 
     def _minute(self, minutes: float) -> datetime:
         return self.lab.clock.now().replace(second=0, microsecond=0) + minutes * MINUTE
@@ -295,7 +298,7 @@ class Leases(RuleBasedStateMachine):
             assert _intent(self.lab.world()) == _intent(before), "a refused request changed something"
 
     def _free_slots(self, window: Interval) -> list[int]:
-        """Return how many slots each host has free, at four of its sixteen VCPU."""
+        """Return the number of free slots on each host; a slot has four of the host's sixteen VCPU."""
         now, world = self.lab.clock.now(), self.lab.world()
         cleaning = self.lab.conditions.cleaning_time
         occupied = Interval(window.start, window.end + cleaning)
@@ -315,7 +318,7 @@ class Leases(RuleBasedStateMachine):
         return HOSTS - len({row.id for row in self.lab.world().hosts} & self._busy(window))
 
     def _busy(self, window: Interval) -> set[str]:
-        """Return the resources that nobody new can have all of."""
+        """Return the IDs of the resources that are not entirely free for a new reservation."""
         now, world = self.lab.clock.now(), self.lab.world()
         wide = window.widened(self.lab.conditions.cleaning_time)
         busy = set(_unsound(world))
@@ -327,21 +330,21 @@ class Leases(RuleBasedStateMachine):
 
 
 def _unsound(world: World) -> frozenset[str]:
-    return frozenset(row.id for row in world.resources if row.health != Health.SOUND.value)
+    return frozenset(row.id for row in world.resources if row.health != Health.HEALTHY.value)
 
 
 def _is_there(row: Any, instant: datetime, cleaning: timedelta) -> bool:
-    """Return whether an allocation is in use at an instant, or being cleaned."""
+    """Return whether an allocation is in use, or its resource is being cleaned, at a time."""
     return bool(row.start_at <= instant < max(row.end_at, row.released_at or row.end_at) + cleaning)
 
 
 def _is_overdue(row: Any, window: Interval, now: datetime) -> bool:
-    """Return whether an allocation that should be over stands in the way of what begins at once."""
+    """Return whether an overdue allocation blocks a reservation that starts now."""
     return bool(window.start <= now and row.released_at is None and row.end_at <= now)
 
 
 def _is_enough(free: int, counts: list[tuple[int, int]]) -> bool:
-    """Return whether so many hosts will do; an earlier reservation takes what it can get."""
+    """Return whether so many hosts suffice if each reservation in turn takes as many as it can get."""
     for low, high in counts:
         if free < low:
             return False

@@ -1,4 +1,4 @@
-"""The monitor as a chore: managers share it, a crash does not end it, and what it sees is acted on."""
+"""The host monitor as a periodic task: shared by managers, resumed after crashes, followed by healing."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import sqlalchemy as sa
 from reconcile.lab import Lab
 
 from blazar.booking.context import Context
-from blazar.reconcile.periodic.host_monitor import MONITOR
+from blazar.booking.scheduling import HOST_CHECK
 from blazar.cloud.simulated.faults import FaultKind, FaultRule, Moment
 from blazar.db import tables
 from blazar.domain.health import Health
 from blazar.manager.service import ManagerService
 from blazar.plugins.testing.site import ManagerProcess
-from blazar.reconcile.periodic.tasks import SWEEP
 from blazar.reconcile.loop import Reconciler
 from blazar.reconcile.outbox import OutboxSender
+from blazar.reconcile.periodic.tasks import SWEEP
 from blazar.settings import HealingSettings, MonitorSettings, ReconcilerSettings
 
 MINUTE = timedelta(minutes=1)
@@ -27,12 +27,12 @@ LOOK = "compute.list_hypervisors"
 
 
 def start_manager(lab: Lab, name: str = "watcher", *, is_polling: bool = True) -> ManagerProcess:
-    """Start a manager that watches hosts, every minute or when it is told to, and heals at once."""
+    """Start a manager that monitors hosts, every minute or on notifications only, and heals at once."""
     settings = replace(
         lab.conditions.settings,
         monitor=MonitorSettings(is_polling=is_polling, is_listening=True, polling_interval=MINUTE),
         healing=HealingSettings(interval=timedelta(0)),
-        # No other chore asks for hypervisors.
+        # No other periodic task lists hypervisors.
         reconciler=ReconcilerSettings(sweep_interval=timedelta(0), refresh_interval=timedelta(0)),
     )
     return _start(lab, name, replace(lab.manager.context, settings=settings))
@@ -47,7 +47,7 @@ def _start(lab: Lab, name: str, context: Context) -> ManagerProcess:
 
 
 def let_pass(lab: Lab, duration: timedelta, *managers: ManagerProcess) -> None:
-    """Let time pass, and managers work as it falls due."""
+    """Advance the clock, and run the managers' work as it falls due."""
     end = lab.clock.now() + duration
     while True:
         for each in managers:
@@ -60,7 +60,7 @@ def let_pass(lab: Lab, duration: timedelta, *managers: ManagerProcess) -> None:
 
 
 def keys(lab: Lab) -> set[str]:
-    """Return what is planned."""
+    """Return the keys of the scheduled work."""
     return {each.key for each in lab.world().work}
 
 
@@ -76,14 +76,14 @@ def health(lab: Lab, name: str) -> Health:
 
 
 def booked(lab: Lab, lease_id: str) -> set[str]:
-    """Return the names of the hosts that are promised to a lease."""
+    """Return the names of the hosts that are allocated to a lease."""
     with lab.store.read() as transaction:
         ids = [each.id for each in lab.lease(lease_id).reservations]
         found = transaction.allocations.of_reservations(ids)
     return {lab.host_name(each.resource_id) for each in found}
 
 
-def test_a_host_that_falls_silent_is_replaced_and_nobody_had_to_ask(lab: Lab) -> None:
+def test_a_host_that_falls_silent_is_replaced_automatically(lab: Lab) -> None:
     manager = start_manager(lab)
     lease_id = lab.create("later", 5, 8)
     let_pass(lab, MINUTE, manager)
@@ -127,7 +127,7 @@ def test_managers_that_only_listen_look_once_when_they_start(lab: Lab) -> None:
     let_pass(lab, 10 * MINUTE, manager)
 
     assert looks(lab) - before == 1
-    assert MONITOR not in keys(lab)
+    assert HOST_CHECK not in keys(lab)
 
 
 @pytest.mark.parametrize("is_polling", [True, False])
@@ -138,7 +138,7 @@ def test_a_look_that_fails_is_made_again(lab: Lab, kind: FaultKind, is_polling: 
 
     manager = start_manager(lab, is_polling=is_polling)
     let_pass(lab, timedelta(seconds=1), manager)
-    assert health(lab, "host-2") is Health.SOUND
+    assert health(lab, "host-2") is Health.HEALTHY
 
     let_pass(lab, 5 * MINUTE, manager)
     assert health(lab, "host-2") is Health.FAILED

@@ -1,7 +1,7 @@
-"""Every life of a lease, with every step of it failed once, lost once, killed once, and taken twice.
+"""Every scenario, with each of its steps failed once, lost once, killed once, and taken twice.
 
-The steps are found by machine: the n-th call of the cloud, or the n-th commit, goes wrong, for n = 1, 2, …
-until there is no n-th one.
+The steps are enumerated automatically: the n-th cloud call, or the n-th commit, is faulty, for n = 1, 2, …
+until a run has fewer than n of them.
 """
 
 from __future__ import annotations
@@ -18,35 +18,52 @@ from reconcile.floatingip_scenarios import FLOATINGIP_SCENARIOS
 from reconcile.healing_scenarios import HEALING_SCENARIOS
 from reconcile.invariants import check_said_once
 from reconcile.lab import Lab, LabOn, NothingToStrike
+from reconcile.occupied_host_scenarios import OCCUPIED_HOST_SCENARIOS
 from reconcile.scenarios import SCENARIOS as HOST_SCENARIOS
 from reconcile.scenarios import Scenario
 from reconcile.slot_scenarios import SLOT_SCENARIOS
 
 from blazar.plugins.testing.faults import CLOUD_FAULTS, COMMIT_FAULTS
 
-SCENARIOS = (*HOST_SCENARIOS, *SLOT_SCENARIOS, *HEALING_SCENARIOS, *FLOATINGIP_SCENARIOS)
+SCENARIOS = (
+    *HOST_SCENARIOS,
+    *OCCUPIED_HOST_SCENARIOS,
+    *SLOT_SCENARIOS,
+    *HEALING_SCENARIOS,
+    *FLOATINGIP_SCENARIOS,
+)
 
 Record = Callable[[str, object], None]
 
-every_scenario = pytest.mark.parametrize("scenario", SCENARIOS, ids=str)
-every_database = pytest.mark.parametrize("kind", KINDS)
-
-
 IN_TURN = "in-turn"
-"""A worker fails at odd steps and is killed at even ones."""
+"""The worker fails at odd steps and is killed at even ones."""
 _STOPS = ("fails", "killed")
 _TRIES_ALL = os.environ.get("BLAZAR_TEST_FAULTS") == "all"
 _SERVERS = ("mariadb", "postgresql")
+_STRIDE = 4
+"""On each of the two servers, one pair of steps in this many is faulty, a different pair on each."""
+
+
+def plays(*, is_repeated: bool) -> pytest.MarkDecorator:
+    """Return pairs of scenario and database: all, or for repeated scenarios SQLite and one server."""
+    return pytest.mark.parametrize(
+        ("scenario", "kind"),
+        [
+            pytest.param(scenario, kind, id=f"{scenario}-{kind}")
+            for number, scenario in enumerate(SCENARIOS)
+            for kind in KINDS
+            if _TRIES_ALL or not is_repeated or kind != _SERVERS[number % len(_SERVERS)]
+        ],
+    )
 
 
 def trials(faults: Iterable[str]) -> pytest.MarkDecorator:
-    """Return which scenario is played where with which fault.
+    """Return the combinations of scenario, database and fault.
 
-    Every step of every scenario is struck on SQLite, and every step of every kind of action on one of the
-    others (:func:`is_struck`), by what stops a worker before or after it has written. What a fault leads
-    to hardly depends on the database, so all else that can go wrong is tried on SQLite, with every kind of
-    action.
-    With ``BLAZAR_TEST_FAULTS=all`` everything is tried with every scenario on every database: for hours.
+    On SQLite, every step of every scenario is faulty once, and on the servers some steps of every kind of
+    action (:func:`is_struck`), with faults that stop a worker before or after a write. The effect of a fault
+    hardly depends on the database, so all other faults are tried on SQLite, with every kind of action.
+    With ``BLAZAR_TEST_FAULTS=all``, every combination is tried, which takes hours.
     """
     return pytest.mark.parametrize(
         ("scenario", "kind", "fault"),
@@ -68,19 +85,22 @@ def _tried(scenario: Scenario, kind: str, faults: Iterable[str]) -> Iterable[str
 
 
 def at_step(fault: str, nth: int) -> str:
-    """Return what goes wrong at a step."""
+    """Return the fault of a step."""
     return _STOPS[(nth - 1) % len(_STOPS)] if fault == IN_TURN else fault
 
 
-def is_struck(kind: str, nth: int) -> bool:
-    """Return whether a step is struck on a database: on the two servers, pairs of steps in turn."""
+def is_struck(scenario: Scenario, kind: str, nth: int) -> bool:
+    """Return whether a step is faulty on a database; the two servers take turns with pairs of steps.
+
+    A server's first pair depends on the scenario, so that all pairs are used over all scenarios.
+    """
     if _TRIES_ALL or kind not in _SERVERS:
         return True
-    return (nth - 1) // len(_STOPS) % len(_SERVERS) == _SERVERS.index(kind)
+    pair = (nth - 1) // len(_STOPS) + SCENARIOS.index(scenario)
+    return pair % _STRIDE == _SERVERS.index(kind) * _STRIDE // len(_SERVERS)
 
 
-@every_database
-@every_scenario
+@plays(is_repeated=False)
 def test_nothing_goes_wrong(scenario: Scenario, kind: str, lab_on: LabOn) -> None:
     lab = lab_on(kind)
     lab.reset(scenario.conditions)
@@ -90,8 +110,7 @@ def test_nothing_goes_wrong(scenario: Scenario, kind: str, lab_on: LabOn) -> Non
     check_said_once(lab)
 
 
-@every_database
-@every_scenario
+@plays(is_repeated=True)
 def test_every_step_is_taken_twice(scenario: Scenario, kind: str, lab_on: LabOn) -> None:
     lab = lab_on(kind)
     lab.reset(replace(scenario.conditions, takes_steps_twice=True))
@@ -101,8 +120,7 @@ def test_every_step_is_taken_twice(scenario: Scenario, kind: str, lab_on: LabOn)
     check_said_once(lab)
 
 
-@every_database
-@every_scenario
+@plays(is_repeated=True)
 def test_everything_is_looked_at_more_often_than_needed(scenario: Scenario, kind: str, lab_on: LabOn) -> None:
     lab = lab_on(kind)
     lab.reset(replace(scenario.conditions, is_restless=True))
@@ -122,7 +140,7 @@ def test_a_call_of_the_cloud_goes_wrong(
         lab.may_fail = fault == "refused"
         lab.faults.add(CLOUD_FAULTS[at_step(fault, nth)](nth))
 
-    struck = filter(functools.partial(is_struck, kind), itertools.count(1))
+    struck = filter(functools.partial(is_struck, scenario, kind), itertools.count(1))
     steps = each_step(lab, scenario, struck, arm, lambda: bool(lab.faults.fired))
 
     record_property("engine: calls that went wrong on " + kind, steps)
@@ -134,7 +152,7 @@ def test_a_commit_goes_wrong(
 ) -> None:
     lab = lab_on(kind)
 
-    struck = filter(functools.partial(is_struck, kind), itertools.count(1))
+    struck = filter(functools.partial(is_struck, scenario, kind), itertools.count(1))
     steps = each_step(
         lab,
         scenario,
@@ -153,7 +171,7 @@ def each_step(
     arm: Callable[[int], None],
     has_struck: Callable[[], bool],
 ) -> int:
-    """Play a scenario with each of these steps struck, as long as it has so many; return how often."""
+    """Run a scenario once for each of these faulty steps, until a run has too few steps; return the count."""
     for times, nth in enumerate(struck):
         lab.reset(scenario.conditions)
         lab.arm, lab.has_struck = functools.partial(arm, nth), has_struck

@@ -1,4 +1,4 @@
-"""Slots that several want at once, and slots that change hands while they are used."""
+"""Slots that several requests want at once, and slots that change hands while in use."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from reconcile.lab import LESSEE, Lab
 from reconcile.parts import Asked, Conditions, lease_body
 from reconcile.slots import boot, fill, instances, revise, slots_by_host
+from samples import spec_of
 
 from blazar.cloud.simulated.faults import FaultKind, FaultRule
 from blazar.domain.errors import (
@@ -28,7 +29,7 @@ def fails(lab: Lab, operation: str, status: int) -> None:
 
 
 def ask(lab: Lab, start: float, end: float, *asked: Asked) -> None:
-    """Ask for a lease once, as no lab does by itself."""
+    """Request a lease once, without the lab's retries."""
     lab.manager.service.create_lease(LESSEE, lease_body("asked", lab.date(start), lab.date(end), *asked))
 
 
@@ -36,7 +37,7 @@ def test_what_an_earlier_reservation_relied_on_must_still_hold_when_a_later_one_
     lab: Lab,
 ) -> None:
     lab.reset(Conditions(hosts=1))
-    disk = instances(1, vcpus=1, memory_mb=1, disk_gb=501)  # of 1,000
+    disk = instances(1, vcpus=1, memory_mb=1, disk_gb=501)  # of 1,000 GB
     vcpus = instances(1, vcpus=8, memory_mb=1, disk_gb=0)
     full, other = lab.create("full", 5, 6, instances(3)), lab.new_manager()
     index: Any = lab.manager.context.indexes["host"]
@@ -145,7 +146,7 @@ class TestGroups:
         lab.at(1.5)
 
         (group,) = lab.cloud.compute.list_server_groups()
-        assert lab.lease(lease).reservations[0].spec["server_group_id"] == group.id
+        assert spec_of(lab.lease(lease).reservations[0]).server_group_id == group.id
 
     def test_the_group_of_an_attempt_that_was_overtaken_is_deleted(self, lab: Lab) -> None:
         lab.reset(Conditions(hosts=2))
@@ -157,7 +158,7 @@ class TestGroups:
         lab.manager.service.update_lease(LESSEE, lease, body)
 
         (group,) = lab.cloud.compute.list_server_groups()
-        assert lab.lease(lease).reservations[0].spec["server_group_id"] == group.id
+        assert spec_of(lab.lease(lease).reservations[0]).server_group_id == group.id
 
 
 @pytest.mark.parametrize("sizes", [(1, 3), (3, 1)])
@@ -169,11 +170,11 @@ def test_two_reservations_of_a_lease_may_change_places(lab: Lab, sizes: tuple[in
     changes = [{"id": one.id, "amount": sizes[1]}, {"id": two.id, "amount": sizes[0]}]
     lab.update(lease, reservations=changes)
 
-    assert [each.spec["amount"] for each in lab.lease(lease).reservations] == [sizes[1], sizes[0]]
+    assert [spec_of(each).amount for each in lab.lease(lease).reservations] == [sizes[1], sizes[0]]
 
 
 class TestOverdue:
-    """A server that does not go."""
+    """The end of a lease with a server that cannot be deleted."""
 
     def stuck(self, lab: Lab, hosts: int) -> None:
         lab.reset(Conditions(hosts=hosts))
@@ -228,7 +229,7 @@ def test_a_lease_that_is_due_but_was_not_begun_can_be_changed_like_one_ahead(lab
     assert len(fill(lab, lease)) == 2
 
 
-def test_the_group_of_somebody_who_was_faster_is_deleted_with_what_it_was_for(lab: Lab) -> None:
+def test_the_group_of_a_faster_rival_is_deleted_with_its_reservation(lab: Lab) -> None:
     lab.reset(Conditions(hosts=2))
     lease = lab.create("a", 10, 14, instances(2))
     reservation_id = lab.lease(lease).reservations[0].id
@@ -241,7 +242,7 @@ def test_the_group_of_somebody_who_was_faster_is_deleted_with_what_it_was_for(la
     lab.manager.service.update_lease(LESSEE, lease, body(affinity=True))
 
     (group,) = lab.cloud.compute.list_server_groups()
-    assert lab.lease(lease).reservations[0].spec["server_group_id"] == group.id
+    assert spec_of(lab.lease(lease).reservations[0]).server_group_id == group.id
 
 
 def test_a_pass_under_way_does_not_put_back_what_a_request_gives_up(lab: Lab) -> None:
@@ -273,12 +274,12 @@ def test_a_request_that_takes_too_long_to_give_something_up_begins_again(lab: La
     other = lab.new_manager()
 
     def fall_asleep() -> None:
-        # Somebody gives back what was given up so far, and the lessee takes it.
+        # Another manager restores the slots that were released so far, and the lessee uses them.
         lab.jump(1.1)
         other.reconciler.run_due(9)
         fill(lab, lease)
 
-    # The first count says that nothing is in use, the second one is after the inventory has shrunk.
+    # The first count finds no slot in use; the second one is made after the inventory has shrunk.
     lab.faults.before("placement.put_inventories", fall_asleep)
     with pytest.raises(CannotChange):
         revise(lab, lease, amount=1)
@@ -308,4 +309,4 @@ def test_growth_is_not_refused_for_what_ended_long_ago(lab: Lab) -> None:
 
     revise(lab, lease, amount=4)
 
-    assert lab.lease(lease).reservations[0].spec["amount"] == 4
+    assert spec_of(lab.lease(lease).reservations[0]).amount == 4

@@ -1,7 +1,7 @@
-"""Known weaknesses of the existing service (behaviour 12, A to C), by their numbers: none here.
+"""Known weaknesses of the reference service (groups A to C), by number; none of them may exist here.
 
-What has to do with several at once is in ``test_concurrency.py``, what with failures half-way (14, 17,
-20, 22) in ``test_scenarios.py``, the database's own refusal of double promises (4) among the store's tests.
+Weaknesses in concurrency are in ``test_concurrency.py``, those of partial failures (14, 17, 20, 22) in
+``test_scenarios.py``, and double allocations, which the database refuses (4), in the store's tests.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from blazar.domain.errors import (
 )
 
 
-def test_weakness_01_who_chose_a_host_and_was_overtaken_chooses_anew(lab: Lab) -> None:
+def test_weakness_01_an_overtaken_request_chooses_another_host(lab: Lab) -> None:
     lab.reset(Conditions(hosts=2))
     rival = lab.new_manager().service
 
@@ -160,7 +160,7 @@ def test_weakness_16_a_host_whose_removal_placement_refuses_stays_usable(lab: La
     assert lab.provider_names() == {"host-1", "host-2", "host-3"}
 
 
-def test_weakness_17_a_lease_deleted_when_nobody_knows_what_its_start_made_leaves_nothing(lab: Lab) -> None:
+def test_weakness_17_a_lease_deleted_after_a_start_of_unknown_outcome_leaves_nothing(lab: Lab) -> None:
     lease = lab.create("a", 1, 2)
     lab.faults.add(FaultRule(kind=FaultKind.LOSE_REPLY, operation="compute.create_aggregate"))
     lab.run_until(58 / 60)

@@ -1,4 +1,4 @@
-"""Known weaknesses of the existing service (behaviour 12, D to I), by their numbers: none here.
+"""Known weaknesses of the reference service (groups D to I), by number; none of them may exist here.
 
 A catch-up after downtime (45) is in ``test_scenarios.py``.
 """
@@ -94,8 +94,8 @@ def test_weakness_24_what_cannot_start_is_taken_back_at_once_and_ends(lab: Lab) 
 
 
 def test_weakness_25_a_lease_ends_without_anything_of_its_lessee(lab: Lab) -> None:
-    nobody = Caller(user_id=None, project_id="project", token=None)
-    lab.manager.service.create_lease(nobody, lease_body("a", "now", lab.date(2)))
+    anonymous = Caller(user_id=None, project_id="project", token=None)
+    lab.manager.service.create_lease(anonymous, lease_body("a", "now", lab.date(2)))
 
     lab.at(0.1)
 
@@ -172,7 +172,7 @@ def test_weakness_27_nothing_but_documented_keys_reaches_a_lease(lab: Lab) -> No
     lab.at(1.1)
 
 
-def test_weakness_31_a_start_deletes_nobody_s_servers(lab: Lab) -> None:
+def test_weakness_31_a_start_deletes_no_servers(lab: Lab) -> None:
     lease = lab.create("a", 1, 2, (3, 3))
     server = lab.boot("host-1", project_id="stranger")
 
@@ -183,7 +183,7 @@ def test_weakness_31_a_start_deletes_nobody_s_servers(lab: Lab) -> None:
     assert "host-1" in str(lab.lease(lease).reservations[0].problem)
 
 
-def test_weakness_33_an_end_that_takes_long_holds_nobody_up(lab: Lab) -> None:
+def test_weakness_33_an_end_that_takes_long_blocks_no_other_lease(lab: Lab) -> None:
     lab.reset(Conditions(hosts=2, server_deletion_time=timedelta(minutes=1)))
     slow = lab.create("a", "now", 1)
     lab.at(0.5)
@@ -236,7 +236,7 @@ def test_weakness_45_a_start_says_whose_end_it_waits_for(lab: Lab) -> None:
     lab.run_until(1.01)
 
     problem = str(lab.lease(second).reservations[0].problem)
-    assert problem.endswith(f"was not yet given back by reservation {holder}")
+    assert problem.endswith(f"was not released yet by reservation {holder}")
     lab.at(1.1)
 
 
@@ -245,7 +245,7 @@ def test_weakness_46_what_fails_for_an_hour_is_tried_again(lab: Lab) -> None:
     lab.faults.add(fails("compute.*"))
     lab.run_until(2)
     assert lab.lease(lease).status is LeaseStatus.STARTING
-    assert "does not answer" in str(lab.lease(lease).reservations[0].problem)
+    assert "does not respond" in str(lab.lease(lease).reservations[0].problem)
 
     lab.faults.clear()
 
@@ -276,7 +276,7 @@ def test_weakness_47_a_broker_that_is_gone_harms_no_lease(lab: Lab) -> None:
     assert lab.sent.counts[lease, "lease.event.start_lease"] == 1
 
 
-def test_weakness_48_a_lease_that_is_deleted_before_its_turn_stops_nobody(lab: Lab) -> None:
+def test_weakness_48_a_lease_that_is_deleted_before_its_turn_stops_no_other(lab: Lab) -> None:
     gone = lab.create("a", 1, 2)
     lab.create("b", 1, 2)
     lab.run_until(0.9)

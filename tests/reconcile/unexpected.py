@@ -1,4 +1,4 @@
-"""Errors that nobody foresaw."""
+"""Unexpected errors in the log."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from blazar.domain.errors import BlazarError
 
 
 class UnexpectedErrors(logging.Handler):
-    """Collects what was logged with an error that is none of the project's own."""
+    """Log handler that collects errors other than the project's own."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)

@@ -1,1 +1,1 @@
-"""The use cases, one module a noun; each is one transaction."""
+"""The use cases, one module per noun; each is one transaction."""

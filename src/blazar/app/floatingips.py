@@ -1,13 +1,13 @@
-"""Use cases of floating IPs: registering and removing addresses that can be reserved."""
+"""Use cases of floating IPs: registration and removal of reservable addresses."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from blazar.app.request_work import cloud_errors_as_conflicts
 from blazar.booking.context import Context
-from blazar.booking.health import have_missing_sought
-from blazar.app.request_work import telling_what_the_cloud_says
 from blazar.booking.retrying import retrying
+from blazar.booking.scheduling import reschedule_missing
 from blazar.booking.views import JsonObject, floatingip_view
 from blazar.domain.errors import (
     FloatingIPAlreadyRegistered,
@@ -39,22 +39,22 @@ def get_floatingip(context: Context, floatingip_id: str) -> JsonObject:
         return floatingip_view(_get(transaction, floatingip_id))
 
 
-@telling_what_the_cloud_says()
+@cloud_errors_as_conflicts()
 def create_floatingip(context: Context, body: JsonObject) -> JsonObject:
-    """Register an address of an external network that Neutron itself never gives out, and return it.
+    """Register an address of an external network that Neutron never allocates by itself, and return it.
 
     Raises:
-        BadRequest: A key is missing or malformed, there is no such external network, or the address
+        BadRequest: A key is missing or malformed, the external network does not exist, or the address
             cannot be reserved.
-        FloatingIPAlreadyRegistered: It is registered.
-        FloatingIPInUse: Neutron has given it to somebody.
-        CloudDisagrees: Neutron refuses to tell.
+        FloatingIPAlreadyRegistered: The address is already registered.
+        FloatingIPInUse: The address is in use in Neutron.
+        CloudDisagrees: Neutron refuses to answer.
     """
     network_id, address = _parse(body)
     with context.store.read() as transaction:
         if transaction.floatingips.find_by_address(network_id, str(address)) is not None:
             raise FloatingIPAlreadyRegistered(
-                f"Floating IP {address} of network {network_id} is registered already"
+                f"Floating IP {address} of network {network_id} is already registered"
             )
     subnet = _find_place(context, network_id, address)
     taken = context.cloud.networks.list_floating_ips(network_id=network_id, addresses=[str(address)])
@@ -69,25 +69,25 @@ def create_floatingip(context: Context, body: JsonObject) -> JsonObject:
     )
     with context.store.begin() as transaction:
         transaction.floatingips.insert(floatingip)
-        have_missing_sought(context, transaction)
+        reschedule_missing(context, transaction)
         transaction.commit()
     context.waker.wake()
     return floatingip_view(floatingip)
 
 
 def delete_floatingip(context: Context, floatingip_id: str) -> None:
-    """Give an address back to the operator; nothing is done in Neutron.
+    """Remove a floating IP from the registered ones; Neutron is not changed.
 
     Raises:
-        FloatingIPNotFound: There is none.
-        FloatingIPReserved: Somebody holds it, now or later, or it is being cleaned.
+        FloatingIPNotFound: No such floating IP is registered.
+        FloatingIPReserved: A lease holds it, now or later, or it is being cleaned.
     """
     retrying(context, lambda _: _delete_once(context, floatingip_id))
 
 
 def _delete_once(context: Context, floatingip_id: str) -> None:
     with context.store.begin() as transaction:
-        # What is clean again holds nobody up, also before a sweep has forgotten it.
+        # Cleaned allocations no longer count, even if the sweep has not purged them yet.
         transaction.allocations.purge_released(context.clock.now() - context.settings.leases.cleaning_time)
         floatingip = _get(transaction, floatingip_id)
         if transaction.allocations.count_on(floatingip.id):

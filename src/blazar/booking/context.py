@@ -1,4 +1,4 @@
-"""What use cases and the reconciler work with."""
+"""Dependencies of the use cases and the reconciler."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from typing import Any
 from blazar.booking.clock_guard import ClockGuard
 from blazar.booking.contention import Contention
 from blazar.booking.index import AvailabilityIndex
-from blazar.booking.lease_cache import LeaseMemory
-from blazar.booking.contention import Rush
-from blazar.domain.errors import UnsupportedResourceType
+from blazar.booking.lease_cache import LeaseCache
+from blazar.domain.errors import ConcurrentUpdate, UnsupportedResourceType
+from blazar.domain.quotas import Units
 from blazar.plugins.contract import ResourcePlugin
 from blazar.ports.clock import Clock
 from blazar.ports.cloud import Cloud
 from blazar.ports.enforcement import EnforcementFilter
 from blazar.ports.limits import Limits
+from blazar.ports.log_context import LogContext, NoLogContext
 from blazar.ports.meter import Meter, NoMeter
 from blazar.ports.store import Store
-from blazar.ports.trail import NoTrail, Trail
 from blazar.ports.waker import Waker
 from blazar.settings import Settings
 
@@ -30,33 +30,33 @@ Plugin = ResourcePlugin[Any, Any, Any]
 
 
 def new_uuid() -> str:
-    """Return an id that nobody had before."""
+    """Return a new random id."""
     return str(uuid.uuid4())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
-    """Everything a use case needs; made once in the wiring."""
+    """The dependencies of a use case; created once in the wiring."""
 
     store: Store
     clock: Clock
     cloud: Cloud
     plugins: Mapping[str, Plugin]
     indexes: Mapping[str, AvailabilityIndex]
-    """By collection, for every collection that a plugin reserves from."""
+    """Availability indexes by collection, for each collection that a plugin reserves from."""
     settings: Settings
     waker: Waker
     filters: Mapping[str, EnforcementFilter] = field(default_factory=dict)
-    """The operator's rules about usage by name, in the order in which they are asked."""
+    """The operator's enforcement filters by name, in the order in which they are asked."""
     limits: Limits | None = None
-    """What projects may reserve; None where that is not limited."""
-    lease_memory: LeaseMemory = field(default_factory=LeaseMemory)
-    """What these plugins made of the leases that were listed."""
-    rush: Rush = field(default_factory=Rush)
-    """Who of this process is after resources now."""
+    """The projects' limits; None if reservations are not limited."""
+    lease_cache: LeaseCache = field(default_factory=LeaseCache)
+    """JSON texts of leases that were listed, as rendered by these plugins."""
+    contention: Contention = field(default_factory=Contention)
+    """Counter of requests of this process that are searching for resources."""
     random: random.Random = field(default_factory=random.Random)
     new_id: Callable[[], str] = new_uuid
-    """Where the ids of what is stored come from; with this and *random*, a run can be repeated exactly."""
+    """Source of the ids of stored objects; with a fixed source and *random*, a run is reproducible."""
     meter: Meter = field(default_factory=NoMeter)
     """The metrics sink."""
     log_context: LogContext = field(default_factory=NoLogContext)
@@ -83,6 +83,6 @@ class Context:
         if plugin is None:
             known = ", ".join(sorted(self.plugins))
             raise UnsupportedResourceType(
-                f"resource_type: {resource_type[:66]} is not supported; known are: {known}"
+                f"resource_type: {resource_type[:66]} is not supported; supported types: {known}"
             )
         return plugin

@@ -1,26 +1,27 @@
-"""Noting that resources have failed, or are sound again, and having done about it what is to be done."""
+"""Recording that resources failed or recovered, and scheduling the affected leases."""
 
 from __future__ import annotations
 
 import logging
 
 from blazar.booking.context import Context
+from blazar.booking.scheduling import reschedule_missing
 from blazar.domain.health import Diagnosis, Health
 from blazar.domain.lease import ResourceId
-from blazar.ports.store import JournalEntry, Transaction
+from blazar.ports.store import JournalEntry
 
 _logger = logging.getLogger(__name__)
 
 
 def record_health(context: Context, actor: str, resource_id: ResourceId, name: str, after: Diagnosis) -> None:
-    """Write down a resource's health, and have the leases looked at that this concerns.
+    """Store a resource's health and schedule the leases that are affected.
 
     Args:
         context: The context.
-        actor: Who found it out, for the journal.
-        resource_id: The resource; one that is gone is passed over.
-        name: What operators call it.
-        after: What is so now; nothing happens if that is known.
+        actor: The actor recorded in the journal.
+        resource_id: The resource; ignored if it no longer exists.
+        name: The name that operators know it by.
+        after: The new diagnosis; nothing happens if it equals the stored one.
     """
     now = context.clock.now()
     with context.store.begin() as transaction:
@@ -37,13 +38,8 @@ def record_health(context: Context, actor: str, resource_id: ResourceId, name: s
         )
         if before.has_failed is not after.has_failed:
             transaction.work.schedule(transaction.resources.list_holders(resource_id), now)
-        if after.health is Health.SOUND:
-            have_missing_sought(context, transaction)
+        if after.health is Health.HEALTHY:
+            reschedule_missing(context, transaction)
         transaction.commit()
     _logger.warning("%s: %s", name, change)
     context.waker.wake()
-
-
-def have_missing_sought(context: Context, transaction: Transaction) -> None:
-    """Have the leases looked at that something could heal which others can have now."""
-    transaction.work.schedule(transaction.resources.list_missing(), context.clock.now())

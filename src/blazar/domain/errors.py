@@ -1,9 +1,9 @@
-"""The one tree of errors.
+"""The error tree.
 
 ::
 
     BlazarError
-    ├── BadRequest                 the request cannot be understood or is not allowed by its own terms
+    ├── BadRequest                 the request is malformed or contradicts itself
     │   ├── MissingParameter
     │   ├── InvalidParameter
     │   │   ├── InvalidDate
@@ -23,13 +23,13 @@
         ├── CloudNotFound, CloudConflict, CloudRefused
         └── CloudUnavailable
 
-Every class has a stable ``code``: clients and the RPC layer identify an error by it, so a code never
-changes. HTTP statuses live in one table, in ``blazar.api.faults``.
+Every class has a stable ``code``. Clients and the RPC layer identify an error by its code, so a code never
+changes. One table, in ``blazar.api.faults``, gives the HTTP statuses.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import ClassVar
 
 RETRY_AFTER_SECONDS = 5
@@ -37,7 +37,10 @@ RETRY_AFTER_SECONDS = 5
 
 
 class BlazarError(Exception):
-    """Something that the caller is told about; ``message`` says it in one sentence."""
+    """An error that is reported to the caller; ``message`` describes it in one sentence.
+
+    The field ``retry_after``, if present, is the number of seconds after which to repeat the request.
+    """
 
     code: ClassVar[str] = "internal"
 
@@ -54,17 +57,17 @@ class BadRequest(BlazarError):
 
 
 class MissingParameter(BadRequest):
-    """A required key is absent; ``names`` says which."""
+    """A required key is absent; ``names`` lists the missing keys."""
 
     code = "missing-parameter"
 
     def __init__(self, *names: str) -> None:
-        # The text is compared by published tests (rest-api 4.6).
+        # Published tests compare this text.
         super().__init__(f"Missing parameter {', '.join(names)}", names=list(names))
 
 
 class InvalidParameter(BadRequest):
-    """A value is of the wrong type or outside its range; ``name`` says which key it is."""
+    """A value has the wrong type or is out of range; ``name`` is its key."""
 
     code = "invalid-parameter"
 
@@ -73,12 +76,12 @@ class InvalidParameter(BadRequest):
 
 
 class InvalidDate(InvalidParameter):
-    """A date is not written as the contract asks."""
+    """A date does not have the documented format."""
 
     code = "invalid-date"
 
     def __init__(self, name: str, value: object) -> None:
-        # The text is compared by published tests (rest-api 4.6).
+        # Published tests compare this text.
         BlazarError.__init__(
             self,
             f"{value} is an invalid date. Required format: %Y-%m-%d %H:%M ({name})",
@@ -87,13 +90,13 @@ class InvalidDate(InvalidParameter):
 
 
 class InvalidPeriod(BadRequest):
-    """Dates that are well written but do not make a period that can be had."""
+    """The dates are well formed, but are not an allowed period."""
 
     code = "invalid-period"
 
 
 class BeforeEndOutsideLease(BadRequest):
-    """``before_end_date`` does not lie strictly between the start and the end."""
+    """``before_end_date`` is not strictly between the start and the end."""
 
     code = "before-end-outside-lease"
 
@@ -105,13 +108,13 @@ class InvalidRange(BadRequest):
 
 
 class InvalidRequirement(InvalidParameter):
-    """A requirement expression cannot be used: its shape, or a key nobody knows."""
+    """A requirement expression is invalid: its structure, or an unknown key."""
 
     code = "invalid-requirement"
 
 
 class UnsupportedResourceType(BadRequest):
-    """No plugin is loaded for the resource type asked for."""
+    """No plugin is loaded for the requested resource type."""
 
     code = "unsupported-resource-type"
 
@@ -122,60 +125,60 @@ class CapabilityKeyTooLong(BadRequest):
     code = "capability-key-too-long"
 
     def __init__(self, name: str) -> None:
-        # The text is compared by published tests (rest-api 4.6).
+        # Published tests compare this text.
         super().__init__(f"Extra capability key too long: {name[:64]}…", name=name[:64])
 
 
 class UsageDenied(BadRequest):
-    """The operator's rules about usage do not allow the lease or its change; 400 (rest-api 8)."""
+    """The operator's usage rules do not allow the lease or its change; status 400."""
 
     code = "usage-denied"
 
 
 class HostReferenceMissing(BadRequest):
-    """POST of a host names neither ``name`` nor ``id``."""
+    """A request to register a host has neither ``name`` nor ``id``."""
 
     code = "host-reference-missing"
 
 
 class Unauthorized(BlazarError):
-    """The caller did not say who they are, or not believably."""
+    """The request has no valid credentials."""
 
     code = "unauthorized"
 
 
 class Forbidden(BlazarError):
-    """Policy does not allow it; the message names the rule."""
+    """Policy does not allow the request; the message names the rule."""
 
     code = "forbidden"
 
 
 class LeaseTooLong(Forbidden):
-    """A lease was asked for that is longer than the operator allows; 403, as clients know it (rest-api 8)."""
+    """The requested lease is longer than the operator allows; status 403, as clients expect."""
 
     code = "lease-too-long"
 
 
 class QuotaExceeded(Forbidden):
-    """More was asked for than the project may reserve; 403, as in other services of OpenStack."""
+    """The request exceeds the project's limits; status 403, as in other OpenStack services."""
 
     code = "quota-exceeded"
 
 
 class ExtensionTooLong(BadRequest):
-    """A change would make a lease longer than the operator allows; 400, as clients know it (rest-api 8)."""
+    """The change would make a lease longer than the operator allows; status 400, as clients expect."""
 
     code = "extension-too-long"
 
 
 class NotFound(BlazarError):
-    """The thing named does not exist."""
+    """The named object does not exist."""
 
     code = "not-found"
 
 
 class LeaseNotFound(NotFound):
-    """No lease has this id (any more)."""
+    """No lease has this id, or it was deleted."""
 
     code = "lease-not-found"
 
@@ -184,7 +187,7 @@ class LeaseNotFound(NotFound):
 
 
 class HostNotFound(NotFound):
-    """No registered host has this id, or Nova knows no hypervisor of this name."""
+    """No registered host has this id, or Nova has no hypervisor with this name."""
 
     code = "host-not-found"
 
@@ -193,7 +196,7 @@ class HostNotFound(NotFound):
 
 
 class FlavorNotFound(NotFound):
-    """Nova has no flavor of this id, or the lessee may not see it."""
+    """Nova has no flavor with this id, or the lessee may not see it."""
 
     code = "flavor-not-found"
 
@@ -220,7 +223,7 @@ class PropertyNotFound(NotFound):
 
 
 class FreepoolNotFound(NotFound):
-    """Nova has no aggregate of the freepool's name; an operator has to create it."""
+    """Nova has no aggregate with the freepool's name; an operator must create it."""
 
     code = "freepool-not-found"
 
@@ -235,7 +238,7 @@ class ProviderNotFound(NotFound):
 
 
 class Conflict(BlazarError):
-    """The request is well formed, but the present state of things forbids it."""
+    """The request is well formed, but the present state forbids it."""
 
     code = "conflict"
 
@@ -277,7 +280,7 @@ class FlavorNotReservable(Conflict):
 
 
 class InvalidLeaseStatus(Conflict):
-    """The lease is in a status in which it cannot be changed; ``status`` says which."""
+    """The lease cannot be changed in its present status, which is in ``status``."""
 
     code = "invalid-lease-status"
 
@@ -285,7 +288,8 @@ class InvalidLeaseStatus(Conflict):
         """Create the error; if the status *may_settle*, the same request can succeed later."""
         wait = f"try again in {RETRY_AFTER_SECONDS} seconds; " if may_settle else ""
         super().__init__(
-            f"Lease {lease_id} is {status} and cannot be {action} now; try again when it has settled",
+            f"Lease {lease_id} is {status} and cannot be changed now; {wait}only its name can be changed"
+            " in every status",
             lease_id=lease_id,
             status=status,
             **({"retry_after": RETRY_AFTER_SECONDS} if may_settle else {}),
@@ -298,55 +302,55 @@ class InvalidLeaseStatus(Conflict):
 
 
 class CannotChange(Conflict):
-    """A parameter that is fixed, or fixed in this phase, was to be changed."""
+    """The request would change a parameter that is fixed, or fixed in this phase."""
 
     code = "cannot-change"
 
 
 class HostHasServers(Conflict):
-    """Servers run on a host that was to be registered or removed."""
+    """Servers run on a host that would be registered or removed."""
 
     code = "host-has-servers"
 
 
 class HostAlreadyRegistered(Conflict):
-    """The host is registered, or stands in the freepool, already."""
+    """The host is already registered, or is already in the freepool."""
 
     code = "host-already-registered"
 
 
 class FloatingIPAlreadyRegistered(Conflict):
-    """This address of this network is registered already."""
+    """This address of this network is already registered."""
 
     code = "floatingip-already-registered"
 
 
 class FloatingIPInUse(Conflict):
-    """Neutron has given the address to somebody, so that it cannot be registered."""
+    """Neutron has already allocated the address, so it cannot be registered."""
 
     code = "floatingip-in-use"
 
 
 class FloatingIPReserved(Conflict):
-    """Allocations exist on a floating IP that was to be removed."""
+    """The floating IP cannot be removed because it has allocations."""
 
     code = "floatingip-reserved"
 
 
 class CloudDisagrees(Conflict):
-    """Nova or Placement refuses what would have to be done; nothing that matters has changed."""
+    """Nova or Placement refuses a necessary step; no relevant state has changed."""
 
     code = "cloud-disagrees"
 
 
 class HostReserved(Conflict):
-    """Allocations exist on a host that was to be removed."""
+    """The host cannot be removed because it has allocations."""
 
     code = "host-reserved"
 
 
 class CapabilityInUse(Conflict):
-    """A capability that reservations rely on was to be changed or removed."""
+    """The request would change or remove a capability that reservations depend on."""
 
     code = "capability-in-use"
 
@@ -372,13 +376,13 @@ class Unavailable(BlazarError):
 
 
 class LimitsUnavailable(Unavailable):
-    """Nobody can say now how much the project may reserve."""
+    """The project's limits are not available now."""
 
     code = "limits-unavailable"
 
 
 class EnforcementUnavailable(Unavailable):
-    """Nobody can say now whether the operator's rules about usage allow it."""
+    """The operator's usage rules cannot be evaluated now."""
 
     code = "enforcement-unavailable"
 
@@ -412,13 +416,13 @@ class OwnerMismatch(BlazarError):
 
 
 class CloudError(BlazarError):
-    """Base of what adapters of the cloud raise."""
+    """Base of the errors that cloud adapters raise."""
 
     code = "cloud"
 
 
 class CloudNotFound(CloudError):
-    """The cloud has no such thing (any more)."""
+    """The object does not exist in the cloud, or was deleted."""
 
     code = "cloud-not-found"
 
@@ -430,13 +434,13 @@ class CloudConflict(CloudError):
 
 
 class CloudRefused(CloudError):
-    """The cloud will never accept this request as it stands (bad request, forbidden, over quota)."""
+    """The cloud will never accept this request in this form (bad request, forbidden, over quota)."""
 
     code = "cloud-refused"
 
 
 class CloudUnavailable(CloudError):
-    """No usable answer: a timeout, a broken connection, 5xx, 429. The call may have had its effect."""
+    """No usable answer: a timeout, a broken connection, 5xx, 429. The call may have taken effect."""
 
     code = "cloud-unavailable"
 
@@ -449,7 +453,7 @@ def _by_code(root: type[BlazarError]) -> dict[str, type[BlazarError]]:
 
 
 def rebuild(code: str, message: str, fields: Mapping[str, object]) -> BlazarError:
-    """Return the error that another process raised; an unknown code gives a plain ``BlazarError``."""
+    """Return an error that another process raised; an unknown code gives a plain ``BlazarError``."""
     kind = _by_code(BlazarError).get(code, BlazarError)
     error = kind.__new__(kind)
     BlazarError.__init__(error, message, **fields)

@@ -1,4 +1,4 @@
-"""Whether a resource can be relied on, as far as is known."""
+"""Health of a resource, as far as it is known."""
 
 from __future__ import annotations
 
@@ -10,47 +10,48 @@ from blazar.domain.requirements import Fact
 
 
 class Health(StrEnum):
-    """What may be done with a resource."""
+    """The health of a resource, which decides how it can be used."""
 
-    SOUND = "sound"
+    HEALTHY = "sound"
+    """Stored and shown as ``sound``, the word that scripts of operators compare."""
     DISABLED = "disabled"
-    """Nobody new is promised it; who has been promised it keeps it."""
+    """No new reservation gets the resource; reservations that hold it keep it."""
     FAILED = "failed"
-    """It serves nobody; who has been promised it needs another."""
+    """The resource serves no reservation; reservations that hold it need a replacement."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnosis:
-    """A resource's health, and, unless it is sound, the reason."""
+    """A resource's health and, if it is not healthy, the reason."""
 
     health: Health
     problem: str = ""
 
     def __str__(self) -> str:
-        """Return both, for people."""
+        """Return the health and the reason as text."""
         return f"{self.health}: {self.problem}" if self.problem else str(self.health)
 
     @property
     def is_reservable(self) -> bool:
-        """Return whether somebody new may be promised the resource."""
-        return self.health is Health.SOUND
+        """Return whether new reservations may get the resource."""
+        return self.health is Health.HEALTHY
 
     @property
     def has_failed(self) -> bool:
-        """Return whether those who hold the resource need another."""
+        """Return whether reservations that hold the resource need a replacement."""
         return self.health is Health.FAILED
 
 
-SOUND = Diagnosis(health=Health.SOUND)
+HEALTHY = Diagnosis(health=Health.HEALTHY)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceState:
-    """What whoever works on a resource has to know of it.
+    """The state of a resource that is needed for work on it.
 
-    ``facts`` are those by which it is known outside: of a host ``hypervisor_hostname`` and ``service_name``,
-    of a floating IP ``address``, ``network_id`` and ``subnet_id``, of others what their plugin says.
+    ``facts`` identify the resource in the cloud: for a host ``hypervisor_hostname`` and ``service_name``,
+    for a floating IP ``address``, ``network_id`` and ``subnet_id``, for others the facts of their plugin.
     """
 
     facts: Mapping[str, Fact] = field(default_factory=dict)
-    diagnosis: Diagnosis = SOUND
+    diagnosis: Diagnosis = HEALTHY

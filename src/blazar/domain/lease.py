@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import NewType
+from typing import Final, NewType
 
 from blazar.domain.capacity import Share
 from blazar.domain.interval import Interval
@@ -14,7 +15,7 @@ from blazar.domain.interval import Interval
 LeaseId = NewType("LeaseId", str)
 ReservationId = NewType("ReservationId", str)
 ResourceId = NewType("ResourceId", str)
-"""A host's or floating IP's id; unique over all kinds of resources."""
+"""The id of a host, floating IP or other resource; unique across all kinds of resources."""
 Holdings = Mapping[ResourceId, Share | None]
 """The resources that a reservation holds: a share of each, or None for the whole resource."""
 
@@ -32,7 +33,7 @@ DAMAGED: Final = "its stored"
 
 
 class LeaseStatus(StrEnum):
-    """What clients see of a lease (rest-api 5.1.7)."""
+    """The status of a lease, as clients see it."""
 
     CREATING = "CREATING"
     PENDING = "PENDING"
@@ -46,7 +47,7 @@ class LeaseStatus(StrEnum):
 
     @property
     def is_stable(self) -> bool:
-        """Return whether nothing is being done about the lease."""
+        """Return whether no operation on the lease is in progress."""
         return self in _STABLE
 
 
@@ -54,7 +55,7 @@ _STABLE = frozenset({LeaseStatus.PENDING, LeaseStatus.ACTIVE, LeaseStatus.TERMIN
 
 
 class ReservationStatus(StrEnum):
-    """What clients see of a reservation."""
+    """The status of a reservation, as clients see it."""
 
     PENDING = "pending"
     ACTIVE = "active"
@@ -63,7 +64,7 @@ class ReservationStatus(StrEnum):
 
 
 class EventType(StrEnum):
-    """The points of a lease's life that clients see as events."""
+    """The points in a lease's life that clients see as events."""
 
     START = "start_lease"
     BEFORE_END = "before_end_lease"
@@ -71,7 +72,7 @@ class EventType(StrEnum):
 
 
 class EventStatus(StrEnum):
-    """How far an event is."""
+    """The progress of an event."""
 
     UNDONE = "UNDONE"
     IN_PROGRESS = "IN_PROGRESS"
@@ -81,7 +82,7 @@ class EventStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """A point in a lease's life: due at *time*."""
+    """A point in a lease's life that is due at *time*."""
 
     id: str
     event_type: EventType
@@ -111,19 +112,19 @@ class Reservation:
     spec: object
     status: ReservationStatus = ReservationStatus.PENDING
     is_deployed: bool = False
-    """Whether something of it may exist outside; set before the first thing is made."""
+    """True if it may have resources in the cloud; set before the first one is created."""
     problem: str | None = None
-    """Why it is in error, or what its next step waits for."""
+    """The reason for its error, or what its next step waits for."""
     missing_resources: bool = False
-    """Whether it holds resources that have failed and that nothing could take the place of yet."""
+    """True if it holds failed resources without a replacement."""
     lost_resources: frozenset[ResourceId] = frozenset()
-    """Those that failed while the lessee had them, and in whose place are others now."""
+    """Resources that failed while the lessee used them and that were replaced."""
     created_at: datetime | None = None
     updated_at: datetime | None = None
 
     @property
     def resources_changed(self) -> bool:
-        """Return whether others serve the lessee, because those that it had have failed."""
+        """Return whether resources of the reservation failed and were replaced."""
         return bool(self.lost_resources)
 
     @property
@@ -134,16 +135,16 @@ class Reservation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allocation:
-    """One resource, or a share of it, held for one reservation.
+    """A resource, or a share of it, held by one reservation.
 
-    An allocation outlives its window until its resource was seen free: ``released_at`` is when.
+    An allocation outlives its window until its resource is observed free, at ``released_at``.
     """
 
     resource_id: ResourceId
     reservation_id: ReservationId
     window: Interval
     share: Share | None = None
-    """None: all of the resource."""
+    """None: the whole resource."""
     released_at: datetime | None = None
 
 
@@ -157,10 +158,10 @@ class Owner:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
-    """What a lessee asked for, and how far it is.
+    """A lessee's request and its progress.
 
     ``end`` equals ``start`` only for a lease that was ended in the minute in which it began.
-    ``revision`` grows with every write: who writes names the revision that was read.
+    ``revision`` grows with every write; a writer names the revision that it read.
     """
 
     id: LeaseId
@@ -196,6 +197,14 @@ class Lease:
         return next((event for event in self.events if event.event_type is event_type), None)
 
     def get_event_status(self, event_type: EventType) -> EventStatus:
-        """Return how far the event of this type is; an absent one is done."""
+        """Return the status of the event of this type; an absent event is done."""
         event = self.find_event(event_type)
         return event.status if event else EventStatus.DONE
+
+
+def is_canonical_id(text: str) -> bool:
+    """Return whether *text* is a UUID in the form that this service writes: lower case, with hyphens."""
+    try:
+        return str(uuid.UUID(text)) == text
+    except ValueError:
+        return False

@@ -1,4 +1,4 @@
-"""What a host has to give, as Placement says: its tree of resource providers."""
+"""The supply of a host, as Placement reports it: its tree of resource providers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostInventory:
-    """How much of one resource class a provider of a host has, as Placement said."""
+    """A host provider's amount of one resource class, as Placement reported it."""
 
     total: int
     reserved: int = 0
@@ -19,17 +19,17 @@ class HostInventory:
 
     @property
     def capacity(self) -> int:
-        """Return how much can be given out in all; rounded down, as Placement does."""
+        """Return the total amount that can be allocated; rounded down, as in Placement."""
         return int((self.total - self.reserved) * self.allocation_ratio)
 
     def gives(self, amount: int) -> bool:
-        """Return whether one request may ask for that amount, however much is left."""
+        """Return whether a single request may ask for this amount, regardless of the free amount."""
         return self.min_unit <= amount <= self.max_unit and amount % self.step_size == 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostProvider:
-    """One resource provider of a host, as Placement had it: its root, a NUMA node, a device."""
+    """One resource provider of a host, as Placement reported it: its root, a NUMA node, a device."""
 
     uuid: str
     name: str

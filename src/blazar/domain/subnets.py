@@ -1,4 +1,4 @@
-"""Which addresses of a network are left to reservations: those that Neutron itself never gives out."""
+"""Addresses of a network that can be reserved: those that Neutron itself never allocates."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Address = IPv4Address | IPv6Address
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subnet:
-    """A subnet, as Neutron writes it. Allocation pools are (first, last) addresses, both included."""
+    """A subnet, as Neutron reports it. Allocation pools are (first, last) addresses, both included."""
 
     id: str
     network_id: str
@@ -21,7 +21,7 @@ class Subnet:
 
 
 def find_subnet(address: Address, subnets: Iterable[Subnet]) -> Subnet | None:
-    """Return the subnet that the address lies in, or None."""
+    """Return the subnet that contains the address, or None."""
     return next((each for each in subnets if address in ip_network(each.cidr, strict=False)), None)
 
 
@@ -29,8 +29,8 @@ def find_obstacle(address: Address, subnets: Iterable[Subnet]) -> str | None:
     """Return why the address cannot be reserved, as the rest of a sentence; None if it can.
 
     Args:
-        address: What is asked for.
-        subnets: All of its network; a pool or a gateway of any of them is in the way.
+        address: The requested address.
+        subnets: All subnets of its network; a pool or a gateway of any of them is an obstacle.
     """
     all_subnets = tuple(subnets)
     home = find_subnet(address, all_subnets)
@@ -42,16 +42,16 @@ def find_obstacle(address: Address, subnets: Iterable[Subnet]) -> str | None:
         if subnet.gateway_ip is not None and ip_address(subnet.gateway_ip) == address:
             return f"is the gateway of subnet {subnet.id}"
         if any(_lies_between(address, first, last) for first, last in subnet.allocation_pools):
-            return f"lies in an allocation pool of subnet {subnet.id}, from which Neutron gives it to anybody"
+            return f"lies in an allocation pool of subnet {subnet.id}, from which Neutron allocates addresses"
     return None
 
 
 def _stands_for_many(address: Address, home: Subnet) -> bool:
-    """Return whether the address is no single machine's. Of two addresses, or one, each is."""
+    """Return whether the address is a network or broadcast address. Networks of up to 2 have none."""
     network = ip_network(home.cidr, strict=False)
     if network.num_addresses <= 2:
         return False
-    # IPv6 has no broadcast; its first address is that of any router.
+        # IPv6 has no broadcast address; its first address is the subnet-router anycast address.
     is_last = network.version == 4 and address == network.broadcast_address
     return is_last or address == network.network_address
 

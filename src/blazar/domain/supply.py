@@ -1,4 +1,4 @@
-"""What many hosts have to give of each resource class, as arrays."""
+"""The supply of many hosts by resource class, as arrays."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from blazar.domain.capacity import Demand
 from blazar.domain.providers import HostInventory, HostProvider
 
 Tree = tuple[HostProvider, ...]
-"""The providers of a host, the root first; empty where nothing is known."""
+"""The providers of a host, root first; empty if they are unknown."""
 
 _NONE = HostInventory(total=0)
 
@@ -26,10 +26,10 @@ class _RootSupply:
 
 
 class Supplies:
-    """What hosts supply, by position; worked out when it is first asked for.
+    """The supplies of hosts, by position; computed on first use.
 
-    Most hosts have one provider, and what they supply is a number a class. A host is *intricate* for a
-    demand that its root alone cannot answer for: ``count_slots`` has to look at its tree.
+    Most hosts have one provider, so that their supply is one number per class. A host is *intricate* for a
+    demand that its root alone cannot answer; then ``count_slots`` must examine its tree.
     """
 
     def __init__(self, trees: Sequence[Tree]) -> None:
@@ -39,8 +39,8 @@ class Supplies:
         self._totals: dict[str, Numbers] = {}
 
     def intricate(self, demand: Demand) -> Mask:
-        """Return which hosts have a class or a trait that matters below their roots."""
-        mask = np.zeros(len(self.trees), np.bool_)
+        """Return which hosts have a relevant class or trait below their roots; with groups, all hosts."""
+        mask = np.full(len(self.trees), bool(demand.groups), np.bool_)
         for name, _ in demand.amounts:
             mask |= self._mask("class", name, lambda tree, key: any(key in p.inventories for p in tree[1:]))
         for trait in demand.required_traits | demand.forbidden_traits:
@@ -48,7 +48,7 @@ class Supplies:
         return mask
 
     def suitable(self, demand: Demand) -> Mask:
-        """Return which roots have the traits that are required, and none that is forbidden."""
+        """Return which roots have all required traits and no forbidden one."""
         mask = np.ones(len(self.trees), np.bool_)
         for trait in demand.required_traits:
             mask &= self._root_has(trait)
@@ -57,13 +57,13 @@ class Supplies:
         return mask
 
     def capacity(self, resource_class: str, amount: int) -> Numbers:
-        """Return the roots' capacities of a class; 0 where *amount* may not be asked for."""
+        """Return the roots' capacities of a class; 0 if *amount* is not an allowed amount."""
         supply = self._root(resource_class)
         gives = (supply.min_unit <= amount) & (amount <= supply.max_unit) & (amount % supply.step_size == 0)
         return np.where(gives, supply.capacity, 0)
 
     def total(self, resource_class: str) -> Numbers:
-        """Return the capacities of a class of all providers of each tree together."""
+        """Return each tree's total capacity of a class, over all its providers."""
         found = self._totals.get(resource_class)
         if found is None:
             found = self._totals[resource_class] = np.fromiter(

@@ -1,1 +1,1 @@
-"""Putting a manager together: use cases, reconciler, and what they work with."""
+"""Assembly of a manager: use cases, reconciler, and their dependencies."""

@@ -1,4 +1,4 @@
-"""A manager's parts, from settings."""
+"""Construction of a manager's parts from settings."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SWITCH_INTERVAL_SECONDS = 0.0005
 
 
 def manager_name() -> str:
-    """Return a name that no other manager has: host, process and a random part."""
+    """Return a unique name for this manager: host, process and a random part."""
     return f"{socket.gethostname()}:{os.getpid()}:{uuid.uuid4().hex[:8]}"
 
 
@@ -59,7 +59,7 @@ def build_context(
 def make_indexes(
     store: Store, clock: Clock, plugins: Mapping[str, Plugin]
 ) -> Mapping[str, AvailabilityIndex]:
-    """Return an empty index for every collection that one of the plugins reserves from."""
+    """Return an empty index for each collection from which a plugin reserves."""
     collections = {plugin.collection for plugin in plugins.values()}
     return {each: AvailabilityIndex(store, clock, each, HOST_TEXT_FACTS) for each in collections}
 
@@ -67,7 +67,7 @@ def make_indexes(
 def configured_context(
     conf: ConfigOpts, engine: sa.Engine, clock: Clock, cloud: Cloud, settings: Settings, waker: Waker
 ) -> Context:
-    """Return what a manager works with: with the plugins, filters and limits of the configuration.
+    """Return a manager's context with the plugins, filters and limits of the configuration.
 
     Raises:
         PluginError: One of them cannot be used.
@@ -84,10 +84,10 @@ def guarded(context: Context, engine: sa.Engine) -> Context:
 
 
 def warm_up(context: Context) -> None:
-    """Load the indexes of bookings, so that no request has to wait for that.
+    """Load the indexes of bookings and compare the clocks, so that no request has to wait for that.
 
-    All that is there then is there to stay: the garbage collector, which would go through it again and again
-    while requests wait, is told to leave it alone.
+    The loaded objects are excluded from garbage collection, which would otherwise scan them again and again
+    while requests wait.
     """
     for index in context.indexes.values():
         index.refresh()

@@ -1,4 +1,4 @@
-"""Loading the resource plugins, the cloud driver and the filters that the configuration names."""
+"""Load the resource plugins, the cloud driver and the filters named in the configuration."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stevedore.exception import NoMatches
 
 from blazar.booking.context import Plugin
 from blazar.cloud.openstack.identity import find_auth_url
-from blazar.config import unknown_options
+from blazar.known_options import unknown_keys
 from blazar.ports.clock import Clock
 from blazar.ports.cloud import Cloud
 from blazar.ports.enforcement import EnforcementFilter
@@ -21,13 +21,13 @@ from blazar.settings import Settings
 
 PLUGINS = "blazar.resource.plugins"
 PLACEHOLDER = "dummy.vm.plugin"
-"""The existing service's default, which reserves nothing (behaviour 3.5)."""
+"""The existing service's default plugin, which reserves nothing."""
 CLOUDS = "blazar.cloud.drivers"
 FILTERS = "blazar.enforcement.filters"
 
 
 class PluginError(Exception):
-    """The configuration names a plugin that cannot be used; the message says why."""
+    """The configuration names a plugin that cannot be used; the message gives the reason."""
 
 
 def load_plugins(
@@ -36,14 +36,14 @@ def load_plugins(
     """Return the plugins by resource type.
 
     An entry point of the group ``blazar.resource.plugins`` is a function of (settings, configuration) that
-    returns a plugin. In the configuration it may register options of its own; without one, all options
-    have their defaults. It raises ValueError, naming group and option, for a configuration that it cannot
-    use. A bad plugin stops the start-up; the reference drops it with a warning and
-    answers 500 for its type ever after (behaviour 12, 59). The existing service's placeholder is passed
-    over, so that configurations which name it still work.
+    returns a plugin. It may register options in the configuration; without a configuration, all options have
+    their defaults. It raises ValueError, naming group and option, for a configuration that it cannot use.
+    A plugin that cannot be used stops the start-up; the reference implementation only logs a warning, and
+    then answers all requests for its type with 500. The existing service's placeholder is ignored, so that
+    configurations which name it still work.
 
     Raises:
-        PluginError: A name is unknown, a plugin fails to load, or two are for one resource type.
+        PluginError: A name is unknown, a plugin fails to load, or two plugins serve one resource type.
     """
     plugins: dict[str, Plugin] = {}
     if conf is None:
@@ -56,7 +56,7 @@ def load_plugins(
         try:
             plugin = make(settings, conf)
         except Exception as error:
-            raise PluginError(f"[manager] plugins: {name} could not be made: {error}") from error
+            raise PluginError(f"[manager] plugins: {name} could not be loaded: {error}") from error
         if plugin.resource_type in plugins:
             raise PluginError(f"[manager] plugins: {plugin.resource_type} is served twice, also by {name}")
         plugins[plugin.resource_type] = plugin
@@ -64,7 +64,7 @@ def load_plugins(
 
 
 def load_cloud(name: str | None, conf: ConfigOpts, clock: Clock) -> Cloud:
-    """Return the cloud that a driver makes of the configuration.
+    """Return the cloud that a driver creates from the configuration.
 
     An entry point of the group ``blazar.cloud.drivers`` is a function of (configuration, clock); it
     raises ValueError, naming group and option, for a configuration that it cannot use.
@@ -82,15 +82,15 @@ def load_cloud(name: str | None, conf: ConfigOpts, clock: Clock) -> Cloud:
 
 
 def load_filters(conf: ConfigOpts) -> Mapping[str, EnforcementFilter]:
-    """Return the filters that ``[enforcement] enabled_filters`` names, in its order.
+    """Return the filters named in ``[enforcement] enabled_filters``, in their order.
 
     An entry point of the group ``blazar.enforcement.filters`` is a function that takes the configuration,
-    in which it may register options of its own, and returns a filter; it raises ValueError, naming group
-    and option, for a configuration that it cannot use.
+    in which it may register options, and returns a filter; it raises ValueError, naming group and option,
+    for a configuration that it cannot use.
 
     Raises:
-        PluginError: A name is unknown or there twice, a filter cannot use the configuration, or there is an
-            option in ``[enforcement]`` that nobody knows: a limit with a typing error is no limit.
+        PluginError: A name is unknown or occurs twice, a filter cannot use the configuration, or
+            ``[enforcement]`` has an unknown option: a misspelled limit would have no effect.
     """
     names: Sequence[str] = conf.enforcement.enabled_filters
     if len(set(names)) < len(names):
@@ -105,9 +105,9 @@ def load_filters(conf: ConfigOpts) -> Mapping[str, EnforcementFilter]:
             filters[name] = make(conf)
         except ValueError as error:
             raise PluginError(f"[enforcement] enabled_filters: {name}: {error}") from error
-    unknown = sorted(unknown_options(conf, "enforcement"))
+    unknown = unknown_keys(conf, only={"enforcement"})
     if unknown:
-        raise PluginError(f"[enforcement] {unknown[0]}: there is no such option")
+        raise PluginError("; ".join(unknown))
     return filters
 
 
@@ -119,7 +119,7 @@ def load_limits(conf: ConfigOpts, clock: Clock) -> Limits | None:
     """
     if not conf.quotas.enabled:
         return None
-    # Only now: openstacksdk comes with it, which nothing else here needs.
+    # Imported only here: it imports openstacksdk, which nothing else here needs.
     from blazar.enforcement.limits import KeystoneLimits, connect
 
     try:
@@ -130,8 +130,8 @@ def load_limits(conf: ConfigOpts, clock: Clock) -> Limits | None:
 
 
 def tell_where_keystone_is(conf: ConfigOpts) -> None:
-    """Have filters say which Keystone, and region, a lease belongs to, unless the configuration does."""
-    if "os_region_name" in conf:  # the options of the OpenStack driver are registered
+    """Set the Keystone URL and region that filters report of a lease, unless they are configured."""
+    if "os_auth_host" in conf:  # the options of the OpenStack driver are registered
         conf.set_default("external_service_auth_url", find_auth_url(conf), group="enforcement")
         conf.set_default("external_service_region_name", conf.os_region_name, group="enforcement")
 

@@ -1,12 +1,14 @@
-"""The use cases as the one object that the API, or the RPC server, calls."""
+"""The use cases as one object, for the API or the RPC server."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from blazar.app import floatingips, hosts, leases, properties, resources
 from blazar.booking.context import Context
+from blazar.domain.errors import BadRequest
+from blazar.domain.lease import Owner
 from blazar.ports.manager import Caller, JsonObject, Manager
 
 
@@ -30,7 +32,7 @@ class ManagerService:
         return leases.create_lease(self._context, caller, body)
 
     def update_lease(self, caller: Caller, lease_id: str, body: JsonObject) -> JsonObject:
-        """Return the lease as it is after the change."""
+        """Change a lease and return it."""
         return leases.update_lease(self._context, caller, lease_id, body)
 
     def update_owned_lease(
@@ -40,7 +42,7 @@ class ManagerService:
         return leases.update_lease(self._context, caller, lease_id, body, _parse_owner(owner))
 
     def delete_lease(self, caller: Caller, lease_id: str) -> None:
-        """Have the lease deleted."""
+        """Delete a lease."""
         leases.delete_lease(self._context, caller, lease_id)
 
     def delete_owned_lease(self, caller: Caller, lease_id: str, owner: JsonObject) -> None:
@@ -68,7 +70,7 @@ class ManagerService:
         return hosts.update_host(self._context, caller, host_id, body)
 
     def delete_host(self, caller: Caller, host_id: str) -> None:
-        """Give a host back to ordinary use."""
+        """Remove a host from the service, so that Nova uses it normally again."""
         hosts.delete_host(self._context, host_id)
 
     def list_floatingips(self, caller: Caller) -> Sequence[JsonObject]:
@@ -84,7 +86,7 @@ class ManagerService:
         return floatingips.create_floatingip(self._context, body)
 
     def delete_floatingip(self, caller: Caller, floatingip_id: str) -> None:
-        """Give an address back to the operator."""
+        """Remove an address from the service, so that the operator can use it otherwise."""
         floatingips.delete_floatingip(self._context, floatingip_id)
 
     def list_resources(self, caller: Caller, collection: str) -> Sequence[JsonObject]:
@@ -112,21 +114,21 @@ class ManagerService:
     def list_allocations(
         self, caller: Caller, lease_id: str | None, reservation_id: str | None
     ) -> Sequence[JsonObject]:
-        """Return for every host who holds it when."""
+        """Return each host's allocations."""
         return hosts.list_allocations(self._context, lease_id, reservation_id)
 
     def get_allocations(
         self, caller: Caller, host_id: str, lease_id: str | None, reservation_id: str | None
     ) -> JsonObject:
-        """Return who holds a host when."""
+        """Return a host's allocations."""
         return hosts.get_allocations(self._context, host_id, lease_id, reservation_id)
 
     def list_resource_properties(self, caller: Caller, include_private: bool) -> Sequence[JsonObject]:
-        """Return each property that some host has."""
+        """Return each property that any host has."""
         return properties.list_resource_properties(self._context, include_private)
 
     def update_resource_property(self, caller: Caller, name: str, private: bool | None) -> JsonObject:
-        """Hide or show a property."""
+        """Make a property private or public."""
         return properties.update_resource_property(self._context, name, private)
 
 

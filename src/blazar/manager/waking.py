@@ -1,4 +1,4 @@
-"""Waking up reconcilers: this process's at once, the other managers' over the bus."""
+"""Wake reconcilers: this process's at once, the other managers' over the message bus."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _logger = logging.getLogger(__name__)
 class ProcessWaker:
     """Implements :class:`blazar.ports.waker.Waker`.
 
-    Others are told by a thread of its own: who committed does not wait for the bus, and what is committed
-    while one message leaves is told by the next one, however much it is.
+    A separate thread tells the other managers, so that a committing thread does not wait for the bus. While
+    one message is sent, all further commits are covered by the next message.
     """
 
     def __init__(self, wake_others: Callable[[], None] | None = None) -> None:
-        """Make a waker; *wake_others* tells the other managers, if there can be any."""
+        """Create a waker; *wake_others* wakes the other managers, if there can be any."""
         self.event = threading.Event()
         self._is_news = threading.Event()
         if wake_others is not None:
@@ -25,7 +25,7 @@ class ProcessWaker:
             thread.start()
 
     def wake(self) -> None:
-        """Say that work was committed."""
+        """Announce that work was committed."""
         self.event.set()
         self._is_news.set()
 
@@ -35,4 +35,4 @@ class ProcessWaker:
             try:
                 wake_others()
             except Exception:
-                _logger.exception("other managers could not be woken up, and look by themselves")
+                _logger.exception("other managers could not be woken; they will poll")

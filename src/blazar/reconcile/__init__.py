@@ -1,1 +1,1 @@
-"""Making the world match what leases say: claim due work, observe, compare, take steps, record."""
+"""The reconciler: claims due work, observes the cloud, compares, takes steps and records the result."""

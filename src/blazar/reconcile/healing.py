@@ -1,10 +1,9 @@
-"""Healing: what is done about a lease whose resources have failed.
+"""Healing: replacing failed resources of a lease.
 
-What has not started is moved to other resources, as few of them as possible. What is active is not taken
-away from its lessee: only a resource that is idle is replaced. What a reservation has lacked from the
-beginning, because it was promised twice where it was taken over from, is sought in the same way. Whoever
-finds out that a resource has failed, or has come back, has the leases that hold it looked at; the look itself
-begins here, from what is so now.
+A reservation that has not started is moved to other resources, as few of them as possible. From an active
+reservation, only idle resources are taken. A reservation that lacks resources since an import, because they
+were reserved twice, is completed in the same way. Code that detects the failure or recovery of a resource
+only schedules the leases that hold it; healing starts here, from the present state.
 """
 
 from __future__ import annotations
@@ -14,9 +13,9 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
-from blazar.booking.search import Found
 from blazar.booking.context import Context
 from blazar.booking.retrying import retrying
+from blazar.booking.search import Found
 from blazar.domain.errors import CannotChange, CloudError, ConcurrentUpdate, Unavailable
 from blazar.domain.lease import (
     Lease,
@@ -27,14 +26,14 @@ from blazar.domain.lease import (
 )
 from blazar.domain.lifecycle import Phase, reservation_phase
 from blazar.ports.work import Claim
-from blazar.reconcile.books import Books, read_books
 from blazar.reconcile.claims import Interrupted
+from blazar.reconcile.lease_snapshot import LeaseSnapshot, read_snapshot
 from blazar.reconcile.replacing import Replacing
 
 _CLAIM_ATTEMPTS = 8
-"""How often another resource is sought, because somebody else was faster."""
+"""Attempts to find a replacement when concurrent requests are faster."""
 _SOON = timedelta(seconds=1)
-"""What is given up before it is written down that something is missing wakes nobody: look once more."""
+"""Pause before a second pass, because releases before the shortage is recorded do not wake the lease."""
 _NO_RESOURCES: frozenset[ResourceId] = frozenset()
 
 _logger = logging.getLogger(__name__)
@@ -42,18 +41,18 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(slots=True, kw_only=True)
 class Healing:
-    """What came of it: the lease and its books as they are now."""
+    """The result of healing: the lease and its snapshot as they are now."""
 
     lease: Lease
-    books: Books
+    snapshot: LeaseSnapshot
     missing: set[ReservationId] = field(default_factory=set)
-    """Reservations that hold failed resources in whose place there is nothing yet."""
+    """Reservations with failed resources that have no replacement yet."""
     unclear: set[ReservationId] = field(default_factory=set)
-    """Reservations of which the cloud did not say; nothing changes for them."""
+    """Reservations whose state could not be read from the cloud; they stay unchanged."""
     look_again: timedelta | None = None
 
     def look_after(self, pause: timedelta) -> None:
-        """Have the lease looked at again after this time, or sooner."""
+        """Request a reconcile pass after this time or sooner."""
         if pause > timedelta(0):
             self.look_again = pause if self.look_again is None else min(self.look_again, pause)
 
@@ -64,38 +63,38 @@ def heal(
     actor: str,
     lease: Lease,
     phase: Phase,
-    before_each: Callable[[], None],
+    check_claim: Callable[[], None],
 ) -> Healing:
-    """Give a lease other resources for those that have failed, where that can be.
+    """Replace the failed resources of a lease where possible.
 
     Args:
         context: The context.
-        claim: The right to work on the lease.
-        actor: Who works, for the journal.
-        lease: The lease as it was read last.
-        phase: The phase that it is in.
-        before_each: Called before every step on the cloud; what it raises ends the work.
+        claim: The claim on the lease.
+        actor: The actor recorded in the journal.
+        lease: The lease as last read.
+        phase: The phase of the lease.
+        check_claim: Called before every step on the cloud; an exception from it ends the work.
 
     Raises:
-        ConcurrentUpdate: The lease was changed meanwhile, or the claim was taken over.
+        ConcurrentUpdate: The lease was changed concurrently, or the claim was taken over.
     """
-    healing = Healing(lease=lease, books=read_books(context, lease))
+    healing = Healing(lease=lease, snapshot=read_snapshot(context, lease))
     for number, reservation in enumerate(lease.reservations):
         if not _is_alive(reservation, phase):
             continue
-        failed = healing.books.failed(reservation)
+        failed = healing.snapshot.failed(reservation)
         if (failed or reservation.missing_resources) and _is_due(context, healing, reservation):
             has_begun = phase is Phase.RUNNING
-            patient = _Patient(context, claim, actor, before_each, healing, number, failed, has_begun)
+            patient = _Patient(context, claim, actor, check_claim, healing, number, failed, has_begun)
             try:
-                with context.trail.working_on(reservation_id=reservation.id):
+                with context.log_context.working_on(reservation_id=reservation.id):
                     patient.treat()
             except (ConcurrentUpdate, Interrupted, Unavailable):
                 raise
             except Exception as error:
-                # The rest of the lease does not depend on it.
+                # The other reservations of the lease do not depend on this one.
                 _logger.warning(
-                    "reservation %s cannot be healed now: %s",
+                    "cannot heal reservation %s now: %s",
                     reservation.id,
                     error,
                     exc_info=not isinstance(error, CloudError),
@@ -109,8 +108,8 @@ def heal(
 
 
 def with_flags(lease: Lease, healing: Healing) -> Lease:
-    """Return the lease with what is true of its resources now (design 7)."""
-    states = healing.books.states
+    """Return the lease with flags that match the present state of its resources."""
+    states = healing.snapshot.states
     reservations = []
     for each in lease.reservations:
         if each.id not in healing.unclear:
@@ -133,7 +132,7 @@ def _is_alive(reservation: Reservation, phase: Phase) -> bool:
 
 
 def _is_due(context: Context, healing: Healing, reservation: Reservation) -> bool:
-    """Return whether it is time; a failure may pass by itself before a distant start."""
+    """Return whether healing is due; before a distant start, the failure may pass without it."""
     interval = context.settings.healing.interval
     ahead = healing.lease.start - context.clock.now()
     if not interval or ahead <= interval or reservation.missing_resources:
@@ -144,25 +143,25 @@ def _is_due(context: Context, healing: Healing, reservation: Reservation) -> boo
 
 @dataclass(frozen=True, slots=True)
 class _Patient:
-    """A reservation, by its number in its lease, that holds failed resources or lacks some."""
+    """A reservation, by its position in the lease, that holds failed resources or lacks some."""
 
     context: Context
     claim: Claim
     actor: str
-    before_each: Callable[[], None]
+    check_claim: Callable[[], None]
     healing: Healing
     number: int
     failed: Mapping[ResourceId, str]
     has_begun: bool
-    """The lessee may have some of it already, also before all of it was handed over."""
+    """Whether the lessee may already use some of the resources, even if not all were handed over."""
 
     @property
     def reservation(self) -> Reservation:
-        """Return the reservation as it is now."""
+        """Return the reservation in its present state."""
         return self.healing.lease.reservations[self.number]
 
     def treat(self) -> None:
-        """Replace what can be replaced; note whether something is missing then."""
+        """Replace what can be replaced; record whether resources are still missing."""
         if not self.failed:
             self._complete()
             return
@@ -174,21 +173,21 @@ class _Patient:
             self.healing.missing.add(self.reservation.id)
 
     def _complete(self) -> None:
-        """Have a reservation that is said to lack something get it, unless what has failed is back.
+        """Find resources for a reservation that is marked as incomplete, unless its own have recovered.
 
-        It may have been taken over with less than it was promised.
+        An imported reservation may hold fewer resources than were reserved for it.
         """
         if not self._replacing({}).is_enough() and not self._replace({}):
             self.healing.missing.add(self.reservation.id)
 
     def _lost(self) -> frozenset[ResourceId]:
-        """Return which of the failed resources do not serve the lessee any more."""
+        """Return the failed resources that no longer serve the lessee."""
         plugin = self.context.plugin_for(self.reservation.resource_type)
-        assignment = self.healing.books.assign(self.context, self.healing.lease, self.reservation)
+        assignment = self.healing.snapshot.assign(self.context, self.healing.lease, self.reservation)
         return plugin.lost(self.context.cloud, assignment, self.failed.keys())
 
     def _portions(self, missing: set[ResourceId]) -> Iterator[Mapping[ResourceId, str]]:
-        """Yield what to replace at a time: all together if nobody can use it, and then one by one."""
+        """Yield the sets to replace: all at once if the lessee cannot use them yet, then one by one."""
         if not self.has_begun and len(missing) > 1:
             yield {key: self.failed[key] for key in sorted(missing)}
         for key in sorted(missing):
@@ -201,13 +200,13 @@ class _Patient:
             if found is None or (reasons and self.has_begun and not self._is_given_up(replacing, found)):
                 return False
             self.healing.lease = replacing.store(found, self._after(reasons), self.claim, self.actor)
-            self.healing.books = read_books(self.context, self.healing.lease)
+            self.healing.snapshot = read_snapshot(self.context, self.healing.lease)
             return True
 
         return retrying(self.context, once, attempts=_CLAIM_ATTEMPTS)
 
     def _replacing(self, reasons: Mapping[ResourceId, str]) -> Replacing:
-        held = self.healing.books.allocations[self.reservation.id]
+        held = self.healing.snapshot.allocations[self.reservation.id]
         return Replacing(
             context=self.context,
             lease=self.healing.lease,
@@ -219,24 +218,24 @@ class _Patient:
         )
 
     def _is_given_up(self, replacing: Replacing, found: Found) -> bool:
-        """Take from the lessee in the cloud what others will be promised; return whether nobody used it.
+        """Take resources from the lessee in the cloud; return whether they were unused.
 
-        Nothing is taken if the lessee would get nothing for it, even if what remains is enough: it may
-        come back.
+        Nothing is taken if no replacement was found, even if the remaining resources are enough, because the
+        failed resource may recover.
         """
         if not replacing.added(found):
             return False
         plugin = self.context.plugin_for(self.reservation.resource_type)
-        assignment = self.healing.books.assign(self.context, self.healing.lease, self.reservation)
-        # What comes in its place is made later, and what remains is not touched.
+        assignment = self.healing.snapshot.assign(self.context, self.healing.lease, self.reservation)
+        # The replacement is built later; the remaining resources are not touched.
         kept = {**replacing.remaining, **found.chosen[0]}
-        self.before_each()
+        self.check_claim()
         try:
-            plugin.give_up(self.context.cloud, assignment, kept)
+            plugin.release(self.context.cloud, assignment, kept)
         except CannotChange as error:
-            _logger.info("reservation %s keeps what has failed: %s", self.reservation.id, error)
+            _logger.info("reservation %s keeps its failed resources: %s", self.reservation.id, error)
         except CloudError as error:
-            _logger.warning("reservation %s keeps what has failed for now: %s", self.reservation.id, error)
+            _logger.warning("reservation %s keeps its failed resources: %s", self.reservation.id, error)
             self.healing.look_after(self.context.settings.reconciler.longest_backoff)
         else:
             return True

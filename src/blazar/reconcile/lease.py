@@ -1,8 +1,8 @@
-"""One pass over one lease: read everything anew, act on the cloud, record what came of it.
+"""One reconcile pass over one lease: read everything, act on the cloud, record the result.
 
-Nothing is passed in but the claim on the lease's id. The lease is read at a revision; if somebody
-changes the lease meanwhile, recording fails, nothing of this pass is written, and the lease is looked
-at again at once. What was done to the cloud is seen by the next pass (ADR-0001).
+The only input is the claim on the lease's id. The lease is read at a revision; if it is changed
+concurrently, recording fails, nothing of this pass is stored, and the lease is reconciled again at once.
+Changes already made in the cloud are seen by the next pass (ADR-0001).
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import Any, Final
 
+from blazar.booking.context import Context, Plugin
 from blazar.booking.search import has_room_now
-from blazar.booking.context import Context
-from blazar.app.leases import erase_lease
-from blazar.domain.errors import CloudError, CloudRefused
+from blazar.booking.specs import with_notes
+from blazar.booking.transitions import erase_lease, record_changes
+from blazar.domain.errors import ConcurrentUpdate, Unavailable
 from blazar.domain.lease import (
-    Event,
-    EventStatus,
-    EventType,
+    Allocation,
     Lease,
     Reservation,
     ReservationId,
@@ -35,12 +35,14 @@ from blazar.domain.lifecycle import (
     phase_of,
     reservation_phase,
 )
-from blazar.plugins.contract import Outcome, Refused, Waiting
-from blazar.ports.store import JournalEntry, Transaction
+from blazar.plugins.contract import Assignment, Outcome, Unusable, Waiting
+from blazar.ports.store import EarlierHolder, JournalEntry, Transaction
 from blazar.ports.work import Claim
 from blazar.reconcile.before_end import BeforeEnd, act_before_end
 from blazar.reconcile.claims import Interrupted
 from blazar.reconcile.healing import heal, with_flags
+from blazar.reconcile.lease_snapshot import LeaseSnapshot
+from blazar.reconcile.mark_in_progress import in_progress, store_in_progress
 from blazar.reconcile.measuring import measure
 from blazar.reconcile.replacing import Replacing
 from blazar.reconcile.steps import Obstacles, Report, internal_error, take_steps
@@ -55,35 +57,35 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(slots=True, kw_only=True)
 class _Pass:
-    """A pass under way."""
+    """The state of a reconcile pass."""
 
     lease: Lease
     phase: Phase
-    books: Books
+    snapshot: LeaseSnapshot
     reports: dict[ReservationId, Report] = field(default_factory=dict)
     retry_after: timedelta | None = None
     has_failed: bool = False
     before_end: BeforeEnd = field(default_factory=BeforeEnd)
     has_replaced: bool = False
-    """A reservation was given other resources, which nobody has tried to hand over yet."""
+    """A reservation was given other resources, which have not been handed over yet."""
 
     def look_again(self, retry_after: timedelta) -> None:
-        """Have the lease looked at again after this time, or sooner if that was planned."""
+        """Request a reconcile pass after this time, or sooner if one is already planned."""
         known = self.retry_after
         self.retry_after = retry_after if known is None else min(known, retry_after)
 
 
-def reconcile_lease(context: Context, claim: Claim, actor: str, before_each: Callable[[], None]) -> None:
-    """Bring a lease as far as it can be brought now, and say when it is to be looked at next.
+def reconcile_lease(context: Context, claim: Claim, actor: str, check_claim: Callable[[], None]) -> None:
+    """Bring a lease as close to its desired state as possible now, and schedule the next pass.
 
     Args:
         context: The context.
-        claim: The right to work on the lease whose id is its key.
-        actor: Who works, for the journal.
-        before_each: Called before every step on the cloud; what it raises ends the pass.
+        claim: The claim whose key is the id of the lease.
+        actor: The actor recorded in the journal.
+        check_claim: Called before every step on the cloud; an exception from it ends the pass.
 
     Raises:
-        ConcurrentUpdate: The lease was changed meanwhile, or the claim was taken over.
+        ConcurrentUpdate: The lease was changed concurrently, or the claim was taken over.
     """
     with context.store.read() as transaction:
         lease = transaction.leases.find(claim.key)
@@ -93,15 +95,15 @@ def reconcile_lease(context: Context, claim: Claim, actor: str, before_each: Cal
         return
     phase = phase_of(lease, context.clock.now(), context.settings.leases.prepare_lead)
     lease = _mark(context, claim, actor, lease, phase)
-    healing = heal(context, claim, actor, lease, phase, before_each)
-    current = _Pass(lease=healing.lease, phase=phase, books=healing.books)
+    healing = heal(context, claim, actor, lease, phase, check_claim)
+    current = _Pass(lease=healing.lease, phase=phase, snapshot=healing.snapshot)
     if healing.look_again is not None:
         current.look_again(healing.look_again)
     if phase is Phase.OVER:
         current.before_end = act_before_end(context, healing.snapshot, healing.lease, phase, check_claim)
     for reservation in healing.lease.reservations:
-        with context.trail.working_on(reservation_id=reservation.id):
-            report = _work_on(context, current, reservation, before_each)
+        with context.log_context.working_on(reservation_id=reservation.id):
+            report = _work_on(context, current, reservation, check_claim)
             if report is not None:
                 if report.unusable:
                     _replace_unusable(context, claim, actor, current, reservation, report)
@@ -130,13 +132,13 @@ def _drop_or_wait(context: Context, claim: Claim, is_deleted: bool) -> None:
 
 
 def _mark(context: Context, claim: Claim, actor: str, lease: Lease, phase: Phase) -> Lease:
-    """Write what is about to be done before anything is done outside."""
-    after = marked(lease, phase)
+    """Mark the work as in progress before anything is changed in the cloud."""
+    now = context.clock.now()
+    after = in_progress(lease, phase, now)
     if after == lease:
         return lease
-    now = context.clock.now()
     with context.store.begin() as transaction:
-        after = write_marked(context, transaction, lease, after, actor, now)
+        after = store_in_progress(context, transaction, lease, after, actor, now)
         transaction.work.keep(claim)
         transaction.commit()
     measure(context.meter, lease, after, now)
@@ -144,9 +146,9 @@ def _mark(context: Context, claim: Claim, actor: str, lease: Lease, phase: Phase
 
 
 def _work_on(
-    context: Context, current: _Pass, reservation: Reservation, before_each: Callable[[], None]
+    context: Context, current: _Pass, reservation: Reservation, check_claim: Callable[[], None]
 ) -> Report | None:
-    """Return what came of a reservation, or None if there was nothing to look at."""
+    """Return the report of a reservation, or None if it has nothing to reconcile."""
     phase = reservation_phase(reservation, current.phase)
     if reservation.status is ReservationStatus.DELETED or reservation.id in current.before_end.kept:
         return None
@@ -183,8 +185,8 @@ def _awaiting(assignment: Assignment[Any], held_by_others: Mapping[str, Outcome]
 def _replace_unusable(
     context: Context, claim: Claim, actor: str, current: _Pass, reservation: Reservation, report: Report
 ) -> None:
-    """Have other resources take the place of those that cannot be handed over, if there are any."""
-    held = current.books.allocations[reservation.id]
+    """Replace resources that cannot be handed over, if others are available."""
+    held = current.snapshot.allocations[reservation.id]
     unusable = {
         key: report.unusable[key] for key in (each.resource_id for each in held) if key in report.unusable
     }
@@ -230,7 +232,6 @@ def _held_by_others(
     start = min(each.window.start for each in allocations)
     with context.store.read() as transaction:
         held = transaction.allocations.held_before([reservation.id], start)
-    collection = context.plugin_for(reservation.resource_type).collection
     return {
         each.resource_id: _obstacle(context, each, held[each.resource_id])
         for each in allocations
@@ -269,10 +270,12 @@ def _progress(reservation_id: ReservationId, report: Report) -> Progress:
     )
 
 
-def _with_notes(lease: Lease, reports: Mapping[ReservationId, Report]) -> Lease:
-    """Return the lease with what became known outside of its reservations."""
+def _with_notes(context: Context, lease: Lease, reports: Mapping[ReservationId, Report]) -> Lease:
+    """Return the lease with the facts about its reservations that were read from the cloud."""
     reservations = tuple(
-        replace(each, spec={**each.spec, **reports[each.id].notes}) if each.id in reports else each
+        with_notes(context.plugin_for(each.resource_type), each, reports[each.id].notes)
+        if each.id in reports and reports[each.id].notes
+        else each
         for each in lease.reservations
     )
     return replace(lease, reservations=reservations)
@@ -294,7 +297,7 @@ def _record(context: Context, claim: Claim, actor: str, current: _Pass, after: L
             transaction.leases.check(before)
         else:
             after = transaction.leases.replace(before, after, now)
-            tell(context, transaction, before, after, actor, now)
+            record_changes(context, transaction, before, after, actor, now)
         if current.phase is Phase.OVER:
             _release(context, transaction, current, now)
         if after.is_deleting and not any(each.is_deployed for each in after.reservations):
@@ -315,12 +318,12 @@ def _gone(lease: Lease, now: datetime, actor: str) -> JournalEntry:
 
 
 def _release(context: Context, transaction: Transaction, current: _Pass, now: datetime) -> None:
-    """Give free what was seen free, each resource by itself, and wake up who waits for it."""
+    """Release each resource that was observed free; schedule its waiters."""
     released: set[ResourceId] = set()
     for reservation_id, report in current.reports.items():
         if report.occupied is None:
             continue
-        held = current.books.allocations[reservation_id]
+        held = current.snapshot.allocations[reservation_id]
         free = {each.resource_id for each in held if each.resource_id not in report.occupied}
         # Unused resources need no cleaning, and must not block the window that was released.
         was_started = has_started(current.lease)
@@ -337,7 +340,7 @@ def _release(context: Context, transaction: Transaction, current: _Pass, now: da
 def _next_look(
     context: Context, claim: Claim, current: _Pass, after: Lease, now: datetime
 ) -> tuple[datetime | None, int]:
-    """Return when the lease is to be looked at next, and how many attempts have failed in a row."""
+    """Return when the lease is reconciled next, and the number of consecutive failed attempts."""
     settings = context.settings.reconciler
     due = next_due(after, now, context.settings.leases.prepare_lead)
     if phase_of(after, now, context.settings.leases.prepare_lead) is not current.phase:
@@ -345,9 +348,12 @@ def _next_look(
     if current.has_replaced and not claim.attempts:
         return now, 1
     if current.has_failed or current.has_replaced:
-        # What takes the place of an unusable resource may be unusable, too, and so on without end.
-        # Jitter, so that leases that failed together are not all tried again together.
+        # The replacement of an unusable resource may be unusable as well, without end.
+        # Jitter keeps leases that failed together from being retried together.
         retry = now + settings.backoff(claim.attempts) * context.random.uniform(0.5, 1)
+        if current.retry_after is not None:
+            # A failing step must not delay those that wait for something else.
+            retry = min(retry, now + current.retry_after)
         return min(due or retry, retry), claim.attempts + 1
     if current.retry_after is not None:
         retry = now + current.retry_after
