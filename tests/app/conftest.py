@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from databases import make_database
 from app.floatingips import Pool, make_pool
 from app.stage import Stage
 from app.world import World, quiet_settings
+from databases import make_database
 
 from blazar.settings import Settings
 
@@ -24,7 +24,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sa.Engine]:
 
 
 class Failures(logging.Handler):
-    """Collects what the service logs as an error: requests that it answered with 500, broken passes."""
+    """Log handler that collects the service's errors: requests answered with 500, failed passes."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)
@@ -35,23 +35,29 @@ class Failures(logging.Handler):
 
 
 @contextmanager
-def without_failures() -> Iterator[None]:
-    """Fail if the service meets an error of its own meanwhile."""
+def without_failures() -> Iterator[list[str]]:
+    """Fail if the service logs an error inside the block."""
     failures = Failures()
     logger = logging.getLogger("blazar")
     logger.addHandler(failures)
     try:
-        yield
+        yield failures.found
     finally:
         logger.removeHandler(failures)
     assert failures.found == []
 
 
 @pytest.fixture
-def world_with(engine: sa.Engine, tmp_path: Path) -> Iterator[WorldWith]:
-    """Return a maker of worlds."""
-    with without_failures():
-        yield lambda settings: World(engine, tmp_path, settings)
+def failures() -> Iterator[list[str]]:
+    """Return the errors that the service has logged; the test fails unless it removes them."""
+    with without_failures() as found:
+        yield found
+
+
+@pytest.fixture
+def world_with(engine: sa.Engine, tmp_path: Path, failures: list[str]) -> WorldWith:
+    """Return a factory for worlds."""
+    return lambda settings: World(engine, tmp_path, settings)
 
 
 @pytest.fixture
@@ -74,7 +80,7 @@ def pool(world: World) -> Pool:
 
 @pytest.fixture(scope="module")
 def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
-    """Return a stage that all tests of a module play on; they leave it as it was."""
+    """Return a stage shared by all tests of a module; each test leaves it unchanged."""
     folder = tmp_path_factory.mktemp("stage")
     with make_database("sqlite", folder) as engine, without_failures():
         yield Stage(World(engine, folder))

@@ -1,4 +1,4 @@
-"""An external network of which some addresses are registered, and what tests ask about them."""
+"""An external network with some registered addresses, and helpers for tests of floating IPs."""
 
 from __future__ import annotations
 
@@ -10,44 +10,44 @@ from app.world import Json, World, good
 from blazar.ports.network import FloatingIP
 
 UNKNOWN = "5b0c8f4e-61d7-4f0a-9c55-2d3a7be01f10"
-"""An id of nothing."""
+"""A valid ID that refers to nothing."""
 POOLS = (("203.0.113.10", "203.0.113.99"),)
 GATEWAY = "203.0.113.1"
 TAGS = frozenset({"blazar"})
 
 
 def address(number: int) -> str:
-    """Return an address outside of all pools, by a number from 1."""
+    """Return the address outside all pools with this number, counted from 1."""
     return f"203.0.113.{200 + number}"
 
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """The network, in a world."""
+    """An external network in a world."""
 
     world: World
     network_id: str
     subnet_id: str
 
     def registration(self, which: int | str) -> Json:
-        """Return the body that registers an address, or the one of a number."""
+        """Return the request body that registers an address, given as text or as a number."""
         text = address(which) if isinstance(which, int) else which
         return {"floating_network_id": self.network_id, "floating_ip_address": text}
 
     def register(self, *numbers: int) -> list[str]:
-        """Register addresses and return the ids."""
+        """Register addresses and return their IDs."""
         answers = [self.world.post("/floatingips", self.registration(each)) for each in numbers]
         return [good(each, 201)["floatingip"]["id"] for each in answers]
 
     def asked(self, amount: object = 1, *required: int, **keys: Any) -> Json:
-        """Return a reservation of a request."""
+        """Return the reservation of a request."""
         found: Json = {"resource_type": "virtual:floatingip", "network_id": self.network_id, "amount": amount}
         if required:
             found["required_floatingips"] = [address(each) for each in required]
         return {**found, **keys}
 
     def existing(self) -> dict[str, FloatingIP]:
-        """Return what is in Neutron, by address."""
+        """Return the floating IPs in Neutron, by address."""
         return {each.address: each for each in self.world.cloud.networks.list_floating_ips()}
 
     def of(self, lease: Json) -> set[str]:
@@ -62,14 +62,14 @@ class Pool:
     def put(
         self, number: int, project_id: str = "elsewhere", tags: frozenset[str] = frozenset()
     ) -> FloatingIP:
-        """Have a floating IP that somebody made past the service."""
+        """Create a floating IP in Neutron that is not managed by the service, and return it."""
         networks = self.world.cloud.networks
         made = networks.create_floating_ip(self.network_id, self.subnet_id, address(number), project_id)
         networks.set_floating_ip_tags(made.id, tags)
         return replace(made, tags=tags)
 
     def reservable(self) -> dict[str, bool]:
-        """Return which of the registered addresses can be given to anybody now."""
+        """Return for each registered address if it can be reserved now."""
         found = good(self.world.get("/floatingips"))["floatingips"]
         return {each["floating_ip_address"]: each["reservable"] for each in found}
 

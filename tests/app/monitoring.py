@@ -1,4 +1,4 @@
-"""What tests of the monitor need: a world with two hosts that is looked at when they say so."""
+"""Helpers for tests of the host monitor: a world with two hosts that is checked only on request."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from datetime import timedelta
 import sqlalchemy as sa
 from app.world import World, quiet_settings
 
-from blazar.reconcile.periodic.host_monitor import UNLISTED, look_at_hosts
 from blazar.db.tables import journal, work
 from blazar.domain.health import Health
+from blazar.reconcile.periodic.host_monitor import UNLISTED, check_hosts
 from blazar.settings import MonitorSettings, Settings
 
 INTERVAL = timedelta(minutes=2)
-SOUND = (Health.SOUND, "")
+HEALTHY = (Health.HEALTHY, "")
 DOWN = (Health.FAILED, "its compute service h1 is down")
 DISABLED = (Health.DISABLED, "its compute service h1 is disabled")
 MISSED = (Health.DISABLED, UNLISTED)
@@ -27,7 +27,7 @@ def monitored(*, is_polling: bool = False, is_listening: bool = False) -> Settin
 
 
 def watched(world: World) -> World:
-    """Return a new world with two hosts, of which everything is known."""
+    """Register two hosts in a new world, complete their first check, and return the world."""
     world.register("h1", "h2")
     world.clock.advance(INTERVAL)
     world.work()
@@ -35,7 +35,7 @@ def watched(world: World) -> World:
 
 
 def look(world: World) -> None:
-    look_at_hosts(world.context, "manager")
+    check_hosts(world.context, "manager")
 
 
 def look_later(world: World) -> None:
@@ -51,7 +51,7 @@ def health_of(world: World, name: str = "h1") -> tuple[Health, str]:
 
 
 def told(world: World) -> list[str]:
-    """Return what the journal says of the health of hosts."""
+    """Return the changes of host health in the journal, oldest first."""
     query = sa.select(journal.c.reason).where(journal.c.event == "resource.health").order_by(journal.c.id)
     with world.engine.connect() as connection:
         return [str(each) for each in connection.scalars(query)]

@@ -1,4 +1,4 @@
-"""What clients ask for and look at where single instances are reserved."""
+"""Requests for reservations of instances, and their state in the service and in Placement."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ def reservation_of(lease: Json) -> Json:
 
 
 def slots(world: World, lease: Json) -> dict[str, int]:
-    """Return what the books have: the slots of each host, by host id."""
+    """Return the number of allocated slots on each host, by host ID."""
     answer = world.get("/os-hosts/allocations", params={"lease_id": lease["id"]}).json["allocations"]
     return {each["resource_id"]: len(each["reservations"]) for each in answer if each["reservations"]}
 
 
 def inventories(world: World, lease: Json) -> dict[str, int]:
-    """Return what Placement has: the slots of each host, by hypervisor host name."""
+    """Return the number of slots in Placement's inventories, by hypervisor host name."""
     found = {}
     for hypervisor in world.cloud.compute.list_hypervisors():
         name = hypervisor.hypervisor_hostname

@@ -1,4 +1,4 @@
-"""A service with leases in every stable status, and what clients send when they get it wrong."""
+"""A service with a lease in each stable status, and malformed values that clients might send."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ODD: dict[str, Any] = {
     "emoji": "😀",
     "blank": " ",
 }
-"""Values that hardly any key can have, by name."""
+"""Values that are invalid for almost every key, by name."""
 
 ODD_IDS: dict[str, str] = {
     "sql": "%27%20OR%201=1%20--",
@@ -52,11 +52,11 @@ ODD_IDS: dict[str, str] = {
     "uuid": "5b0c8f4e-61d7-4f0a-9c55-2d3a7be01f10",
     "braces": "%7Blease_id%7D",
 }
-"""Ids as they stand in a URL, of nothing that exists."""
+"""IDs of nothing that exists, encoded as in a URL."""
 
 
 class Stage:
-    """Five hosts and one lease in each stable status, ``failed`` for ERROR."""
+    """Five hosts and one lease in each stable status; ``failed`` is the one in ERROR."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -77,7 +77,7 @@ class Stage:
 
     @contextmanager
     def unchanged(self) -> Iterator[World]:
-        """Yield the world; afterwards everything must be as it was."""
+        """Yield the world; on exit, check that nothing has changed."""
         before = self.world.snapshot()
         yield self.world
         assert self.world.snapshot() == before
@@ -88,8 +88,8 @@ def check_refusal(answer: Answer, name: str, *statuses: int) -> None:
 
     Args:
         answer: The answer.
-        name: The parameter; for a body that is too long only the body can be named.
-        *statuses: Which are right; 400 alone by default.
+        name: The parameter. For a body that is too long, the message names only the body.
+        *statuses: The accepted statuses; only 400 by default.
     """
     if answer.status_code == 413:
         assert answer.json.keys() == {"error", "error_message"}

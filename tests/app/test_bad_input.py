@@ -1,4 +1,4 @@
-"""What bad input about leases gets: a 4xx that names the parameter, and nothing has happened."""
+"""Malformed input for leases: a 4xx names the parameter, and nothing changes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from app.world import (
 
 NUMBERS = {"fraction", "zero", "negative", "large", "huge-fraction"}
 NAMES = NUMBERS | {"empty-text", "sql", "path", "emoji", "blank"}
-"""Names that a lease may have, odd as they are; numbers are stored as their text."""
+"""Unusual names that are valid for a lease; numbers are stored as text."""
 NOTHING_REQUIRED = {"null", "empty-text", "empty-list"}
 FINE: dict[str, set[str]] = {
     "name": NAMES,
@@ -37,7 +37,7 @@ RESERVATION_KEYS = (*COUNTS, *PROPERTIES, "before_end", "resource_type")
 
 
 def bad(keys: tuple[str, ...]) -> list[Any]:
-    """Return (key, value) for every odd value that a key cannot have."""
+    """Return (key, value) for every unusual value that is invalid for the key."""
     return [
         pytest.param(key, value, id=f"{key}-{name}")
         for key, (name, value) in itertools.product(keys, ODD.items())
@@ -89,7 +89,7 @@ def test_a_change_of_a_reservation_to_a_value_that_a_key_cannot_have_is_refused(
     with stage.unchanged() as world:
         answer = world.put(stage.path(name), {"reservations": [{"id": reservation_id, key: value}]})
 
-    # A resource type that could be one is not wrong as such, but it cannot be changed.
+    # Any short text is a valid resource type, but the type cannot be changed.
     check_refusal(answer, key, 400, *([409] if key == "resource_type" else []))
 
 
@@ -122,10 +122,10 @@ def test_a_reservation_is_named_once_in_a_change(stage: Stage) -> None:
 NOW = "2031-01-01 00:20"
 LATER = "2031-01-01 05:00"
 NEW_DATES: list[tuple[str, str, str, str | None]] = [
-    # name, start, end, what the refusal names
+    # name, start, end, parameter named in the refusal
     ("start-is-now", NOW, LATER, None),
     ("start-is-the-word-now", "now", LATER, None),
-    ("start-a-minute-ago", "2031-01-01 00:19", LATER, "start_date"),
+    ("start-two-minutes-ago", "2031-01-01 00:18", LATER, "start_date"),
     ("end-is-start", LATER, LATER, "end_date"),
     ("end-a-minute-after-start", "2031-01-01 04:59", LATER, None),
     ("end-before-start", LATER, "2031-01-01 04:59", "end_date"),
@@ -213,15 +213,15 @@ def test_the_before_end_date_of_a_lease_stays_inside_of_it(
 @pytest.mark.parametrize(
     ("name", "change", "named"),
     [
-        pytest.param("ahead", {"start_date": "2031-01-01 00:19"}, "start_date", id="start-in-the-past"),
+        pytest.param("ahead", {"start_date": "2031-01-01 00:18"}, "start_date", id="start-in-the-past"),
         pytest.param("ahead", {"start_date": "2031-01-01 03:00"}, "end_date", id="start-at-the-end"),
         pytest.param("ahead", {"end_date": "2031-01-01 02:00"}, "end_date", id="end-at-the-start"),
         pytest.param("ahead", {"end_date": "now"}, "end_date", id="end-before-the-start"),
-        pytest.param("ahead", {"end_date": "2031-01-01 00:19"}, "end_date", id="end-in-the-past"),
+        pytest.param("ahead", {"end_date": "2031-01-01 00:18"}, "end_date", id="end-in-the-past"),
         pytest.param("ahead", {"start_date": "0001-01-01 00:00"}, "start_date", id="first-year"),
         pytest.param("running", {"start_date": "now"}, "start_date", id="start-of-what-has-begun"),
         pytest.param("running", {"start_date": LATER}, "start_date", id="start-put-off-too-late"),
-        pytest.param("running", {"end_date": "2031-01-01 00:19"}, "end_date", id="end-a-minute-ago"),
+        pytest.param("running", {"end_date": "2031-01-01 00:18"}, "end_date", id="end-two-minutes-ago"),
         pytest.param("over", {"end_date": LATER}, "end_date", id="extension-after-the-end"),
         pytest.param("over", {"end_date": "now"}, "end_date", id="end-after-the-end"),
         pytest.param("over", {"reservations": []}, "end_date", id="reservations-after-the-end"),
@@ -256,7 +256,7 @@ def test_a_new_reservation_without_a_required_key_is_refused(stage: Stage, missi
 
 
 BODIES: dict[str, tuple[bytes, str]] = {
-    # body, what the refusal in shape A names; empty for shape B
+    # body, parameter named in the refusal in shape A; empty for shape B
     "cut-off": (b'{"name": "x"', ""),
     "single-quotes": (b"{'name': 'x'}", ""),
     "form": (b"name=x&start_date=now", ""),

@@ -1,4 +1,4 @@
-"""What bad input about floating IPs gets: a 4xx that names the key, and nothing has happened."""
+"""Malformed input for floating IPs: a 4xx names the key, and nothing changes."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from databases import make_database
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from app.conftest import without_failures
 from app.floatingips import address, make_pool
 from app.stage import ODD, ODD_IDS, check_refusal
 from app.world import LESSEE, Json, World
+from databases import make_database
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 KEYS = ("network_id", "amount", "required_floatingips")
 FINE: dict[str, set[str]] = {"amount": {"zero"}, "required_floatingips": {"null", "empty-list"}}
@@ -22,7 +22,7 @@ FINE_IN_A_CHANGE: dict[str, set[str]] = {"required_floatingips": {"empty-list"},
 
 
 class Stage:
-    """Three registered addresses, and a lease of one that is ahead and one that is running."""
+    """Three registered addresses, a pending lease and a running lease of one address each."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -36,7 +36,7 @@ class Stage:
         assert {world.status(each) for each in self.leases.values()} == {"ACTIVE", "PENDING"}
 
     def check_refused(self, method: str, path: str, body: object, key: str) -> None:
-        """Check that a request is refused, naming a key, and that nothing has happened."""
+        """Check that a request is refused with the key's name and that nothing has changed."""
         before = self.world.snapshot()
         check_refusal(self.world.ask(method, path, json=body), key)
         assert self.world.snapshot() == before
@@ -44,7 +44,7 @@ class Stage:
 
 @pytest.fixture(scope="module")
 def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
-    """Return a stage that all tests play on; they leave it as it was."""
+    """Return a stage shared by all tests; each test leaves it unchanged."""
     folder = tmp_path_factory.mktemp("stage")
     with make_database("sqlite", folder) as engine, without_failures():
         yield Stage(World(engine, folder))

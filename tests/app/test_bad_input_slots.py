@@ -1,4 +1,4 @@
-"""What bad input about single instances gets: a 4xx that names the key, and nothing has happened."""
+"""Malformed input for reservations of instances: a 4xx names the key, and nothing changes."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from databases import make_database
 from app.conftest import without_failures
 from app.slots import FLAVOR, instances, of_flavor, reservation_of
 from app.stage import ODD, check_refusal
 from app.world import LESSEE, Json, World
+from databases import make_database
 
 Asked = Callable[..., Json]
 
@@ -19,7 +19,7 @@ NUMBERS = ("vcpus", "memory_mb", "disk_gb", "amount")
 NOTHING_REQUIRED = {"null", "empty-text", "empty-list"}
 FINE: dict[str, set[str]] = {
     "disk_gb": {"zero"},
-    "affinity": {"null", "true", "zero"},
+    "affinity": {"null", "empty-text", "true", "zero"},
     "resource_properties": NOTHING_REQUIRED,
 }
 FINE_OF_FLAVOR: dict[str, set[str]] = {
@@ -29,7 +29,7 @@ FINE_OF_FLAVOR: dict[str, set[str]] = {
 
 
 class Stage:
-    """Two hosts, and a lease of each type that is ahead and one that is running."""
+    """Two hosts, and a pending and a running lease of each type."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -46,7 +46,7 @@ class Stage:
 
 @pytest.fixture(scope="module")
 def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
-    """Return a stage that all tests play on; they leave it as it was."""
+    """Return a stage shared by all tests; each test leaves it unchanged."""
     folder = tmp_path_factory.mktemp("stage")
     with make_database("sqlite", folder) as engine, without_failures():
         yield Stage(World(engine, folder))
@@ -72,7 +72,7 @@ def test_a_new_reservation_is_refused(stage: Stage, asked: Asked, key: str, valu
 
     answer = stage.world.post("/leases", stage.world.wish(200, 300, asked=asked(**{key: value})), who=LESSEE)
 
-    # What could be the id of a flavor is not wrong as such, but there is none of it.
+    # The value may be a valid flavor ID, but no such flavor exists.
     check_refusal(answer, key, 400, *([404] if key == "flavor_id" else []))
     assert stage.world.snapshot() == before
 
@@ -110,7 +110,7 @@ def test_a_key_that_is_missing_is_named(stage: Stage, asked: Asked, key: str) ->
 
 @pytest.mark.parametrize("key", ["vcpus", "memory_mb"])
 def test_a_size_that_no_flavor_can_have_is_refused(stage: Stage, key: str) -> None:
-    """Behaviour 12, 62: the reference counts slots of no size for ever."""
+    """A slot without a size would fit onto a host any number of times."""
     before = stage.world.snapshot()
     nothing = instances(vcpus=0, memory_mb=0, disk_gb=0)
 
@@ -132,7 +132,7 @@ def test_any_amount_is_counted_at_once(
         "/leases", stage.world.wish(200, 300, asked=asked(amount=amount, affinity=affinity))
     )
 
-    assert answer.status_code == 409
+    assert answer.status_code == 400
     assert answer.json["error_message"].startswith("Not enough hosts available: 2147483647 slots")
     assert stage.world.snapshot() == before
 

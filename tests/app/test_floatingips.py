@@ -1,4 +1,4 @@
-"""Registering addresses of external networks as floating IPs, and removing them."""
+"""Registration and removal of floating IPs from external networks."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class TestRegistration:
         assert address(1) in refusal(world.post("/floatingips", pool.registration(1)), 409)
         assert len(good(world.get("/floatingips"))["floatingips"]) == 1
 
-    def test_an_address_that_somebody_has_in_neutron_is_refused(self, world: World, pool: Pool) -> None:
+    def test_an_address_in_use_in_neutron_is_refused(self, world: World, pool: Pool) -> None:
         made = pool.put(1)
 
         message = refusal(world.post("/floatingips", pool.registration(1)), 409)

@@ -1,4 +1,4 @@
-"""Whatever JSON is sent: never a 5xx, and what was refused has changed nothing."""
+"""Arbitrary JSON in requests: never a 5xx, and a refused request changes nothing."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from app.stage import ODD, Stage
 from app.world import Answer, Json, host_reservation
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 WORDS = (
     *("name", "id", "start_date", "end_date", "before_end_date", "events", "reservations", "resource_type"),
@@ -35,11 +35,11 @@ VALUES = st.recursive(
     ),
     max_leaves=6,
 ).map(copy.deepcopy)
-"""Each drawn value is the drawer's own, since it may be changed."""
+"""Arbitrary JSON values; each one is a copy, because tests modify it."""
 
 
 def places(value: object, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Yield the path of everything in a JSON value, itself included."""
+    """Yield the paths of all parts of a JSON value, including the value itself."""
     yield at
     if isinstance(value, dict):
         for key, part in value.items():
@@ -51,7 +51,7 @@ def places(value: object, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]
 
 @st.composite
 def mutated(draw: st.DrawFn, body: Json) -> object:
-    """Return *body* with one to three things replaced, left out or added."""
+    """Return *body* with one to three parts replaced, removed or added."""
     found: Any = copy.deepcopy(body)
     for _ in range(draw(st.integers(1, 3))):
         place = draw(st.sampled_from(list(places(found))))
@@ -72,7 +72,7 @@ def mutated(draw: st.DrawFn, body: Json) -> object:
 
 
 def ask(stage: Stage, method: str, path: str, body: object) -> Answer:
-    """Return the answer, which is no failure of the service's, and no half of a success."""
+    """Return the answer; check that it is no server error, and that a refused request changed nothing."""
     before = stage.world.snapshot()
     answer = stage.world.ask(method, path, json=body)
     assert answer.status_code < 500, (body, answer.text)

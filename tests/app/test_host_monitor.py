@@ -1,4 +1,4 @@
-"""Hosts that fail, are disabled, vanish and come back, as the monitor sees them."""
+"""Hosts that fail, are disabled, disappear and return, as the host monitor detects them."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from app.conftest import WorldWith
 from app.monitoring import (
     DISABLED,
     DOWN,
+    HEALTHY,
     INTERVAL,
     MISSED,
-    SOUND,
     VANISHED,
     due,
     health_of,
@@ -25,19 +25,20 @@ from app.monitoring import (
     told,
     watched,
 )
-from app.world import World, good
+from app.world import World, good, shortage
 from statements import counted
 
-from blazar.reconcile.periodic.host_monitor import MONITOR, UNLISTED, look_at_hosts, notice_change
+from blazar.booking.scheduling import HOST_CHECK
 from blazar.cloud.simulated.faults import FaultKind, FaultRule
 from blazar.db.tables import sweep_findings
 from blazar.domain.errors import CloudUnavailable
 from blazar.domain.health import Health
+from blazar.reconcile.periodic.host_monitor import UNLISTED, check_hosts, notice_change
 
 
 @pytest.fixture
 def world(world_with: WorldWith) -> World:
-    """Return a world with two hosts that is looked at only by the tests themselves."""
+    """Return a world with two hosts that is checked only on request."""
     return watched(world_with(monitored(is_listening=True)))
 
 
@@ -49,7 +50,7 @@ def is_reservable(world: World, name: str) -> bool:
 Change = Callable[[World], object]
 
 STATES: dict[str, tuple[Change, tuple[Health, str]]] = {
-    "sound": (lambda world: world.cloud.set_host_state("h1", is_up=True, is_enabled=True), SOUND),
+    "sound": (lambda world: world.cloud.set_host_state("h1", is_up=True, is_enabled=True), HEALTHY),
     "down": (lambda world: world.cloud.set_host_state("h1", is_up=False, is_enabled=True), DOWN),
     "disabled": (lambda world: world.cloud.set_host_state("h1", is_up=True, is_enabled=False), DISABLED),
     "down and disabled": (
@@ -75,8 +76,8 @@ def test_every_state_is_seen_after_every_other(world: World, before: str, after:
     look(world)
 
     assert health_of(world) == STATES[after][1]
-    assert health_of(world, "h2") == SOUND
-    steps = [SOUND, STATES[before][1], STATES[after][1]]
+    assert health_of(world, "h2") == HEALTHY
+    steps = [HEALTHY, STATES[before][1], STATES[after][1]]
     changes = [
         f"h1: {old[0]} -> {new[0]}" + (f": {new[1]}" if new[1] else "")
         for old, new in pairwise(steps)
@@ -138,13 +139,13 @@ def test_weakness_43_who_has_been_promised_a_disabled_host_keeps_it(world: World
     assert world.members(lease) == {host.service_name}
 
 
-def test_only_what_is_sound_is_promised_to_somebody_new(world: World) -> None:
+def test_only_healthy_hosts_are_allocated_to_new_leases(world: World) -> None:
     for change, _ in STATES.values():
         change(world)
         look(world)
-        assert is_reservable(world, "h1") is (health_of(world)[0] is Health.SOUND)
+        assert is_reservable(world, "h1") is (health_of(world)[0] is Health.HEALTHY)
     asked: dict[str, Any] = {"hypervisor_properties": '["==", "$hypervisor_hostname", "h1"]'}
-    assert world.post("/leases", world.wish(**asked)).status_code == 409
+    shortage(world.post("/leases", world.wish(**asked)))
 
     STATES["sound"][0](world)
     look(world)
@@ -178,27 +179,27 @@ class TestVanishing:
 
         assert health_of(world) == MISSED
 
-    def test_the_look_that_decides_is_made_though_nobody_polls(self, world: World) -> None:
+    def test_the_deciding_check_is_made_without_polling(self, world: World) -> None:
         look(world)
-        assert due(world)[MONITOR] == world.clock.now() + INTERVAL
+        assert due(world)[HOST_CHECK] == world.clock.now() + INTERVAL
 
         world.clock.advance(INTERVAL)
         world.work()
 
         assert health_of(world) == VANISHED
-        assert MONITOR not in due(world)
+        assert HOST_CHECK not in due(world)
 
     def test_it_is_sound_at_once_when_it_is_listed_again(self, world: World) -> None:
         look(world)
         world.cloud.add_hypervisor("h1")
         look(world)
-        assert health_of(world) == SOUND
+        assert health_of(world) == HEALTHY
 
         world.clock.advance(INTERVAL)
         world.cloud.remove_hypervisor("h1")
         look(world)
 
-        assert health_of(world) == MISSED  # it is a new absence, which begins now
+        assert health_of(world) == MISSED  # A second absence, counted from now.
 
     def test_what_has_failed_does_not_get_better_by_that(self, world: World) -> None:
         world.cloud.set_host_state("h2", is_up=False)
@@ -247,14 +248,14 @@ def test_what_before_each_raises_ends_the_look_with_what_was_noted_so_far(world:
         world.cloud.set_host_state(name, is_up=False)
     chances = iter([True, False])
 
-    def before_each() -> None:
+    def check_claim() -> None:
         if not next(chances):
             raise CloudUnavailable("stop")
 
     with pytest.raises(CloudUnavailable, match="stop"):
-        look_at_hosts(world.context, "manager", before_each)
+        check_hosts(world.context, "manager", check_claim)
 
-    assert {health_of(world, name)[0] for name in ("h1", "h2")} == {Health.FAILED, Health.SOUND}
+    assert {health_of(world, name)[0] for name in ("h1", "h2")} == {Health.FAILED, Health.HEALTHY}
 
 
 def test_weakness_43_a_compute_service_may_have_another_name_than_its_hypervisor(world: World) -> None:

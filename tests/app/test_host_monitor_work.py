@@ -1,4 +1,4 @@
-"""When hosts are looked at: at registration, upon news, again and again, and when a manager starts."""
+"""Occasions for a check of hosts: registration, notifications from Nova, polling, and a manager's start."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from app.conftest import WorldWith
 from app.monitoring import (
     DISABLED,
     DOWN,
+    HEALTHY,
     INTERVAL,
-    SOUND,
     due,
     health_of,
     look,
@@ -22,23 +22,22 @@ from app.monitoring import (
 )
 from app.world import World, good, quiet_settings
 
-from blazar.reconcile.periodic.host_monitor import MONITOR, notice_change
+from blazar.booking.scheduling import HOST_CHECK
 from blazar.domain.health import Health
 from blazar.reconcile.loop import Reconciler
 from blazar.reconcile.outbox import OutboxSender
+from blazar.reconcile.periodic.host_monitor import notice_change
 from blazar.settings import Settings
 
 
 @pytest.fixture
 def world(world_with: WorldWith) -> World:
-    """Return a world with two hosts that is looked at only by the tests themselves."""
+    """Return a world with two hosts that is checked only on request."""
     return watched(world_with(monitored(is_listening=True)))
 
 
 class TestRegistration:
-    def test_a_host_that_is_disabled_is_not_promised_to_anybody_from_the_beginning(
-        self, world: World
-    ) -> None:
+    def test_a_host_that_is_disabled_at_registration_is_not_allocated(self, world: World) -> None:
         world.cloud.add_hypervisor("h9")
         world.cloud.set_host_state("h9", is_enabled=False)
 
@@ -56,7 +55,7 @@ class TestRegistration:
 
         assert health_of(world, "h9") == (Health.FAILED, "its compute service h9 is down")
 
-    def test_without_a_monitor_nobody_looks(self, world_with: WorldWith) -> None:
+    def test_without_a_monitor_hosts_are_not_checked(self, world_with: WorldWith) -> None:
         world = world_with(quiet_settings())
         world.cloud.add_hypervisor("h9")
         world.cloud.set_host_state("h9", is_up=False)
@@ -64,11 +63,11 @@ class TestRegistration:
         answer = good(world.post("/os-hosts", {"name": "h9"}), 201)
 
         assert answer["host"]["reservable"]
-        assert MONITOR not in due(world)
+        assert HOST_CHECK not in due(world)
 
 
 class TestNews:
-    """What is said of a compute service."""
+    """Notifications about compute services."""
 
     def test_news_of_a_registered_host_bring_about_a_look(self, world: World) -> None:
         world.cloud.set_host_state("h1", is_enabled=False)
@@ -89,7 +88,7 @@ class TestNews:
         world.work()
 
         assert world.cloud.calls["compute.list_hypervisors"] == calls + 1
-        assert MONITOR not in due(world)
+        assert HOST_CHECK not in due(world)
 
     def test_news_are_not_believed(self, world: World) -> None:
         before = told(world)
@@ -100,7 +99,7 @@ class TestNews:
 
         assert told(world) == before
 
-    @pytest.mark.parametrize("name", ["h", "h1.example.org", "nobody", "", "%", "x" * 5000])
+    @pytest.mark.parametrize("name", ["h", "h1.example.org", "unknown", "", "%", "x" * 5000])
     def test_news_of_others_do_not_matter(self, world: World, name: str) -> None:
         before = world.snapshot()
 
@@ -112,7 +111,7 @@ class TestNews:
 class TestPolling:
     @pytest.fixture
     def world(self, world_with: WorldWith) -> World:
-        """Return a world that a manager looks at, which has just started."""
+        """Return a world whose manager polls Nova and has just started."""
         world = world_with(monitored(is_polling=True))
         world.register("h1", "h2")
         world.work()
@@ -144,14 +143,14 @@ class TestPolling:
 
         with world.failing("compute.list_hypervisors", status=status):
             world.pass_time(8)
-        assert health_of(world) == SOUND
+        assert health_of(world) == HEALTHY
 
         world.pass_time(8 + 2)
         assert health_of(world) == DOWN
 
 
 class TestManagers:
-    """What a manager does when it starts."""
+    """A manager's actions at its start."""
 
     @staticmethod
     def start(world: World, settings: Settings) -> None:
@@ -169,9 +168,9 @@ class TestManagers:
 
         assert health_of(world) == DOWN
         again = {"is_polling": world.clock.now() + INTERVAL, "is_listening": None}
-        assert due(world).get(MONITOR) == again[monitor]
+        assert due(world).get(HOST_CHECK) == again[monitor]
 
-    def test_it_takes_hosts_for_sound_where_nobody_watches_any_more(self, world: World) -> None:
+    def test_hosts_are_healthy_again_once_the_monitor_is_off(self, world: World) -> None:
         for name in ("h1", "h2"):
             world.cloud.set_host_state(name, is_up=False)
         look(world)
@@ -179,6 +178,6 @@ class TestManagers:
 
         self.start(world, quiet_settings())
 
-        assert {health_of(world, name) for name in ("h1", "h2")} == {SOUND}
-        assert MONITOR not in due(world)
+        assert {health_of(world, name) for name in ("h1", "h2")} == {HEALTHY}
+        assert HOST_CHECK not in due(world)
         assert world.cloud.calls["compute.list_hypervisors"] <= calls["compute.list_hypervisors"] + 1

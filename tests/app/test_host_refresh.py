@@ -1,4 +1,4 @@
-"""What is known of registered hosts follows what Nova and Placement say of them."""
+"""Stored facts about registered hosts follow Nova and Placement."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 from app.conftest import WorldWith
-from app.world import World, good, quiet_settings
+from app.world import World, good, quiet_settings, shortage
 
-from blazar.reconcile.periodic.host_refresh import Refreshed, refresh_hosts
 from blazar.cloud.simulated import HostShape
 from blazar.cloud.simulated.faults import FaultKind, FaultRule
 from blazar.db.tables import journal
@@ -18,6 +17,7 @@ from blazar.domain.errors import CloudUnavailable, ConcurrentUpdate
 from blazar.domain.lease import ResourceId
 from blazar.domain.providers import HostProvider
 from blazar.ports.placement import Inventories, Inventory
+from blazar.reconcile.periodic.host_refresh import Refreshed, refresh_hosts
 from blazar.reconcile.periodic.tasks import REFRESH
 from blazar.settings import HostSettings
 
@@ -53,7 +53,7 @@ def test_a_refresh_without_news_changes_nothing(world: World) -> None:
 
 
 def test_a_host_that_was_moved_is_found_by_its_new_zone(world: World) -> None:
-    assert world.post("/leases", world.wish(resource_properties=IN_AZ2)).status_code == 409
+    shortage(world.post("/leases", world.wish(resource_properties=IN_AZ2)))
     put_into_zone(world, "h2", "az2")
 
     assert refresh(world).changed == {"h2": "availability_zone: nova -> az2"}
@@ -123,7 +123,7 @@ def test_only_the_hosts_that_are_named_are_read(world: World) -> None:
     for name in ("h1", "h2"):
         world.cloud.resize_hypervisor(name, HostShape(vcpus=99))
 
-    assert refresh(world, "h2", "nobody").changed.keys() == {"h2"}
+    assert refresh(world, "h2", "unknown").changed.keys() == {"h2"}
 
 
 def test_a_host_that_nova_does_not_know_any_more_stays_as_it_was_and_is_named(world: World) -> None:
@@ -134,7 +134,7 @@ def test_a_host_that_nova_does_not_know_any_more_stays_as_it_was_and_is_named(wo
     assert good(world.get("/os-hosts"))["hosts"] == before
 
 
-def test_a_root_provider_that_was_made_anew_is_found_by_its_name(world: World, hosts: list[str]) -> None:
+def test_a_recreated_root_provider_is_found_by_its_name(world: World, hosts: list[str]) -> None:
     placement = world.cloud.placement
     for name in ("blazar_h1", "h1"):
         provider = placement.find_provider(name)
@@ -174,9 +174,9 @@ def test_what_a_request_changes_meanwhile_is_not_overwritten(world: World, hosts
     def interfere() -> None:
         good(world.put(f"/os-hosts/{hosts[0]}", {"gpu": "yes"}))
 
-    result = refresh_hosts(world.context, "operator", names=["h1"], before_each=interfere)
+    result = refresh_hosts(world.context, "operator", names=["h1"], check_claim=interfere)
 
-    assert result.failed == {"h1": str(ConcurrentUpdate("A resource was claimed by somebody else meanwhile"))}
+    assert result.failed == {"h1": str(ConcurrentUpdate("Another transaction claimed a resource meanwhile"))}
     assert good(world.get(f"/os-hosts/{hosts[0]}"))["host"]["gpu"] == "yes"
 
 

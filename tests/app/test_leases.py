@@ -1,4 +1,4 @@
-"""The life of leases, as lessees see it and as the cloud does."""
+"""The life cycle of leases, as seen by lessees and in the cloud."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from app.world import (
     good,
     lease_of,
     refusal,
+    shortage,
 )
 
 PATIENCE = timedelta(seconds=30)
@@ -129,7 +130,7 @@ def test_a_lease_that_cannot_be_had_is_refused_and_leaves_nothing(world: World) 
         world.wish(200, 300, min=5, max=5),
         world.wish(200, 300, min=1, max=1, resource_properties='["==", "$rack", "r9"]'),
     ):
-        assert "Not enough hosts available" in refusal(world.post("/leases", wish), 409)
+        assert shortage(world.post("/leases", wish)).startswith("Not enough hosts available")
 
     assert world.snapshot() == before
 
@@ -145,10 +146,10 @@ def test_several_reservations_of_one_lease_share_no_host(world: World) -> None:
     assert [len(each) for each in members] == [3, 1]
     assert frozenset.union(*members) == FREE
 
-    # One more is not to be had, so none of the three.
+    # One more host is not available, so the request gets none of the three.
     before = world.snapshot()
     body["reservations"].append({**body["reservations"][0], "min": 1, "max": 1})
-    refusal(world.post("/leases", {**body, "start_date": world.date(60), "end_date": world.date(90)}), 409)
+    shortage(world.post("/leases", {**body, "start_date": world.date(60), "end_date": world.date(90)}))
     assert world.snapshot() == before
 
 
@@ -178,13 +179,13 @@ def test_lists_show_the_own_projects_leases_and_operators_all(world: World) -> N
 
 
 def work_until_cut_off(world: World) -> None:
-    """Hand over one host of two; then the cloud is gone, for so long that it is not asked any more."""
+    """Hand over one of two hosts, then fail the cloud until the reconciler stops calling it."""
     with world.failing("compute.add_host", nth=2), world.failing("compute.list_aggregates", nth=2):
         world.work()
 
 
 def in_status(world: World, status: str) -> Json:
-    """Return a lease of two hosts in that status."""
+    """Return a lease of two hosts in this status."""
     lease = world.create(30 if status == "PENDING" else "now", 60, min=2, max=2)
     if status == "STARTING":
         work_until_cut_off(world)
@@ -231,9 +232,9 @@ def test_a_lease_is_deleting_until_its_hosts_are_back(world: World) -> None:
 
         assert world.status(lease) == "DELETING"
         assert world.delete(path).status_code == 204
-        assert "DELETING" in refusal(world.put(path, {"name": "x"}), 409)
-        # Nobody else gets the hosts meanwhile.
-        refusal(world.post("/leases", world.wish("now", 30)), 409)
+        assert "DELETING" in refusal(world.put(path, {"end_date": world.date(90)}), 409)
+        # Other leases do not get the hosts in the meantime.
+        shortage(world.post("/leases", world.wish("now", 30)))
 
     world.pass_time(5)
     refusal(world.get(path), 404)

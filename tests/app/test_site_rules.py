@@ -1,4 +1,4 @@
-"""What an operator may configure of leases: cleaning time, and how hosts are chosen."""
+"""Lease settings of the operator: cleaning time and selection of hosts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from app.conftest import WorldWith
 from app.world import (
     lease_of,
     quiet_settings,
-    refusal,
+    shortage,
 )
 
 
@@ -16,7 +16,10 @@ def test_cleaning_time_is_kept_free_between_two_leases(world_with: WorldWith) ->
     world.create(60, 120)
 
     for start, end in ((121, 180), (134, 180), (30, 46), (30, 60)):
-        refusal(world.post("/leases", world.wish(start, end)), 409)
+        message = shortage(world.post("/leases", world.wish(start, end)))
+        assert "without the cleaning time of 15 minutes" in message
+    for wish in (world.wish(119, 180), world.wish(121, 180, min=2, max=2)):
+        assert "cleaning time" not in shortage(world.post("/leases", wish))
 
     world.create(135, 180)
     world.create(30, 45)
@@ -29,7 +32,8 @@ def test_cleaning_time_is_kept_free_also_when_a_lease_is_extended(world_with: Wo
     world.create(90, 120)
     world.work()
 
-    refusal(world.put(f"/leases/{lease['id']}", {"end_date": world.date(76)}), 409)
+    message = shortage(world.put(f"/leases/{lease['id']}", {"end_date": world.date(76)}))
+    assert "without the cleaning time of 15 minutes" in message
     assert world.change(lease, end_date=world.date(75))["end_date"] == world.shown(75)
 
 
@@ -41,7 +45,7 @@ def test_cleaning_time_runs_from_the_actual_end(world_with: WorldWith) -> None:
     assert world.delete(f"/leases/{lease['id']}").status_code == 204
     world.work()
 
-    refusal(world.post("/leases", world.wish(24, 60)), 409)
+    shortage(world.post("/leases", world.wish(24, 60)))
     world.create(25, 60)
 
 
@@ -53,7 +57,7 @@ def test_cleaning_time_does_not_reach_beyond_the_end_of_all_time(world_with: Wor
     lease = lease_of(world.post("/leases", body), 201)
 
     assert lease["end_date"] == "9999-12-31T23:59:00.000000"
-    refusal(world.post("/leases", world.wish(100, 120)), 409)
+    shortage(world.post("/leases", world.wish(100, 120)))
     world.create(0, 45)
 
 

@@ -1,4 +1,4 @@
-"""Leases for single instances, as clients see them."""
+"""Leases of instances, as clients see them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from app.slots import FLAVOR, SECRET, instances, inventories, of_flavor, reservation_of, slots
-from app.world import ADMIN, LESSEE, STRANGER, World, good, lease_of, refusal
+from app.world import ADMIN, LESSEE, STRANGER, World, good, lease_of, refusal, shortage
 
 from blazar.domain.errors import CloudConflict, CloudRefused
 from blazar.plugins.slots.names import group_name
@@ -125,8 +125,8 @@ def test_both_kinds_and_whole_hosts_share_what_there_is(world: World) -> None:
     first = world.create("now", 60, asked=instances(amount=2, resource_properties=host))
     second = world.create("now", 60, asked=of_flavor(amount=4, resource_properties=host))
 
-    refusal(world.post("/leases", world.wish(asked=of_flavor(amount=1, resource_properties=host))), 409)
-    refusal(world.post("/leases", world.wish(hypervisor_properties=host)), 409)
+    shortage(world.post("/leases", world.wish(asked=of_flavor(amount=1, resource_properties=host))))
+    shortage(world.post("/leases", world.wish(hypervisor_properties=host)))
     world.create(60, 120, hypervisor_properties=host)
     world.work()
     for lease, amount in ((first, 2), (second, 4)):
@@ -142,7 +142,7 @@ def test_slots_pack_and_whole_hosts_stay_free(world: World) -> None:
 
 
 def test_a_change_needs_no_room_for_a_second_copy(world: World) -> None:
-    """Behaviour 12, 11."""
+    """A change reuses the lease's own resources."""
     lease = world.create(10, 60, asked=instances(amount=16))
 
     lease = world.change(lease, reservation={"amount": 15})
@@ -235,7 +235,7 @@ class TestRefusals:
     def test_too_many_are_refused_and_leave_no_group(self, world: World) -> None:
         before = world.snapshot()
 
-        message = refusal(world.post("/leases", world.wish(asked=instances(amount=5, affinity=True))), 409)
+        message = shortage(world.post("/leases", world.wish(asked=instances(amount=5, affinity=True))))
 
         assert message.startswith("Not enough hosts available")
         assert world.snapshot() == before
@@ -244,7 +244,7 @@ class TestRefusals:
         body = world.wish(asked=instances(affinity=True))
         body["reservations"].append(instances(amount=99))
 
-        refusal(world.post("/leases", body), 409)
+        shortage(world.post("/leases", body))
 
         assert world.cloud.compute.list_server_groups() == ()
 
@@ -265,17 +265,26 @@ class TestRefusals:
         assert "flavor" in message.lower()
         assert world.snapshot() == before
 
-    def test_a_flavor_that_no_reservation_can_guarantee_is_refused_with_the_reasons(
-        self, world: World
-    ) -> None:
-        specs = {"hw:mem_page_size": "large", "hw:numa_nodes": "2", "quota:cpu_shares": "10"}
+    def test_a_flavor_that_only_the_service_may_make_is_refused_with_the_reasons(self, world: World) -> None:
+        specs = {"blazar:preemptible": "true", "hw:numa_nodes": "2", "quota:cpu_shares": "10"}
         world.cloud.compute.set_flavor_extra_specs(FLAVOR.id, specs)
 
         message = refusal(world.post("/leases", world.wish(asked=of_flavor())), 409)
 
-        assert "hw:mem_page_size" in message
-        assert "hw:numa_nodes" in message
-        assert "quota" not in message
+        assert message.endswith(": blazar:preemptible")
+
+    def test_what_a_reservation_does_not_guarantee_is_shown_and_copied(self, world: World) -> None:
+        specs = {"hw:mem_page_size": "large", "hw:numa_nodes": "2", "quota:cpu_shares": "10"}
+        world.cloud.compute.set_flavor_extra_specs(FLAVOR.id, specs)
+
+        lease = world.create("now", 60, asked=of_flavor())
+        world.work()
+
+        shown = json.loads(reservation_of(lease)["resource_properties"])
+        assert shown["blazar:not_guaranteed"] == ["hw:mem_page_size", "hw:numa_nodes"]
+        flavor = world.cloud.compute.find_flavor(reservation_of(lease)["id"])
+        assert flavor is not None
+        assert specs.items() <= flavor.extra_specs.items()
 
     def test_the_flavor_of_an_update_is_looked_up_with_the_rights_of_who_asks(self, world: World) -> None:
         lease = world.create(10, 60, asked=of_flavor())

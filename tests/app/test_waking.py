@@ -1,4 +1,4 @@
-"""Requests wake up managers only if they would not look in time by themselves."""
+"""Requests wake managers only if polling would be too late."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 import pytest
 from app.world import World
 
-from blazar.booking.context import Context
 from blazar.app.leases import create_lease, delete_lease, update_lease
+from blazar.booking.context import Context
 from blazar.domain.errors import LeaseNotFound
 from blazar.ports.manager import Caller
 from blazar.settings import Settings
@@ -19,7 +19,7 @@ CALLER = Caller(user_id="u", project_id="p")
 
 @dataclass(slots=True)
 class Counting:
-    """Counts how often managers were told that there is work."""
+    """Waker that counts how often it was called."""
 
     count: int = 0
 
@@ -28,16 +28,16 @@ class Counting:
 
 
 def without_waiting(settings: Settings) -> Settings:
-    """Return the settings with which a request to delete is answered before anything is done."""
+    """Return settings under which a delete request is answered before any work is done."""
     return replace(settings, leases=replace(settings.leases, delete_wait=timedelta(0)))
 
 
 def due_at(context: Context, lease_id: str) -> datetime | None:
-    """Return when something is to be done about a lease."""
+    """Return when a lease is due, None if it is not scheduled."""
     later = context.clock.now() + timedelta(days=999)
     with context.store.begin() as transaction:
-        # As nothing is committed, nobody has it.
-        due = transaction.work.claim_due("nobody", later, later, 99)
+        # The claim is not committed, so it has no effect.
+        due = transaction.work.claim_due("test", later, later, 99)
     return next((each.due_at for each in due if each.key == lease_id), None)
 
 

@@ -1,4 +1,4 @@
-"""What a manager does before its first request."""
+"""A manager's preparations before its first request."""
 
 from __future__ import annotations
 

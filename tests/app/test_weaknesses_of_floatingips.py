@@ -1,4 +1,4 @@
-"""What the reference service gets wrong about floating IPs must not happen here.
+"""Known weaknesses of the reference service with floating IPs, none of which may exist here.
 
 Each test names its entry in the contract's list of known weaknesses.
 """

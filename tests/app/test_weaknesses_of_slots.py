@@ -1,4 +1,4 @@
-"""What the reference service gets wrong about single instances must not happen here.
+"""Known weaknesses of the reference service with instances, none of which may exist here.
 
 Each test names its entry in the contract's list of known weaknesses.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 from app.conftest import WorldWith
 from app.slots import FLAVOR, instances, inventories, of_flavor, reservation_of, slots
-from app.world import LESSEE, World, good, quiet_settings, refusal
+from app.world import LESSEE, World, good, quiet_settings, refusal, shortage
 
 from blazar.cloud.simulated.shape import HostShape
 from blazar.plugins.slots.names import reservation_class
@@ -16,7 +16,7 @@ from blazar.plugins.slots.names import reservation_class
 
 @pytest.fixture
 def host(world: World) -> World:
-    """A world with one host of nine VCPU, of which one is Nova's own, and eight are given out twice."""
+    """Return a world with one host of nine VCPU: one is Nova's own, eight are overcommitted twofold."""
     shape = HostShape(vcpus=9, allocation_ratios={"VCPU": 2.0}, reserved={"VCPU": 1})
     world.cloud.add_hypervisor("big", shape)
     good(world.post("/os-hosts", {"name": "big"}), 201)
@@ -27,7 +27,7 @@ def host(world: World) -> World:
 def test_weakness_05_every_slot_counts(host: World) -> None:
     host.create(10, 60, asked=instances(amount=3))
 
-    refusal(host.post("/leases", host.wish(10, 60, asked=instances(amount=2))), 409)
+    shortage(host.post("/leases", host.wish(10, 60, asked=instances(amount=2))))
     host.create(10, 60, asked=instances(amount=1))
 
 
@@ -44,11 +44,11 @@ def test_weakness_06_a_flavor_counts_where_it_is_and_nowhere_else(host: World) -
 def test_weakness_07_both_types_are_on_one_host_in_either_order(host: World) -> None:
     host.create(10, 60, asked=of_flavor(amount=4))
     host.create(10, 60, asked=instances(amount=2))
-    refusal(host.post("/leases", host.wish(10, 60, asked=instances(amount=1))), 409)
+    shortage(host.post("/leases", host.wish(10, 60, asked=instances(amount=1))))
 
     host.create(100, 160, asked=instances(amount=2))
     host.create(100, 160, asked=of_flavor(amount=4))
-    refusal(host.post("/leases", host.wish(100, 160, asked=of_flavor(amount=1))), 409)
+    shortage(host.post("/leases", host.wish(100, 160, asked=of_flavor(amount=1))))
 
 
 def test_weakness_08_hourly_leases_touch_and_peaks_outside_do_not_count(host: World) -> None:
@@ -61,7 +61,7 @@ def test_weakness_08_hourly_leases_touch_and_peaks_outside_do_not_count(host: Wo
 def test_weakness_09_what_is_overcommitted_and_what_nova_keeps_count(host: World) -> None:
     host.create(10, 60, asked=instances(vcpus=1, memory_mb=1, disk_gb=0, amount=16))
 
-    refusal(host.post("/leases", host.wish(10, 60, asked=instances(vcpus=1, amount=1))), 409)
+    shortage(host.post("/leases", host.wish(10, 60, asked=instances(vcpus=1, amount=1))))
 
 
 def test_weakness_10_cleaning_time_is_owed_after_slots_too(world_with: WorldWith) -> None:
@@ -70,8 +70,8 @@ def test_weakness_10_cleaning_time_is_owed_after_slots_too(world_with: WorldWith
     lease = world.create(60, 120, asked=instances(amount=4))
     world.create(150, 200)
 
-    refusal(world.put(f"/leases/{lease['id']}", {"end_date": world.date(121)}, who=LESSEE), 409)
-    refusal(world.post("/leases", world.wish(121, 149, asked=instances(amount=1))), 409)
+    shortage(world.put(f"/leases/{lease['id']}", {"end_date": world.date(121)}, who=LESSEE))
+    shortage(world.post("/leases", world.wish(121, 149, asked=instances(amount=1))))
 
 
 def test_weakness_11_an_update_needs_no_second_copy(host: World) -> None:

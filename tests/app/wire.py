@@ -1,4 +1,4 @@
-"""Our own client library, whose requests reach a world without a network."""
+"""Our own client library, with requests passed directly to the application instead of the network."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from urllib.parse import urlsplit
 
 import falcon.testing
 import requests
+from app.world import ADMIN, Who, World
 from keystoneauth1.noauth import NoAuth
 from keystoneauth1.session import Session
 from requests.adapters import BaseAdapter
-from app.world import ADMIN, Who, World
 
 from blazarclient.client import Client
 
@@ -21,7 +21,7 @@ HOST = "blazar.example"
 
 @dataclass(slots=True)
 class Wire(BaseAdapter):
-    """Carries requests into the application, mounted where it is told to be."""
+    """HTTP adapter that passes requests to the application, mounted at *mounted_at*."""
 
     world: World
     mounted_at: str = ""
@@ -55,11 +55,11 @@ class Wire(BaseAdapter):
         return response
 
     def close(self) -> None:
-        """Do nothing: there is nothing to close."""
+        """Do nothing, as there is no connection to close."""
 
 
 def session_to(world: World, path: str = "/v1", *, who: Who = ADMIN, mounted_at: str = "") -> Session:
-    """Return a session for which the service's catalogue URL ends in *path*."""
+    """Return a session whose catalogue URL for the service ends in *path*."""
     transport = requests.Session()
     transport.mount("http://", Wire(world, mounted_at))
     headers = {name: value for name, value in who.headers.items() if value}
@@ -68,5 +68,5 @@ def session_to(world: World, path: str = "/v1", *, who: Who = ADMIN, mounted_at:
 
 
 def client_of(world: World, *, who: Who = ADMIN) -> Any:
-    """Return the client library as it is used with Keystone's catalogue."""
+    """Return the client library, configured as with Keystone's catalogue."""
     return Client(session=session_to(world, who=who))

@@ -1,4 +1,4 @@
-"""The whole embedded service in this process, on a clock that stands still, as its clients see it."""
+"""The whole embedded service in this process, on a manual clock, as its clients see it."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from databases import empty_tables
 from oslo_config import cfg
 
 with warnings.catch_warnings():
-    # WebOb, below oslo.middleware and keystonemiddleware, imports the deprecated cgi module.
+    # WebOb, a dependency of oslo.middleware and keystonemiddleware, imports the deprecated cgi module.
     warnings.simplefilter("ignore", DeprecationWarning)
     import webob  # type: ignore[import-untyped]  # noqa: F401
 
 from blazar.api.app import make_app
-from blazar.api.auth import make_guard
+from blazar.api.auth import noauth
 from blazar.api.health import make_healthcheck
 from blazar.api.policies import make_policy
 from blazar.booking.context import Context
@@ -39,11 +39,12 @@ from blazar.plugins.testing.site import Silent
 from blazar.reconcile.loop import Reconciler
 from blazar.reconcile.outbox import OutboxSender
 from blazar.rpc.local import local_manager
-from blazar.settings import ApiSettings, HostSettings, LeaseSettings, Settings
+from blazar.settings import ApiSettings, HostSettings, LeaseSettings, RequestLimits, Settings
 
 if TYPE_CHECKING:
     from wsgiref.types import WSGIApplication
 
+    from blazar.api.auth import Guard
     from blazar.ports.notifier import Notifier
 
 PLUGINS = (
@@ -57,7 +58,7 @@ FREE = frozenset({"h1", "h2", "h3", "h4"})
 """The hosts of the fixture ``hosts``."""
 _WRITING = ("create_", "delete_", "add_", "remove_", "set_", "put_")
 _BUSY = 200
-"""More passes than this at one instant are a loop without end."""
+"""The number of passes at one instant after which a test fails, as the loop would not end."""
 
 Json = dict[str, Any]
 Answer = falcon.testing.Result
@@ -65,7 +66,7 @@ Answer = falcon.testing.Result
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Who:
-    """Somebody who asks."""
+    """A caller of the API."""
 
     user: str = "user"
     project: str | None = "project"
@@ -83,7 +84,7 @@ STRANGER = Who(user="stranger", project="elsewhere")
 
 
 class Sent:
-    """Collects notifications."""
+    """Notifier that collects notifications."""
 
     def __init__(self) -> None:
         self.event_types: list[str] = []
@@ -98,12 +99,16 @@ class Sent:
 class World:
     """A service with its database and its cloud.
 
-    Nothing happens but what a request does, until :meth:`work` or :meth:`pass_time` is called.
+    Only requests have effects until :meth:`work` or :meth:`pass_time` is called.
     """
 
     engine: sa.Engine
     folder: Path
     settings: Settings = field(default_factory=lambda: quiet_settings())
+    policy_file: Path | None = None
+    """The operator's policy file; call :meth:`restart` after setting it."""
+    guard: Guard = noauth
+    """The authentication middleware of the API."""
     clock: ManualClock = field(init=False)
     cloud: SimulatedCloud = field(init=False)
     app: WSGIApplication = field(init=False)
@@ -114,7 +119,7 @@ class World:
     def __post_init__(self) -> None:
         empty_tables(self.engine)
         self._cloud_file.unlink(missing_ok=True)
-        # Not on the full minute, where "now" and the current minute are the same.
+        # Not on a full minute, where "now" would equal the current minute.
         self.clock = ManualClock(EPOCH + timedelta(seconds=20))
         self.cloud = SimulatedCloud(self.clock, state_file=self._cloud_file)
         self.cloud.add_aggregate(FREEPOOL)
@@ -123,34 +128,54 @@ class World:
         self.restart(build_context(self.engine, self.clock, self.cloud, self.settings, plugins, Silent()))
 
     def restart(self, context: Context) -> None:
-        """Have the service go on with another context, as after a change of its configuration."""
+        """Restart the service with another context, as after a change of its configuration."""
         self.context = context
         conf = cfg.ConfigOpts()
         conf([], project="blazar", default_config_files=[], default_config_dirs=[])
+        policy = make_policy(conf)
+        if self.policy_file is not None:
+            conf.set_override("policy_file", str(self.policy_file), group="oslo_policy")
+            policy = make_policy(conf)
         self.app = make_app(
             local_manager(ManagerService(context)),
             self.settings.api,
-            make_policy(conf),
-            guard=make_guard(self.settings.api, conf),
+            policy,
+            guard=self.guard,
             healthcheck=make_healthcheck(conf),
         )
         sender = OutboxSender(context.store, self.clock, self.sent, context.filters)
         self.reconciler = Reconciler(context, "manager", sender, threading.Event())
 
+    def set_policy(self, rules: Mapping[str, str]) -> None:
+        """Restart the service with these policy rules."""
+        self.policy_file = self.folder / "policy.yaml"
+        self.policy_file.write_text(json.dumps(rules))
+        self.restart(self.context)
+
     @property
     def _cloud_file(self) -> Path:
         return self.folder / "cloud.json"
 
-    # What clients do.
+    # Requests of clients.
 
-    def ask(self, method: str, path: str, *, who: Who = ADMIN, **more: Any) -> Answer:
-        """Return the answer to a request; *more* is what falcon's test client takes."""
-        headers = {**who.headers, **more.pop("headers", {})}
+    def ask(
+        self, method: str, path: str, *, who: Who | None = ADMIN, below: str = "/v1", **more: Any
+    ) -> Answer:
+        """Return the answer to a request.
+
+        Args:
+            method: The HTTP method.
+            path: The path, without *below*.
+            who: The caller; None to send no identity headers.
+            below: The prefix of the path.
+            **more: Further arguments of falcon's test client; ``json`` may be any value.
+        """
+        headers = {**(who.headers if who else {}), **more.pop("headers", {})}
         if "json" in more:
-            # Not by falcon, which cannot write half a surrogate pair.
+            # Encoded here because falcon cannot encode half of a surrogate pair.
             more["body"] = json.dumps(more.pop("json")).encode()
         return falcon.testing.TestClient(self.app).simulate_request(
-            method, f"/v1{path}", headers=headers, **more
+            method, f"{below}{path}", headers=headers, **more
         )
 
     def get(self, path: str, **more: Any) -> Answer:
@@ -169,7 +194,7 @@ class World:
         return self.ask("DELETE", path, **more)
 
     def register(self, *names: str, **capabilities: object) -> list[str]:
-        """Bring hypervisors into the cloud, register them, and return their ids."""
+        """Add hypervisors to the cloud, register them as hosts, and return the hosts' IDs."""
         ids = []
         for name in names:
             self.cloud.add_hypervisor(name)
@@ -185,13 +210,13 @@ class World:
         asked: Json | None = None,
         **keys: Any,
     ) -> Json:
-        """Return a new lease of one reservation.
+        """Create a lease with one reservation and return it.
 
         Args:
-            start: In minutes since the beginning, or ``now``.
-            end: In minutes since the beginning.
-            who: Whose it is.
-            asked: All keys of the reservation; by default it is for one host of any kind.
+            start: Minutes since the epoch of the tests, or ``now``.
+            end: Minutes since the epoch of the tests.
+            who: The lessee.
+            asked: All keys of the reservation; by default, one host without conditions.
             **keys: Further keys of the reservation.
         """
         return lease_of(self.post("/leases", self.wish(start, end, asked=asked, **keys), who=who), 201)
@@ -208,7 +233,7 @@ class World:
         }
 
     def change(self, lease: Json, *, who: Who = LESSEE, **keys: Any) -> Json:
-        """Return the lease after a change; keys of the lease, or ``reservation`` for its first one."""
+        """Change keys of a lease, or of its first reservation with ``reservation``, and return the lease."""
         if "reservation" in keys:
             keys["reservations"] = [{"id": lease["reservations"][0]["id"], **keys.pop("reservation")}]
         return lease_of(self.put(f"/leases/{lease['id']}", keys, who=who))
@@ -222,19 +247,19 @@ class World:
     # Time.
 
     def date(self, minutes: float) -> str:
-        """Return a date as requests write it, in minutes since the beginning."""
+        """Return the date so many minutes after the epoch, as in requests."""
         return f"{EPOCH + timedelta(minutes=minutes):%Y-%m-%d %H:%M}"
 
     def shown(self, minutes: float) -> str:
-        """Return a date as answers write it."""
+        """Return the date so many minutes after the epoch, as in answers."""
         return (EPOCH + timedelta(minutes=minutes)).replace(tzinfo=None).isoformat(timespec="microseconds")
 
     def work(self) -> None:
-        """Do what is due now."""
+        """Run the reconciler until nothing is due at the current time."""
         assert self.reconciler.run_due(_BUSY) < _BUSY, "busy without end"
 
     def pass_time(self, minutes: float) -> None:
-        """Let time pass up to so many minutes since the beginning; every minute what is due is done."""
+        """Advance the clock to so many minutes after the epoch, and run what is due every minute."""
         end = EPOCH + timedelta(minutes=minutes)
         while self.clock.now() < end:
             self.work()
@@ -245,7 +270,7 @@ class World:
 
     @contextmanager
     def failing(self, operation: str, **rule: Any) -> Iterator[None]:
-        """Let an operation fail with a status, 503 by default."""
+        """Let an operation of the cloud fail with a status, 503 by default."""
         self.cloud.faults.add(FaultRule(kind=FaultKind.STATUS, operation=operation, **rule))
         try:
             yield
@@ -257,22 +282,22 @@ class World:
         return {each.name: each.hosts for each in self.cloud.compute.list_aggregates()}
 
     def members(self, lease: Json) -> frozenset[str]:
-        """Return the hosts that are handed over to the first reservation of a lease."""
+        """Return the host names that are in the aggregate of a lease's first reservation."""
         return self.aggregates().get(lease["reservations"][0]["id"], frozenset())
 
     def has_provider(self, hostname: str) -> bool:
-        """Return whether the host has a reservation provider."""
+        """Return whether the host has a reservation provider in Placement."""
         return self.cloud.placement.find_provider(provider_name(hostname)) is not None
 
     def booked(self, lease: Json) -> set[str]:
-        """Return the ids of the hosts that are promised to a lease."""
+        """Return the IDs of the hosts that are allocated to a lease."""
         found = good(self.get("/os-hosts/allocations", params={"lease_id": lease["id"]}))["allocations"]
         return {each["resource_id"] for each in found if each["reservations"]}
 
-    # Whether anything has happened.
+    # State for comparisons.
 
     def snapshot(self) -> tuple[object, ...]:
-        """Return everything that is stored, here and in the cloud, and how often the cloud was written."""
+        """Return all rows of the database, the state of the cloud, and the number of writes to the cloud."""
         with self.engine.connect() as connection:
             tables = {
                 table.name: [tuple(row) for row in connection.execute(sa.select(table))]
@@ -287,16 +312,22 @@ class World:
 
 
 def quiet_settings(*, cleaning_minutes: int = 0, randomize_selection: bool = False) -> Settings:
-    """Return settings under which a DELETE does not wait for what only :meth:`World.work` does."""
+    """Return settings under which no request waits for :meth:`World.work`."""
     return Settings(
-        leases=LeaseSettings(delete_wait=timedelta(0), cleaning_time=timedelta(minutes=cleaning_minutes)),
+        leases=LeaseSettings(
+            delete_wait=timedelta(0),
+            update_wait=timedelta(0),
+            # Tests of shortages ask for more than any limit would allow.
+            limits=RequestLimits(amount=0),
+            cleaning_time=timedelta(minutes=cleaning_minutes),
+        ),
         hosts=HostSettings(randomize_selection=randomize_selection),
         api=ApiSettings(auth_strategy="noauth"),
     )
 
 
 def host_reservation(**keys: Any) -> Json:
-    """Return the reservation of a request, for one host of any kind unless *keys* says otherwise."""
+    """Return the reservation of a request: one host without conditions, unless *keys* override it."""
     return {
         "resource_type": "physical:host",
         "min": 1,
@@ -308,19 +339,19 @@ def host_reservation(**keys: Any) -> Json:
 
 
 def good(answer: Answer, status: int = 200) -> Json:
-    """Return the JSON of an answer that is as it should be."""
+    """Return the JSON of an answer, after checking its status."""
     assert answer.status_code == status, answer.text
     found: Json = answer.json
     return found
 
 
 def events_of(lease: Json) -> dict[str, tuple[str, str]]:
-    """Return time and status of each event of a lease."""
+    """Return the time and status of each event of a lease."""
     return {each["event_type"]: (each["time"], each["status"]) for each in lease["events"]}
 
 
 def lease_of(answer: Answer, status: int = 200) -> Json:
-    """Return the lease of an answer that is as it should be."""
+    """Return the lease of an answer, after checking its status."""
     lease: Json = good(answer, status)["lease"]
     return lease
 
@@ -332,6 +363,13 @@ def refusal(answer: Answer, status: int) -> str:
     assert answer.json.keys() == {"error_code", "error_message", "error_name"}
     assert answer.json["error_code"] == answer.json["error_name"] == status
     return str(answer.json["error_message"])
+
+
+def shortage(answer: Answer) -> str:
+    """Return the message of a refusal for lack of resources."""
+    message = refusal(answer, 400)
+    assert message.startswith("Not enough "), message
+    return message
 
 
 def refusal_b(answer: Answer, status: int) -> str:

@@ -1,4 +1,4 @@
-"""What the tests of the simulated cloud share."""
+"""Fixtures of the tests of the simulated cloud."""
 
 from __future__ import annotations
 

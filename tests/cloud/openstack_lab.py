@@ -1,13 +1,13 @@
 """The running cloudlab as a lab for the contract suite.
 
-Every test has projects of its own, and the hosts that are in no aggregate and without servers.
+Every test has its own projects, and uses the hosts without servers that are in no aggregate.
 """
 
 from __future__ import annotations
 
 import uuid
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,6 +22,7 @@ from tenacity import Retrying, retry_if_result, stop_after_delay, wait_fixed
 
 from blazar import config
 from blazar.cloud.openstack.driver import OpenStackCloud, make_cloud
+from blazar.domain.errors import CloudNotFound
 from blazar.ports.compute import Lessee
 from blazar.ports.identity import Trust
 from blazar.ports.placement import Provider
@@ -50,8 +51,9 @@ class OpenStackLab:
     """Two hosts and the external network of the cloudlab, and two new projects."""
 
     _bereft: ClassVar[set[str]] = set()
-    """Hosts that lost a child. Nova's compute service reads its tree of providers every five minutes;
-    if it did while the child was there, it builds no server until it reads again, or is started anew."""
+    """Hosts that lost a child provider. Nova's compute service reads its tree of providers every five
+    minutes. If it read the tree with the child, it builds no server until it reads the tree again or is
+    restarted."""
 
     def __init__(self, options: str) -> None:
         self._lab = Lab.load()
@@ -146,7 +148,7 @@ class OpenStackLab:
         self._neutron.put(f"/v2.0/floatingips/{floating_ip_id}", json=body)
 
     def remove_everything(self) -> None:
-        """Remove what bears a name of this lab, and what is in its projects."""
+        """Remove the objects with a name of this lab, and those in its projects."""
         for host in self._disabled:
             self._switch(host, "enable")
         self._remove_servers()
@@ -182,7 +184,9 @@ class OpenStackLab:
         compute = self.cloud.compute
         servers = [each for each in compute.list_servers() if each.project_id in self.project_ids]
         for server in servers:
-            compute.delete_server(server.id)
+            # A test may have deleted it already, and Nova ends that at any moment.
+            with suppress(CloudNotFound):
+                compute.delete_server(server.id)
         for server in servers:
             self.wait_until_gone(server.id)
 
@@ -212,7 +216,7 @@ class OpenStackLab:
         providers = self._list(placement, "/resource_providers", "resource_providers")
         mine = self._mine((each["uuid"], each["name"]) for each in providers)
         while mine:
-            # Parents go after their children.
+            # Children before parents.
             mine = [
                 each for each in mine if not placement.delete(f"/resource_providers/{each}", raise_exc=False)
             ]
@@ -313,7 +317,7 @@ class OpenStackLab:
 
 @contextmanager
 def openstack_lab(options: str = "") -> Iterator[OpenStackLab]:
-    """Makes the lab; *options* are added to the configuration of the adapter."""
+    """Factory of the lab; *options* are added to the configuration of the adapter."""
     lab = OpenStackLab(options)
     try:
         yield lab
@@ -323,7 +327,7 @@ def openstack_lab(options: str = "") -> Iterator[OpenStackLab]:
 
 @contextmanager
 def openstack_lab_with_uuids() -> Iterator[OpenStackLab]:
-    """The same, where hypervisors have UUIDs."""
+    """The same with UUIDs of hypervisors."""
     with openstack_lab("[nova]\nnova_client_version = 2.87\n") as lab:
         yield lab
 

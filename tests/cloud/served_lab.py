@@ -1,7 +1,7 @@
-"""The OpenStack adapters, and the simulated cloud behind HTTP, as a lab for the contract suite.
+"""The OpenStack adapters with the simulated cloud behind HTTP, as a lab for the contract suite.
 
-What holds in it holds in the simulated lab, and says beyond that that ``rig.cloud`` speaks as the adapters
-understand it: so what is measured and troubled on it goes through the real adapters.
+The suite also shows that the API of ``rig.cloud`` is compatible with the adapters. So measurements and faults
+on ``rig.cloud`` use the real adapters.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ project_domain_name = Default
 
 
 class ServedLab:
-    """The simulated lab, but its cloud is spoken to by HTTP."""
+    """The simulated lab with HTTP between the adapters and the cloud."""
 
     def __init__(self, behind: SimulatedLab, served: ServedCloud, options: str) -> None:
         self._behind = behind
@@ -75,7 +75,7 @@ class ServedLab:
 
 
 def make_openstack_cloud(text: str) -> OpenStackCloud:
-    """Return the adapters that a configuration of this text describes."""
+    """Return the adapters for a configuration with this text."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / "blazar.conf"
         path.write_text(text)
@@ -84,7 +84,7 @@ def make_openstack_cloud(text: str) -> OpenStackCloud:
 
 @contextmanager
 def served_lab(options: str = "") -> Iterator[ServedLab]:
-    """Makes the lab; *options* are added to the configuration of the adapter."""
+    """Factory of the lab; *options* are added to the configuration of the adapter."""
     behind = SimulatedLab()
     with ServedCloud(behind.cloud) as served:
         yield ServedLab(behind, served, options)
@@ -92,7 +92,7 @@ def served_lab(options: str = "") -> Iterator[ServedLab]:
 
 @contextmanager
 def served_lab_with_uuids() -> Iterator[ServedLab]:
-    """The same, where hypervisors have UUIDs and come in pages."""
+    """The same with UUIDs of hypervisors, and with pages."""
     with served_lab("[nova]\nnova_client_version = 2.87\n") as lab:
         yield lab
 

@@ -22,12 +22,14 @@ DELETION_TIME = timedelta(seconds=10)
 
 
 class SimulatedLab:
-    """Two hosts and an external network; time goes on only while a deletion is waited for."""
+    """Two hosts and an external network; time passes only during a wait for a deletion."""
 
     def __init__(self) -> None:
         self.clock = ManualClock()
         self.cloud = SimulatedCloud(self.clock, server_deletion_time=DELETION_TIME)
         self.project_ids = ("project-one", "project-two")
+        for project_id, suffix in zip(self.project_ids, ("one", "two"), strict=True):
+            self.cloud.add_project(project_id, self.name(suffix))
         self.lessee = Lessee(project_id=self.project_ids[0])
         self.hosts = tuple(self._host(number) for number in (1, 10))
         self.similar_names = (self.hosts[0].hypervisor_hostname, self.hosts[1].hypervisor_hostname)

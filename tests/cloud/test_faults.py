@@ -1,4 +1,4 @@
-"""The fault script: what goes wrong, at which call, and what is left behind."""
+"""The fault script: faults, the calls at which they strike, and the state after them."""
 
 from __future__ import annotations
 
@@ -265,7 +265,7 @@ def test_a_script_is_read_from_json() -> None:
         ({"kind": "error", "nth": 0}, r"rules\[0\]\.nth: must be at least 1"),
         ({"kind": "error", "nth": True}, r"rules\[0\]\.nth: True is of the wrong type"),
         ({"kind": "error", "every": "2"}, r"rules\[0\]\.every: '2' is of the wrong type"),
-        ({"kind": "error", "nth": 1, "every": 2}, r"rules\[0\]\.every: cannot be given beside nth"),
+        ({"kind": "error", "nth": 1, "every": 2}, r"rules\[0\]\.every: cannot be combined with nth"),
         ({"kind": "error", "times": -1}, r"rules\[0\]\.times: must be at least 1"),
         ({"kind": "error", "error": "teapot"}, r"rules\[0\]\.error: 'teapot'"),
         ({"kind": "status", "status": 200}, r"rules\[0\]\.status: must lie between 400 and 599"),

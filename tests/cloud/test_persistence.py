@@ -1,4 +1,4 @@
-"""The state file: a process that was killed finds the cloud as it was."""
+"""The state file: a new process finds the state of a killed one."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def open_cloud(clock: ManualClock, state_file: Path, faults: FaultScript | None 
 
 
 def fill(cloud: SimulatedCloud) -> None:
-    """Bring about at least one of everything."""
+    """Create at least one object of each kind."""
     cloud.add_hypervisor("node-1", HostShape(vcpus=8), availability_zone="az1", traits=["HW_CPU_X86_AVX"])
     freepool = cloud.add_aggregate("freepool")
     compute, placement, networks = cloud.compute, cloud.placement, cloud.networks
@@ -57,6 +57,7 @@ def fill(cloud: SimulatedCloud) -> None:
     server = cloud.boot_server("kept", "project", flavor_id="r")
     compute.create_image(server.id, "image", {"key": "value"})
     compute.delete_server(cloud.boot_server("going", "project", service_host="node-1").id)
+    cloud.add_project("project", "physics")
     cloud.add_trust("user", "project")
     network = cloud.add_network("public")
     subnet = cloud.add_subnet(

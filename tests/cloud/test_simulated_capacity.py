@@ -1,4 +1,4 @@
-"""Servers of the simulated cloud take what their flavors need, and run only where that is left."""
+"""The allocations of servers in the simulated cloud, and hosts without enough room."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def make_flavor(
     ephemeral_gb: int = 0,
     specs: Mapping[str, str] | None = None,
 ) -> None:
-    """Make the flavor ``f``, for everybody."""
+    """Create the public flavor ``f``."""
     cloud.compute.create_flavor(
         Flavor(
             id="f",
@@ -55,7 +55,7 @@ def boot(cloud: SimulatedCloud, service_host: str | None = None) -> str:
 
 
 def count_that_fit(cloud: SimulatedCloud) -> int:
-    """Boot servers of the flavor ``f`` until there is no room, and return how many there were."""
+    """Boot servers of the flavor ``f`` until there is no room, and return their number."""
     for count in range(100):
         try:
             boot(cloud)
@@ -291,7 +291,7 @@ def test_a_hosts_traits_are_replaced_as_a_whole(cloud: SimulatedCloud) -> None:
     assert generation(cloud, "node") == root.generation + 2
     assert "VCPU" in cloud.placement.get_inventories(root.uuid).by_class
     with pytest.raises(CloudNotFound):
-        cloud.set_traits("nobody", [])
+        cloud.set_traits("missing", [])
 
 
 def test_a_new_provider_stands_below_its_host_with_all_that_it_has(cloud: SimulatedCloud) -> None:

@@ -1,4 +1,4 @@
-"""Operators and users of the simulated cloud: hosts come, break and go; servers find their place."""
+"""Operators and users of the simulated cloud: changes of hosts, and the scheduling of servers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OWNER = "project"
 
 @pytest.fixture
 def reserved(simulated: SimulatedCloud) -> Aggregate:
-    """A running host reservation of OWNER on node-2; node-1 is free for all."""
+    """A running host reservation of OWNER on node-2; node-1 is unreserved."""
     made = simulated.compute.create_aggregate("reservation", "blazar_reservation", {"blazar:owner": OWNER})
     simulated.compute.add_host(made.id, "node-2")
     return made
@@ -113,7 +113,7 @@ def test_a_host_breaks_and_is_mended(simulated: SimulatedCloud) -> None:
     assert (disabled.is_up, disabled.is_enabled) == (False, False)
     assert simulated.compute.find_hypervisor("node-1") == mended
     with pytest.raises(CloudNotFound):
-        simulated.set_host_state("nobody", is_up=True)
+        simulated.set_host_state("missing", is_up=True)
 
 
 def test_a_removed_hypervisor_leaves_nothing(simulated: SimulatedCloud) -> None:
@@ -188,7 +188,7 @@ def test_the_zone_of_an_aggregate_is_not_changed_by_metadata(simulated: Simulate
 def test_a_server_goes_where_it_is_forced_to(simulated: SimulatedCloud) -> None:
     assert simulated.boot_server("server", OWNER, service_host="node-2").service_host == "node-2"
     with pytest.raises(CloudNotFound):
-        simulated.boot_server("server", OWNER, service_host="nobody")
+        simulated.boot_server("server", OWNER, service_host="missing")
 
 
 def test_a_plain_server_avoids_pools(simulated: SimulatedCloud, reserved: Aggregate) -> None:

@@ -1,4 +1,4 @@
-"""What takes time in the simulated cloud, and what many threads do to it."""
+"""Durations in the simulated cloud, and concurrent calls."""
 
 from __future__ import annotations
 

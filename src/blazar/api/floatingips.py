@@ -23,6 +23,6 @@ def get_floatingip(call: Call) -> object:
 
 
 def delete_floatingip(call: Call) -> object:
-    """Give an address back to the operator."""
+    """Remove a floating IP."""
     call.manager.delete_floatingip(call.caller, call.params["floatingip_id"])
     return None

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 
 def make_healthcheck(conf: ConfigOpts) -> Callable[[WSGIApplication], WSGIApplication]:
-    """Return what answers health checks as ``[healthcheck]`` says, and hands others' requests on.
+    """Return the middleware that serves health checks as configured in ``[healthcheck]``.
 
-    Others are those that ``allowed_source_ranges`` or ``ignore_proxied_requests`` exclude.
+    Requests that ``allowed_source_ranges`` or ``ignore_proxied_requests`` exclude are passed on.
     """
     return lambda app: cast("WSGIApplication", Healthcheck(app, conf))

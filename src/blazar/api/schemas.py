@@ -1,9 +1,8 @@
-"""JSON Schemas of what is sent and answered: data.
+"""JSON Schemas of requests and responses.
 
-Requests are checked against theirs; answers' are for the OpenAPI document and the tests. In a request's
-schema ``required`` stands before ``properties``, so that what is missing is reported first.
-
-Source: rest-api 5, 6.1, 9.
+Requests are validated against their schemas. The schemas of responses are for the OpenAPI document and the
+tests. In the schema of a request, ``required`` comes before ``properties``, so that missing keys are reported
+first.
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ _INPUT_DATE: JsonSchema = {
 _INPUT_BEFORE_END: JsonSchema = {
     "type": ["string", "null"],
     "maxLength": 64,
-    "description": "UTC, `%Y-%m-%d %H:%M`, strictly inside the lease. Null or empty for the site's default.",
+    "description": "UTC, `%Y-%m-%d %H:%M`, strictly inside the lease. Null or empty for the default.",
 }
 _NAME: JsonSchema = {"type": ["string", "number"], "maxLength": 80, "description": "Need not be unique."}
-_RESERVATIONS = "An empty object is taken as an empty list."
+_RESERVATIONS = "An empty object is treated as an empty list."
 
 LEASE_CREATE = BodySchema(
     name="LeaseCreate",
@@ -41,14 +40,14 @@ LEASE_CREATE = BodySchema(
                 "maxProperties": 0,
                 "items": {
                     "type": "object",
-                    "description": "Other keys are the resource type's: see HostReservationCreate, "
+                    "description": "Other keys depend on the resource type: see HostReservationCreate, "
                     "InstanceReservationCreate, FlavorReservationCreate, FloatingIPReservationCreate.",
                     "required": ["resource_type"],
                     "properties": {"resource_type": {"type": "string", "maxLength": 255}},
                 },
             },
             "events": {
-                "description": "Checked and then ignored: a lease's events follow from its dates.",
+                "description": "Validated and then ignored: a lease's events follow from its dates.",
                 "type": ["array", "null"],
                 "items": {"type": "object"},
             },
@@ -60,7 +59,7 @@ LEASE_UPDATE = BodySchema(
     name="LeaseUpdate",
     definition={
         "type": ["object", "null"],
-        "description": "Only what is to change. Other keys, `events` among them, are ignored.",
+        "description": "The values to change. Unknown keys, and `events`, are ignored.",
         "properties": {
             "name": _NAME,
             "start_date": _INPUT_DATE,
@@ -72,8 +71,8 @@ LEASE_UPDATE = BodySchema(
                 "maxProperties": 0,
                 "items": {
                     "type": "object",
-                    "description": "Other keys are the resource type's; those of its creation, "
-                    "as far as they can be changed.",
+                    "description": "Other keys depend on the resource type: those of its creation "
+                    "that can be changed.",
                     "required": ["id"],
                     "properties": {
                         "id": {"type": "string", "maxLength": 255},
@@ -92,7 +91,7 @@ HOST_CREATE = BodySchema(
         "description": "The hypervisor's `id` or `name`. Other keys are extra capabilities; they must not "
         "have the names of fields of Host.",
         "properties": {
-            "id": {"type": ["string", "number"], "description": "Hypervisor id; goes before `name`."},
+            "id": {"type": ["string", "number"], "description": "Hypervisor id; overrides `name`."},
             "name": {"type": ["string", "number"], "description": "Hypervisor host name, or its id."},
         },
         "additionalProperties": {"type": ["string", "number", "boolean"]},
@@ -114,7 +113,7 @@ PROPERTY_UPDATE = BodySchema(
     name="ResourcePropertyUpdate",
     definition={
         "type": "object",
-        "description": "Other keys are ignored; without `private` nothing changes.",
+        "description": "Other keys are ignored. Without `private`, nothing changes.",
         "properties": {"private": {"enum": [True, False, 0, 1]}},
     },
 )
@@ -129,12 +128,13 @@ FLOATINGIP_CREATE = BodySchema(
             "floating_network_id": {
                 "type": "string",
                 "maxLength": 255,
-                "description": "The id of an external network.",
+                "description": "The id of an external network; otherwise the status is 400.",
             },
             "floating_ip_address": {
                 "type": "string",
                 "maxLength": 255,
-                "description": "In a subnet of the network, outside of all its allocation pools.",
+                "description": "An address in a subnet of the network, outside all allocation pools of the "
+                "subnet; otherwise the status is 400.",
                 "examples": ["203.0.113.200"],
             },
         },
@@ -150,12 +150,12 @@ def ref(component: str) -> JsonSchema:
 
 
 def wrapped(key: str, component: str) -> JsonSchema:
-    """Return the schema of ``{key: component}``, which is how one thing is answered."""
+    """Return the schema of ``{key: component}``, the response with one object."""
     return {"type": "object", "required": [key], "properties": {key: ref(component)}}
 
 
 def wrapped_list(key: str, component: str) -> JsonSchema:
-    """Return the schema of ``{key: [component…]}``, which is how a collection is answered."""
+    """Return the schema of ``{key: [component…]}``, the response with a collection."""
     return {
         "type": "object",
         "required": [key],
@@ -181,24 +181,25 @@ _REQUIREMENT: JsonSchema = {
     "description": "A requirement expression; empty or null for none.",
     "examples": ['[">=", "$vcpus", "32"]'],
 }
-_COUNT: JsonSchema = {"type": ["integer", "string"], "minimum": 1, "description": "A numeric string will do."}
+_COUNT: JsonSchema = {"type": ["integer", "string"], "minimum": 1, "description": "May be a numeric string."}
 _AMOUNT: JsonSchema = {
     "type": ["integer", "string"],
     "minimum": 1,
     "maximum": 2**31 - 1,
-    "description": "How many instances. A numeric string will do.",
+    "description": "Number of instances. May be a numeric string.",
 }
 _SIZE: JsonSchema = {
     "type": ["integer", "string"],
     "minimum": 0,
     "maximum": 2**31 - 1,
-    "description": "Of each instance. A numeric string will do.",
+    "description": "Size of each instance. May be a numeric string.",
 }
 _AFFINITY: JsonSchema = {
     "type": ["boolean", "integer", "string", "null"],
-    "description": "True: all instances on one host; false: all on different hosts; null: anywhere. "
-    "The usual words for these will do.",
+    "description": "True: all instances on one host. False: all on different hosts. Null or an empty string: "
+    "anywhere. The usual words for true and false are accepted.",
 }
+_SOURCE_FLAVOR = "The id, not the name, of a flavor that the caller may use; otherwise the status is 404."
 _BEFORE_END: JsonSchema = {"enum": ["", "default", "snapshot"]}
 
 _FLOATINGIP: dict[str, JsonSchema] = {
@@ -206,12 +207,12 @@ _FLOATINGIP: dict[str, JsonSchema] = {
     "floating_network_id": _ID,
     "subnet_id": _ID,
     "floating_ip_address": {"type": "string", "description": "In its canonical form."},
-    "reservable": {"type": "boolean", "description": "Whether it can be given to anybody now."},
+    "reservable": {"type": "boolean", "description": "Whether the address can be reserved now."},
 }
 
 
 def _complete(*descriptions: str, **properties: JsonSchema) -> JsonSchema:
-    """Return the schema of an object that always has all of these keys, and may have more."""
+    """Return the schema of an object that has all of these keys and may have others."""
     return {
         "type": "object",
         "description": " ".join(descriptions),
@@ -224,7 +225,7 @@ COMPONENTS: dict[str, JsonSchema] = {
     **{body.name: body.definition for body in BODIES},
     "HostReservationCreate": {
         "type": "object",
-        "description": "A reservation of whole hosts, `physical:host`, as it is asked for.",
+        "description": "Request for a reservation of whole hosts, `physical:host`.",
         "required": ["resource_type", "min", "max", "hypervisor_properties", "resource_properties"],
         "properties": {
             "resource_type": {"const": "physical:host"},
@@ -237,7 +238,7 @@ COMPONENTS: dict[str, JsonSchema] = {
     },
     "HostReservationUpdate": {
         "type": "object",
-        "description": "What can be changed of a `physical:host` reservation.",
+        "description": "The values of a `physical:host` reservation that can be changed.",
         "required": ["id"],
         "properties": {
             "id": _ID,
@@ -245,11 +246,12 @@ COMPONENTS: dict[str, JsonSchema] = {
             "max": _COUNT,
             "hypervisor_properties": _REQUIREMENT,
             "resource_properties": _REQUIREMENT,
+            "before_end": _BEFORE_END,
         },
     },
     "InstanceReservationCreate": {
         "type": "object",
-        "description": "Room for instances of one size, `virtual:instance`, as it is asked for.",
+        "description": "Request for a reservation of instances of one size, `virtual:instance`.",
         "required": [
             *("resource_type", "vcpus", "memory_mb", "disk_gb"),
             *("amount", "affinity", "resource_properties"),
@@ -266,11 +268,11 @@ COMPONENTS: dict[str, JsonSchema] = {
     },
     "FlavorReservationCreate": {
         "type": "object",
-        "description": "Room for instances of a flavor, `flavor:instance`, as it is asked for.",
+        "description": "Request for a reservation of instances of a flavor, `flavor:instance`.",
         "required": ["resource_type", "flavor_id", "amount", "affinity"],
         "properties": {
             "resource_type": {"const": "flavor:instance"},
-            "flavor_id": {"type": ["string", "integer"], "description": "One that the caller may use."},
+            "flavor_id": {"type": ["string", "integer"], "description": _SOURCE_FLAVOR},
             "amount": _AMOUNT,
             "affinity": _AFFINITY,
             "resource_properties": _REQUIREMENT,
@@ -278,26 +280,29 @@ COMPONENTS: dict[str, JsonSchema] = {
     },
     "FloatingIPReservationCreate": {
         "type": "object",
-        "description": "A reservation of floating IPs, `virtual:floatingip`, as it is asked for.",
+        "description": "Request for a reservation of floating IPs, `virtual:floatingip`.",
         "required": ["resource_type", "network_id", "amount"],
         "properties": {
             "resource_type": {"const": "virtual:floatingip"},
-            "network_id": {"type": "string", "description": "Whose floating IPs."},
+            "network_id": {
+                "type": "string",
+                "description": "Id of a network with registered floating IPs; otherwise 400.",
+            },
             "amount": {
                 "type": ["integer", "string"],
                 "minimum": 0,
                 "maximum": 2**31 - 1,
-                "description": "How many floating IPs. A numeric string will do.",
+                "description": "Number of floating IPs. May be a numeric string.",
             },
             "required_floatingips": {
                 "type": "array",
                 "items": {"type": "string"},
-                "description": "Addresses that must be among them, at most `amount`.",
+                "description": "Addresses that the reservation must include, at most `amount`.",
             },
         },
     },
     "Reservation": _complete(
-        "The keys of its resource type stand beside these.",
+        "A reservation also has the keys of its resource type.",
         id=_ID,
         lease_id=_ID,
         resource_id=_TEXT_OR_NULL,
@@ -366,7 +371,7 @@ COMPONENTS: dict[str, JsonSchema] = {
         updated_at={},
     ),
     "HostAllocations": _complete(
-        resource_id={"type": "string", "description": "The host."},
+        resource_id={"type": "string", "description": "The id of the host."},
         reservations={"type": "array", "items": ref("Allocation")},
     ),
     "Allocation": _complete(
@@ -380,7 +385,7 @@ COMPONENTS: dict[str, JsonSchema] = {
     "NewFloatingIP": _complete(**_FLOATINGIP, created_at=_INSTANT_OR_NULL, updated_at=_INSTANT_OR_NULL),
     "ResourcePropertyListed": {
         "type": "object",
-        "description": "`private` and `values` are there if details are asked for.",
+        "description": "`private` and `values` are present if details are requested.",
         "required": ["property"],
         "properties": {
             "property": {"type": "string"},
@@ -407,18 +412,18 @@ COMPONENTS: dict[str, JsonSchema] = {
         },
     ),
     "Fault": _complete(
-        "What the service decided.",
+        "A decision of the service.",
         error_code={"type": "integer"},
         error_message={"type": "string"},
         error_name={"type": ["integer", "string"]},
     ),
     "RequestFault": _complete(
-        "What is wrong with the request before the service looks at what it asks.",
+        "An error of the HTTP request, found before its content is evaluated.",
         error={"type": "integer"},
         error_message={"type": "string"},
     ),
     "AuthenticationFault": _complete(
-        "Who asks is not known.",
+        "The request has no valid credentials.",
         error=_complete(
             code={"type": "integer"},
             title={"type": "string"},

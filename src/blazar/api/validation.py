@@ -1,4 +1,4 @@
-"""Checking a body against a JSON Schema, and saying what is wrong with it."""
+"""Validation of a body against a JSON Schema, with an error for the caller."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ JsonSchema = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BodySchema:
-    """The schema of a request's body; compiled when it is made, and usable by many threads.
+    """The schema of a request's body, compiled on creation; thread-safe.
 
     Raises:
-        jsonschema.SchemaError: The definition is not a schema.
+        jsonschema.SchemaError: The definition is not a valid schema.
     """
 
     name: str
@@ -33,11 +33,11 @@ class BodySchema:
         object.__setattr__(self, "_validator", Draft202012Validator(self.definition))
 
     def check(self, body: object) -> JsonObject:
-        """Return *body* as an object; an empty one for null where the schema allows null.
+        """Return *body* as an object; null, if the schema allows it, becomes an empty object.
 
         Raises:
             MissingParameter: Required keys are absent.
-            InvalidParameter: A value is not what it must be; the first in the order of the schema.
+            InvalidParameter: A value is invalid; the first one in the order of the schema is reported.
         """
         error = next(self._validator.iter_errors(body), None)
         if error is not None:
@@ -55,7 +55,7 @@ def _refusal(error: ValidationError) -> MissingParameter | InvalidParameter:
 
 
 def _problem(error: ValidationError) -> str:
-    """Return what is wrong, without repeating the value, which may be long."""
+    """Return the reason of an error, without the value, which may be long."""
     limit = error.validator_value
     match error.validator:
         case "type":

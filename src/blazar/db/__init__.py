@@ -1,1 +1,1 @@
-"""The store on SQLAlchemy: SQLite, MariaDB and PostgreSQL."""
+"""The store, on SQLAlchemy with SQLite, MariaDB or PostgreSQL."""

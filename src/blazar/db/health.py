@@ -1,4 +1,4 @@
-"""How a resource's health is stored."""
+"""Columns that store a resource's health."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from blazar.domain.lease import ResourceId
 
 
 class Reservable(Protocol):
-    """What a host and a floating IP have in common."""
+    """The common attributes of resources of every collection."""
 
     @property
     def id(self) -> ResourceId:
@@ -22,20 +22,20 @@ class Reservable(Protocol):
 
 
 def diagnosis_columns(diagnosis: Diagnosis) -> Mapping[str, str | None]:
-    """Return the columns of ``resources`` that a diagnosis has."""
+    """Return the columns of ``resources`` for a diagnosis."""
     return {"health": diagnosis.health.value, "problem": diagnosis.problem or None}
 
 
-def resource_row(resource: Reservable, collection: str) -> Mapping[str, object]:
-    """Return the row of ``resources`` that a new host or floating IP has."""
+def resource_row(resource: Reservable, collection: str, generation: int) -> Mapping[str, object]:
+    """Return the row of ``resources`` for a new resource."""
     return {
         "id": resource.id,
         "collection": collection,
-        "generation": 0,
+        "generation": generation,
         **diagnosis_columns(resource.diagnosis),
     }
 
 
 def read_diagnosis(health: str, problem: str | None) -> Diagnosis:
-    """Return the diagnosis that is in these columns."""
+    """Return the diagnosis stored in these columns."""
     return Diagnosis(health=Health(health), problem=problem or "")

@@ -1,4 +1,4 @@
-"""The lab that the contract suite runs in; see ``lab.py`` for how to give it another."""
+"""The fixture of the contract suite's lab; ``lab.py`` describes how to use another lab."""
 
 from __future__ import annotations
 

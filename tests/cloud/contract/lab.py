@@ -1,14 +1,14 @@
-"""What the contract suite of the cloud ports needs around the cloud that it tests.
+"""The environment that the contract suite of the cloud ports needs.
 
 The suite runs against the simulated cloud, and against the OpenStack adapter with the simulated cloud behind
-HTTP. To run it elsewhere, name factories in the environment, with blanks between them::
+HTTP. To run it elsewhere, set factories in the environment, separated by blanks::
 
     BLAZAR_CLOUD_LAB=package.module:factory python -m pytest tests/cloud/contract
 
-For a real OpenStack that is ``cloud.openstack_lab:openstack_lab``, with a cloudlab that is up.
-The factory is called once per test, and returns a context manager that gives a :class:`CloudLab` and,
-on leaving, removes whatever the test left behind: all that bears a name from :meth:`CloudLab.name`,
-and the servers and floating IPs of the lab's projects.
+For a real OpenStack, the factory is ``cloud.openstack_lab:openstack_lab``, and a cloudlab must run. The
+factory is called once for each test, and returns a context manager for a :class:`CloudLab`. On exit, it
+removes everything that the test left: all objects with a name from :meth:`CloudLab.name`, and the servers and
+floating IPs of the lab's projects.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ class LabNetwork:
     network_id: str
     subnet_id: str
     free_addresses: tuple[str, ...]
-    """At least three addresses of the subnet, outside its pools and not its gateway's."""
+    """At least three addresses of the subnet, outside its pools, without the gateway's."""
     outside_address: str
     """An address outside the subnet."""
 
 
 class CloudLab(Protocol):
-    """A cloud under test, and what a test must be able to do besides calling the ports."""
+    """A cloud under test, and the actions of tests that are not in the ports."""
 
     @property
     def cloud(self) -> Cloud:
@@ -52,11 +52,11 @@ class CloudLab(Protocol):
 
     @property
     def hosts(self) -> tuple[LabHost, ...]:
-        """Return at least two hosts, at most one hypervisor to a compute service."""
+        """Return at least two hosts, with at most one hypervisor for each compute service."""
 
     @property
     def similar_names(self) -> tuple[str, str]:
-        """Return the names of two hypervisors, the first of which is a part of the second."""
+        """Return the names of two hypervisors, of which the first is a part of the second."""
 
     @property
     def network(self) -> LabNetwork:
@@ -64,39 +64,39 @@ class CloudLab(Protocol):
 
     @property
     def project_ids(self) -> tuple[str, str]:
-        """Return two projects."""
+        """Return two projects whose names end with ``one`` and ``two``."""
 
     @property
     def lessee(self) -> Lessee:
         """Return a member of the first project."""
 
     def name(self, suffix: str) -> str:
-        """Return a name with this end that nothing else in the cloud has."""
+        """Return a name with this suffix that is unique in the cloud."""
 
     def boot_server(self, name: str, *, service_host: str | None = None, flavor_id: str | None = None) -> str:
-        """Return the id of a server of the first project that has come to run.
+        """Return the id of an active server of the first project.
 
-        It is on that host, if one is given, and of that flavor, or else of some public flavor.
+        It is on the given host, and has the given flavor, or some public flavor.
         """
 
     def add_child(self, host: LabHost) -> Provider:
-        """Return a new provider beneath that of a host."""
+        """Return a new provider under that of a host."""
 
     def wait_until_gone(self, server_id: str) -> None:
-        """Return when the deletion of the server, which was asked for, is over."""
+        """Return after the requested deletion of the server is complete."""
 
     def disable(self, service_host: str, reason: str = "") -> None:
-        """Keep new servers off a host until the end of the test, with a reason or none."""
+        """Keep new servers off a host until the end of the test, with or without a reason."""
 
     def make_trust(self) -> Trust:
-        """Return a trust of the lessee's, for the user whose rights the adapter uses."""
+        """Return a trust of the lessee for the user of the adapter."""
 
     def attach(self, floating_ip_id: str) -> None:
-        """Put a floating IP on a port."""
+        """Attach a floating IP to a port."""
 
 
 class LabFactory(Protocol):
-    """Makes a lab for one test."""
+    """Factory of a lab for one test."""
 
     def __call__(self) -> AbstractContextManager[CloudLab]:
         """Return the context in which the lab exists."""

@@ -21,7 +21,7 @@ def seen(compute: Compute, aggregate: Aggregate) -> Aggregate | None:
 
 
 def test_a_new_aggregate_is_listed_as_it_was_returned(compute: Compute, lab: CloudLab) -> None:
-    name, zone, metadata = lab.name("a"), lab.name("zone"), {"blazar:owner": "somebody"}
+    name, zone, metadata = lab.name("a"), lab.name("zone"), {"blazar:owner": "another"}
 
     made = compute.create_aggregate(name, zone, metadata)
 
@@ -126,7 +126,7 @@ def test_an_unknown_host_cannot_go_in(compute: Compute, lab: CloudLab) -> None:
     made = compute.create_aggregate(lab.name("a"), None, {})
 
     with pytest.raises(CloudNotFound):
-        compute.add_host(made.id, lab.name("nobody"))
+        compute.add_host(made.id, lab.name("missing"))
 
 
 def test_nothing_goes_into_or_out_of_a_missing_aggregate(compute: Compute, host: LabHost) -> None:

@@ -51,7 +51,7 @@ def test_what_is_no_name_or_id_finds_nothing(compute: Compute, name: str) -> Non
 
 
 def test_a_name_nobody_has_finds_nothing(compute: Compute, lab: CloudLab) -> None:
-    assert compute.find_hypervisor(lab.name("nobody")) is None
+    assert compute.find_hypervisor(lab.name("missing")) is None
 
 
 def test_all_hypervisors_are_listed_by_id(compute: Compute, lab: CloudLab) -> None:
@@ -84,7 +84,7 @@ def test_a_host_in_no_aggregate_is_in_the_default_zone(compute: Compute, host: L
 
 
 def test_an_unknown_host_is_in_no_zone(compute: Compute, lab: CloudLab) -> None:
-    assert lab.name("nobody") not in compute.list_availability_zones()
+    assert lab.name("missing") not in compute.list_availability_zones()
 
 
 def test_a_disabled_host_says_so_and_is_still_in_its_zone(

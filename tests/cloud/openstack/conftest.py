@@ -1,4 +1,4 @@
-"""What the tests of the OpenStack adapters share."""
+"""Fixtures of the tests of the OpenStack adapters."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def stub() -> Iterator[StubCloud]:
 
 @pytest.fixture
 def make_conf(tmp_path: Path) -> MakeConf:
-    """Makes the configuration of a file of this content."""
+    """Factory of a configuration from a file with this content."""
 
     def make(text: str) -> cfg.ConfigOpts:
         path = tmp_path / "blazar.conf"
@@ -40,13 +40,13 @@ def make_conf(tmp_path: Path) -> MakeConf:
 
 @pytest.fixture
 def cloud_of(make_conf: MakeConf) -> MakeCloud:
-    """Makes the cloud of a file of this content."""
+    """Factory of a cloud from a file with this content."""
     return lambda text: make_cloud(make_conf(text), ManualClock())
 
 
 @pytest.fixture
 def credentials(stub: StubCloud) -> str:
-    """A configuration with which all services of the stub are used."""
+    """A configuration for all services of the stub."""
     return f"""
 [keystone]
 auth_type = password

@@ -1,4 +1,4 @@
-"""Where services are and how they are spoken to; and configurations that cannot be used."""
+"""Locations and connections of services, and invalid configurations."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def endpoints(stub: StubCloud) -> None:
 
 
 def used(stub: StubCloud, cloud: OpenStackCloud) -> str:
-    """Return the path below which Nova was asked."""
+    """Return the base path of the requests to Nova."""
     cloud.compute.list_aggregates()
     return stub.requests[-1].path.removesuffix(f"/{AGGREGATES}")
 
@@ -179,22 +179,25 @@ project_domain_id = d
             f"[glance]\nauth_type = password{PASSWORD}user_domain_id =",
             "[glance] user_domain_name: is not set",
         ),
-        (f"[nova]\nauth_type = password{PASSWORD}auth_url = keystone", "[nova] auth_url: is no URL"),
+        (f"[nova]\nauth_type = password{PASSWORD}auth_url = keystone", "[nova] auth_url: must be a URL"),
         ("[DEFAULT]\nos_auth_version = v2.0", "[DEFAULT] os_auth_version: "),
         ("[DEFAULT]\nos_auth_protocol = gopher", "[DEFAULT] os_auth_protocol: "),
         ("[DEFAULT]\nos_auth_host = no host", "[DEFAULT] os_auth_host: "),
         ("[DEFAULT]\nos_auth_port = many", "[DEFAULT] os_auth_port: "),
-        ("[DEFAULT]\ncafile = /nowhere/ca", "[DEFAULT] cafile: there is no file /nowhere/ca"),
-        ("[neutron]\ncafile = /nowhere/ca", "[neutron] cafile: there is no file /nowhere/ca"),
-        ("[neutron]\ncertfile = /nowhere/c", "[neutron] certfile: there is no file /nowhere/c"),
+        ("[DEFAULT]\ncafile = /nowhere/ca", "[DEFAULT] cafile: file /nowhere/ca does not exist"),
+        ("[neutron]\ncafile = /nowhere/ca", "[neutron] cafile: file /nowhere/ca does not exist"),
+        ("[neutron]\ncertfile = /nowhere/c", "[neutron] certfile: file /nowhere/c does not exist"),
         ("[neutron]\nkeyfile = /", "[neutron] certfile: is not set, though keyfile is"),
         ("[placement]\ntimeout = 0", "[placement] timeout: "),
         ("[placement]\ninsecure = perhaps", "[placement] insecure: "),
-        ("[placement]\nendpoint_override = placement:8778", "[placement] endpoint_override: is no URL"),
+        ("[placement]\nendpoint_override = placement:8778", "[placement] endpoint_override: must be a URL"),
         ("[placement]\nvalid_interfaces = secret", "[placement] valid_interfaces: "),
         ("[placement]\nvalid_interfaces =", "[placement] valid_interfaces: must name at least one"),
         ("[neutron]\nendpoint_type = secret", "[neutron] valid_interfaces: "),
-        ("[nova]\nnova_client_version = 3", "[nova] nova_client_version: 3 is neither"),
+        (
+            "[nova]\nnova_client_version = 3",
+            "[nova] nova_client_version: must be 2, 2.<number> or latest, not 3",
+        ),
     ],
 )
 def test_what_cannot_be_used_is_said_at_the_start(cloud_of: MakeCloud, text: str, problem: str) -> None:

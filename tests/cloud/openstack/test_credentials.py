@@ -1,4 +1,4 @@
-"""Whose rights are used, and how often Keystone is asked for a token."""
+"""Credentials of the services, and the number of token requests to Keystone."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def user(request: Request) -> str:
 
 
 def at_once(number: int, act: Callable[[], object]) -> list[BaseException | None]:
-    """Return what each of so many threads ended with."""
+    """Return the result of each of so many threads."""
     barrier = threading.Barrier(number)
 
     def run() -> BaseException | None:

@@ -1,4 +1,4 @@
-"""What is special about Placement, beyond the contract suite."""
+"""Behaviour of Placement that the contract suite does not cover."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_the_root_of_a_tree_comes_first(stub: StubCloud, cloud: OpenStackCloud) 
 def test_a_name_that_placement_finds_by_other_rules_is_not_the_one(
     stub: StubCloud, cloud: OpenStackCloud
 ) -> None:
-    """Its database may compare without regard to case."""
+    """Its database may compare names case-insensitively."""
     stub.lay_out("GET", PROVIDERS, Reply(body={"resource_providers": [provider("top", None)]}))
 
     assert cloud.placement.find_provider("Name of top") is None
@@ -104,7 +104,7 @@ def test_a_root_is_created_without_a_parent(stub: StubCloud, cloud: OpenStackClo
 def test_a_class_that_is_refused_as_a_duplicate_but_is_not_there_is_created_again(
     stub: StubCloud, cloud: OpenStackCloud
 ) -> None:
-    """Placement gives classes that are created at the same instant the same number (MariaDB)."""
+    """Placement on MariaDB gives the same number to classes that are created at once."""
     path, name = "/placement/resource_classes", "CUSTOM_RESERVATION_X"
     refused = Reply(status=409, body={"errors": [{"detail": f"class {name} already exists"}]})
     stub.lay_out("POST", path, refused, refused, Reply(status=201, body=""))

@@ -1,4 +1,4 @@
-"""What is special about Keystone, beyond the contract suite."""
+"""Behaviour of Keystone that the contract suite does not cover."""
 
 from __future__ import annotations
 
@@ -29,5 +29,5 @@ def test_the_user_whose_rights_are_used_is_the_one_of_the_token(
 def test_without_a_token_nobody_knows_the_user(stub: StubCloud, cloud: OpenStackCloud) -> None:
     stub.lay_out("POST", TOKENS, Reply(status=503))
 
-    with pytest.raises(CloudUnavailable, match="no token to be had"):
+    with pytest.raises(CloudUnavailable, match="no token is available"):
         cloud.trusts.own_user_id()

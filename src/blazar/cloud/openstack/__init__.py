@@ -1,5 +1,6 @@
-"""The adapters of a real OpenStack: Nova, Placement, Neutron and Glance, known from Keystone's catalog.
+"""Adapters for OpenStack: Nova, Placement, Neutron, Glance and Keystone, located in Keystone's catalog.
 
-They speak the services' REST APIs over keystoneauth's sessions (ADR-0011). Every call pins the
-microversion that it was written for, has a timeout, and is made once: trying again is the reconciler's.
+They call the services' REST APIs over keystoneauth sessions (ADR-0011). Every call pins the microversion that
+it was written for, and has a timeout. Only failed reads are repeated here, once; the reconciler does other
+retries.
 """

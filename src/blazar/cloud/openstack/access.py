@@ -1,4 +1,4 @@
-"""Tokens and the URLs that they are good for, shared by all threads and by services of one user."""
+"""Tokens and the service URLs that belong to them; shared by all threads, and by services with one user."""
 
 from __future__ import annotations
 
@@ -22,38 +22,38 @@ _VERSION = re.compile(r"v[0-9]+(\.[0-9]+)?")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant:
-    """Where a service is now, and the headers that make it answer; these are not shown by ``repr``."""
+    """The present URL of a service, and the headers that authenticate a call; ``repr`` omits the headers."""
 
     url: str
     headers: Mapping[str, str] = field(repr=False)
 
 
 class Access(Protocol):
-    """Somebody's way to a service."""
+    """Access to one service with one user's rights."""
 
     def grant(self) -> Grant:
-        """Return the present grant. Raises CloudUnavailable if there is none to be had now."""
+        """Return the present grant. Raises CloudUnavailable if none is available."""
 
     def renew(self, refused: Grant) -> bool:
-        """Return whether another grant may do better than this one, to which the service said 401."""
+        """Return whether a new grant may be accepted, after the service answered 401 to this one."""
 
 
 class Credentials:
-    """A user of Keystone with one token, which is fetched when it is needed, and again before it expires."""
+    """A Keystone user and its token, which is fetched on demand and again before it expires."""
 
     def __init__(self, plugin: BaseAuthPlugin, session: Session) -> None:
-        """Take the plugin over: nobody else may use it, as it is not safe to renew between threads.
+        """Take ownership of the plugin; no other object may use it, because its renewal is not thread-safe.
 
         Args:
-            plugin: Knows how to get a token.
-            session: Speaks to Keystone.
+            plugin: Gets tokens from Keystone.
+            session: Sends the plugin's requests.
         """
         self._plugin = plugin
         self._session = session
         self._lock = threading.Lock()
         self._current: Mapping[str, str] | None = None
         self._urls: dict[Location, str] = {}
-        """Where services are by the catalog of the current token; looking through it costs milliseconds."""
+        """URLs of services from the catalog of the current token; a search takes milliseconds."""
         self._failures = 0
         self._failure = ""
 
@@ -61,13 +61,13 @@ class Credentials:
         """Return the token and the URL of a service.
 
         Raises:
-            CloudUnavailable: Keystone gave no token, or its catalog has no such endpoint.
+            CloudUnavailable: Keystone issued no token, or its catalog has no such endpoint.
         """
         failures = self._failures
         with self._lock:
             if self._failures != failures:
-                # Whoever waited here while Keystone did not answer does not ask it once more: that many
-                # time-outs in a row would be waited for.
+                # Another thread's request failed while this one waited. Another attempt could time out as
+                # well, and the time-outs of all waiting threads would add up.
                 raise CloudUnavailable(self._failure)
             headers = self._fetch()
             if location not in self._urls:
@@ -75,18 +75,26 @@ class Credentials:
             return Grant(url=self._urls[location], headers=headers)
 
     def user_id(self) -> str:
-        """Return the user's id. Raises CloudUnavailable."""
+        """Return the id of the user. Raises CloudUnavailable."""
         with self._lock:
             try:
                 found = self._plugin.get_user_id(self._session)
             except (ClientException, OSError) as error:
-                raise CloudUnavailable(f"Keystone: no token to be had: {short(str(error))}") from error
+                raise CloudUnavailable(f"Keystone: no token is available: {short(str(error))}") from error
         if not found:
-            raise CloudUnavailable("Keystone: the token does not say whose it is")
+            raise CloudUnavailable("Keystone: the token has no user")
         return str(found)
 
+    def project_id(self) -> str:
+        """Return the id of the project that the token is for; empty for none. Raises CloudUnavailable."""
+        with self._lock:
+            try:
+                return self._plugin.get_project_id(self._session) or ""
+            except (ClientException, OSError) as error:
+                raise CloudUnavailable(f"Keystone: no token is available: {short(str(error))}") from error
+
     def renew(self, refused: Grant) -> bool:
-        """Forget the token of this grant, unless another thread has done so already."""
+        """Discard the token of this grant, unless another thread has done so already."""
         with self._lock:
             if refused.headers != self._current:
                 return True
@@ -98,7 +106,7 @@ class Credentials:
             headers = self._plugin.get_headers(self._session)
         except (ClientException, OSError) as error:
             self._failures += 1
-            self._failure = f"Keystone: no token to be had: {short(str(error))}"
+            self._failure = f"Keystone: no token is available: {short(str(error))}"
             raise CloudUnavailable(self._failure) from error
         fetched = dict(headers or {})
         if fetched != self._current:
@@ -118,9 +126,9 @@ class Credentials:
                 region_name=location.region,
             )
         except (ClientException, OSError) as error:
-            raise CloudUnavailable(f"Keystone: no endpoint to be had: {short(str(error))}") from error
+            raise CloudUnavailable(f"Keystone: no endpoint is available: {short(str(error))}") from error
         if not url:
-            raise CloudUnavailable(f"Keystone: the catalog has no endpoint of {location.service_type}")
+            raise CloudUnavailable(f"Keystone: the catalog has no endpoint for {location.service_type}")
         return _versioned(url, location.version)
 
     def _with_project(self, url: str) -> str:
@@ -131,23 +139,23 @@ class Credentials:
 
 
 class ServiceAccess:
-    """The service's own way to a service."""
+    """Access to a service with the service's own rights."""
 
     def __init__(self, credentials: Credentials, location: Location) -> None:
         self._credentials = credentials
         self._location = location
 
     def grant(self) -> Grant:
-        """Return the present grant. Raises CloudUnavailable if there is none to be had now."""
+        """Return the present grant. Raises CloudUnavailable if none is available."""
         return self._credentials.grant(self._location)
 
     def renew(self, refused: Grant) -> bool:
-        """Forget the token of this grant; the next one has another."""
+        """Discard the token of this grant; the next grant has a new one."""
         return self._credentials.renew(refused)
 
 
 class LesseeAccess:
-    """A lessee's way to where the service goes itself, with a token that nobody here can renew."""
+    """Access to a service with the token of a lessee, which cannot be renewed."""
 
     def __init__(self, service: Access, token: str) -> None:
         self._service = service
@@ -158,7 +166,7 @@ class LesseeAccess:
         return Grant(url=self._service.grant().url, headers={"X-Auth-Token": self._token})
 
     def renew(self, refused: Grant) -> bool:
-        """Return False."""
+        """Return False: there is no other token."""
         return False
 
 

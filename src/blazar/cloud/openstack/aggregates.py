@@ -16,12 +16,12 @@ _ZONE = "availability_zone"
 
 
 class Aggregates(NovaPart):
-    """Host aggregates. Nova keeps the zone of one among its metadata; here it is apart from them."""
+    """Host aggregates. Nova stores the availability zone in the metadata; here it is a separate field."""
 
     def list_aggregates(self, names: Collection[str] | None = None) -> tuple[Aggregate, ...]:
-        """Return aggregates with their hosts and metadata: all, or those of these names.
+        """Return aggregates with their hosts and metadata: all, or those with these names.
 
-        Nova lists them all, whatever is wanted; with thousands of leases most of them are others'.
+        Nova always returns all aggregates; others are discarded before they are parsed.
         """
         found = self._nova.list(
             "os-aggregates", key="aggregates", parse=partial(_aggregate_of, names), version=_VERSION
@@ -31,10 +31,12 @@ class Aggregates(NovaPart):
     def create_aggregate(
         self, name: str, availability_zone: str | None, metadata: Mapping[str, str]
     ) -> Aggregate:
-        """Return a new aggregate. Two requests: it may be left behind without its metadata.
+        """Return a new aggregate.
+
+        Makes two requests; if the second fails, the aggregate remains without its metadata.
 
         Raises:
-            CloudConflict: An aggregate of this name exists.
+            CloudConflict: An aggregate with this name exists.
         """
         body = {"aggregate": {"name": name, _ZONE: availability_zone or None}}
         answer = self._nova.post("os-aggregates", body=body, version=_VERSION)
@@ -45,27 +47,27 @@ class Aggregates(NovaPart):
         return replace(made, metadata=dict(metadata))
 
     def set_aggregate_metadata(self, aggregate_id: int, metadata: Mapping[str, str | None]) -> None:
-        """Set these keys, remove those whose value is None, leave others alone.
+        """Set these keys, remove those with the value None, leave others alone.
 
         Raises:
-            CloudNotFound: There is no such aggregate.
-            CloudRefused: The zone is not changed this way here.
+            CloudNotFound: The aggregate does not exist.
+            CloudRefused: The metadata contain the availability zone, which cannot be changed here.
         """
         if _ZONE in metadata:
-            raise CloudRefused("the availability zone of an aggregate is given when it is created")
+            raise CloudRefused("the availability zone of an aggregate can only be set when it is created")
         self._act_on_aggregate(aggregate_id, {"set_metadata": {"metadata": dict(metadata)}})
 
     def delete_aggregate(self, aggregate_id: int) -> None:
         """Delete an empty aggregate. Raises CloudNotFound, or CloudConflict while it has hosts."""
-        # To the request there is nothing bad but the hosts.
+        # A 400 here can only mean that hosts remain in the aggregate.
         self._nova.delete("os-aggregates", aggregate_id, version=_VERSION, means={400: CloudConflict})
 
     def add_host(self, aggregate_id: int, service_host: str) -> None:
-        """Put a host into an aggregate. Raises CloudNotFound and CloudConflict as the port says."""
+        """Put a host into an aggregate. Raises CloudNotFound and CloudConflict as in the port."""
         self._act_on_aggregate(aggregate_id, {"add_host": {"host": service_host}})
 
     def remove_host(self, aggregate_id: int, service_host: str) -> None:
-        """Take a host out of an aggregate. Raises CloudNotFound and CloudConflict as the port says."""
+        """Take a host out of an aggregate. Raises CloudNotFound and CloudConflict as in the port."""
         self._act_on_aggregate(aggregate_id, {"remove_host": {"host": service_host}})
 
     def _act_on_aggregate(self, aggregate_id: int, action: Mapping[str, object]) -> None:
@@ -73,12 +75,12 @@ class Aggregates(NovaPart):
 
 
 def _aggregate_of(names: Collection[str] | None, body: Mapping[str, Any]) -> Aggregate | None:
-    """Return an aggregate, or None for one that bears none of the names."""
+    """Return an aggregate, or None if it has none of the names."""
     return _aggregate(body) if names is None or body["name"] in names else None
 
 
 def _aggregate(body: Mapping[str, Any]) -> Aggregate:
-    # A new one comes without hosts and metadata.
+    # A new aggregate has no keys for hosts and metadata.
     metadata = body.get("metadata") or {}
     return Aggregate(
         id=int(body["id"]),

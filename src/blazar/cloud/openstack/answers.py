@@ -1,4 +1,4 @@
-"""Answers of the services: their content, and the errors that they mean."""
+"""Responses of the services: their content, and the errors that they stand for."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ _KINDS: Mapping[int, type[CloudError]] = {
     425: CloudUnavailable,
     429: CloudUnavailable,
 }
-"""The other 4xx are refusals; everything else that is not 2xx is no usable answer."""
+"""Errors by status. Any other 4xx is a refusal; any other status except 2xx is no usable answer."""
 
 _NEVER_BY_WAITING = frozenset({"OverQuota"})
-"""Types of errors that Neutron reports with 409, though no change of the cloud's state is to come."""
+"""Types of Neutron errors with status 409 that no later change of the cloud's state can resolve."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a service said to one call that it accepted."""
+    """The response to a call that a service accepted."""
 
     call: str
     """Service, method and path, for messages."""
     response: Response
 
     def read(self, parse: Callable[[Any], ResultT]) -> ResultT:
-        """Return what *parse* makes of the JSON body.
+        """Return the result of *parse* for the JSON body.
 
         Raises:
-            CloudUnavailable: The body is no JSON, or *parse* finds it to be something else.
+            CloudUnavailable: The body is not JSON, or *parse* cannot process it.
         """
         try:
             return parse(self.response.json())
@@ -52,12 +52,12 @@ class Answer:
 
 
 def failure(call: str, response: Response, means: Mapping[int, type[CloudError]]) -> CloudError:
-    """Return the error that an answer other than 2xx means.
+    """Return the error for a response other than 2xx.
 
     Args:
         call: Service, method and path.
-        response: The answer.
-        means: What statuses mean for this call, where that differs from what they mean in general.
+        response: The response.
+        means: Errors by status for this call, where they differ from the general ones.
     """
     status = response.status_code
     kind, text = _problem(response)
@@ -73,16 +73,16 @@ def failure(call: str, response: Response, means: Mapping[int, type[CloudError]]
 
 
 def short(text: str) -> str:
-    """Return a text in one line of bounded length, without what may stand before a URL's host."""
+    """Return a text in one line of bounded length, without credentials in URLs."""
     text = re.sub(r"//[^/@\s]*@", "//", " ".join(text.split()))
     return text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}…"
 
 
 def _problem(response: Response) -> tuple[str, str]:
-    """Return the type (empty but with Neutron) and the text of an error.
+    """Return the type (empty except with Neutron) and the text of an error.
 
-    Nova, Neutron and Keystone wrap an object with a ``message`` into an object with one key, Glance does
-    not wrap it, Placement has a list of ``errors``, and proxies send HTML.
+    Nova, Neutron and Keystone wrap an object with a ``message`` in an object with one key; Glance does not
+    wrap it. Placement has a list of ``errors``. Proxies send HTML.
     """
     try:
         body = json.loads(response.text)
@@ -92,7 +92,7 @@ def _problem(response: Response) -> tuple[str, str]:
         return "", response.reason or ""
     errors = body.get("errors")
     if isinstance(errors, list) and errors and isinstance(errors[0], dict):
-        # Before the last blank line is what the status means in general.
+        # The text before the last blank line is the general meaning of the status.
         return "", str(errors[0].get("detail") or errors[0].get("title")).strip().split("\n\n")[-1]
     wrapped = [each for each in body.values() if isinstance(each, dict) and "message" in each]
     if wrapped:

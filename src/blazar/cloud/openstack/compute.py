@@ -1,4 +1,4 @@
-"""All of Nova that is used."""
+"""The compute port for Nova and Glance."""
 
 from __future__ import annotations
 

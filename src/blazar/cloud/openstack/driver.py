@@ -1,4 +1,4 @@
-"""The OpenStack that the configuration describes; the entry point ``openstack``."""
+"""The OpenStack cloud of the configuration; the target of the entry point ``openstack``."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from oslo_config.cfg import ConfigOpts
 
 from blazar.cloud.openstack import options
 from blazar.cloud.openstack.compute import OpenStackCompute
+from blazar.cloud.openstack.executor import ThreadedExecutor
 from blazar.cloud.openstack.lessee import OpenStackLesseeCompute
 from blazar.cloud.openstack.networks import OpenStackNetworks
 from blazar.cloud.openstack.nova import NovaServices
 from blazar.cloud.openstack.placement import OpenStackPlacement
+from blazar.cloud.openstack.projects import OpenStackProjects
 from blazar.cloud.openstack.sessions import Services
 from blazar.cloud.openstack.settings import read_hypervisor_version
-from blazar.cloud.openstack.threads import Threads
 from blazar.cloud.openstack.trusts import OpenStackTrusts
 from blazar.ports.clock import Clock
 from blazar.ports.compute import Lessee
@@ -23,26 +24,28 @@ if TYPE_CHECKING:
     from blazar.ports.cloud import Cloud
 
 _RPC_THREADS = 64
-"""What oslo.messaging runs requests on, unless ``executor_thread_pool_size`` says otherwise."""
+"""The default of oslo.messaging for ``executor_thread_pool_size``, the threads that process requests."""
 
 
 class OpenStackCloud:
-    """Nova, Placement, Neutron and Keystone's trusts, all safe to use from any thread."""
+    """Nova, Placement, Neutron and parts of Keystone; thread-safe."""
 
     def __init__(
         self,
         services: NovaServices,
         placement: OpenStackPlacement,
         networks: OpenStackNetworks,
+        projects: OpenStackProjects,
         trusts: OpenStackTrusts,
-        side_by_side: Threads,
+        executor: ThreadedExecutor,
     ) -> None:
         self._nova = services.nova
         self.compute = OpenStackCompute(services)
         self.placement = placement
         self.networks = networks
+        self.projects = projects
         self.trusts = trusts
-        self.side_by_side = side_by_side
+        self.executor = executor
 
     def compute_for(self, lessee: Lessee) -> OpenStackLesseeCompute:
         """Return the part of Nova that is used with a lessee's rights. Makes no call."""
@@ -54,28 +57,28 @@ def make_cloud(conf: ConfigOpts, clock: Clock) -> OpenStackCloud:
 
     Args:
         conf: The configuration; the options of this driver are registered in it.
-        clock: Not needed: the cloud has its own.
+        clock: Not used: OpenStack has its own clocks.
 
     Raises:
-        OptionError: The options cannot be used; the message names group and option.
+        OptionError: An option is invalid or missing; the message names its group and name.
     """
     options.register(conf)
     at_a_time = conf.manager.cloud_calls_side_by_side
     rpc_threads = getattr(conf, "executor_thread_pool_size", _RPC_THREADS)
     services = Services(conf, connections=conf.manager.workers + rpc_threads + at_a_time)
+    keystone = services.client(options.KEYSTONE, name="Keystone", version="v3")
     return OpenStackCloud(
         NovaServices(
             nova=services.client(options.NOVA, name="Nova", version="v2.1", versioned_as="compute"),
             glance=services.client(options.GLANCE, name="Glance", version="v2"),
+            project_id=services.credentials(options.NOVA).project_id,
             hypervisor_version=read_hypervisor_version(conf),
         ),
         OpenStackPlacement(services.client(options.PLACEMENT, name="Placement", versioned_as="placement")),
         OpenStackNetworks(services.client(options.NEUTRON, name="Neutron", version="v2.0")),
-        OpenStackTrusts(
-            services.client(options.KEYSTONE, name="Keystone", version="v3"),
-            services.credentials(options.KEYSTONE),
-        ),
-        Threads(at_a_time),
+        OpenStackProjects(keystone),
+        OpenStackTrusts(keystone, services.credentials(options.KEYSTONE)),
+        ThreadedExecutor(at_a_time),
     )
 
 

@@ -1,4 +1,4 @@
-"""Nova's hypervisors, and the availability zones that compute services are in."""
+"""Nova's hypervisors, and the availability zones of compute services."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _UUIDS_SINCE = (2, 53)
 _NUMBER = re.compile(r"[1-9][0-9]{0,8}")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _PATTERN = re.compile(r"[a-zA-Z0-9._-]+")
-"""What Nova takes for a part of a name since 2.53."""
+"""Characters that Nova accepts in a name pattern from 2.53 on."""
 
 ItemT = TypeVar("ItemT")
 
 
 class Hypervisors(NovaPart):
-    """The compute nodes and where they stand. Asked with the microversion of the configuration."""
+    """The compute nodes and their availability zones. Calls use the configured microversion."""
 
     def find_hypervisor(self, name_or_id: str) -> Hypervisor | None:
-        """Return the hypervisor whose id or exact host name this is, or None.
+        """Return the hypervisor with this id or this exact host name, or None.
 
-        One request for an id, two for a name with integer ids, one for a name with UUIDs.
+        Makes one request for an id, two for a name if ids are integers, and one for a name if ids are UUIDs.
 
         Raises:
             CloudConflict: Several hypervisors have this name.
@@ -44,15 +44,15 @@ class Hypervisors(NovaPart):
             key="hypervisors",
             parse=_hypervisor,
             version=self._version,
-            # A page says that it is the last one, though it is not, when a node on it has no service.
+            # Nova marks a page as the last one if a node on it has no service, even if more pages follow.
             until_empty=self._services.hypervisor_version >= _PAGED_SINCE,
         )
         return tuple(sorted(found, key=lambda each: each.id))
 
     def list_availability_zones(self) -> Mapping[str, str]:
-        """Return for every compute service host the zone in which Nova shows it.
+        """Return each compute service host's availability zone, as Nova shows it.
 
-        The list of zones would be the obvious thing to ask for, but disabled hosts are not in it.
+        The zones are read from the services, because Nova's list of zones omits disabled hosts.
         """
         zones = self._nova.list(
             "os-services",
@@ -96,7 +96,7 @@ class Hypervisors(NovaPart):
         *segments: str,
         params: Mapping[str, str] | None = None,
     ) -> tuple[ItemT, ...]:
-        """Return the hypervisors of this name, from an answer in which others have it in theirs."""
+        """Return the hypervisors with exactly this name; the response may contain other hypervisors."""
         answer = self._nova.find(*segments, params=params, version=self._version)
         if answer is None:
             return ()
@@ -124,7 +124,7 @@ def _hypervisor(body: Mapping[str, Any]) -> Hypervisor:
         vcpus=int(body["vcpus"]),
         memory_mb=int(body["memory_mb"]),
         local_gb=int(body["local_gb"]),
-        # Text up to 2.27, an object since; drivers that know nothing leave it empty.
+        # Text up to 2.27, an object since; drivers without the information leave it empty.
         cpu_info=(cpu_info if isinstance(cpu_info, str) else json.dumps(cpu_info or {})) or "{}",
         is_up=body["state"] == "up",
         is_enabled=body["status"] == "enabled",

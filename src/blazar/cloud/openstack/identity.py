@@ -1,4 +1,4 @@
-"""From the configuration: whose rights are used, as keystoneauth's plugins."""
+"""Credentials from the configuration, as keystoneauth plugins."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ _NEEDED_WITH_PASSWORDS = (
     ("password",),
     ("project_name", "project_id", "system_scope", "domain_name", "domain_id", "trust_id"),
 )
-"""Options of which one must be set; the first is named where none is."""
+"""Groups of options of which one must be set; if none is, the first is named."""
 _DOMAINS = {
     "username": ("user_domain_name", "user_domain_id", "default_domain_name", "default_domain_id"),
     "project_name": ("project_domain_name", "project_domain_id", "default_domain_name", "default_domain_id"),
 }
-"""The same, for names that mean something in a domain only."""
+"""Groups of options of which one must be set if the key is; a name is unique only in a domain."""
 
 
 def has_credentials(conf: cfg.ConfigOpts, group: str) -> bool:
-    """Return whether a group says whose rights are used, itself or by naming another."""
+    """Return whether a group has credentials, its own or by reference to another group."""
     loading.register_auth_conf_options(conf, group)
-    # With auth_section, auth_type is one of that section.
+    # With auth_section, auth_type is an option of that section.
     return bool(conf[group].auth_section or conf[group].auth_type)
 
 
 def load_plugin(conf: cfg.ConfigOpts, group: str) -> BaseAuthPlugin:
-    """Return keystoneauth's plugin for the credentials of a group.
+    """Return the keystoneauth plugin for the credentials of a group.
 
     Raises:
-        OptionError: They are incomplete, or of a type that is not installed.
+        OptionError: The credentials are incomplete, or their type is not installed.
     """
     section = conf[group].auth_section or group
     try:
@@ -58,17 +58,17 @@ def load_plugin(conf: cfg.ConfigOpts, group: str) -> BaseAuthPlugin:
 
 
 def find_auth_url(conf: cfg.ConfigOpts) -> str | None:
-    """Return the URL of Keystone, as the credentials in ``[keystone]`` or the old options have it."""
+    """Return Keystone's URL from the credentials in ``[keystone]`` or the old options, or None."""
     plugin = load_plugin(conf, KEYSTONE) if has_credentials(conf, KEYSTONE) else make_old_plugin(conf)
     url: str | None = getattr(plugin, "auth_url", None)
     return url
 
 
 def make_old_plugin(conf: cfg.ConfigOpts) -> V3Password:
-    """Return keystoneauth's plugin for the credentials in the existing service's options.
+    """Return the keystoneauth plugin for the credentials in the existing service's options.
 
     Raises:
-        OptionError: A value cannot be used.
+        OptionError: A value is invalid.
     """
     host = read(conf, "DEFAULT", "os_auth_host")
     host = f"[{host}]" if ":" in host else host
@@ -86,7 +86,7 @@ def make_old_plugin(conf: cfg.ConfigOpts) -> V3Password:
 
 def _check_password(conf: cfg.ConfigOpts, section: str) -> None:
     def is_set(option: str) -> bool:
-        # The types of credentials differ in which of these options they have.
+        # Not every type of credentials has all of these options.
         return bool(getattr(conf[section], option, None))
 
     for options in _NEEDED_WITH_PASSWORDS:

@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
 
 class OpenStackLesseeCompute:
-    """What one lessee sees and owns, with the token that came with the request."""
+    """Nova as one lessee sees it, with the token of the lessee's request."""
 
     def __init__(self, nova: RestClient, lessee: Lessee) -> None:
-        """Make no call.
+        """Create the adapter; makes no call.
 
         Args:
-            nova: As the service sees it.
-            lessee: Without a token, every method raises CloudRefused.
+            nova: The client with the service's rights.
+            lessee: The lessee; without a token, every method raises CloudRefused.
         """
         self._service_nova = nova
         self._token = lessee.token
 
     def find_flavor(self, flavor_id: str) -> Flavor | None:
-        """Return the flavor with its extra specs, or None, also if the lessee may not see it."""
+        """Return the flavor with its extra specs, or None if the lessee does not see it."""
         return find_flavor(self._nova, flavor_id)
 
     def create_server_group(self, name: str, policy: str) -> ServerGroup:
@@ -39,7 +39,7 @@ class OpenStackLesseeCompute:
     @property
     def _nova(self) -> RestClient:
         if self._token is None:
-            raise CloudRefused("Nova: this needs the lessee's Keystone token, and the request had none")
+            raise CloudRefused("Nova: the call needs the lessee's Keystone token, but the request had none")
         return self._service_nova.seen_with(LesseeAccess(self._service_nova.access, self._token))
 
 

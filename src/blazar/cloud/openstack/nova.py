@@ -1,7 +1,8 @@
-"""What the parts of Nova have in common."""
+"""The common part of the adapters for Nova."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from blazar.cloud.openstack.rest import RestClient
@@ -9,16 +10,18 @@ from blazar.cloud.openstack.rest import RestClient
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NovaServices:
-    """What the compute port is made of."""
+    """The clients and settings of the compute port."""
 
     nova: RestClient
     glance: RestClient
+    project_id: Callable[[], str]
+    """Returns the id of the service's own project, in which Glance creates images."""
     hypervisor_version: tuple[int, int]
-    """The microversion with which hypervisors are asked for; ids are UUIDs from 2.53 on."""
+    """The microversion for hypervisors; from 2.53 on, their ids are UUIDs."""
 
 
 class NovaPart:
-    """Some of Nova's methods."""
+    """Base class for a part of the compute port."""
 
     def __init__(self, services: NovaServices) -> None:
         self._services = services

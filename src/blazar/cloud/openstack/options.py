@@ -1,8 +1,8 @@
-"""Options of the adapters: where the services are, and with whose rights they are asked.
+"""Options of the OpenStack adapters: locations of the services, and credentials.
 
-Names, groups and defaults of the existing service are understood (behaviour 9.1), beside the usual ones
-of keystoneauth. Left out of those are ``version``, ``min_version`` and ``max_version``, since every call
-pins its own microversion, and the numbers of retries, since only the reconciler tries again.
+Names, groups and defaults of the existing service are accepted, in addition to the usual options of
+keystoneauth. Of the latter, ``version``, ``min_version`` and ``max_version`` are missing, because every call
+pins its own microversion, and so are the numbers of retries, because the reconciler retries.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ NEUTRON = "neutron"
 GLANCE = "glance"
 
 _INTERFACES = ["public", "internal", "admin"]
-_WITHOUT_EFFECT = "Accepted for the sake of existing files; Keystone is asked where the credentials say."
+_WITHOUT_EFFECT = "Accepted for compatibility, without effect: Keystone's URL is part of the credentials."
 
 KEYSTONE_OPTIONS: list[cfg.Opt] = [
     cfg.StrOpt(
@@ -41,18 +41,18 @@ KEYSTONE_OPTIONS: list[cfg.Opt] = [
     cfg.StrOpt("os_admin_project_domain_name", default="Default", help="Domain of that project."),
     cfg.StrOpt(
         "cafile",
-        help="File with CA certificates (PEM) for all outgoing TLS, where a service's group names none; "
-        "those that the system trusts, by default.",
+        help="File with CA certificates (PEM) for outgoing TLS to services whose group has none; "
+        "the system's certificates by default.",
     ),
     cfg.StrOpt(
         "os_region_name",
-        help="Region of the endpoints, where a service's group names none; any region by default.",
+        help="Region of the endpoints of services whose group has none; any region by default.",
     ),
     cfg.StrOpt("endpoint_type", default="internal", choices=_INTERFACES, help=_WITHOUT_EFFECT),
     cfg.StrOpt("identity_service", default="identity", help=_WITHOUT_EFFECT),
     cfg.StrOpt("keystone_client_version", default="3", help=_WITHOUT_EFFECT),
 ]
-"""Of the group ``[DEFAULT]``, as the existing service has them."""
+"""Options of ``[DEFAULT]``, as in the existing service."""
 
 
 def _connection_options() -> list[cfg.Opt]:
@@ -98,9 +98,9 @@ _NOVA_CLIENT_VERSION = cfg.StrOpt(
     "nova_client_version",
     default="2",
     deprecated_group="DEFAULT",
-    help="Microversion with which hypervisors are asked for. From 2.53 on, their ids, and so those of "
-    "hosts, are UUIDs; do not change it while hosts are registered. 2 means 2.1; more than 2.87 is "
-    "taken for 2.87, the last one in which hypervisors say how big they are.",
+    help="Microversion for calls about hypervisors. From 2.53 on, their ids, and so those of "
+    "hosts, are UUIDs; do not change it while hosts are registered. 2 means 2.1; a later version than 2.87 "
+    "means 2.87, the last one in which hypervisors have sizes.",
 )
 
 _FORMER_COMPUTE_SERVICE = [
@@ -123,14 +123,14 @@ _GROUPS: dict[str | None, list[cfg.Opt]] = {
 
 
 def register(conf: cfg.ConfigOpts) -> None:
-    """Register everything but keystoneauth's own options, which depend on the chosen ``auth_type``."""
+    """Register all options except those of keystoneauth, which depend on the chosen ``auth_type``."""
     for group, options in _GROUPS.items():
         conf.register_opts(options, group=group)
 
 
 def list_opts() -> list[tuple[str | None, list[cfg.Opt]]]:
-    """Return the options by group, for ``oslo-config-generator``; of ``auth_type``, those of passwords."""
-    # Only who lists the options needs it, and it takes longer to import than all the rest.
+    """Return the options by group, for ``oslo-config-generator``; for ``auth_type``, those of passwords."""
+    # Imported here, because only this function needs it and the import is slow.
     from keystoneauth1 import loading
 
     credentials = [

@@ -1,4 +1,4 @@
-"""Placement."""
+"""The placement port for Placement."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from blazar.ports.placement import Placement
 
 _VERSION = "1.29"
-"""The existing service's (behaviour 0.2): providers in trees, and a new one is returned."""
+"""As in the existing service. Providers are in trees, and a POST returns the new provider."""
 _CREATE_ATTEMPTS = 10
 
 
@@ -29,17 +29,17 @@ class OpenStackPlacement:
         return next((each for each in self._providers(name=name) if each.name == name), None)
 
     def list_tree(self, root_uuid: str) -> tuple[Provider, ...]:
-        """Return all providers of this tree, the root first; none if it does not exist."""
+        """Return all providers of this tree, the root first; empty if it does not exist."""
         tree = self._providers(in_tree=root_uuid)
         return tuple(sorted(tree, key=lambda each: each.parent_uuid is not None))
 
     def create_provider(self, name: str, parent_uuid: str | None) -> Provider:
-        """Return a new provider. Raises CloudConflict and CloudRefused as the port says."""
+        """Return a new provider. Raises CloudConflict and CloudRefused as in the port."""
         body = {"name": name} | ({"parent_provider_uuid": parent_uuid} if parent_uuid else {})
         return self._placement.post("resource_providers", body=body, version=_VERSION).read(_provider)
 
     def delete_provider(self, uuid: str) -> None:
-        """Delete a provider. Raises CloudNotFound and CloudConflict as the port says."""
+        """Delete a provider. Raises CloudNotFound and CloudConflict as in the port."""
         self._placement.delete("resource_providers", uuid, version=_VERSION)
 
     def get_inventories(self, uuid: str) -> Inventories:
@@ -48,12 +48,12 @@ class OpenStackPlacement:
         return answer.read(_inventories)
 
     def get_usages(self, uuid: str) -> Mapping[str, int]:
-        """Return how much of each of its classes is allocated from a provider. Raises CloudNotFound."""
+        """Return the allocated amounts of a provider by resource class. Raises CloudNotFound."""
         answer = self._placement.get("resource_providers", uuid, "usages", version=_VERSION)
         return answer.read(lambda body: {name: int(used) for name, used in body["usages"].items()})
 
     def put_inventories(self, uuid: str, inventories: Inventories) -> None:
-        """Replace all inventories of a provider. Raises as the port says."""
+        """Replace all inventories of a provider. Raises as in the port."""
         body = {
             "resource_provider_generation": inventories.generation,
             "inventories": {name: asdict(each) for name, each in inventories.by_class.items()},
@@ -61,7 +61,7 @@ class OpenStackPlacement:
         self._placement.put("resource_providers", uuid, "inventories", body=body, version=_VERSION)
 
     def delete_inventory(self, uuid: str, resource_class: str) -> None:
-        """Delete one inventory of a provider. Raises CloudNotFound and CloudConflict as the port says."""
+        """Delete one inventory of a provider. Raises CloudNotFound and CloudConflict as in the port."""
         self._placement.delete("resource_providers", uuid, "inventories", resource_class, version=_VERSION)
 
     def list_traits(self, uuid: str) -> frozenset[str]:
@@ -70,10 +70,11 @@ class OpenStackPlacement:
         return answer.read(lambda body: frozenset(body["traits"]))
 
     def create_resource_class(self, name: str) -> None:
-        """Create a class. Raises CloudConflict if it exists, CloudRefused if it is not ``CUSTOM_…``.
+        """Create a class. Raises CloudConflict if it exists, CloudRefused if its name is not ``CUSTOM_…``.
 
-        Of classes that are created at the same instant, Placement on MariaDB or MySQL refuses all but one
-        with the same 409: it gives them one number, and takes the database's refusal for one of the name.
+        If several classes are created at once, Placement on MariaDB or MySQL refuses all but one with 409: it
+        gives them the same number, and reports the database's error as a conflict of names. Therefore the
+        call is repeated while the class does not exist.
         """
         for _ in range(_CREATE_ATTEMPTS):
             try:
@@ -83,21 +84,21 @@ class OpenStackPlacement:
                     raise
             else:
                 return
-        raise CloudUnavailable(f"Placement: resource class {name} is in the way of others being created")
+        raise CloudUnavailable(f"Placement: resource class {name} conflicts with others being created")
 
     def has_resource_class(self, name: str) -> bool:
-        """Return whether there is a class of this name."""
+        """Return whether a class with this name exists."""
         return self._placement.find("resource_classes", name, version=_VERSION) is not None
 
     def list_resource_classes(self) -> frozenset[str]:
-        """Return the names of all classes, standard ones too."""
+        """Return the names of all classes, including standard ones."""
         key = "resource_classes"
         return frozenset(
             self._placement.list(key, key=key, parse=lambda each: each["name"], version=_VERSION)
         )
 
     def delete_resource_class(self, name: str) -> None:
-        """Delete a custom class. Raises as the port says, and CloudRefused for a standard one."""
+        """Delete a custom class. Raises as in the port, and CloudRefused for a standard class."""
         self._placement.delete("resource_classes", name, version=_VERSION)
 
     def _providers(self, **params: str) -> tuple[Provider, ...]:

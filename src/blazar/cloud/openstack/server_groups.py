@@ -10,7 +10,7 @@ from blazar.cloud.openstack.rest import RestClient
 from blazar.ports.compute import ServerGroup
 
 _VERSION = "2.64"
-"""Since then a group has one policy instead of a list of them."""
+"""From this version on, a group has one policy instead of a list of policies."""
 
 
 class ServerGroups(NovaPart):
@@ -19,8 +19,8 @@ class ServerGroups(NovaPart):
     def list_server_groups(self) -> tuple[ServerGroup, ...]:
         """Return the server groups of all projects.
 
-        Nova's pages are counted here, and it does not say which is the last one; a group that goes
-        meanwhile may hide another one, until the next time.
+        Nova's pages have offsets, and the last one is not marked. If a group is deleted during the call,
+        another one may be missing from the result.
         """
         found: dict[str, ServerGroup] = {}
         offset = 0
@@ -42,7 +42,7 @@ class ServerGroups(NovaPart):
 
 
 def create_server_group(nova: RestClient, name: str, policy: str) -> ServerGroup:
-    """Return a new group in the project of whoever asks."""
+    """Return a new group in the project of the client's user."""
     body = {"server_group": {"name": name, "policy": policy}}
     answer = nova.post("os-server-groups", body=body, version=_VERSION)
     return answer.read(lambda body: _group(body["server_group"]))

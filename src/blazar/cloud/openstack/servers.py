@@ -1,4 +1,4 @@
-"""Nova's servers, of all projects."""
+"""Nova's servers of all projects."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from blazar.cloud.openstack.nova import NovaPart
 from blazar.ports.compute import Server
 
 _WITH_FLAVOR = "2.47"
-"""Since then a server bears its flavor's extra specs."""
+"""From this version on, a server includes its flavor's extra specs."""
 _ANY = "2.1"
 _GOING = frozenset({"deleting", "soft-deleting"})
 
 
 class Servers(NovaPart):
-    """Servers of all projects, those too that their owners can still restore: they keep their place."""
+    """Servers of all projects, including soft-deleted ones, which still occupy their hosts."""
 
     def list_servers(
         self, *, service_host: str | None = None, flavor_id: str | None = None
     ) -> tuple[Server, ...]:
-        """Return the servers of all projects on that host, or of that flavor; all pages.
+        """Return the servers of all projects on that host, or with that flavor; from all pages.
 
-        None are of a flavor that was deleted.
+        No server has a flavor that was deleted.
         """
         return self._nova.list(
             "servers",
@@ -32,7 +32,8 @@ class Servers(NovaPart):
             params={
                 "all_tenants": "1",
                 "deleted": "false",
-                # With ``deleted=false`` it does not ask for nothing else, but for these too.
+                # Together with ``deleted=false``, this does not restrict the list; it adds soft-deleted
+                # servers.
                 "soft_deleted": "true",
                 "host": service_host,
                 "flavor": flavor_id,
@@ -41,14 +42,14 @@ class Servers(NovaPart):
         )
 
     def delete_server(self, server_id: str) -> None:
-        """Ask for a server's deletion, which takes its time. Raises CloudNotFound.
+        """Request a server's deletion, which is not immediate. Raises CloudNotFound.
 
-        By force: what was deleted otherwise keeps its place on the host until Nova reclaims it.
+        The deletion is forced: a soft-deleted server would occupy its host until Nova reclaims it.
         """
         self._nova.post("servers", server_id, "action", body={"forceDelete": None}, version=_ANY)
 
     def set_server_metadata(self, server_id: str, metadata: Mapping[str, str]) -> None:
-        """Set these keys and leave others alone. Raises CloudNotFound and CloudConflict as the port says."""
+        """Set these keys and leave others alone. Raises CloudNotFound and CloudConflict as in the port."""
         self._nova.post("servers", server_id, "metadata", body={"metadata": dict(metadata)}, version=_ANY)
 
 

@@ -1,4 +1,4 @@
-"""What the configuration says of a service and of the connection to it, checked."""
+"""Checked values of the options for a service and the connection to it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LAST_WITH_SIZES = 87
 
 
 class OptionError(ValueError):
-    """The configuration cannot be used as it stands; the message names group and option."""
+    """An invalid or missing option; the message names its group and name."""
 
     def __init__(self, group: str, option: str, problem: str) -> None:
         super().__init__(f"[{group}] {option}: {problem}")
@@ -24,34 +24,34 @@ class OptionError(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connection:
-    """How a service is spoken to."""
+    """The parameters of the connection to a service."""
 
     verify: bool | str
-    """Whether certificates are checked, or the file or folder of CA certificates for it."""
+    """False to accept any certificate; otherwise True, or the file or folder of CA certificates."""
     certificate: str | tuple[str, str] | None
-    """The file of a client certificate, or those of the certificate and its key."""
+    """The file of a client certificate, or the files of the certificate and its key."""
     timeout_seconds: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Location:
-    """Where a service is: what its entry in Keystone's catalog is known by, or its URL."""
+    """The location of a service: its key in Keystone's catalog, or its URL."""
 
     service_type: str
     service_name: str | None
     interfaces: tuple[str, ...]
     region: str | None
     url: str | None
-    """Used instead of the catalog; may hold ``%(project_id)s``."""
+    """Used instead of the catalog; may contain ``%(project_id)s``."""
     version: str | None
-    """Put at the end of a URL in which no version is; None where a service's URLs have none."""
+    """Appended to a URL without a version; None if the service's URLs have no version."""
 
 
 def read_connection(conf: cfg.ConfigOpts, group: str) -> Connection:
-    """Return how the service of a group is spoken to.
+    """Return the connection parameters for the service of a group.
 
     Raises:
-        OptionError: A value cannot be used, or a file does not exist.
+        OptionError: A value is invalid, or a file does not exist.
     """
     cafile = _file(conf, group, "cafile") or _file(conf, "DEFAULT", "cafile")
     certfile, keyfile = _file(conf, group, "certfile"), _file(conf, group, "keyfile")
@@ -65,10 +65,10 @@ def read_connection(conf: cfg.ConfigOpts, group: str) -> Connection:
 
 
 def read_location(conf: cfg.ConfigOpts, group: str, version: str | None) -> Location:
-    """Return where the service of a group is.
+    """Return the location of the service of a group.
 
     Raises:
-        OptionError: A value cannot be used.
+        OptionError: A value is invalid.
     """
     url = read(conf, group, "endpoint_override")
     if url:
@@ -87,33 +87,33 @@ def read_location(conf: cfg.ConfigOpts, group: str, version: str | None) -> Loca
 
 
 def read_hypervisor_version(conf: cfg.ConfigOpts) -> tuple[int, int]:
-    """Return the microversion with which hypervisors are asked for, at most 2.87.
+    """Return the microversion for hypervisors, at most 2.87.
 
     Raises:
-        OptionError: It is no version 2 of Nova's API.
+        OptionError: The value is not a version 2 of Nova's API.
     """
     text = read(conf, NOVA, "nova_client_version")
     match = re.fullmatch(r"2(?:\.([1-9][0-9]*|latest))?|latest", text)
     if match is None:
-        raise OptionError(NOVA, "nova_client_version", f"{text} is neither 2, nor 2.<number>, nor latest")
+        raise OptionError(NOVA, "nova_client_version", f"must be 2, 2.<number> or latest, not {text}")
     if text.endswith("latest"):
         return 2, _LAST_WITH_SIZES
     return 2, min(int(match[1] or 1), _LAST_WITH_SIZES)
 
 
 def check_url(url: str, group: str, option: str) -> None:
-    """Raise OptionError unless this is the URL of an HTTP service."""
+    """Raise OptionError unless the value is the URL of an HTTP service."""
     try:
         parts = urlsplit(url)
         is_good = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         is_good = False
     if not is_good:
-        raise OptionError(group, option, "is no URL with http:// or https:// and a host")
+        raise OptionError(group, option, "must be a URL with http:// or https:// and a host")
 
 
 def read(conf: cfg.ConfigOpts, group: str, option: str) -> Any:
-    """Return the value of an option. Raises OptionError if it is none of the option's type."""
+    """Return the value of an option. Raises OptionError if the value does not have the option's type."""
     try:
         return conf[option] if group == "DEFAULT" else conf[group][option]
     except cfg.Error as error:
@@ -123,5 +123,5 @@ def read(conf: cfg.ConfigOpts, group: str, option: str) -> Any:
 def _file(conf: cfg.ConfigOpts, group: str, option: str) -> str | None:
     path: str | None = read(conf, group, option)
     if path and not Path(path).exists():
-        raise OptionError(group, option, f"there is no file {path}")
+        raise OptionError(group, option, f"file {path} does not exist")
     return path or None

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 class OpenStackTrusts:
-    """Trusts of all users, for who is an administrator."""
+    """Trusts of all users; needs an administrator's credentials."""
 
     def __init__(self, keystone: RestClient, credentials: Credentials) -> None:
         self._keystone = keystone
         self._credentials = credentials
 
     def own_user_id(self) -> str:
-        """Return the user whose rights are used here."""
+        """Return the id of the service's own user."""
         return self._credentials.user_id()
 
     def find_trust(self, trust_id: str) -> Trust | None:

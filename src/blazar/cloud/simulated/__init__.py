@@ -1,7 +1,7 @@
-"""A cloud in memory that keeps the rules of Nova, Placement and Neutron.
+"""A cloud in memory that follows the rules of Nova, Placement and Neutron.
 
-It is part of the product: ``blazar-standalone`` runs on it where no OpenStack is configured, and the
-engine is tested on it. It passes the same contract suite as the OpenStack adapter.
+It is part of the product: ``blazar-standalone`` uses it if no OpenStack is configured, and the tests of the
+reconciler use it. It passes the same contract suite as the OpenStack adapter.
 """
 
 from blazar.cloud.simulated.cloud import SimulatedCloud

@@ -1,4 +1,4 @@
-"""The one path that every call to the simulated cloud takes."""
+"""The execution of calls to the simulated cloud."""
 
 from __future__ import annotations
 
@@ -23,31 +23,38 @@ ServiceT = TypeVar("ServiceT", bound="Service")
 
 
 class Calls:
-    """Counts a call, lets its time pass, asks the fault script, and has the effect under the lock.
+    """Executor of calls: counts a call, waits for its duration, applies faults, and runs its effect.
 
-    Only the effect is under the lock, so calls that take their time overlap as in a real cloud.
+    Only the effect runs under the lock, so calls with a duration overlap as in a real cloud.
     """
 
     def __init__(
-        self, clock: Clock, faults: FaultScript, *, call_duration: timedelta, state_file: Path | None
+        self,
+        clock: Clock,
+        faults: FaultScript,
+        *,
+        call_duration: timedelta,
+        state_file: Path | None,
+        is_read_only: bool = False,
     ) -> None:
         self._clock = clock
         self._faults = faults
         self._call_duration = call_duration
         self._state_file = state_file
+        self._is_read_only = is_read_only
         self._state = CloudState() if state_file is None else codec.load(state_file)
         self._lock = threading.Lock()
         self._counts: Counter[str] = Counter()
 
     @property
     def counts(self) -> Counter[str]:
-        """Return a copy of how often each operation was called."""
+        """Return a copy of the number of calls by operation."""
         with self._lock:
             return Counter(self._counts)
 
     @property
     def state(self) -> CloudState:
-        """Return the state; only to be touched by an effect, that is, under the lock."""
+        """Return the state; to be used only in an effect, that is, under the lock."""
         return self._state
 
     def now(self) -> datetime:
@@ -55,7 +62,7 @@ class Calls:
         return self._clock.now()
 
     def run(self, operation: str, effect: Callable[[], ResultT], *, writes: bool) -> ResultT:
-        """Return what *effect* returns, unless the script has something else in mind.
+        """Return the result of *effect*, unless the script has a fault for the call.
 
         Raises:
             CloudError: From the effect or from the script.
@@ -70,12 +77,20 @@ class Calls:
             with self.exclusive(writes=writes):
                 return effect()
         finally:
-            # A lost reply is lost, also where the reply is an error.
+            # A lost reply is lost even if it is an error.
             self._misbehave(rule, operation, Moment.AFTER)
 
     @contextmanager
     def exclusive(self, *, writes: bool = True) -> Iterator[CloudState]:
-        """Give the state to one thread, as it is now, and keep it in the file afterwards."""
+        """Lock the state for one thread, and write it to the file afterwards if *writes*.
+
+        Raises:
+            CloudUnavailable: The cloud is read-only, or the file cannot be written.
+        """
+        if writes and self._is_read_only:
+            raise CloudUnavailable(
+                "the simulated cloud belongs to a running service and cannot be changed here"
+            )
         with self._lock:
             self._state.forget_deleted_servers(self._clock.now())
             yield self._state
@@ -104,7 +119,7 @@ class Calls:
 
 
 class Service:
-    """One service of the cloud; its methods are marked as :func:`reads` or :func:`writes`."""
+    """One service of the cloud; its methods are decorated with :func:`reads` or :func:`writes`."""
 
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
@@ -121,12 +136,12 @@ class _Marker(Protocol):
 
 
 def reads(operation: str) -> _Marker:
-    """Make a method an operation that leaves the cloud as it is."""
+    """Decorate a method as an operation that does not change the cloud."""
     return _marker(operation, writes=False)
 
 
 def writes(operation: str) -> _Marker:
-    """Make a method an operation that changes the cloud."""
+    """Decorate a method as an operation that changes the cloud."""
     return _marker(operation, writes=True)
 
 

@@ -1,8 +1,7 @@
-"""What a server takes of a host, and from which of its resource providers: a small part of Placement.
+"""The resource providers of a host from which a server is allocated: a small part of Placement.
 
-Every class comes from one provider of the host's tree that has room for all of it. Of several candidates
-the first is taken, where the root comes before what is below it. Numbered groups (``resources1:…``) are
-not known here.
+Each class comes from one provider of the host's tree that has room for the whole amount. The first candidate
+is used; the root comes before its descendants. Numbered groups (``resources1:…``) are not supported.
 """
 
 from __future__ import annotations
@@ -20,25 +19,25 @@ _RESOURCES = "resources:"
 _TRAITS = "trait:"
 
 Candidate = Mapping[str, str]
-"""The uuids of providers by resource class."""
+"""UUIDs of providers by resource class."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What a server of some flavor takes."""
+    """The resources and traits that a server of a flavor needs."""
 
     amounts: Mapping[str, int]
     optional: frozenset[str]
-    """Classes that are not asked of a host none of whose providers has them, such as one without a disk."""
+    """Classes that are skipped if no provider of the host has them, for example for a host without a disk."""
     required_traits: frozenset[str]
     forbidden_traits: frozenset[str]
 
 
 def request_of(flavor: Flavor) -> Request:
-    """Return what a server of the flavor takes.
+    """Return the request for a server of the flavor.
 
-    That is its sizes, unless extra specs ``resources:<class>`` say otherwise, and whatever else these say.
-    Like Nova, it passes over values that make no sense.
+    The amounts are the flavor's sizes, replaced or extended by extra specs ``resources:<class>``. Like Nova,
+    this ignores invalid values.
     """
     specs = flavor.extra_specs
     named = {name: int(text) for name, text in _below(specs, _RESOURCES) if text.isdecimal()}
@@ -53,9 +52,9 @@ def request_of(flavor: Flavor) -> Request:
 
 
 def find_candidate(state: CloudState, root_name: str, request: Request) -> Candidate | None:
-    """Return from which providers of the tree a server can take what it needs; None without room.
+    """Return the providers of the tree from which a server can be allocated; None if there is no room.
 
-    None of them may have a forbidden trait; a required one is enough on any of them.
+    A provider with a forbidden trait is never used. A required trait must be on any of the providers.
     """
     tree = _tree(state, root_name)
     if not tree:
@@ -74,7 +73,7 @@ def find_candidate(state: CloudState, root_name: str, request: Request) -> Candi
 
 
 def consume(state: CloudState, consumer_id: str, request: Request, candidate: Candidate) -> None:
-    """Give a consumer what it asked for."""
+    """Allocate the requested amounts to a consumer."""
     state.consumptions += tuple(
         Consumption(
             consumer_id=consumer_id,
@@ -104,7 +103,7 @@ def _below(extra_specs: Mapping[str, str], prefix: str) -> Iterator[tuple[str, s
 
 
 def _tree(state: CloudState, root_name: str) -> list[Provider]:
-    """Return the providers of a tree, parents before children; none if there is no such root."""
+    """Return the providers of a tree, parents before children; empty if the root does not exist."""
     roots = [
         each.uuid for each in state.providers.values() if each.name == root_name and each.parent_uuid is None
     ]
@@ -112,7 +111,7 @@ def _tree(state: CloudState, root_name: str) -> list[Provider]:
 
 
 def _gives(state: CloudState, provider: Provider, request: Request, name: str) -> bool:
-    """Return whether a provider has room for what is asked of a class."""
+    """Return whether a provider has room for the requested amount of a class."""
     inventory, amount = state.inventories[provider.uuid].get(name), request.amounts[name]
     if inventory is None or state.traits[provider.uuid] & request.forbidden_traits:
         return False

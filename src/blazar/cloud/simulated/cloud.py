@@ -1,4 +1,4 @@
-"""The simulated cloud as a whole, and what its operators and users do to it."""
+"""The simulated cloud, and the actions of its operators and users."""
 
 from __future__ import annotations
 
@@ -18,27 +18,27 @@ from blazar.cloud.simulated.network_operations import NetworkOperations
 from blazar.cloud.simulated.networks import SimulatedNetworks
 from blazar.cloud.simulated.operations import HostOperations
 from blazar.cloud.simulated.placement import SimulatedPlacement
+from blazar.cloud.simulated.projects import SimulatedProjects
 from blazar.cloud.simulated.trusts import SERVICE_USER, SimulatedTrusts
 from blazar.ports.clock import Clock
 from blazar.ports.compute import Aggregate, Flavor, Lessee, Server
-from blazar.ports.identity import Trust
-from blazar.ports.side_by_side import OneByOne, SideBySide
+from blazar.ports.executor import Executor, SerialExecutor
+from blazar.ports.identity import Project, Trust
 
 if TYPE_CHECKING:
     from blazar.ports.cloud import Cloud
 
 PLAIN_FLAVOR = Flavor(id="plain", name="plain", vcpus=1, memory_mb=512, disk_gb=1, is_public=True)
-"""What servers are booted with unless another flavor is named; it comes into being by that."""
+"""The default flavor of servers; it is created when it is first used."""
 
 
 class SimulatedCloud(HostOperations, NetworkOperations):
-    """Nova, Placement, Neutron and Keystone's trusts in memory, with their real rules.
+    """Nova, Placement, Neutron and parts of Keystone in memory, with their real rules; thread-safe.
 
-    The ports are ``compute``, ``placement``, ``networks`` and ``trusts``. The other methods stand for
-    operators and users: they are not counted, take no time, and never fail by script. All may be used from
-    any thread.
+    The ports are ``compute``, ``placement``, ``networks``, ``projects`` and ``trusts``. The other methods are
+    actions of operators and users: they are not counted, take no time, and have no faults.
 
-    Ids follow from the order of calls, so a run can be repeated exactly.
+    Ids depend only on the order of calls, so runs can be repeated exactly.
     """
 
     def __init__(
@@ -49,27 +49,38 @@ class SimulatedCloud(HostOperations, NetworkOperations):
         call_duration: timedelta = timedelta(0),
         state_file: Path | None = None,
         faults: FaultScript | None = None,
+        is_read_only: bool = False,
     ) -> None:
-        """Begin an empty cloud, or go on with the one in the state file.
+        """Create an empty cloud, or load the one in the state file.
 
         Args:
             clock: Measures the two durations.
-            server_deletion_time: Between the request and the end of a server; zero for at once.
-            call_duration: What each call takes; zero for no time.
-            state_file: Written after each change, so that a killed process finds the cloud as it was;
-                its folder must exist, and no other process may use it. None keeps nothing.
-            faults: What goes wrong; nothing for None.
+            server_deletion_time: The time from the request until a server is gone; zero for none.
+            call_duration: The duration of each call; zero for none.
+            state_file: Written after each change, so that the state survives a killed process. Its folder
+                must exist, and no other process may use it. None to keep no state.
+            faults: The faults; None for no faults.
+            is_read_only: Refuse changes, because the state file belongs to another process.
 
         Raises:
-            ValueError: The state file holds something else.
+            ValueError: The state file has other content.
         """
         self.faults = FaultScript() if faults is None else faults
-        super().__init__(Calls(clock, self.faults, call_duration=call_duration, state_file=state_file))
+        super().__init__(
+            Calls(
+                clock,
+                self.faults,
+                call_duration=call_duration,
+                state_file=state_file,
+                is_read_only=is_read_only,
+            )
+        )
         self.compute = SimulatedCompute(self._calls, deletion_time=server_deletion_time)
         self.placement = SimulatedPlacement(self._calls)
         self.networks = SimulatedNetworks(self._calls)
+        self.projects = SimulatedProjects(self._calls)
         self.trusts = SimulatedTrusts(self._calls)
-        self.side_by_side: SideBySide = OneByOne()
+        self.executor: Executor = SerialExecutor()
 
     def compute_for(self, lessee: Lessee) -> SimulatedLesseeCompute:
         """Return the part of Nova that is used with a lessee's rights."""
@@ -77,31 +88,38 @@ class SimulatedCloud(HostOperations, NetworkOperations):
 
     @property
     def calls(self) -> Counter[str]:
-        """Return a copy of how often each operation (``compute.add_host``) was called so far.
+        """Return a copy of the number of calls by operation, such as ``compute.add_host``.
 
-        Creating an aggregate with metadata counts as two operations, and so does a flavor with
+        The creation of an aggregate with metadata counts as two operations, and so does that of a flavor with
         extra specs.
         """
         return self._calls.counts
 
     @property
     def is_empty(self) -> bool:
-        """Return whether there is neither a hypervisor, nor an aggregate, nor a network."""
+        """Return whether the cloud has no hypervisors, aggregates and networks."""
         with self._calls.exclusive(writes=False) as state:
             return not (state.hypervisors or state.aggregates or state.networks)
 
     def to_json(self) -> str:
-        """Return everything there is, by table, as the state file has it."""
+        """Return the whole state, by table, in the format of the state file."""
         with self._calls.exclusive(writes=False) as state:
             return codec.encode(state)
 
     def add_aggregate(self, name: str, availability_zone: str | None = None) -> Aggregate:
-        """Return a new aggregate, as an operator makes it (the freepool, say). Raises CloudConflict."""
+        """Return a new aggregate, made by an operator, such as the freepool. Raises CloudConflict."""
         with self._calls.exclusive() as state:
             return insert_aggregate(state, name, availability_zone)
 
+    def add_project(self, project_id: str, name: str, domain_id: str = "default") -> Project:
+        """Return a new project, made by an operator."""
+        with self._calls.exclusive() as state:
+            project = Project(id=project_id, name=name, domain_id=domain_id)
+            state.projects[project_id] = project
+            return project
+
     def add_trust(self, trustor_user_id: str, project_id: str, trustee_user_id: str = SERVICE_USER) -> Trust:
-        """Return a new trust, as the existing service had a lessee make one."""
+        """Return a new trust, as lessees of the existing service created them."""
         with self._calls.exclusive() as state:
             trust = Trust(
                 id=state.new_id(),
@@ -121,18 +139,18 @@ class SimulatedCloud(HostOperations, NetworkOperations):
         service_host: str | None = None,
         reservation_id: str | None = None,
     ) -> Server:
-        """Return a new server, which runs at once, where the small scheduler puts it.
+        """Return a new server, which is active at once, on the host that the scheduler selects.
 
         Args:
             name: Need not be unique.
-            project_id: Whose it is; must have access to the flavor.
-            flavor_id: Its sizes, and what its extra specs say, are taken of the host in Placement.
-            service_host: Forces the host, whatever pools it is in; it needs room all the same.
+            project_id: The owner; needs access to the flavor.
+            flavor_id: The flavor; its sizes and extra specs are allocated in Placement.
+            service_host: Forces the host, regardless of its pools; it needs room all the same.
             reservation_id: The scheduler hint ``reservation`` of a host reservation.
 
         Raises:
             CloudNotFound: The forced host does not exist.
-            CloudRefused: There is no such flavor for this project.
+            CloudRefused: The flavor does not exist for this project.
             CloudConflict: No valid host was found.
         """
         request = scheduler.BootRequest(

@@ -1,7 +1,7 @@
-"""The state as JSON text, and the file that keeps it.
+"""JSON encoding of the state, and the state file.
 
-The document is ``{"version": 2, "serial": n, "<table>": [values…], …}``; sets are sorted lists and
-instants ISO 8601 text.
+The document is ``{"version": 2, "serial": n, "<table>": [values…], …}``; sets are sorted lists, and instants
+are ISO 8601 text.
 """
 
 from __future__ import annotations
@@ -16,20 +16,21 @@ from typing import Any, TypeVar
 
 from blazar.cloud.simulated.state import CloudState, Consumption
 from blazar.domain.subnets import Subnet
-from blazar.ports.compute import Aggregate, Flavor, Hypervisor, Image, Server, ServerGroup
-from blazar.ports.identity import Trust
+from blazar.ports.compute import Aggregate, Flavor, Hypervisor, Image, ImageState, Server, ServerGroup
+from blazar.ports.identity import Project, Trust
 from blazar.ports.network import FloatingIP, Network
 from blazar.ports.placement import Inventory, Provider
 
 VERSION = 2
-"""Of the document; a file of another version is refused."""
+"""The version of the document; files of other versions are refused."""
 
 KeyT = TypeVar("KeyT")
 ValueT = TypeVar("ValueT")
 
-# The fields that are not what JSON makes of them.
+# Decoders of the fields that have no JSON type of their own.
 _FIELD_DECODERS: Mapping[str, Callable[[Any], object]] = {
     "hosts": frozenset,
+    "state": ImageState,
     "tags": frozenset,
     "allocation_pools": lambda pools: tuple((first, last) for first, last in pools),
 }
@@ -57,6 +58,7 @@ def encode(state: CloudState) -> str:
         "networks": [*state.networks.values()],
         "subnets": [*state.subnets.values()],
         "floating_ips": [*state.floating_ips.values()],
+        "projects": [*state.projects.values()],
         "trusts": [*state.trusts.values()],
     }
     return json.dumps(document, default=_plain, separators=(",", ":"))
@@ -75,14 +77,14 @@ def _plain(value: object) -> object:
 
 
 def decode(text: str) -> CloudState:
-    """Return the state that was encoded as *text*. Raises ValueError if it was not."""
+    """Return the state that was encoded as *text*. Raises ValueError for other texts."""
     document = json.loads(text)
     if not isinstance(document, dict) or document.get("version") != VERSION:
         raise ValueError(f"not a simulated cloud's state of version {VERSION}")
     try:
         return _state(document)
     except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"not a whole state of a simulated cloud: {error!r}") from error
+        raise ValueError(f"not a complete state of a simulated cloud: {error!r}") from error
 
 
 def _state(document: Mapping[str, Any]) -> CloudState:
@@ -108,7 +110,8 @@ def _state(document: Mapping[str, Any]) -> CloudState:
         networks=_table(document["networks"], Network, lambda each: each.id),
         subnets=_table(document["subnets"], Subnet, lambda each: each.id),
         floating_ips=_table(document["floating_ips"], FloatingIP, lambda each: each.id),
-        # Files that were written before there were any have none.
+        # Absent in older files.
+        projects=_table(document.get("projects", []), Project, lambda each: each.id),
         trusts=_table(document.get("trusts", []), Trust, lambda each: each.id),
     )
 
@@ -126,10 +129,10 @@ def _value(kind: type[ValueT], fields: Mapping[str, Any]) -> ValueT:
 
 
 def load(state_file: Path) -> CloudState:
-    """Return the state kept in a file; an empty one if there is no such file.
+    """Return the state from a file; an empty state if the file does not exist.
 
     Raises:
-        ValueError: The file holds something else; the message names it.
+        ValueError: The file has other content; the message names the file.
     """
     try:
         text = state_file.read_text(encoding="utf-8")
@@ -142,13 +145,13 @@ def load(state_file: Path) -> CloudState:
 
 
 def save(state: CloudState, state_file: Path) -> None:
-    """Replace the file's content in one go: whoever reads sees the old or the new state, whole.
+    """Replace the content of the file atomically: readers see either the old state or the new one.
 
-    It survives the end of the process at any instant. It is not forced to the disk, so a power cut
+    The state survives the end of the process at any instant. It is not synced to the disk, so a power failure
     may lose the last changes.
 
     Raises:
-        OSError: It could not be written; the file is as it was.
+        OSError: The file could not be written; its content is unchanged.
     """
     half_written = state_file.with_name(state_file.name + ".new")
     half_written.write_text(encode(state), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""All of Nova that is used, simulated."""
+"""The simulated compute port."""
 
 from __future__ import annotations
 

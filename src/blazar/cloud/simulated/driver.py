@@ -1,4 +1,4 @@
-"""The simulated cloud as the configuration describes it; the entry point ``simulated``."""
+"""The simulated cloud of the configuration; the target of the entry point ``simulated``."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from blazar.ports.clock import Clock
 def make_cloud(conf: ConfigOpts, clock: Clock, *, speed: float = 1) -> SimulatedCloud:
     """Return the cloud of ``[simulated_cloud]``.
 
-    A new one is furnished with an empty freepool, some hosts and a network.
+    A new cloud gets an empty freepool, hosts and a network.
 
     Args:
         conf: The configuration.
-        clock: Measures how long things take.
-        speed: How fast that clock runs: durations are meant in real time.
+        clock: Measures durations.
+        speed: The rate of that clock; configured durations are in real time and are multiplied by it.
 
     Raises:
-        ValueError: The state file or the fault script holds something else.
+        ValueError: The state file or the fault script has other content.
     """
     options = conf.simulated_cloud
     faults = None
@@ -36,7 +36,8 @@ def make_cloud(conf: ConfigOpts, clock: Clock, *, speed: float = 1) -> Simulated
         server_deletion_time=timedelta(seconds=options.server_deletion_seconds) * speed,
         state_file=Path(options.state_file) if options.state_file else None,
         faults=faults,
+        is_read_only=options.read_only,
     )
-    if cloud.is_empty:
+    if cloud.is_empty and not options.read_only:
         furnish(cloud, freepool=conf.nova.aggregate_freepool_name, hosts=options.hosts)
     return cloud

@@ -1,10 +1,10 @@
-"""What goes wrong in the simulated cloud, and when: decided per call, and the same in every run.
+"""Faults of the simulated cloud, decided for each call, and the same in every run.
 
-A :class:`FaultScript` is a list of rules. Every rule counts the calls that its ``operation`` matches,
-from the moment it was added, and strikes at those that ``nth`` or ``every`` picks; with neither, at
-each. The first rule that picks a call strikes, and the others let that call pass.
+A :class:`FaultScript` is a list of rules. Each rule counts the calls that its ``operation`` matches,
+from when it was added, and strikes at those that ``nth`` or ``every`` selects; without these keys, at
+each. If several rules select a call, only the first one strikes.
 
-As JSON, for instance for a file that a service is started with::
+As JSON, for instance in the fault script file of a service::
 
     {"rules": [
         {"kind": "error", "operation": "compute.add_host", "nth": 3, "error": "cloud-conflict"},
@@ -14,22 +14,22 @@ As JSON, for instance for a file that a service is started with::
         {"kind": "crash", "nth": 17, "when": "before"}
     ]}
 
-Keys of a rule; all but ``kind`` may be left out:
+Keys of a rule; only ``kind`` is required:
 
 ``kind``
     ``error``: the call fails with ``error`` and has no effect.
-    ``status``: the same, named by an HTTP ``status``: 404 is CloudNotFound, 409 CloudConflict, 429
+    ``status``: the same, with an HTTP ``status``: 404 is CloudNotFound, 409 CloudConflict, 429
     and 5xx CloudUnavailable, any other 4xx CloudRefused.
-    ``lose_reply``: the call has its effect, and fails with CloudUnavailable.
+    ``lose_reply``: the call takes effect, but fails with CloudUnavailable.
     ``late``: the call takes ``delay_seconds`` longer, before or after its effect.
     ``crash``: :class:`SimulatedCrash` is raised, before or after the effect.
 ``operation``
     Service and method as in the ports (``compute.add_host``), or a pattern with ``*`` for several.
     The default is ``*``: every call counts.
 ``nth``, ``every``
-    Which of the matching calls, from 1: the *nth* only; or every *every*-th.
+    The matching calls, counted from 1: only the *nth*; or every *every*-th.
 ``times``
-    The rule strikes at most so often. The default is no limit.
+    The maximum number of strikes. The default is no limit.
 ``error``
     The code of a cloud error (``cloud-not-found``, ``cloud-conflict``, ``cloud-refused``,
     ``cloud-unavailable``). The default is the last.
@@ -54,7 +54,7 @@ from typing import Any
 
 from blazar.domain.errors import CloudConflict, CloudError, CloudNotFound, CloudRefused, CloudUnavailable
 from blazar.ports.compute import Compute, LesseeCompute
-from blazar.ports.identity import Trusts
+from blazar.ports.identity import Projects, Trusts
 from blazar.ports.network import Networks
 from blazar.ports.placement import Placement
 
@@ -65,6 +65,7 @@ OPERATIONS: frozenset[str] = frozenset(
         ("lessee", LesseeCompute),
         ("placement", Placement),
         ("networks", Networks),
+        ("projects", Projects),
         ("trusts", Trusts),
     )
     for name in dir(port)
@@ -82,11 +83,11 @@ _LONGEST_DELAY_SECONDS = 86_400
 
 
 class SimulatedCrash(BaseException):
-    """The caller was killed at this point; no ``except Exception`` stops it, as nothing stops a kill."""
+    """The caller is killed at this point. Like a kill, it cannot be caught by ``except Exception``."""
 
 
 class FaultKind(StrEnum):
-    """What goes wrong; see the module."""
+    """The kinds of faults; see the module."""
 
     ERROR = "error"
     STATUS = "status"
@@ -96,7 +97,7 @@ class FaultKind(StrEnum):
 
 
 class Moment(StrEnum):
-    """On which side of a call's effect."""
+    """Before or after the effect of a call."""
 
     BEFORE = "before"
     AFTER = "after"
@@ -104,7 +105,7 @@ class Moment(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultRule:
-    """One thing that goes wrong. Raises ValueError, naming the field, for values without sense."""
+    """One fault. Raises ValueError, with the name of the field, for invalid values."""
 
     kind: FaultKind
     operation: str = "*"
@@ -124,24 +125,24 @@ class FaultRule:
             if count is not None and count < 1:
                 raise ValueError(f"{name}: must be at least 1, not {count}")
         if self.nth is not None and self.every is not None:
-            raise ValueError("every: cannot be given beside nth")
+            raise ValueError("every: cannot be combined with nth")
         if not 400 <= self.status <= 599:
             raise ValueError(f"status: must lie between 400 and 599, not {self.status}")
         if self.delay < timedelta(0):
             raise ValueError("delay: must not be negative")
 
     def picks(self, call: int) -> bool:
-        """Return whether it strikes at the *call*-th of the calls that it matches."""
+        """Return whether the rule strikes at the *call*-th of the calls that it matches."""
         if self.nth is not None:
             return call == self.nth
         return call % (self.every or 1) == 0
 
     def delay_at(self, moment: Moment) -> timedelta:
-        """Return how long the call is held up at this moment."""
+        """Return the delay of the call at this moment."""
         return self.delay if self.kind is FaultKind.LATE and self.when is moment else timedelta(0)
 
     def failure_at(self, moment: Moment, operation: str) -> BaseException | None:
-        """Return what the call raises at this moment, if anything."""
+        """Return the exception that the call raises at this moment, if any."""
         message = f"{operation} failed by script ({self.kind})"
         match self.kind, moment:
             case FaultKind.ERROR, Moment.BEFORE:
@@ -156,7 +157,7 @@ class FaultRule:
 
 
 def error_of_status(status: int) -> type[CloudError]:
-    """Return the error that an HTTP status of 400 and above stands for."""
+    """Return the error for an HTTP status of 400 or above."""
     if status == 404:
         return CloudNotFound
     if status == 409:
@@ -166,7 +167,7 @@ def error_of_status(status: int) -> type[CloudError]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Firing:
-    """A rule struck. ``call`` is the number of the call among all calls the script has seen."""
+    """The application of a rule; ``call`` is the number of the call among all calls of the script."""
 
     rule: FaultRule
     operation: str
@@ -195,7 +196,7 @@ class _Record:
 
 
 class FaultScript:
-    """The rules in force; they may be changed while the cloud runs, from any thread."""
+    """The active rules; they may be changed at any time, from any thread."""
 
     def __init__(self, rules: Iterable[FaultRule] = ()) -> None:
         self._lock = threading.Lock()
@@ -203,7 +204,7 @@ class FaultScript:
 
     @classmethod
     def from_json(cls, text: str) -> FaultScript:
-        """Return the script that a JSON document describes.
+        """Return the script from a JSON document.
 
         Raises:
             ValueError: The text is not such a document; the message names the rule and the key.
@@ -218,23 +219,23 @@ class FaultScript:
 
     @property
     def rules(self) -> tuple[FaultRule, ...]:
-        """Return the rules in force, in order."""
+        """Return the active rules, in order."""
         with self._lock:
             return tuple(tally.rule for tally in self._record.tallies)
 
     @property
     def fired(self) -> tuple[Firing, ...]:
-        """Return every strike so far, in order."""
+        """Return all firings so far, in order."""
         with self._lock:
             return tuple(self._record.fired)
 
     def add(self, rule: FaultRule) -> None:
-        """Put a rule behind the others; it counts calls from now on."""
+        """Append a rule; it counts calls from now on."""
         with self._lock:
             self._record.tallies.append(_Tally(rule))
 
     def clear(self) -> None:
-        """Drop all rules; what fired stays on record."""
+        """Remove all rules; the record of firings is kept."""
         with self._lock:
             self._record.tallies.clear()
 
@@ -243,7 +244,7 @@ class FaultScript:
         with self._lock:
             record = self._record
             record.calls += 1
-            # All rules count the call, also those behind the one that strikes.
+            # All rules count the call, including those after the one that strikes.
             striking = [tally for tally in record.tallies if tally.strikes(operation)]
             if not striking:
                 return None
@@ -255,7 +256,7 @@ class FaultScript:
 
 def _error(code: str) -> type[CloudError]:
     if code not in ERRORS:
-        raise ValueError(f"{code!r} is none of {', '.join(ERRORS)}")
+        raise ValueError(f"{code!r} is not one of {', '.join(ERRORS)}")
     return ERRORS[code]
 
 
@@ -302,7 +303,7 @@ def _field(name: str, value: object) -> tuple[str, Any]:
     key = _KEYS.get(name)
     if key is None:
         raise ValueError(f"{name}: unknown key")
-    # bool is an int to Python, but true is no number to JSON.
+    # In Python, bool is an int, but in JSON, true is not a number.
     if not isinstance(value, key.types) or isinstance(value, bool):
         raise ValueError(f"{name}: {value!r} is of the wrong type")
     try:

@@ -1,4 +1,4 @@
-"""Nova's flavors."""
+"""Nova's flavors, simulated."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from blazar.ports.compute import Flavor
 
 
 class SimulatedFlavors(Service):
-    """Flavors and who may use them. A public one is for everybody, so it has no list of projects."""
+    """Flavors and their access lists. A public flavor has no access list."""
 
     @reads("compute.find_flavor")
     def find_flavor(self, flavor_id: str) -> Flavor | None:
@@ -21,7 +21,7 @@ class SimulatedFlavors(Service):
 
     @reads("compute.list_flavors")
     def list_flavors(self) -> tuple[Flavor, ...]:
-        """Return all flavors, private ones too, with their extra specs; oldest first."""
+        """Return all flavors, including private ones, with their extra specs; oldest first."""
         return tuple(self._state.flavors.values())
 
     def create_flavor(self, flavor: Flavor) -> None:
@@ -43,7 +43,7 @@ class SimulatedFlavors(Service):
 
     @writes("compute.delete_flavor")
     def delete_flavor(self, flavor_id: str) -> None:
-        """Delete the flavor and its list of projects; servers of it live on. Raises CloudNotFound."""
+        """Delete the flavor and its access list; its servers continue to exist. Raises CloudNotFound."""
         known(self._state.flavors, flavor_id, "flavor")
         del self._state.flavors[flavor_id]
         self._state.flavor_access.pop(flavor_id, None)
@@ -52,18 +52,18 @@ class SimulatedFlavors(Service):
 
     @reads("compute.list_flavor_access")
     def list_flavor_access(self, flavor_id: str) -> frozenset[str]:
-        """Return the projects that may use it. Raises CloudNotFound, also if it is public."""
+        """Return the projects on its access list. Raises CloudNotFound, also if it is public."""
         if known(self._state.flavors, flavor_id, "flavor").is_public:
             raise CloudNotFound(f"flavor {flavor_id} is public and has no list of projects")
         return self._state.flavor_access.get(flavor_id, frozenset())
 
     @writes("compute.add_flavor_access")
     def add_flavor_access(self, flavor_id: str, project_id: str) -> None:
-        """Let a project use it.
+        """Grant access to a project.
 
         Raises:
-            CloudNotFound: There is no such flavor.
-            CloudConflict: The project may use it already; everybody may, if it is public.
+            CloudNotFound: The flavor does not exist.
+            CloudConflict: The project has access already, or the flavor is public.
         """
         flavor = known(self._state.flavors, flavor_id, "flavor")
         projects = self._state.flavor_access.get(flavor_id, frozenset())
@@ -73,7 +73,7 @@ class SimulatedFlavors(Service):
 
     @writes("compute.remove_flavor_access")
     def remove_flavor_access(self, flavor_id: str, project_id: str) -> None:
-        """Forbid a project to use it. Raises CloudNotFound if it is not on the list, or there is none."""
+        """Revoke a project's access. Raises CloudNotFound if it had none or the flavor does not exist."""
         known(self._state.flavors, flavor_id, "flavor")
         projects = self._state.flavor_access.get(flavor_id, frozenset())
         if project_id not in projects:
@@ -86,7 +86,7 @@ def insert_flavor(state: CloudState, flavor: Flavor) -> None:
 
     Raises:
         CloudConflict: Its id or its name is taken.
-        CloudRefused: It has no vCPU or no memory, or less than no disk.
+        CloudRefused: It has no vCPU or no memory, or a negative disk size.
     """
     if flavor.id in state.flavors or any(each.name == flavor.name for each in state.flavors.values()):
         raise CloudConflict(f"a flavor with id {flavor.id} or name {flavor.name} exists")

@@ -1,4 +1,4 @@
-"""Nova's hypervisors, aggregates and availability zones."""
+"""Nova's hypervisors, aggregates and availability zones, simulated."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from blazar.ports.compute import Aggregate, Hypervisor
 
 
 class SimulatedHosts(Service):
-    """Where hosts stand. A host is in one availability zone, and keeps it while it has servers."""
+    """Hosts and their aggregates. A host is in one availability zone, and keeps it while it has servers."""
 
     @reads("compute.find_hypervisor")
     def find_hypervisor(self, name_or_id: str) -> Hypervisor | None:
-        """Return the hypervisor whose id or exact host name this is, or None."""
+        """Return the hypervisor with this id or this exact host name, or None."""
         hypervisors = self._state.hypervisors
         if name_or_id in hypervisors:
             return hypervisors[name_or_id]
@@ -30,13 +30,13 @@ class SimulatedHosts(Service):
 
     @reads("compute.list_availability_zones")
     def list_availability_zones(self) -> Mapping[str, str]:
-        """Return the zone of every service host, which is ``nova`` unless an aggregate says otherwise."""
+        """Return each service host's zone, ``nova`` unless an aggregate defines another one."""
         hosts = {each.service_host for each in self._state.hypervisors.values()}
         return {host: self._state.zone_of(host) for host in hosts}
 
     @reads("compute.list_aggregates")
     def list_aggregates(self, names: Collection[str] | None = None) -> tuple[Aggregate, ...]:
-        """Return all aggregates, or those of these names, oldest first."""
+        """Return all aggregates, or those with these names, oldest first."""
         known = self._state.aggregates.values()
         return tuple(each for each in known if names is None or each.name in names)
 
@@ -56,15 +56,15 @@ class SimulatedHosts(Service):
 
     @writes("compute.set_aggregate_metadata")
     def set_aggregate_metadata(self, aggregate_id: int, metadata: Mapping[str, str | None]) -> None:
-        """Set these keys, remove those whose value is None, and leave other keys alone.
+        """Set these keys, remove those with the value None, and leave other keys alone.
 
         Raises:
-            CloudNotFound: There is no such aggregate.
-            CloudRefused: The zone, which Nova keeps among the metadata, is not changed this way here.
+            CloudNotFound: The aggregate does not exist.
+            CloudRefused: The metadata contain the availability zone, which cannot be changed here.
         """
         aggregate = known(self._state.aggregates, aggregate_id, "aggregate")
         if "availability_zone" in metadata:
-            raise CloudRefused("the availability zone of an aggregate is given when it is created")
+            raise CloudRefused("the availability zone of an aggregate can only be set when it is created")
         merged = {
             key: value for key, value in {**aggregate.metadata, **metadata}.items() if value is not None
         }
@@ -80,15 +80,15 @@ class SimulatedHosts(Service):
 
     @writes("compute.add_host")
     def add_host(self, aggregate_id: int, service_host: str) -> None:
-        """Put a host into an aggregate. Raises CloudNotFound and CloudConflict as the port says."""
+        """Put a host into an aggregate. Raises CloudNotFound and CloudConflict as in the port."""
         insert_member(self._state, aggregate_id, service_host)
 
     @writes("compute.remove_host")
     def remove_host(self, aggregate_id: int, service_host: str) -> None:
-        """Take a host out of an aggregate. Raises CloudNotFound and CloudConflict as the port says."""
+        """Take a host out of an aggregate. Raises CloudNotFound and CloudConflict as in the port."""
         aggregate = known(self._state.aggregates, aggregate_id, "aggregate")
         if aggregate.availability_zone is not None:
-            # Nova asks this first, also if the host is not inside.
+            # Nova checks this first, even if the host is not in the aggregate.
             zone = self._state.zone_of(service_host, apart_from=aggregate_id)
             if zone != aggregate.availability_zone and self._state.has_servers(service_host):
                 raise CloudConflict(
@@ -102,7 +102,7 @@ class SimulatedHosts(Service):
 
 
 def insert_aggregate(state: CloudState, name: str, availability_zone: str | None) -> Aggregate:
-    """Return a new aggregate of this name. Raises CloudConflict if there is one."""
+    """Return a new aggregate with this name. Raises CloudConflict if one exists."""
     if any(each.name == name for each in state.aggregates.values()):
         raise CloudConflict(f"an aggregate named {name} exists")
     aggregate = Aggregate(id=state.new_number(), name=name, availability_zone=availability_zone or None)
@@ -115,8 +115,8 @@ def insert_member(state: CloudState, aggregate_id: int, service_host: str) -> No
 
     Raises:
         CloudNotFound: The aggregate or the host does not exist.
-        CloudConflict: It is in there already, it is in another availability zone by another
-            aggregate, or servers on it forbid the change of zone.
+        CloudConflict: The host is already in the aggregate, it is in another availability zone, or servers on
+            it forbid the change of zone.
     """
     aggregate = known(state.aggregates, aggregate_id, "aggregate")
     if not state.has_service_host(service_host):

@@ -1,4 +1,4 @@
-"""The part of Nova that is used with a lessee's rights."""
+"""The part of Nova that is used with a lessee's rights, simulated."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ POLICIES = frozenset({"affinity", "anti-affinity", "soft-affinity", "soft-anti-a
 
 
 class SimulatedLesseeCompute(Service):
-    """What one lessee sees and owns."""
+    """Nova as one lessee sees it."""
 
     def __init__(self, calls: Calls, lessee: Lessee) -> None:
         super().__init__(calls)
@@ -19,16 +19,16 @@ class SimulatedLesseeCompute(Service):
 
     @reads("lessee.find_flavor")
     def find_flavor(self, flavor_id: str) -> Flavor | None:
-        """Return the flavor, or None, also if the lessee may not see it."""
+        """Return the flavor, or None if it does not exist or the lessee may not see it."""
         return (
             self._state.flavors[flavor_id] if is_visible(self._state, flavor_id, self._project_id) else None
         )
 
     @writes("lessee.create_server_group")
     def create_server_group(self, name: str, policy: str) -> ServerGroup:
-        """Return a new server group. Raises CloudRefused for a policy that Nova does not know."""
+        """Return a new server group. Raises CloudRefused for a policy that Nova does not have."""
         if policy not in POLICIES:
-            raise CloudRefused(f"{policy} is no policy of server groups")
+            raise CloudRefused(f"{policy} is not a policy of server groups")
         group = ServerGroup(id=self._state.new_id(), name=name, policy=policy, project_id=self._project_id)
         self._state.server_groups[group.id] = group
         return group

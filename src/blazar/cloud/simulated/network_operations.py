@@ -1,4 +1,4 @@
-"""What operators and users do to the networks of the simulated cloud."""
+"""Actions of operators and users on the networks of the simulated cloud."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from blazar.ports.network import Network
 
 
 class NetworkOperations:
-    """They are not counted, take no time, and never fail by script."""
+    """Actions on networks and floating IPs; they are not counted, take no time, and have no faults."""
 
     _calls: Calls
 
@@ -23,6 +23,11 @@ class NetworkOperations:
             state.networks[network.id] = network
             return network
 
+    def find_network_by_name(self, name: str) -> Network | None:
+        """Return a network with that name, or None."""
+        with self._calls.exclusive(writes=False) as state:
+            return next((each for each in state.networks.values() if each.name == name), None)
+
     def add_subnet(
         self,
         network_id: str,
@@ -31,11 +36,11 @@ class NetworkOperations:
         gateway_ip: str | None = None,
         allocation_pools: tuple[tuple[str, str], ...] = (),
     ) -> Subnet:
-        """Return a new subnet. Without pools, Neutron itself gives out none of its addresses.
+        """Return a new subnet. Without pools, Neutron allocates none of its addresses by itself.
 
         Raises:
             CloudNotFound: The network does not exist.
-            ValueError: *cidr* is none.
+            ValueError: *cidr* is invalid.
         """
         with self._calls.exclusive() as state:
             known(state.networks, network_id, "network")
@@ -77,7 +82,7 @@ class NetworkOperations:
                 del state.subnets[subnet.id]
 
     def attach_floating_ip(self, floating_ip_id: str, port_id: str) -> None:
-        """Put a floating IP on a port, as its user does. Raises CloudNotFound."""
+        """Attach a floating IP to a port, as its user does. Raises CloudNotFound."""
         with self._calls.exclusive() as state:
             floating_ip = known(state.floating_ips, floating_ip_id, "floating IP")
             state.floating_ips[floating_ip_id] = replace(floating_ip, port_id=port_id)

@@ -1,4 +1,4 @@
-"""What operators do to the hosts of the simulated cloud: they come, change, break and go."""
+"""Actions of operators on the hosts of the simulated cloud."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from blazar.ports.placement import Inventory, Provider
 
 
 class HostOperations:
-    """They are not counted, take no time, and never fail by script."""
+    """Actions on hosts; they are not counted, take no time, and have no faults."""
 
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
@@ -39,20 +39,20 @@ class HostOperations:
 
         Args:
             name: Host name of the hypervisor, and name of the provider.
-            shape: Its size.
-            service_host: Name of the compute service; the same as *name* for None.
-            availability_zone: The host is put into an aggregate of this zone and name, which is made
-                if need be. None for no aggregate, which leaves the host in zone ``nova``.
-            traits: Of the provider.
+            shape: Its sizes.
+            service_host: Name of the compute service; None for *name*.
+            availability_zone: The host is put into an aggregate with this zone and name, which is created if
+                necessary. None for no aggregate, so that the host is in zone ``nova``.
+            traits: The traits of the provider.
 
         Raises:
-            CloudConflict: The name is taken by a hypervisor or a provider, the zone's by an aggregate of
+            CloudConflict: The name is taken by a hypervisor or a provider, the zone's name by an aggregate of
                 another zone, or the compute service is in another zone.
         """
         with self._calls.exclusive() as state:
             host = service_host or name
             _check_new_host(state, name, host, availability_zone)
-            # The first of these may still be refused, and then nothing has changed.
+            # Only the first of these can be refused; nothing has changed by then.
             aggregate = None if availability_zone is None else _zone_aggregate(state, availability_zone)
             provider = insert_provider(state, name, None)
             _equip(state, provider.uuid, shape.inventories(), traits)
@@ -69,17 +69,17 @@ class HostOperations:
         inventories: Mapping[str, Inventory],
         traits: Iterable[str] = (),
     ) -> Provider:
-        """Return a new provider below a host's root, such as a NUMA node or a device.
+        """Return a new provider under a host's root, such as a NUMA node or a device.
 
         Args:
-            host_name: Of the hypervisor.
-            name: Of the provider.
-            inventories: By resource class; custom classes come into being by that, as with Nova.
-            traits: Of the provider.
+            host_name: The name of the hypervisor.
+            name: The name of the provider.
+            inventories: By resource class; custom classes are created if necessary, as in Nova.
+            traits: The traits of the provider.
 
         Raises:
-            CloudNotFound: There is no hypervisor of this name.
-            CloudConflict: A provider of this name exists.
+            CloudNotFound: The hypervisor does not exist.
+            CloudConflict: A provider with this name exists.
         """
         with self._calls.exclusive() as state:
             provider = insert_provider(state, name, _root_of(state, host_name).uuid)
@@ -87,7 +87,7 @@ class HostOperations:
             return state.providers[provider.uuid]
 
     def set_traits(self, host_name: str, traits: Iterable[str]) -> None:
-        """Give a host's root provider these traits and no others. Raises CloudNotFound."""
+        """Replace the traits of a host's root provider. Raises CloudNotFound."""
         with self._calls.exclusive() as state:
             root = _root_of(state, host_name)
             _equip(state, root.uuid, state.inventories[root.uuid], traits)
@@ -100,16 +100,16 @@ class HostOperations:
         is_enabled: bool | None = None,
         disabled_reason: str = "",
     ) -> Hypervisor:
-        """Break, mend, disable or enable a host, and return it.
+        """Set the state of a host, and return the host.
 
         Args:
             name: Host name of the hypervisor.
-            is_up: None leaves it so.
-            is_enabled: None leaves it so, with its reason.
-            disabled_reason: Why it is disabled; forgotten when it is enabled.
+            is_up: None for no change.
+            is_enabled: None for no change, also of the reason.
+            disabled_reason: The reason for disabling it; cleared when it is enabled.
 
         Raises:
-            CloudNotFound: There is no hypervisor of this name.
+            CloudNotFound: The hypervisor does not exist.
         """
         with self._calls.exclusive() as state:
             changed = _by_name(state, name)
@@ -122,7 +122,7 @@ class HostOperations:
             return changed
 
     def resize_hypervisor(self, name: str, shape: HostShape) -> Hypervisor:
-        """Give a host other sizes, in Nova and in Placement, and return it. Raises CloudNotFound."""
+        """Change the sizes of a host in Nova and in Placement, and return the host. Raises CloudNotFound."""
         with self._calls.exclusive() as state:
             present = _by_name(state, name)
             changed = replace(
@@ -137,11 +137,11 @@ class HostOperations:
             return changed
 
     def remove_hypervisor(self, name: str) -> None:
-        """Take a host out of the cloud, its aggregates and Placement.
+        """Remove a host from the cloud, its aggregates and Placement.
 
         Raises:
-            CloudNotFound: There is no hypervisor of this name.
-            CloudConflict: Servers are on it.
+            CloudNotFound: The hypervisor does not exist.
+            CloudConflict: It has servers.
         """
         with self._calls.exclusive() as state:
             hypervisor = _by_name(state, name)

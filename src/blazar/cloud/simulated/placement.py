@@ -1,4 +1,4 @@
-"""Placement, simulated."""
+"""The simulated placement port."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ STANDARD_CLASSES = frozenset(
         "NET_PACKET_RATE_IGR_KILOPACKET_PER_SEC",
     }
 )
-"""The classes that exist from the start."""
+"""The classes that always exist."""
 
 _CUSTOM_CLASS = re.compile(r"CUSTOM_[A-Z0-9_]{1,248}")
 
@@ -48,24 +48,24 @@ _CUSTOM_CLASS = re.compile(r"CUSTOM_[A-Z0-9_]{1,248}")
 class SimulatedPlacement(Service):
     """Providers, their inventories and traits, and resource classes.
 
-    A provider's generation grows with every change of its inventories, traits or consumers.
+    A provider's generation is incremented with every change of its inventories, traits or consumers.
     """
 
     @reads("placement.find_provider")
     def find_provider(self, name: str) -> Provider | None:
-        """Return the provider of exactly this name, or None."""
+        """Return the provider with exactly this name, or None."""
         return next((each for each in self._state.providers.values() if each.name == name), None)
 
     @reads("placement.list_tree")
     def list_tree(self, root_uuid: str) -> tuple[Provider, ...]:
-        """Return all providers of this tree, the root first; none if it does not exist."""
+        """Return all providers of this tree, the root first; empty if it does not exist."""
         tree = (each for each in self._state.providers.values() if each.root_uuid == root_uuid)
         # A parent is always older than its children.
         return tuple(tree)
 
     @writes("placement.create_provider")
     def create_provider(self, name: str, parent_uuid: str | None) -> Provider:
-        """Return a new provider. Raises CloudConflict and CloudRefused as the port says."""
+        """Return a new provider. Raises CloudConflict and CloudRefused as in the port."""
         return insert_provider(self._state, name, parent_uuid)
 
     @writes("placement.delete_provider")
@@ -74,7 +74,7 @@ class SimulatedPlacement(Service):
 
         Raises:
             CloudNotFound: It does not exist.
-            CloudConflict: It has children, or something is allocated from it.
+            CloudConflict: It has children or allocations.
         """
         known(self._state.providers, uuid, "resource provider")
         if any(each.parent_uuid == uuid for each in self._state.providers.values()):
@@ -91,7 +91,7 @@ class SimulatedPlacement(Service):
 
     @reads("placement.get_usages")
     def get_usages(self, uuid: str) -> Mapping[str, int]:
-        """Return how much of each of its classes is allocated from a provider. Raises CloudNotFound."""
+        """Return the allocated amounts of a provider by resource class. Raises CloudNotFound."""
         known(self._state.providers, uuid, "resource provider")
         return {name: self._state.used(uuid, name) for name in self._state.inventories[uuid]}
 
@@ -99,12 +99,12 @@ class SimulatedPlacement(Service):
     def put_inventories(self, uuid: str, inventories: Inventories) -> None:
         """Replace all inventories of a provider.
 
-        An inventory may become smaller than what is allocated from it; nothing more is given out then.
+        An inventory may become smaller than its allocations; then nothing more is allocated from it.
 
         Raises:
             CloudNotFound: The provider does not exist.
-            CloudConflict: Its generation has moved on, or a class that would go is in use.
-            CloudRefused: A resource class does not exist, or an inventory's numbers make no sense.
+            CloudConflict: Its generation has changed, or a class that would be removed is in use.
+            CloudRefused: A resource class does not exist, or an inventory is invalid.
         """
         provider = known(self._state.providers, uuid, "resource provider")
         if provider.generation != inventories.generation:
@@ -125,8 +125,8 @@ class SimulatedPlacement(Service):
         """Delete one inventory of a provider.
 
         Raises:
-            CloudNotFound: There is no such provider, or it has no inventory of the class.
-            CloudConflict: Something is allocated from the inventory.
+            CloudNotFound: The provider does not exist or has no inventory of the class.
+            CloudConflict: The inventory has allocations.
         """
         known(self._state.providers, uuid, "resource provider")
         by_class = dict(self._state.inventories[uuid])
@@ -144,21 +144,21 @@ class SimulatedPlacement(Service):
 
     @writes("placement.create_resource_class")
     def create_resource_class(self, name: str) -> None:
-        """Create a class. Raises CloudConflict if it exists, CloudRefused if it is not ``CUSTOM_…``."""
+        """Create a class. Raises CloudConflict if it exists, CloudRefused if its name is not ``CUSTOM_…``."""
         if not _CUSTOM_CLASS.fullmatch(name):
-            raise CloudRefused(f"{name} is no name for a custom resource class")
+            raise CloudRefused(f"{name} is not a name for a custom resource class")
         if name in self._state.custom_classes:
             raise CloudConflict(f"resource class {name} exists")
         self._state.custom_classes |= {name}
 
     @reads("placement.has_resource_class")
     def has_resource_class(self, name: str) -> bool:
-        """Return whether there is a class of this name."""
+        """Return whether a class with this name exists."""
         return name in STANDARD_CLASSES | self._state.custom_classes
 
     @reads("placement.list_resource_classes")
     def list_resource_classes(self) -> frozenset[str]:
-        """Return the names of all classes, standard ones too."""
+        """Return the names of all classes, including standard ones."""
         return STANDARD_CLASSES | self._state.custom_classes
 
     @writes("placement.delete_resource_class")
@@ -167,11 +167,11 @@ class SimulatedPlacement(Service):
 
         Raises:
             CloudNotFound: It does not exist.
-            CloudConflict: An inventory has it.
+            CloudConflict: It has an inventory.
             CloudRefused: It is a standard class.
         """
         if name in STANDARD_CLASSES:
-            raise CloudRefused(f"resource class {name} is a standard one")
+            raise CloudRefused(f"resource class {name} is a standard class")
         known({each: each for each in self._state.custom_classes}, name, "resource class")
         if any(name in by_class for by_class in self._state.inventories.values()):
             raise CloudConflict(f"resource class {name} is in use")
@@ -183,14 +183,14 @@ class SimulatedPlacement(Service):
         units = (inventory.total, inventory.min_unit, inventory.max_unit, inventory.step_size)
         fits = 0 <= inventory.reserved <= inventory.total and inventory.allocation_ratio > 0
         if min(units) < 1 or not fits:
-            raise CloudRefused(f"inventory of {name} makes no sense: {inventory}")
+            raise CloudRefused(f"inventory of {name} is invalid: {inventory}")
 
 
 def insert_provider(state: CloudState, name: str, parent_uuid: str | None) -> Provider:
     """Return a new provider without inventories.
 
     Raises:
-        CloudConflict: A provider of this name exists.
+        CloudConflict: A provider with this name exists.
         CloudRefused: The parent does not exist.
     """
     if any(each.name == name for each in state.providers.values()):
@@ -207,12 +207,12 @@ def insert_provider(state: CloudState, name: str, parent_uuid: str | None) -> Pr
 
 
 def drop_provider(state: CloudState, uuid: str) -> None:
-    """Forget a provider and what hangs on it."""
+    """Remove a provider with its inventories and traits."""
     del state.providers[uuid], state.inventories[uuid], state.traits[uuid]
 
 
 def bump_generation(state: CloudState, uuid: str) -> None:
-    """Let everybody notice who read the provider before."""
+    """Increment a provider's generation, so that writers with an earlier one are refused."""
     provider = state.providers[uuid]
     state.providers[uuid] = replace(provider, generation=provider.generation + 1)
 

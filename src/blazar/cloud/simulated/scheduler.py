@@ -1,8 +1,8 @@
-"""Where a new server goes: a small part of nova-scheduler.
+"""The choice of a host for a new server: a small part of nova-scheduler.
 
-It goes to the first host that is up and enabled, that the filters leave, and that has room in Placement.
-The filters are BlazarFilter and, as with AggregateInstanceExtraSpecsFilter, one that leaves to a
-reservation's flavor only the hosts in the aggregate of the reservation.
+The first host is used that is up and enabled, passes the filters, and has room in Placement. The filters are
+BlazarFilter and one like AggregateInstanceExtraSpecsFilter, which admits servers of a reservation's flavor
+only to hosts in the reservation's aggregate.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ FREEPOOL = "freepool"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BootRequest:
-    """What a user asks Nova for.
+    """A user's request to Nova.
 
-    ``service_host`` forces a host, as an administrator may; ``reservation_id`` is the scheduler hint
+    ``service_host`` forces a host, as administrators may; ``reservation_id`` is the scheduler hint
     ``reservation``.
     """
 
@@ -38,11 +38,11 @@ class BootRequest:
 
 
 def boot(state: CloudState, request: BootRequest) -> Server:
-    """Return a new server, which runs at once.
+    """Return a new server, which is active at once.
 
     Raises:
         CloudNotFound: The forced host does not exist.
-        CloudRefused: There is no such flavor for this project.
+        CloudRefused: The flavor does not exist for this project.
         CloudConflict: No valid host was found.
     """
     flavor = _usable_flavor(state, request)
@@ -76,7 +76,7 @@ def _place(state: CloudState, request: BootRequest, flavor: Flavor, service_host
 
 
 def _hypervisors(state: CloudState, request: BootRequest, flavor: Flavor) -> Iterator[Hypervisor]:
-    """Yield the hypervisors that a server may run on, if they have room."""
+    """Yield the hypervisors that a server may run on if they have room."""
     hypervisors = tuple(state.hypervisors.values())
     if request.service_host is None:
         for each in hypervisors:
@@ -97,11 +97,11 @@ def _passes_filters(state: CloudState, request: BootRequest, flavor: Flavor, ser
 
 
 def _passes_blazar_filter(request: BootRequest, reservation_id: str | None, pools: list[Aggregate]) -> bool:
-    """Return what the table of BlazarFilter says where no preemptible servers are allowed.
+    """Return the result of BlazarFilter if preemptible servers are not allowed.
 
     Args:
         request: The server.
-        reservation_id: The reservation of its flavor; None if it is of none.
+        reservation_id: The reservation of its flavor; None if it has none.
         pools: The pools that the host is in.
     """
     hint = request.reservation_id

@@ -1,4 +1,4 @@
-"""The shape of a simulated host."""
+"""The sizes and properties of a simulated host."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from blazar.ports.placement import Inventory
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostShape:
-    """How big a host is and what it says of itself. Sizes are totals, before overcommit."""
+    """The sizes and properties of a host. Sizes are totals, before overcommit."""
 
     vcpus: int = 16
     memory_mb: int = 65_536
@@ -27,14 +27,14 @@ class HostShape:
         }
     )
     allocation_ratios: Mapping[str, float] = field(default_factory=dict)
-    """Overcommit by resource class; 1.0 where none is given."""
+    """Overcommit by resource class; 1.0 if not set."""
     reserved: Mapping[str, int] = field(default_factory=dict)
-    """What Nova keeps for the host itself, by resource class; none where none is given."""
+    """Amounts that Nova reserves for the host itself, by resource class; zero if not set."""
     other_inventories: Mapping[str, Inventory] = field(default_factory=dict)
-    """Inventories beside or instead of those of VCPU, MEMORY_MB and DISK_GB."""
+    """Inventories in addition to those of VCPU, MEMORY_MB and DISK_GB, or instead of them."""
 
     def inventories(self) -> dict[str, Inventory]:
-        """Return what the host has of each resource class."""
+        """Return the host's inventories by resource class."""
         totals = {"VCPU": self.vcpus, "MEMORY_MB": self.memory_mb, "DISK_GB": self.local_gb}
         sized = {
             name: Inventory(

@@ -1,4 +1,4 @@
-"""What the simulated cloud knows: tables of values, and the few questions all services ask of them."""
+"""The state of the simulated cloud: tables of values, and the queries that several services need."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import TypeVar
 from blazar.domain.errors import CloudNotFound
 from blazar.domain.subnets import Subnet
 from blazar.ports.compute import Aggregate, Flavor, Hypervisor, Image, Server, ServerGroup
-from blazar.ports.identity import Trust
+from blazar.ports.identity import Project, Trust
 from blazar.ports.network import FloatingIP, Network
 from blazar.ports.placement import Inventory, Provider
 
 DEFAULT_ZONE = "nova"
-"""The zone of hosts that no aggregate puts into another one."""
+"""The zone of hosts that are in no aggregate with a zone."""
 
 _ID_NAMESPACE = uuid.UUID("5f1f2c0e-7a64-5c9e-9a0b-0f6a3c6d2b11")
 
@@ -26,7 +26,7 @@ ValueT = TypeVar("ValueT")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Consumption:
-    """An amount of one resource class that a consumer (a server) has of a provider."""
+    """An amount of one resource class that is allocated to a consumer (a server) from a provider."""
 
     consumer_id: str
     provider_uuid: str
@@ -36,21 +36,21 @@ class Consumption:
 
 @dataclass(slots=True, kw_only=True)
 class CloudState:
-    """Everything there is. The values are frozen; changing the cloud replaces them.
+    """The whole state. The values are frozen; a change replaces them.
 
-    Whoever changes it checks first and changes then, so that a refused call changes nothing.
+    Methods that change it check first, so that a refused call changes nothing.
     """
 
     serial: int = 0
-    """Numbers handed out so far; ids are derived from them, so that runs can be repeated."""
+    """The last number that was assigned; ids are derived from it, so that runs can be repeated."""
 
     hypervisors: dict[str, Hypervisor] = field(default_factory=dict)
     aggregates: dict[int, Aggregate] = field(default_factory=dict)
     servers: dict[str, Server] = field(default_factory=dict)
     server_flavors: dict[str, str] = field(default_factory=dict)
-    """The ids of the flavors that servers were booted with, by server id, while the flavors exist."""
+    """The ids of the servers' flavors, by server id, while the flavors exist."""
     deletions: dict[str, datetime] = field(default_factory=dict)
-    """When servers that are being deleted will be gone, by server id."""
+    """The instants at which servers that are being deleted will be gone, by server id."""
     images: dict[str, Image] = field(default_factory=dict)
     flavors: dict[str, Flavor] = field(default_factory=dict)
     flavor_access: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -66,27 +66,28 @@ class CloudState:
     subnets: dict[str, Subnet] = field(default_factory=dict)
     floating_ips: dict[str, FloatingIP] = field(default_factory=dict)
 
+    projects: dict[str, Project] = field(default_factory=dict)
     trusts: dict[str, Trust] = field(default_factory=dict)
 
     def new_number(self) -> int:
-        """Return a number that was never handed out before; at least 1."""
+        """Return a number that was never assigned before; at least 1."""
         self.serial += 1
         return self.serial
 
     def new_id(self) -> str:
-        """Return a UUID that was never handed out before."""
+        """Return a UUID that was never assigned before."""
         return str(uuid.uuid5(_ID_NAMESPACE, str(self.new_number())))
 
     def has_service_host(self, service_host: str) -> bool:
-        """Return whether a compute service of this name exists."""
+        """Return whether a compute service with this name exists."""
         return any(each.service_host == service_host for each in self.hypervisors.values())
 
     def has_servers(self, service_host: str) -> bool:
-        """Return whether a server is on the host; one that is being deleted still is."""
+        """Return whether the host has servers, including those that are being deleted."""
         return any(each.service_host == service_host for each in self.servers.values())
 
     def zone_of(self, service_host: str, *, apart_from: int | None = None) -> str:
-        """Return the host's availability zone, were it not in the aggregate *apart_from*."""
+        """Return the host's availability zone, without regard to the aggregate *apart_from*."""
         for aggregate in self.aggregates.values():
             in_zone = aggregate.availability_zone and service_host in aggregate.hosts
             if in_zone and aggregate.id != apart_from:
@@ -94,7 +95,7 @@ class CloudState:
         return DEFAULT_ZONE
 
     def used(self, provider_uuid: str, resource_class: str) -> int:
-        """Return how much of a class consumers have of a provider."""
+        """Return the amount of a class that is allocated from a provider."""
         return sum(
             each.amount
             for each in self.consumptions
@@ -102,7 +103,7 @@ class CloudState:
         )
 
     def forget_deleted_servers(self, now: datetime) -> None:
-        """Drop the servers whose deletion is over by *now*, and what they consumed."""
+        """Remove the servers whose deletion is complete at *now*, and their allocations."""
         gone = {server_id for server_id, due_at in self.deletions.items() if due_at <= now}
         if not gone:
             return
@@ -114,7 +115,7 @@ class CloudState:
 
 
 def is_visible(state: CloudState, flavor_id: str, project_id: str) -> bool:
-    """Return whether there is such a flavor and the project may use it."""
+    """Return whether the flavor exists and the project may use it."""
     flavor = state.flavors.get(flavor_id)
     return flavor is not None and (
         flavor.is_public or project_id in state.flavor_access.get(flavor_id, frozenset())
@@ -122,7 +123,7 @@ def is_visible(state: CloudState, flavor_id: str, project_id: str) -> bool:
 
 
 def known(table: Mapping[KeyT, ValueT], key: KeyT, what: str) -> ValueT:
-    """Return the table's value. Raises CloudNotFound, saying that there is no such *what*."""
+    """Return the table's value. Raises CloudNotFound with *what* as the kind of the missing object."""
     try:
         return table[key]
     except KeyError:

@@ -1,4 +1,4 @@
-"""Keystone's trusts, simulated; the service itself makes none."""
+"""Keystone's trusts, simulated; the service itself creates none."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class SimulatedTrusts(Service):
 
     @reads("trusts.own_user_id")
     def own_user_id(self) -> str:
-        """Return the service's user."""
+        """Return the id of the service's own user."""
         return SERVICE_USER
 
     @reads("trusts.find_trust")

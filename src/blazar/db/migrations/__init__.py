@@ -1,1 +1,1 @@
-"""The schema's history (alembic)."""
+"""The migrations of the schema, for alembic."""

@@ -1,4 +1,4 @@
-"""Alembic's entry: migrates the connection that ``blazar.db.schema`` hands over, or prints SQL."""
+"""Entry point of alembic: migrate the connection from ``blazar.db.schema``, or print SQL."""
 
 from __future__ import annotations
 

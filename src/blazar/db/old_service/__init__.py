@@ -1,1 +1,1 @@
-"""Reading a database of the existing service."""
+"""Reader for a database of the existing service."""

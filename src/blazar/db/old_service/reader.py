@@ -1,4 +1,4 @@
-"""Reading everything in one transaction that cannot write."""
+"""Read a whole database in one transaction that cannot write."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from blazar.ports.old_service import OldService
 
 _DRIVERS = {"mysql": "mysql+pymysql", "mariadb": "mysql+pymysql", "postgresql": "postgresql+psycopg2"}
-"""What is installed with this service, for URLs that name no driver or another one."""
+"""Drivers installed with this service, for URLs that name no driver or another one."""
 
 
 class SqlOldService:
     """A database of the existing service on MariaDB or MySQL, PostgreSQL, or in a SQLite file."""
 
     def __init__(self, url: str) -> None:
-        """Make no connection yet. Raises CannotTakeOver for what is no URL of a database."""
+        """Create the reader without connecting. Raises CannotTakeOver if *url* is not a database URL."""
         try:
             self._url = sa.make_url(url)
             kind = self._url.get_backend_name()
@@ -31,15 +31,15 @@ class SqlOldService:
                 self._url = self._url.set(drivername=_DRIVERS[kind])
             self._engine = sa.create_engine(self._connect_url(), poolclass=sa.NullPool)
         except (ArgumentError, SQLAlchemyError, ImportError) as error:
-            raise CannotTakeOver(f"--from is no URL of a database: {error}") from error
+            raise CannotTakeOver(f"--from is not a database URL: {error}") from error
 
     @property
     def name(self) -> str:
-        """Return its URL without a password."""
+        """Return the database URL without its password."""
         return self._url.render_as_string(hide_password=True)
 
     def read(self) -> OldDatabase:
-        """Return everything that it holds, as of one instant. Raises CannotTakeOver."""
+        """Return the whole database as of one instant. Raises CannotTakeOver."""
         with self._snapshot() as connection:
             revision = self._check(connection)
             rows: dict[str, Any] = {
@@ -51,7 +51,7 @@ class SqlOldService:
     def _connect_url(self) -> sa.URL:
         match self._url.get_backend_name():
             case "sqlite":
-                # Without this, a file that does not exist would be made.
+                # Otherwise SQLite would create a file that does not exist.
                 return self._url.set(
                     database=f"file:{self._url.database or ''}", query={"mode": "ro", "uri": "true"}
                 )
@@ -61,12 +61,12 @@ class SqlOldService:
 
     @contextmanager
     def _snapshot(self) -> Iterator[sa.Connection]:
-        """Yield a connection that sees the database as of one instant, and to which it refuses writes."""
+        """Yield a read-only connection that sees the database as of one instant."""
         try:
             with self._engine.connect() as connection:
                 match self._engine.dialect.name:
                     case "mysql":
-                        # Whatever the server's default is; at a lower level there is no snapshot.
+                        # Set regardless of the server's default; lower levels have no snapshot.
                         connection.exec_driver_sql(
                             "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY"
                         )
@@ -82,7 +82,7 @@ class SqlOldService:
             raise CannotTakeOver(f"{self.name} cannot be read: {_short(error)}") from error
 
     def _check(self, connection: sa.Connection) -> str | None:
-        """Return the revision. Raises CannotTakeOver if it is another one, or the tables are others."""
+        """Return the revision. Raises CannotTakeOver if the revision or the tables are not as needed."""
         inspector = sa.inspect(connection)
         present = set(inspector.get_table_names())
         revisions: list[str] = []
@@ -90,13 +90,14 @@ class SqlOldService:
             revisions = list(connection.scalars(sa.text("SELECT version_num FROM alembic_version")))
         if revisions and revisions != [NEEDED_REVISION]:
             raise CannotTakeOver(
-                f"{self.name} is of revision {', '.join(sorted(revisions))}; needed is {NEEDED_REVISION}: "
-                "upgrade it with the blazar-db-manage of the existing service, or name another database"
+                f"{self.name} is at revision {', '.join(sorted(revisions))}, but {NEEDED_REVISION} is"
+                " required: upgrade it with the blazar-db-manage of the existing service,"
+                " or name another database"
             )
         lacking = [each for source in SOURCES.values() for each in _lacking(inspector, source, present)]
         if lacking:
             raise CannotTakeOver(
-                f"{self.name} is no database of the existing service at revision {NEEDED_REVISION}: "
+                f"{self.name} is not a database of the existing service at revision {NEEDED_REVISION}: "
                 f"it has no {', '.join(lacking)}"
             )
         return revisions[0] if revisions else None
@@ -110,7 +111,7 @@ def _lacking(inspector: Any, source: Source, present: set[str]) -> list[str]:
 
 
 def _short(error: Exception) -> str:
-    """Return what went wrong, without SQLAlchemy's links and without SQL."""
+    """Return the error text without SQLAlchemy's links and without SQL."""
     return str(getattr(error, "orig", None) or error).splitlines()[0]
 
 

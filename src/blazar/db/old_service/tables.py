@@ -1,4 +1,4 @@
-"""The tables of the existing service as far as they are read: which column is which field (behaviour 10)."""
+"""The tables of the existing service that are read, as a mapping from columns to fields."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from blazar.ports import old_service as old
 
 
 class NaiveUtc(TypeDecorator[datetime]):
-    """An instant that is stored without a zone and means UTC."""
+    """An instant stored in UTC without a zone."""
 
     impl = sa.DateTime
     cache_ok = True
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Return the instant, aware."""
+        """Return the instant as aware."""
         return None if value is None else value.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """A table, and the rows that are made of it."""
+    """A table, and the class for its rows."""
 
     table: str
     row: type
     fields: dict[str, tuple[str, TypeEngine[Any]]]
-    """By field: its column and the column's type."""
+    """Each field's column and the column's type."""
 
     def select(self) -> sa.Select[Any]:
-        """Return the query for all rows, by id; its columns are named like the fields."""
+        """Return the query for all rows, by id; its columns have the names of the fields."""
         table = sa.table(self.table, *(sa.column(name, kind) for name, kind in self.fields.values()))
         columns = [table.c[name].label(field) for field, (name, _) in self.fields.items()]
         return sa.select(*columns).order_by(table.c.id)
@@ -48,7 +48,7 @@ _INSTANT: TypeEngine[Any] = NaiveUtc()
 
 
 def _of(*names: str, kind: TypeEngine[Any] = _TEXT, **renamed: str) -> dict[str, tuple[str, TypeEngine[Any]]]:
-    """Return fields of one type; *renamed* are those whose column has another name."""
+    """Return fields of one type; *renamed* are fields whose columns have other names."""
     return {**{name: (name, kind) for name in names}, **{key: (name, kind) for key, name in renamed.items()}}
 
 

@@ -46,7 +46,7 @@ TABLES = (
 
 
 def upgrade() -> None:
-    """Create everything, last of all the database's refusal to promise a resource twice."""
+    """Create all tables, and last the database's constraint against double bookings."""
     _create_journal()
     _create_leases()
     _create_outbox()
@@ -72,13 +72,13 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Drop everything."""
+    """Drop all tables."""
     for name in reversed(TABLES):
         op.drop_table(name)
 
 
 def _refuse_overlaps_on_postgresql() -> None:
-    # Rows whose exclusive_resource_id is null never conflict: null equals nothing.
+    # Rows whose exclusive_resource_id is null never conflict: null is not equal to anything.
     op.execute("CREATE EXTENSION IF NOT EXISTS btree_gist")
     op.execute(
         "ALTER TABLE allocations ADD CONSTRAINT no_double_promise EXCLUDE USING gist "
@@ -87,7 +87,7 @@ def _refuse_overlaps_on_postgresql() -> None:
 
 
 def _refuse_overlaps_on_mariadb() -> None:
-    # MySQL has no such key; there the generations stand guard alone.
+    # MySQL has no such key; there only the generations protect.
     op.execute("ALTER TABLE allocations ADD PERIOD FOR held (start_at, end_at)")
     op.execute(
         "ALTER TABLE allocations ADD UNIQUE KEY no_double_promise "

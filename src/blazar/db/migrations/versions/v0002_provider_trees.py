@@ -1,6 +1,6 @@
-"""Hosts have trees of providers, each with its inventories and traits.
+"""Store trees of providers of hosts, each provider with its inventories and traits.
 
-What the tables held is not carried over: the next refresh of hosts reads it from Placement.
+Existing data are not converted: the next refresh of hosts reads them from Placement.
 
 Revision ID: 0002
 Revises: 0001
@@ -30,7 +30,7 @@ AMOUNTS = ("total", "reserved", "min_unit", "max_unit", "step_size")
 
 
 def upgrade() -> None:
-    """Make one table of providers in the place of two that knew the root only."""
+    """Replace the two tables that described only the root by one table of providers."""
     op.drop_table("host_traits")
     op.drop_table("host_inventories")
     _create(
@@ -46,7 +46,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Make the two tables as they were, empty."""
+    """Create the two former tables, empty."""
     op.drop_table("host_providers")
     _create(
         "host_inventories",

@@ -1,4 +1,4 @@
-"""An allocation may be a share of its resource.
+"""Allow an allocation to be a share of its resource.
 
 Revision ID: 0003
 Revises: 0002
@@ -16,12 +16,12 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Add how many slots a share has, and what each of them needs."""
+    """Add columns for the number of slots of a share and for the demand of each."""
     op.add_column("allocations", sa.Column("slots", sa.Integer(), nullable=True))
     op.add_column("allocations", sa.Column("demand", sa.Text(), nullable=True))
 
 
 def downgrade() -> None:
-    """Remove the columns; shares become allocations of which nobody knows how much they are."""
+    """Remove the columns; shares become allocations of unknown size."""
     op.drop_column("allocations", "demand")
     op.drop_column("allocations", "slots")

@@ -1,4 +1,4 @@
-"""Resources are sound, disabled or failed, and reservations know what they lost.
+"""Store the health of resources, and which resources a reservation lost.
 
 Revision ID: 0004
 Revises: 0003
@@ -22,8 +22,8 @@ RESOURCES = sa.table("resources", sa.column("is_reservable", sa.Boolean), sa.col
 
 
 def upgrade() -> None:
-    """Replace two flags by what they follow from."""
-    # Not in a batch: that makes the table anew, and with the old one SQLite drops all that refers to it.
+    """Replace two flags by the data from which they follow."""
+    # Not in a batch: that recreates the table, and SQLite drops all references with the old one.
     op.add_column("resources", sa.Column("health", sa.String(16), nullable=False, server_default="sound"))
     op.add_column("resources", sa.Column("problem", LONG_TEXT, nullable=True))
     op.execute(RESOURCES.update().where(RESOURCES.c.is_reservable.is_(False)).values(health="disabled"))
@@ -34,7 +34,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Keep of health whether somebody new may be promised a resource."""
+    """Reduce health to whether new reservations may get a resource."""
     op.drop_index(INDEX, "reservations")
     op.add_column(
         "reservations",

@@ -1,4 +1,4 @@
-"""Floating IPs can be registered.
+"""Add registered floating IPs.
 
 Revision ID: 0005
 Revises: 0004
@@ -19,7 +19,7 @@ INSTANT = sa.DateTime().with_variant(mysql.DATETIME(fsp=6), "mysql")
 
 
 def upgrade() -> None:
-    """Add their table."""
+    """Add the table of floating IPs."""
     op.create_table(
         "floatingips",
         sa.Column("id", sa.String(length=36), nullable=False),
@@ -39,7 +39,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Remove the table, and what can be allocated of it."""
+    """Remove the table and its resources."""
     op.execute(
         "DELETE FROM allocations WHERE resource_id IN"
         " (SELECT id FROM resources WHERE collection = 'floatingip')"

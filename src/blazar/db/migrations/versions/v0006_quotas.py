@@ -1,4 +1,4 @@
-"""Projects can be kept within limits.
+"""Support limits of projects.
 
 Revision ID: 0006
 Revises: 0005
@@ -16,7 +16,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Add a row to wait at for each project, and find a project's leases that have not ended."""
+    """Add a row to lock per project, and an index for a project's leases that have not ended."""
     op.create_table(
         "projects",
         sa.Column("id", sa.String(length=255), nullable=False),
@@ -32,7 +32,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Remove both."""
+    """Remove the table and the index."""
     op.create_index("ix_leases_project_id", "leases", ["project_id"], unique=False)
     op.drop_index("ix_leases_project_id_end_at", "leases")
     op.drop_table("projects")

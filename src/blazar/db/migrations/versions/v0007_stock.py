@@ -1,4 +1,4 @@
-"""Resources that plugins find by themselves can be stored.
+"""Add resources that plugins discover.
 
 Revision ID: 0007
 Revises: 0006
@@ -20,7 +20,7 @@ LONG_TEXT = sa.Text().with_variant(mysql.MEDIUMTEXT(), "mysql")
 
 
 def upgrade() -> None:
-    """Add their table."""
+    """Add the table of discovered resources."""
     op.create_table(
         "stock",
         sa.Column("id", sa.String(length=36), nullable=False),
@@ -39,7 +39,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Remove the table, and what can be allocated of it."""
+    """Remove the table and its resources."""
     op.execute("DELETE FROM allocations WHERE resource_id IN (SELECT id FROM stock)")
     op.drop_table("stock")
     op.execute("DELETE FROM resources WHERE collection NOT IN ('host', 'floatingip')")

@@ -1,4 +1,4 @@
-"""What is counted again and again, for whoever watches the service, is found by indexes.
+"""Add indexes for statistics that monitoring reads often.
 
 Revision ID: 0008
 Revises: 0007
@@ -21,14 +21,14 @@ ALLOCATIONS = "ix_allocations_start_at_released_at_resource_id"
 
 
 def upgrade() -> None:
-    """Add two indexes, and the age of messages; of those that are there it is not known."""
+    """Add two indexes, and the age of messages, which is unknown for existing ones."""
     op.create_index(LEASES, "leases", ["status"])
     op.create_index(ALLOCATIONS, "allocations", ["start_at", "released_at", "resource_id"])
     op.add_column("outbox", sa.Column("created_at", INSTANT, nullable=True))
 
 
 def downgrade() -> None:
-    """Take them away."""
+    """Remove the indexes and the column."""
     op.drop_column("outbox", "created_at")
     op.drop_index(ALLOCATIONS, "allocations")
     op.drop_index(LEASES, "leases")

@@ -1,4 +1,4 @@
-"""The log says who has newly booked something, and an index finds what.
+"""Record the reservation of a new booking in the log of changes, and index its bookings.
 
 Revision ID: 0009
 Revises: 0008
@@ -19,7 +19,7 @@ INDEX = "ix_allocations_reservation_id_resource_id"
 
 
 def upgrade() -> None:
-    """Add both columns, empty, and replace the index; there is one all the time, for the foreign key."""
+    """Add both columns, empty, and replace the index; the foreign key always has an index."""
     op.add_column("resource_changes", sa.Column("generation", sa.Integer(), nullable=True))
     op.add_column("resource_changes", sa.Column("reservation_id", sa.String(length=36), nullable=True))
     op.create_index(INDEX, "allocations", ["reservation_id", "resource_id"])
@@ -27,7 +27,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Take the columns away, and put the index back."""
+    """Remove the columns, and restore the index."""
     op.create_index(OLD_INDEX, "allocations", ["reservation_id"])
     op.drop_index(INDEX, "allocations")
     op.drop_column("resource_changes", "reservation_id")
