@@ -1,4 +1,4 @@
-"""Filling a database with hosts and leases, directly."""
+"""Direct insertion of hosts and leases into a database."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from blazar.db import tables
 
 DAY = timedelta(days=1)
 BEGIN = (datetime.now(UTC) + DAY).replace(hour=0, minute=0, second=0, microsecond=0)  # noqa: TID251
-"""The first midnight at which anything is booked."""
+"""The first midnight of any booking."""
 FEW, MANY = 500, 5_000
-"""How many leases two projects have."""
+"""Numbers of leases of two projects."""
 _BATCH = 5_000
 _PAYLOAD = json.dumps({"lease_id": "x" * 36, "rest": "x" * 900})
 _SPEC = json.dumps({"min": 10, "max": 10, "hypervisor_properties": "", "resource_properties": ""})
@@ -25,7 +25,7 @@ _SPEC = json.dumps({"min": 10, "max": 10, "hypervisor_properties": "", "resource
 def fill(engine: sa.Engine, hosts: int, allocations_per_host: int, shares_per_host: int = 0) -> None:
     """Add hosts with two capabilities, and leases that book each of them on every other day.
 
-    Half of the hosts are booked on even days after ``BEGIN``, the others on odd ones; ten to a lease.
+    Half of the hosts are booked on even days after ``BEGIN``, the others on odd days; a lease has ten hosts.
     On the days between, shares of different sizes are booked, several at the same time.
     """
     host_ids = [str(number) for number in range(1, hosts + 1)]
@@ -36,7 +36,7 @@ def fill(engine: sa.Engine, hosts: int, allocations_per_host: int, shares_per_ho
 
 
 def fill_hosts(engine: sa.Engine, hosts: int) -> None:
-    """Add the hosts that :func:`fill` adds, on which nothing is booked."""
+    """Add the hosts that :func:`fill` adds, without bookings."""
     with engine.begin() as connection:
         _fill_hosts(connection, [str(number) for number in range(1, hosts + 1)])
 
@@ -45,14 +45,14 @@ def book(engine: sa.Engine, hosts: int, rounds: range, hosts_per_lease: int, fir
     """Add leases with their events that book each host once in each round, on every other day.
 
     Args:
-        engine: Of a database with the hosts.
-        hosts: How many there are.
-        rounds: Which rounds; each begins two days after the one before.
-        hosts_per_lease: How many hosts a lease holds.
-        first_lease: How many leases were made before; by their numbers they belong to ``projects``.
+        engine: Engine for a database with the hosts.
+        hosts: Number of hosts.
+        rounds: Numbers of the rounds; each begins two days after the previous one.
+        hosts_per_lease: Number of hosts of a lease.
+        first_lease: Number of existing leases; the number of a lease determines its project.
 
     Returns:
-        How many leases there are then.
+        The total number of leases.
     """
     now = datetime.now(UTC)  # noqa: TID251
     slots = [(str(host), number) for number in rounds for host in range(1, hosts + 1)]
@@ -78,7 +78,7 @@ def book(engine: sa.Engine, hosts: int, rounds: range, hosts_per_lease: int, fir
 
 
 def project_of(number: int) -> str:
-    """Return whose the lease of this number is: projects of 500 and of 5,000 leases, and the others'."""
+    """Return the project of the lease with this number: projects of 500 and of 5,000 leases, then others."""
     if number < FEW:
         return "few"
     return "many" if number < FEW + MANY else "others"
@@ -131,7 +131,7 @@ def _fill_leases(
 
 
 def _analyze(engine: sa.Engine) -> None:
-    """Have the database look at how much there is now."""
+    """Make the database update its statistics."""
     if engine.dialect.name == "sqlite":
         return
     is_postgresql = engine.dialect.name == "postgresql"
@@ -140,7 +140,7 @@ def _analyze(engine: sa.Engine) -> None:
 
 
 def _booking_row(host_id: str, number: int, reservation_id: str) -> dict[str, Any]:
-    """Return the booking of a host for a day: half of the hosts are booked on even days, half on odd ones."""
+    """Return the booking of a host for a day: half of the hosts are booked on even days, half on odd days."""
     start = BEGIN + (2 * number + (int(host_id) // 5) % 2) * DAY
     return {
         "resource_id": host_id,
@@ -152,7 +152,7 @@ def _booking_row(host_id: str, number: int, reservation_id: str) -> dict[str, An
 
 
 def _share_row(host_id: str, number: int, reservation_id: str) -> dict[str, Any]:
-    """Return a share of an eighth of the smallest host, or a quarter, that begins on a free day."""
+    """Return a share of an eighth or a quarter of the smallest host, which starts on a free day."""
     vcpus = 1 + number % 2
     day = 2 * (number // 3) + 1 - (int(host_id) // 5) % 2
     return {
@@ -230,7 +230,7 @@ def reservation_row(reservation_id: str, lease_id: str) -> dict[str, Any]:
 
 
 def bare_commit(engine: sa.Engine) -> None:
-    """Commit the rows that a create of a lease for one host writes; there must be a host 1."""
+    """Commit the rows that a create of a lease for one host writes; a host 1 must exist."""
     now = datetime.now(UTC)  # noqa: TID251
     lease, reservation = str(uuid.uuid4()), str(uuid.uuid4())
     share = {"resource_id": "1", "reservation_id": reservation, "start_at": now, "end_at": now + DAY}
@@ -249,7 +249,7 @@ def bare_commit(engine: sa.Engine) -> None:
 
 
 def work_row(lease_id: str) -> dict[str, Any]:
-    """Return when a lease is to be looked at."""
+    """Return the work row of a lease."""
     return {"key": lease_id, "due_at": BEGIN, "claim_number": 0, "attempts": 0}
 
 

@@ -1,4 +1,4 @@
-"""What programs that measure have in common: the clock, the count of statements, the floor."""
+"""Common parts of measuring programs: the clock, the count of statements, the floor."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Spread = tuple[float, float, float]
 
 
 class Counter:
-    """Counts the statements of an engine."""
+    """Counter of the statements of an engine."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self.count = 0
@@ -24,7 +24,7 @@ class Counter:
 
 
 def timed(act: Callable[[], object], counter: Counter) -> tuple[float, int]:
-    """Return the milliseconds and the statements of an act."""
+    """Return the duration in milliseconds and the number of statements of an operation."""
     before, start = counter.count, time.perf_counter()
     act()
     return (time.perf_counter() - start) * 1000, counter.count - before
@@ -42,5 +42,5 @@ def shown(figures: Spread) -> str:
 
 
 def ranged(counts: tuple[int, int]) -> str:
-    """Return one number, or from-to."""
+    """Return one number, or a range."""
     return str(counts[0]) if counts[0] == counts[1] else f"{counts[0]} to {counts[1]}"

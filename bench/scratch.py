@@ -1,4 +1,4 @@
-"""Databases of a program's own, on a server that is reachable."""
+"""Temporary databases on a reachable server."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import sqlalchemy as sa
 from blazar.db.engine import make_engine
 
 SERVERS = ("mysql+pymysql://root@127.0.0.1:3306/", "postgresql+psycopg2://postgres@127.0.0.1:5432/postgres")
-"""Where to look for a server, unless one is named; without any, SQLite serves."""
+"""Servers to try if none is given; if none is reachable, SQLite is used."""
 
 
 @contextmanager
 def temporary_databases(url: str | None) -> Iterator[tuple[str, Callable[[], sa.Engine]]]:
-    """Yield the database's name and what makes empty databases there; drop them afterwards."""
+    """Yield the database's name and a function that creates empty databases; drop them afterwards."""
     if url and not reachable(url):
         raise SystemExit(f"cannot connect to {sa.make_url(url)!r}")
     server = url or next((each for each in SERVERS if reachable(each)), None)
@@ -44,7 +44,7 @@ def temporary_databases(url: str | None) -> Iterator[tuple[str, Callable[[], sa.
 
 
 def reachable(url: str) -> bool:
-    """Return whether a database answers."""
+    """Return whether a database responds."""
     try:
         with sa.create_engine(url).connect():
             return True

@@ -25,7 +25,7 @@ _BEGAN = time.monotonic()
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; return the exit code."""
+    """Run a command; return the exit code."""
     asked = _parser().parse_args(arguments)
     folder = Folder.chosen(asked.folder)
     signal.signal(signal.SIGTERM, _interrupt)
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"cloudlab: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("cloudlab: interrupted; the same command goes on where this one ended", file=sys.stderr)
+        print("cloudlab: interrupted; run the same command to continue", file=sys.stderr)
         return 130
 
 
@@ -46,16 +46,16 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="cloudlab", description="A real OpenStack on this machine, for tests."
     )
-    parser.add_argument("--folder", help=f"where the lab lies; else ${VARIABLE}, else var/cloud")
+    parser.add_argument("--folder", help=f"folder of the lab; default: ${VARIABLE}, or var/cloud")
     commands = parser.add_subparsers(dest="command", required=True)
-    up = commands.add_parser("up", help="start what does not run; make what is not there")
-    up.add_argument("--hosts", nargs="*", default=(), help="names of compute hosts, added to those there are")
-    commands.add_parser("down", help="end all processes")
-    commands.add_parser("destroy", help="end all processes and remove all data, but not what is installed")
-    commands.add_parser("status", help="list the services; exit code 0 says that all answer")
+    up = commands.add_parser("up", help="set up the lab and start all services")
+    up.add_argument("--hosts", nargs="*", default=(), help="names of compute hosts to add")
+    commands.add_parser("down", help="stop all processes")
+    commands.add_parser("destroy", help="stop all processes and remove all data; installed packages are kept")
+    commands.add_parser("status", help="list the services; the exit code is 0 if all respond")
     for name in ("start", "stop", "restart"):
         one = commands.add_parser(name, help=f"{name} single services")
-        one.add_argument("services", nargs="+", metavar="service", help="as status lists it")
+        one.add_argument("services", nargs="+", metavar="service", help="name as printed by status")
     return parser
 
 
@@ -120,7 +120,7 @@ def _status(folder: Folder) -> int:
 
 @contextmanager
 def _alone(folder: Folder) -> Iterator[None]:
-    """Hold the lab's lock, after waiting for other commands that work on the same lab."""
+    """Hold the lab's lock, after waiting for other commands that use the same lab."""
     folder.root.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(folder.root / "lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:

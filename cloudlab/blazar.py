@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -15,9 +15,9 @@ from cloudlab.service import Service
 from cloudlab.wsgi import ONE_PROCESS, Workers, in_module, wsgi_service
 
 POLLING_SECONDS: Final = 15
-"""How often Nova is asked which hosts have failed, if it does not notify."""
+"""Interval of queries to Nova for failed hosts, if Nova sends no notification."""
 TOPIC: Final = "blazar.manager"
-"""What the managers serve."""
+"""The plugins of the managers."""
 _MANAGERS: Final = ("blazar-manager-1", "blazar-manager-2")
 _PLUGINS: Final = (
     "physical.host.plugin",
@@ -31,7 +31,7 @@ _MIGRATIONS: Final = REPOSITORY / "src" / "blazar" / "db" / "migrations" / "vers
 def configure(plan: Plan) -> None:
     """Write the configuration; the environment must be installed.
 
-    Intervals are short, so that tests see soon what happens in the end.
+    Intervals are short, so that tests need not wait long.
     """
     files.write_ini(
         plan.folder.etc("blazar") / "blazar.conf",
@@ -39,7 +39,7 @@ def configure(plan: Plan) -> None:
             "DEFAULT": {
                 **sections.LOGGING,
                 "transport_url": plan.transport_url,
-                # An answer that is lost with the broker is given up before a client gives up the request.
+                # A response that is lost with the broker times out before the client's request does.
                 "rpc_response_timeout": 40,
                 "os_region_name": REGION,
             },
@@ -55,11 +55,11 @@ def configure(plan: Plan) -> None:
                 "enable_polling_monitor": True,
                 "polling_interval": POLLING_SECONDS,
                 "enable_notification_monitor": True,
-                # Whatever is to be healed is healed at once.
+                # Healing starts immediately.
                 "healing_interval": 0,
             },
             "virtual:floatingip": {"check_interval_minutes": 1},
-            # Nothing is limited until a test sets a limit, which then counts at once.
+            # There are no limits until a test sets one, which then applies immediately.
             "quotas": {"enabled": True, "limits_lifetime": 0},
             "keystone": sections.credentials(plan, "blazar"),
             **sections.keystone_middleware(plan, "blazar"),
@@ -70,19 +70,19 @@ def configure(plan: Plan) -> None:
 
 
 def schema_version() -> str:
-    """Return what changes when a migration is added."""
+    """Return a key that changes when a migration is added."""
     return " ".join(sorted(path.stem for path in _MIGRATIONS.glob("v*.py")))
 
 
 def make_schema(plan: Plan, *, is_new: bool) -> None:
-    """Bring the database up to date."""
+    """Upgrade the database."""
     if is_new:
         sql.make_anew(plan, "blazar", charset="utf8mb4")
     upgrade(plan)
 
 
 def upgrade(plan: Plan) -> None:
-    """Bring the tables of the configured database up to date."""
+    """Upgrade the tables of the configured database."""
     run(
         [program("blazar-db-manage"), "--config-file", _conf(plan), "upgrade", "head"],
         log=plan.folder.log("blazar-db-manage"),
@@ -107,11 +107,20 @@ def api(plan: Plan, workers: Workers = ONE_PROCESS) -> Service:
     )
 
 
-def managers(plan: Plan, names: Sequence[str]) -> tuple[Service, ...]:
-    """Return managers that serve together; nobody else may serve on the plan's message broker."""
+def managers(
+    plan: Plan, names: Sequence[str], own_files: Mapping[str, Path] | None = None
+) -> tuple[Service, ...]:
+    """Return managers that serve together; no others may serve on the plan's message broker.
+
+    Args:
+        plan: The plan.
+        names: The names of the managers.
+        own_files: Configuration files that are read after the common one, by name of the manager.
+    """
+    files_of = own_files or {}
 
     def all_serve() -> bool:
-        """Return whether as many serve as there are; which is which cannot be told from outside."""
+        """Return whether all managers are serving; from outside, they cannot be distinguished."""
         running = [name for name in names if processes.recorded(plan.folder.record(name)) is not None]
         return probes.consumers(plan, TOPIC) >= len(running)
 
@@ -119,7 +128,10 @@ def managers(plan: Plan, names: Sequence[str]) -> tuple[Service, ...]:
         Service(
             name=name,
             folder=plan.folder,
-            command=(program("blazar-manager"), "--config-file", _conf(plan)),
+            command=(
+                *(program("blazar-manager"), "--config-file", _conf(plan)),
+                *(("--config-file", str(files_of[name])) if name in files_of else ()),
+            ),
             environment=plain_environment(),
             check=lambda since: all_serve(),
         )

@@ -1,4 +1,4 @@
-"""Commands that do one thing and end."""
+"""Commands that run to completion."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _LOOK_EVERY_SECONDS = 0.2
 
 
 def plain_environment(**more: str) -> dict[str, str]:
-    """Return an environment with nothing in it that a service could mistake for its configuration.
+    """Return an environment without variables that configure services.
 
-    In particular no proxies: all that is talked to is on this machine.
+    In particular, it has no proxies: all services are on this machine.
     """
     kept = {name: os.environ[name] for name in ("HOME", "USER", "TMPDIR") if name in os.environ}
     path = os.environ.get("PATH", "")
@@ -31,16 +31,16 @@ def run(
     environment: Mapping[str, str] | None = None,
     ends_with_us: bool = True,
 ) -> None:
-    """Run a command to its end.
+    """Run a command and wait for its end.
 
     Args:
         command: The program and its arguments.
-        log: What it prints is added to this file.
-        environment: All that it finds there; None for this process's own.
-        ends_with_us: Whether it is ended when this process is interrupted or killed; else it is waited for.
+        log: The file to which its output is appended.
+        environment: Its complete environment; None for this process's environment.
+        ends_with_us: Whether to kill it when this process is interrupted or killed; otherwise, wait for it.
 
     Raises:
-        LabError: It failed, with the end of its log; or this process was interrupted.
+        LabError: The command failed (the message has the end of its log), or this process was interrupted.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
     bound = ("setpriv", "--pdeathsig", "TERM", "--") if ends_with_us else ()

@@ -1,4 +1,4 @@
-"""What there is in the cloud before anybody uses it: an image, flavors, a network, the freepool."""
+"""Initial contents of the cloud: an image, flavors, a network, the freepool."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SUBNET: Final = {
 
 
 def ensure_all(plan: Plan) -> None:
-    """Bring about everything; may be repeated."""
+    """Create everything that is missing."""
     ensure_freepool(plan)
     ensure_flavors(plan)
     ensure_network(plan)
@@ -54,7 +54,7 @@ def ensure_image(plan: Plan) -> str:
 
 
 def ensure_flavors(plan: Plan) -> None:
-    """Bring about an ordinary and a preemptible flavor, whose ids are their names."""
+    """Create an ordinary and a preemptible flavor, whose ids are their names."""
     api = rest.make_adapter(rest.admin_session(plan), "compute")
     for name, specs in ((TINY_FLAVOR, {}), (PREEMPTIBLE_FLAVOR, {"blazar:preemptible": "true"})):
         if not rest.is_there(api, f"/flavors/{name}"):
@@ -65,7 +65,7 @@ def ensure_flavors(plan: Plan) -> None:
 
 
 def ensure_freepool(plan: Plan) -> int:
-    """Return the id of the aggregate of hosts that can be reserved; no host is in it at first."""
+    """Return the id of the aggregate of reservable hosts, which is empty at first."""
     api = rest.make_adapter(rest.admin_session(plan), "compute")
     for each in api.get("/os-aggregates").json()["aggregates"]:
         if each["name"] == FREEPOOL:
@@ -89,7 +89,7 @@ def ensure_network(plan: Plan) -> tuple[str, str]:
 
 
 def hosts_that_are_up(plan: Plan) -> set[str]:
-    """Return the names of the hosts whose compute service reports, and which belong to a cell."""
+    """Return the names of the hosts whose compute service reports and which belong to a cell."""
     api = rest.make_adapter(rest.admin_session(plan), "compute")
     found = api.get("/os-hypervisors").json()["hypervisors"]
     return {each["hypervisor_hostname"] for each in found if each["state"] == "up"}

@@ -1,4 +1,4 @@
-"""What tests must know of a lab: ``lab.json``."""
+"""Details of a lab for tests: ``lab.json``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cloudlab.plan import REGION, Plan
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    """A user of the domain Default, and the project that he works in."""
+    """A user of the domain Default, and the user's project."""
 
     user: str
     user_id: str
@@ -28,17 +28,17 @@ class Account:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Details:
-    """Where the services are, who may use them, and what is there."""
+    """Endpoints, accounts and initial contents of a lab."""
 
     auth_url: str
     region: str
     urls: Mapping[str, str]
-    """The APIs by service, without a path."""
+    """URLs of the APIs by service, without a path."""
     accounts: Mapping[str, Account]
-    """``admin``, ``lessee``, ``other``, and the service's own: ``blazar``."""
+    """``admin``, ``lessee``, ``other``, and the service's account ``blazar``."""
     hosts: tuple[str, ...]
     database_url: str
-    """The service's database."""
+    """URL of the service's database."""
     transport_url: str
     image_id: str
     flavor_id: str
@@ -47,14 +47,14 @@ class Details:
     freepool: str
     freepool_id: int
     network_id: str
-    """The external one."""
+    """Id of the external network."""
     subnet_id: str
     python: str
-    """The interpreter of the environment that OpenStack is installed into."""
+    """The interpreter of the environment in which OpenStack is installed."""
 
 
 def collect(plan: Plan) -> Details:
-    """Return the details of a lab that is up."""
+    """Return the details of a running lab."""
     network, subnet = contents.ensure_network(plan)
     projects = {"admin": "admin", "blazar": "service"} | {name: name for name in LESSEES}
     apis = ("keystone", "placement", "glance", "nova-api", "neutron", "blazar-api")
@@ -78,7 +78,7 @@ def collect(plan: Plan) -> Details:
 
 
 def write(folder: Folder, details: Details) -> None:
-    """Keep the details for tests."""
+    """Write the details for tests."""
     files.write(folder.details, json.dumps(dataclasses.asdict(details), indent=2) + "\n")
 
 
@@ -86,7 +86,7 @@ def read(folder: Folder) -> Details:
     """Return the details of a lab.
 
     Raises:
-        LabError: It has never been up.
+        LabError: The lab has never been up.
     """
     try:
         kept: dict[str, Any] = json.loads(folder.details.read_text())

@@ -1,4 +1,4 @@
-"""What ``make cloud-down`` does."""
+"""The tasks of ``make cloud-down``."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from cloudlab.service import Service
 from cloudlab.services import all_services
 
 _LAST: Final = ("mariadb", "rabbitmq", "epmd")
-"""What others need until they have ended."""
+"""Services that others need until they have ended."""
 
 
 def take_down(plan: Plan, say: Callable[[str], None]) -> None:
-    """End all processes of the lab; nothing else is touched."""
+    """Stop all processes of the lab, and no others."""
     services = all_services(plan)
     early = tuple(name for name in services if name not in _LAST)
     run_all(
@@ -32,7 +32,7 @@ def take_down(plan: Plan, say: Callable[[str], None]) -> None:
 
 
 def remove_data(folder: Folder) -> None:
-    """Remove what the lab's services kept, its configuration and its logs; what is installed stays."""
+    """Remove the data, configuration and logs of the lab; installed packages are kept."""
     for path in (folder.all_data, folder.all_configuration, folder.all_logs, folder.run):
         shutil.rmtree(path, ignore_errors=True)
     for path in (folder.details, folder.plan, *folder.root.glob("openrc*")):

@@ -1,7 +1,7 @@
-"""What can go wrong with a lab."""
+"""Errors of a lab."""
 
 from __future__ import annotations
 
 
 class LabError(Exception):
-    """The lab cannot do what was asked; the text says why, and what to do about it."""
+    """The lab cannot do what was requested; the message has the reason and a remedy."""

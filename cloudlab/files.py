@@ -1,4 +1,4 @@
-"""Files that are never seen half-written, and that only their owner can read."""
+"""Atomic writes of files that only their owner can read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Sections = Mapping[str, Mapping[str, Option]]
 
 
 def write(path: Path, text: str) -> None:
-    """Put *text* into a file; whoever opens it sees the old or the new content, nothing between."""
+    """Replace the content of a file atomically: readers see the old or the new content."""
     path.parent.mkdir(parents=True, exist_ok=True)
     new = path.with_name(f"{path.name}.new")
     with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:

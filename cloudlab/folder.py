@@ -1,4 +1,4 @@
-"""Where the files of a lab lie: everything in one folder."""
+"""Layout of a lab's files, which are all in one folder."""
 
 from __future__ import annotations
 
@@ -10,38 +10,38 @@ from typing import Final
 REPOSITORY: Final = Path(__file__).resolve().parent.parent
 """The root of the repository that the lab runs."""
 VARIABLE: Final = "CLOUDLAB_FOLDER"
-"""The environment variable that puts a lab elsewhere."""
+"""The environment variable with the folder of the lab."""
 
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """The layout below *root*, which is absolute."""
+    """The layout under *root*, which is absolute."""
 
     root: Path
 
     @classmethod
     def chosen(cls, path: str | None = None) -> Folder:
-        """Return the folder *path*, else the one that the environment names, else ``var/cloud``."""
+        """Return the folder *path*, or the one in the environment, or ``var/cloud``."""
         return cls(Path(path or os.environ.get(VARIABLE) or REPOSITORY / "var" / "cloud").resolve())
 
     @property
     def environment(self) -> Path:
-        """Return the virtual environment that OpenStack is installed into."""
+        """Return the virtual environment in which OpenStack is installed."""
         return self.root / "venv"
 
     @property
     def details(self) -> Path:
-        """Return the file that tests read; it is there once the lab has been up."""
+        """Return the file that tests read; it exists after the lab has been up once."""
         return self.root / "lab.json"
 
     @property
     def plan(self) -> Path:
-        """Return the file of what was chosen for this lab at its first start: ports, passwords, hosts."""
+        """Return the file with the ports, passwords and hosts chosen at the first start of this lab."""
         return self.root / "plan.json"
 
     @property
     def all_data(self) -> Path:
-        """Return the folder of everything that the services keep."""
+        """Return the folder of the services' data."""
         return self.root / "data"
 
     @property
@@ -56,7 +56,7 @@ class Folder:
 
     @property
     def run(self) -> Path:
-        """Return the folder of what only concerns running processes."""
+        """Return the folder of runtime files, such as records of processes."""
         return self.root / "run"
 
     def program(self, name: str) -> str:
@@ -68,7 +68,7 @@ class Folder:
         return self.all_configuration / service
 
     def data(self, service: str) -> Path:
-        """Return the folder of what a service keeps, made if need be."""
+        """Return the folder of a service's data, which is created if it does not exist."""
         path = self.all_data / service
         path.mkdir(parents=True, exist_ok=True)
         return path
@@ -82,12 +82,12 @@ class Folder:
         return self.all_logs / f"{name}-access.log"
 
     def record(self, name: str) -> Path:
-        """Return the file that says which process a service is."""
+        """Return the file that records the process of a service."""
         return self.run / f"{name}.process"
 
 
 def tail(log: Path, lines: int = 15) -> str:
-    """Return the last lines of a log, indented, below a line that names the file."""
+    """Return the last lines of a log, indented, under a line that names the file."""
     try:
         text = log.read_text(errors="replace")
     except FileNotFoundError:

@@ -39,7 +39,7 @@ def configure(plan: Plan) -> None:
 
 
 def make_schema(plan: Plan, *, is_new: bool) -> None:
-    """Bring the database up to date."""
+    """Upgrade the database."""
     if is_new:
         sql.make_anew(plan, "glance")
     run(

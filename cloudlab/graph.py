@@ -1,4 +1,4 @@
-"""Tasks that wait for each other and otherwise run at the same time."""
+"""Tasks with dependencies, otherwise run in parallel."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from cloudlab.waiting import INTERRUPTED
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """One thing to do."""
+    """A task."""
 
     name: str
     run: Callable[[], str | None]
-    """Does it; returns what was done, in a few words, or None if there was nothing to do."""
+    """Performs the task; returns a short description of what was done, or None if nothing was necessary."""
     after: tuple[str, ...] = ()
-    """Names of tasks that must have been done before; they stand before this one in the list."""
+    """Names of tasks that must complete first; they come before this one in the list."""
 
 
 class NotReached(Exception):
-    """A task was not begun, because one before it failed."""
+    """A task was not started, because one of its dependencies failed."""
 
 
 def run_all(tasks: Sequence[Task], say: Callable[[str], None]) -> None:
-    """Run all tasks, each as soon as it may; say a line, with its seconds, for each that did something.
+    """Run all tasks, each as soon as possible; print a line with the duration of each that did something.
 
     Raises:
-        Exception: What the first task that failed raised; the others are interrupted then.
+        Exception: The exception of the first task that failed; the other tasks are then interrupted.
     """
     futures: dict[str, Future[None]] = {}
 
@@ -52,7 +52,7 @@ def run_all(tasks: Sequence[Task], say: Callable[[str], None]) -> None:
 
 
 def _raise_first(futures: Collection[Future[None]]) -> None:
-    """Raise what a task raised, if any did; what was not reached only follows from another's failure."""
+    """Raise the exception of a failed task, if any; skipped tasks are only consequences."""
     for future in futures:
         if not isinstance(future.exception(), NotReached):
             future.result()

@@ -1,4 +1,4 @@
-"""Who there is in Keystone, and what is in its catalogue."""
+"""Accounts and catalog of Keystone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cloudlab import rest
 from cloudlab.plan import REGION, Plan
 
 LESSEES: Final = ("lessee", "other")
-"""Projects of ordinary people, each with a user of the same name."""
+"""Projects of ordinary users, each with a user of the same name."""
 
 _INTERFACES: Final = ("public", "internal", "admin")
 _CATALOGUE: Final = (
@@ -20,17 +20,17 @@ _CATALOGUE: Final = (
     ("neutron", "network", "neutron", ""),
     ("blazar", "reservation", "blazar-api", "/v1"),
 )
-"""Name, type, port and path of every service but Keystone, which puts itself there."""
+"""Name, type, port and path of every service except Keystone, which registers itself."""
 
 
 def furnish(plan: Plan) -> None:
-    """Bring about projects, users, roles, services and endpoints; may be repeated."""
+    """Create the missing projects, users, roles, services and endpoints."""
     api = rest.make_adapter(rest.admin_session(plan), "identity")
     roles = {each["name"]: each["id"] for each in api.get("/roles").json()["roles"]}
     service = _project(api, "service")
     for name, *_ in _CATALOGUE:
         user = _user(api, name, plan.passwords[name])
-        # Other services are trusted by each other; Blazar has to do with what an operator's account can.
+        # Other services need the role service to trust each other; Blazar must work with admin alone.
         for role in ("admin",) if name == "blazar" else ("admin", "service"):
             api.put(f"/projects/{service}/users/{user}/roles/{roles[role]}")
     for name in LESSEES:

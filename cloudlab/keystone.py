@@ -13,7 +13,7 @@ from cloudlab.wsgi import in_module, wsgi_service
 
 
 def configure(plan: Plan) -> None:
-    """Write the configuration, and keys if there are none."""
+    """Write the configuration, and keys if they do not exist."""
     data = plan.folder.data("keystone")
     files.write_ini(
         plan.folder.etc("keystone") / "keystone.conf",
@@ -21,7 +21,7 @@ def configure(plan: Plan) -> None:
             "DEFAULT": {**sections.LOGGING, "public_endpoint": plan.url("keystone")},
             **sections.database(plan, "keystone"),
             "cache": {"enabled": True, "backend": "oslo_cache.dict"},
-            # The fewest rounds that there are: these passwords protect nothing.
+            # The minimum number of rounds: these passwords protect nothing.
             "identity": {"password_hash_rounds": 4},
             "token": {"provider": "fernet", "expiration": 86400},
             "fernet_tokens": {"key_repository": str(data / "fernet-keys")},
@@ -31,7 +31,7 @@ def configure(plan: Plan) -> None:
         },
     )
     for repository in ("fernet-keys", "credential-keys"):
-        # A staged and a primary key, which is what `keystone-manage fernet_setup` makes, in three seconds.
+        # A staged and a primary key, as created by `keystone-manage fernet_setup`, which takes three seconds.
         for index in ("0", "1"):
             path = data / repository / index
             if not path.exists():
@@ -40,7 +40,7 @@ def configure(plan: Plan) -> None:
 
 
 def make_schema(plan: Plan, *, is_new: bool) -> None:
-    """Bring the database up to date, with the first account, the roles and Keystone's own endpoints."""
+    """Upgrade the database, and create the first account, the roles and Keystone's own endpoints."""
     if is_new:
         sql.make_anew(plan, "keystone")
     manage = [

@@ -1,10 +1,11 @@
-"""The lab as tests see it."""
+"""The lab as used by tests."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Final
 
@@ -23,30 +24,30 @@ _REQUEST: Final = re.compile(r'\S+ \[.*?\] "(\S+) (\S+) \S+" (\d+) \d+ \d+ms "(.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """A request that an API answered."""
+    """A request that an API has served."""
 
     method: str
     path: str
-    """With its query."""
+    """The path with its query."""
     status: int
     user_agent: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lab:
-    """A lab that has been up, whether it is now or not."""
+    """A lab that has been set up; it may be running or not."""
 
     folder: Folder
     details: Details
     services: Mapping[str, Service]
-    """By name: ``nova-api``, ``nova-compute-node-1``, ``mariadb``, ``blazar-manager-1``…"""
+    """Services by name: ``nova-api``, ``nova-compute-node-1``, ``mariadb``, ``blazar-manager-1``…"""
 
     @classmethod
     def load(cls, folder: str | None = None) -> Lab:
         """Return the lab in a folder; by default the one that ``make cloud`` starts.
 
         Raises:
-            LabError: There is none.
+            LabError: The folder has no lab.
         """
         chosen = Folder.chosen(folder)
         known, planned = details.read(chosen), plan.read(chosen)
@@ -55,30 +56,34 @@ class Lab:
         return cls(folder=chosen, details=known, services=all_services(planned))
 
     def service(self, name: str) -> Service:
-        """Return a service by its name.
+        """Return a service by name.
 
         Raises:
-            LabError: There is none of that name.
+            LabError: No service has this name.
         """
         try:
             return self.services[name]
         except KeyError:
             raise LabError(f"no such service: {name}; there are {', '.join(self.services)}") from None
 
-    def silent_services(self) -> list[str]:
-        """Return the names of the services that do not answer; none when the lab is up."""
-        return [name for name, service in self.services.items() if not service.answers()]
+    def silent_services(self, since: datetime | None = None) -> list[str]:
+        """Return the names of the services that do not respond; empty if the lab is up.
+
+        Args:
+            since: If given, Nova's compute services must have reported after this.
+        """
+        return [name for name, service in self.services.items() if not service.answers(since)]
 
     def session(self, account: str = "admin") -> Session:
-        """Return a new session of one of ``details.accounts``; it asks for a token when it needs one."""
+        """Return a new session for one of ``details.accounts``; it requests a token when it needs one."""
         who = self.details.accounts[account]
         return rest.make_session(self.details.auth_url, who.user, who.password, who.project)
 
     def api(self, service_type: str, account: str = "admin") -> Adapter:
-        """Return a client of a service: an adapter on the endpoint that the catalogue has for its type.
+        """Return a client of a service: an adapter for the endpoint in the catalog.
 
-        Whatever status is not a success is raised as one of keystoneauth's errors; a call's
-        ``raise_exc=False`` has it returned instead, and ``microversion="2.37"`` asks for a version.
+        An unsuccessful status is raised as an error of keystoneauth; with ``raise_exc=False`` the response is
+        returned instead. ``microversion="2.37"`` selects a version.
         """
         return rest.make_adapter(self.session(account), service_type)
 
@@ -87,7 +92,7 @@ class Lab:
         return self.folder.access_log(name)
 
     def requests(self, name: str) -> list[Request]:
-        """Return all requests that an API has answered so far, in the order of its log.
+        """Return all requests that an API has served so far, in the order of its log.
 
         A request is in the log a moment after its answer. Who asked can be told from the user agent;
         the lab's own begin with ``cloudlab``.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from pathlib import Path
 from typing import Final
 
 from cloudlab import files, probes
@@ -30,15 +31,15 @@ def configure(plan: Plan) -> None:
         f"CREATE USER IF NOT EXISTS 'cloudlab'@'{ADDRESS}' IDENTIFIED BY '{password}'",
         f"GRANT ALL ON *.* TO 'cloudlab'@'{ADDRESS}' WITH GRANT OPTION",
     ]
-    files.write(plan.folder.etc("mariadb") / "init.sql", "".join(f"{each};\n" for each in statements))
+    files.write(init_sql(plan), "".join(f"{each};\n" for each in statements))
 
 
-def make_data(plan: Plan) -> bool:
-    """Make the system tables of a new server; return False if they are there."""
-    folder = plan.folder.data("mariadb")
+def make_data(plan: Plan, name: str = "mariadb") -> bool:
+    """Create the system tables of the new server *name*; return False if they exist."""
+    folder = plan.folder.data(name)
     if (folder / "mysql").exists():
         return False
-    new = folder.with_name("mariadb.new")
+    new = folder.with_name(f"{name}.new")
     shutil.rmtree(new, ignore_errors=True)
     run(
         [
@@ -65,26 +66,39 @@ def services(plan: Plan) -> tuple[Service, ...]:
         Service(
             name="mariadb",
             folder=plan.folder,
-            command=(
-                "mariadbd",
-                "--no-defaults",
-                f"--datadir={plan.folder.data('mariadb')}",
-                # Below the data folder: the path of a socket may have 107 bytes, and folders lie deep.
-                "--socket=mariadb.sock",
-                "--pid-file=mariadb.pid",
-                f"--bind-address={ADDRESS}",
-                f"--port={plan.ports['mariadb']}",
-                "--skip-name-resolve",
-                f"--init-file={plan.folder.etc('mariadb') / 'init.sql'}",
-                "--max-connections=1000",
-                "--innodb-buffer-pool-size=256M",
-                *_user(),
-                *_THROW_AWAY,
-            ),
+            command=(*command(plan, "mariadb"), *_user(), init_file(plan)),
             environment=plain_environment(),
             check=lambda since: probes.serves_sql(plan),
         ),
     )
+
+
+def command(plan: Plan, name: str) -> tuple[str, ...]:
+    """Return the command of the server *name*, to be run by its account: port and data have this name too."""
+    return (
+        "mariadbd",
+        "--no-defaults",
+        f"--datadir={plan.folder.data(name)}",
+        # Below the data folder: the path of a socket may have 107 bytes, and folders lie deep.
+        "--socket=mariadb.sock",
+        "--pid-file=mariadb.pid",
+        f"--bind-address={ADDRESS}",
+        f"--port={plan.ports[name]}",
+        "--skip-name-resolve",
+        "--max-connections=1000",
+        "--innodb-buffer-pool-size=256M",
+        *_THROW_AWAY,
+    )
+
+
+def init_file(plan: Plan) -> str:
+    """Return the option that makes a server execute what :func:`configure` wrote."""
+    return f"--init-file={init_sql(plan)}"
+
+
+def init_sql(plan: Plan) -> Path:
+    """Return the file that :func:`configure` writes."""
+    return plan.folder.etc("mariadb") / "init.sql"
 
 
 def _user() -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Nova: the API, a conductor, a scheduler with BlazarFilter, and compute services that pretend."""
+"""Nova: the API, a conductor, a scheduler with BlazarFilter, and compute services with the fake driver."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ def _own_sections(plan: Plan) -> files.Sections:
             "my_ip": ADDRESS,
             "transport_url": plan.transport_url,
             "state_path": str(plan.folder.data("nova")),
-            # The one that keeps the id of its node when it is started again.
+            # This driver keeps the id of its node across restarts.
             "compute_driver": "fake.FakeDriverWithoutFakeNodes",
-            # Periodic tasks begin at once, not within a minute: the search for new hosts is one.
+            # Periodic tasks start immediately, not within a minute; one of them discovers new hosts.
             "periodic_fuzzy_delay": 0,
             "report_interval": 5,
             "service_down_time": probes.SERVICE_DOWN_SECONDS,
-            # A report that is lost with the broker is given up in time for the next one.
+            # A report that is lost with the broker times out before the next one is due.
             "rpc_response_timeout": 15,
             "graceful_shutdown_timeout": 5,
         },
@@ -86,7 +86,7 @@ def _shared_sections(plan: Plan) -> files.Sections:
 
 
 def make_schema(plan: Plan, *, is_new: bool) -> None:
-    """Bring the databases up to date, with one cell beside the one of servers that found no host."""
+    """Upgrade the databases; they have one cell, in addition to the one of unscheduled servers."""
     commands: list[tuple[str, ...]] = [("api_db", "sync")]
     if is_new:
         sql.make_anew(plan, "nova_api", "nova_cell0", "nova")

@@ -1,4 +1,4 @@
-"""What is installed: Debian packages, and OpenStack into the lab's own virtual environment."""
+"""Installation of Debian packages, and of OpenStack into the lab's own virtual environment."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def install_debian_packages(
     """Install the Debian packages that are missing; return which, or None if all were there.
 
     Args:
-        folder: Where the log goes.
+        folder: The folder of the log.
         wanted: Packages, each with a program that only it has.
-        become_root: What stands before commands of root; None for nothing if this is root, else sudo.
+        become_root: Prefix of commands that need root; if this is None, sudo, or nothing for root.
 
     Raises:
-        LabError: This account may not install them, or it failed.
+        LabError: This account may not install packages, or the installation failed.
     """
     missing = [package for package, program in wanted.items() if not Path(program).exists()]
     if not missing:
@@ -57,22 +57,22 @@ def install_debian_packages(
 
 
 def fingerprint() -> str:
-    """Return what stands for everything that the environment is made from."""
+    """Return a key for the inputs of the environment."""
     return hashlib.sha256(LOCK.read_bytes() + sys.version.encode()).hexdigest()
 
 
 def are_installed(folder: Folder) -> bool:
-    """Return whether the environment holds what it is to hold."""
+    """Return whether the environment is up to date."""
     mark = folder.environment / _MARK
     return mark.exists() and mark.read_text() == fingerprint()
 
 
 def install_environment(folder: Folder) -> str | None:
-    """Make the virtual environment with the locked versions; return what was done, None for nothing.
+    """Create the virtual environment with the locked versions; return what was done, or None.
 
-    It is made anew even if only a version has changed or pip was interrupted: pip takes a package of which
-    half is there for installed. The lock is complete, so pip is spared the search for versions that fit;
-    and Python compiles a module when it is first imported, which most never are.
+    It is created again even if only a version has changed or pip was interrupted, because pip treats a
+    partially installed package as installed. The lock is complete, so pip need not resolve versions. Modules
+    are not compiled: Python does so on the first import, and most are never imported.
     """
     if are_installed(folder):
         return None

@@ -18,15 +18,15 @@ def configure(plan: Plan) -> None:
             "api": {"auth_strategy": "keystone"},
             **sections.keystone_middleware(plan, "placement"),
             **sections.database(plan, "placement", "placement_database"),
-            # With its own retries it gives the last unit of an inventory to two who ask at once: it sees
-            # the new generation, but the usage of before. Nova asks again anyway.
+            # With its own retries, Placement gives the last unit of an inventory to two concurrent requests:
+            # it uses the new generation, but the old usage. Nova retries by itself.
             "placement": {"allocation_conflict_retry_count": 1},
         },
     )
 
 
 def make_schema(plan: Plan, *, is_new: bool) -> None:
-    """Bring the database up to date."""
+    """Upgrade the database."""
     if is_new:
         sql.make_anew(plan, "placement")
     run(

@@ -1,4 +1,4 @@
-"""What is chosen for a lab at its first start, and stays: ports, passwords, hosts."""
+"""Choices made at the first start of a lab and kept: ports, passwords, hosts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cloudlab import files, ports
 from cloudlab.folder import Folder
 
 DEFAULT_HOSTS: Final = ("node-1", "node-2", "node-3", "node-4", "node-5", "node-10")
-"""One name begins with another's, so that a host found by a part of its name is noticed."""
+"""One name is a prefix of another, so that tests detect a search for hosts by a part of their names."""
 REGION: Final = "RegionOne"
 
 _PORTS: Final = (
@@ -43,14 +43,14 @@ _PASSWORDS: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """A lab as it is to be; everything else follows from it."""
+    """The plan of a lab, from which everything else is derived."""
 
     folder: Folder
     hosts: tuple[str, ...]
     """The names of the compute hosts."""
     ports: Mapping[str, int]
     passwords: Mapping[str, str]
-    """Of users of the database server, the message broker and Keystone."""
+    """Passwords of the users of the database server, the message broker and Keystone."""
 
     def address(self, name: str) -> str:
         """Return ``host:port`` of a service."""
@@ -88,8 +88,8 @@ def read_or_make(folder: Folder, hosts: Sequence[str] = ()) -> Plan:
     """Return the plan of a lab, chosen now if there is none.
 
     Args:
-        folder: The lab's.
-        hosts: Names of compute hosts; those that a lab does not have yet are added to it.
+        folder: The folder of the lab.
+        hosts: Names of compute hosts; those that the lab does not have yet are added.
     """
     plan = read(folder)
     if plan is None:

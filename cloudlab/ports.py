@@ -11,14 +11,14 @@ from cloudlab.errors import LabError
 
 ADDRESS: Final = "127.0.0.1"
 
-# Below the ports that Linux gives to outgoing connections, and below the defaults of RabbitMQ (25672).
+# Below Linux's ports for outgoing connections, and below the defaults of RabbitMQ (25672).
 _LOWEST: Final = 20000
 _BLOCKS: Final = 250
 _BLOCK: Final = 20
 
 
 def choose(names: Sequence[str]) -> Mapping[str, int]:
-    """Return a free port for each name: neighbours, so that one can tell which belong together.
+    """Return a free port for each name; they are adjacent, so that it is visible that they belong together.
 
     Raises:
         LabError: No block of ports is free.
@@ -34,7 +34,7 @@ def choose(names: Sequence[str]) -> Mapping[str, int]:
 
 
 def is_free(port: int) -> bool:
-    """Return whether nobody listens on a port."""
+    """Return whether a port is free."""
     with socket.socket() as tried:
         tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

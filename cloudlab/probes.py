@@ -1,4 +1,4 @@
-"""How one sees that a service works."""
+"""Health probes of services."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from cloudlab.plan import Plan
 from cloudlab.ports import ADDRESS
 
 USER_AGENT: Final = "cloudlab"
-"""How the lab's own requests can be told apart in access logs."""
+"""User agent of the lab's own requests in access logs."""
 SERVICE_DOWN_SECONDS: Final = 30
-"""For how long Nova takes a service for up that no longer reports."""
+"""Seconds after which Nova treats a service that does not report as down."""
 _TIMEOUT_SECONDS: Final = 5
 
 
 def listens(port: int) -> bool:
-    """Return whether somebody accepts connections on a port."""
+    """Return whether a port accepts connections."""
     try:
         socket.create_connection((ADDRESS, port), timeout=_TIMEOUT_SECONDS).close()
     except OSError:
@@ -30,7 +30,7 @@ def listens(port: int) -> bool:
 
 
 def serves_http(port: int) -> bool:
-    """Return whether the root of an API answers, with anything but an error of the server."""
+    """Return whether the root of an API responds without a server error."""
     connection = http.client.HTTPConnection(ADDRESS, port, timeout=_TIMEOUT_SECONDS)
     try:
         connection.request("GET", "/", headers={"User-Agent": USER_AGENT})
@@ -47,20 +47,20 @@ def serves_sql(plan: Plan) -> bool:
 
 
 def serves_messages(plan: Plan) -> bool:
-    """Return whether the message broker lets clients in."""
+    """Return whether the message broker accepts clients."""
     return _consumers(plan, None) is not None
 
 
 def consumers(plan: Plan, queue: str) -> int:
-    """Return how many take messages from a queue of the message broker; 0 also where it cannot be asked."""
+    """Return the number of consumers of a queue of the message broker; 0 if it is not known."""
     return _consumers(plan, queue) or 0
 
 
 def compute_is_up(plan: Plan, host: str, since: datetime) -> bool:
-    """Return whether a compute service takes requests, and has reported since an instant and of late.
+    """Return whether a compute service accepts requests, and has reported recently and after *since*.
 
-    It reports through the conductor. The database is asked, and not the compute API, because any other
-    part of Nova may be down, and it costs next to nothing.
+    It reports through the conductor. This queries the database instead of the compute API, because other
+    parts of Nova may be down, and because the query is cheap.
     """
     row = sql.find_row(
         plan,
@@ -76,7 +76,7 @@ def compute_is_up(plan: Plan, host: str, since: datetime) -> bool:
 
 
 def _consumers(plan: Plan, queue: str | None) -> int | None:
-    """Return how many consumers a queue has (0 if None is asked for); None for no queue, or no broker."""
+    """Return the number of consumers of a queue, 0 for no name; None without such a queue or broker."""
     connection = amqp.Connection(
         plan.address("rabbitmq"),
         userid="cloudlab",

@@ -1,8 +1,8 @@
 """Processes that outlive the command that started them.
 
-A process writes down itself who it is (process id, start time, the machine's boot) before it becomes the
-program, so there is no instant at which it runs and nobody knows. It leads a session of its own; its
-children stay in that session. A signal is sent only to a process whose start time has been compared.
+A process records its identity (process id, start time, the machine's boot) before it executes the program, so
+that it never runs without a record. It leads a session of its own, in which its children stay. A signal is
+sent only to a process whose start time matches the record.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SECONDS_TO_RECORD: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """One process of one boot of this machine."""
+    """A process of one boot of this machine."""
 
     pid: int
     session: int
@@ -35,20 +35,20 @@ class Process:
 
     @classmethod
     def parse(cls, stat: str) -> Process:
-        """Return the process that a line of ``/proc/<pid>/stat`` describes."""
+        """Return the process for a line of ``/proc/<pid>/stat``."""
         pid, _, rest = stat.partition(" (")
-        # The program's name may hold blanks and brackets; what follows its last one does not.
+        # The program's name may contain blanks and brackets; the fields after its last bracket do not.
         fields = rest.rpartition(") ")[2].split()
         return cls(int(pid), int(fields[3]), int(fields[19]), fields[0] in "ZX")
 
     def signal(self, number: signal.Signals) -> None:
-        """Send a signal to this very process; nothing happens if it has ended."""
+        """Send a signal to exactly this process; do nothing if it has ended."""
         try:
             descriptor = os.pidfd_open(self.pid)
         except ProcessLookupError:
             return
         try:
-            # The descriptor stands for whoever has the process id now; is that still the same one?
+            # The descriptor refers to the present process with this id, which may be a different one.
             if find(self.pid) == self:
                 signal.pidfd_send_signal(descriptor, number)
         except ProcessLookupError:
@@ -58,7 +58,7 @@ class Process:
 
 
 def find(pid: int) -> Process | None:
-    """Return the process that has this id now, or None where there is none, or only its remains."""
+    """Return the present process with this id; None if there is none, or only a zombie."""
     try:
         process = Process.parse(Path(f"/proc/{pid}/stat").read_text())
     except (FileNotFoundError, ProcessLookupError):
@@ -69,13 +69,13 @@ def find(pid: int) -> Process | None:
 def start(
     command: Sequence[str], *, record: Path, log: Path, environment: Mapping[str, str], folder: Path
 ) -> None:
-    """Start a process that is nobody's child, and return when its record is there.
+    """Start a daemon process, and return when its record exists.
 
     Args:
         command: The program and its arguments.
-        record: Where it is written down.
-        log: What it prints is added to this file.
-        environment: All that it finds there.
+        record: The file of its record.
+        log: The file to which its output is appended.
+        environment: Its complete environment.
         folder: Its working directory.
     """
     record.parent.mkdir(parents=True, exist_ok=True)
@@ -101,18 +101,18 @@ def recorded(record: Path) -> Process | None:
 
 
 def started_at(record: Path) -> datetime:
-    """Return when the process in a record was started."""
+    """Return the time at which the process in a record was started."""
     return datetime.fromtimestamp(record.stat().st_mtime, UTC)
 
 
 def members(record: Path) -> tuple[Process, ...]:
-    """Return the process in a record and its descendants, also if only some of these are left."""
+    """Return the process in a record and its descendants, including those whose parent has ended."""
     leader = _read(record)
     if leader is None:
         return ()
     now = find(leader.pid)
     if now is not None and now != leader:
-        # The id was given away again, so the session has ended.
+        # The id belongs to another process now, so the session has ended.
         return ()
     return tuple(
         each for each in _all() if each.session == leader.pid and each.started_ticks >= leader.started_ticks

@@ -1,4 +1,4 @@
-"""RabbitMQ: a node of the lab's own, and the port mapper that Erlang needs beside it."""
+"""RabbitMQ: a node of the lab's own, and the port mapper that Erlang needs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cloudlab.plan import Plan
 from cloudlab.ports import ADDRESS
 from cloudlab.service import Service
 
-# Debian's rabbitmq-server in the search path changes to the account of the default instance.
+# Debian's rabbitmq-server in the search path switches to the account of the default instance.
 _PROGRAM: Final = "/usr/lib/rabbitmq/bin/rabbitmq-server"
 
 
@@ -27,7 +27,7 @@ def configure(plan: Plan) -> None:
     }
     files.write(folder / "rabbitmq.conf", "".join(f"{name} = {value}\n" for name, value in options.items()))
     files.write(folder / "enabled_plugins", "[].\n")
-    # Takes the place of the file in /etc that names the default instance's node.
+    # Replaces the file in /etc that names the node of the default instance.
     files.write(folder / "rabbitmq-env.conf", "")
 
 
@@ -65,11 +65,11 @@ def _environment(plan: Plan) -> dict[str, str]:
         RABBITMQ_MNESIA_BASE=str(data / "mnesia"),
         RABBITMQ_PID_FILE=str(data / "pid"),
         RABBITMQ_LOGS="-",
-        # Some of what is logged goes to a file whatever that says.
+        # Some messages are logged to a file regardless of the configuration.
         RABBITMQ_LOG_BASE=str(data / "log"),
         ERL_CRASH_DUMP=str(data / "crash.dump"),
         RABBITMQ_SERVER_ADDITIONAL_ERL_ARGS="-kernel inet_dist_use_interface {127,0,0,1}",
     )
-    # Where Erlang keeps the cookie.
+    # The folder of Erlang's cookie.
     environment["HOME"] = str(data)
     return environment

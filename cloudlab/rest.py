@@ -1,4 +1,4 @@
-"""The APIs of the lab, spoken to as one of its users."""
+"""Clients of the lab's APIs for one of its users."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _TIMEOUT_SECONDS = 60
 
 
 def make_session(auth_url: str, user: str, password: str, project: str) -> Session:
-    """Return a session of a user of the domain Default, scoped to a project; nothing is sent yet."""
+    """Return a session for a user of the domain Default, scoped to a project; it sends no request yet."""
     direct = requests.Session()
-    # No proxies, and no ~/.netrc.
+    # Ignore proxies and ~/.netrc.
     direct.trust_env = False
     auth = Password(
         auth_url=auth_url,
@@ -46,15 +46,15 @@ def make_adapter(session: Session, service_type: str) -> Adapter:
 def ensure(
     api: Adapter, path: str, collection: str, key: str, body: dict[str, Any], **query: str
 ) -> dict[str, Any]:
-    """Return the object that a query finds, made now if there is none.
+    """Return the object that matches a query; create it if there is none.
 
     Args:
-        api: Whom to ask.
-        path: Of the collection.
-        collection: What the answer's list is called.
-        key: What one object is called in a request, and its answer; empty if it has no name.
-        body: What to make it from.
-        query: What it is found by; exactly one object may match.
+        api: The client.
+        path: The path of the collection.
+        collection: The key of the list in the response.
+        key: The key of an object in requests and responses; empty if there is no such key.
+        body: The body that creates the object.
+        query: The query; at most one object may match.
     """
     found = api.get(path, params=query).json()[collection]
     if found:
@@ -64,5 +64,5 @@ def ensure(
 
 
 def is_there(api: Adapter, path: str) -> bool:
-    """Return whether there is something at a path."""
+    """Return whether an object exists at a path."""
     return bool(api.get(path, raise_exc=False).ok)

@@ -1,4 +1,4 @@
-"""Sections that many configuration files share."""
+"""Sections used in several configuration files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def client(plan: Plan, user: str) -> Mapping[str, Option]:
 
 
 def keystone_middleware(plan: Plan, user: str) -> Sections:
-    """Return the section of an API that has tokens checked by Keystone."""
+    """Return the section of an API whose tokens Keystone validates."""
     options = {
         **credentials(plan, user),
         "www_authenticate_uri": plan.auth_url,
@@ -41,15 +41,15 @@ def keystone_middleware(plan: Plan, user: str) -> Sections:
 
 
 def database(plan: Plan, name: str, section: str = "database") -> Sections:
-    """Return the section of a database; a server that is away is waited for patiently."""
+    """Return the section of a database; services wait for a server that is not available."""
     return {section: {"connection": plan.database_url(name), "max_retries": -1, "retry_interval": 1}}
 
 
 def message_bus(*, notifies: bool = False) -> Sections:
-    """Return the sections that have connections to the broker made again soon after they broke.
+    """Return sections with which broken connections to the broker are soon opened again.
 
     Args:
-        notifies: Whether notifications leave. Nobody empties the queues that come into being by that.
+        notifies: Whether notifications are sent. Their queues have no consumer.
     """
     return {
         "oslo_messaging_rabbit": {

@@ -1,4 +1,4 @@
-"""One service of the lab: a process that can be started, stopped, killed and paused by itself."""
+"""A service of the lab: a process that can be started, stopped, killed and paused separately."""
 
 from __future__ import annotations
 
@@ -15,37 +15,37 @@ from cloudlab.folder import Folder, tail
 from cloudlab.waiting import wait_until
 
 SECONDS_TO_ANSWER: Final = 180
-"""How long a service may take to start; two slow cores may have all of them to start at once."""
+"""Maximum duration of a start; two slow cores may have to start all services at the same time."""
 _SECONDS_TO_DIE: Final = 10
 _LOOK_EVERY_SECONDS: Final = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Service:
-    """A service by its name, how it is started, and how one sees that it works."""
+    """A service: its name, its command and its health probe."""
 
     name: str
     folder: Folder
     command: tuple[str, ...]
     environment: Mapping[str, str]
     check: Callable[[datetime], bool]
-    """Whether it works; called with the instant at which its process was started."""
+    """Health probe, called with the start time of the process."""
     seconds_to_stop: float = 30
-    """How long it may take to end by itself."""
+    """Maximum duration of a regular shutdown."""
     stop_signal: signal.Signals = signal.SIGTERM
-    """What asks it to end."""
+    """The signal that requests a shutdown."""
 
     @property
     def is_running(self) -> bool:
-        """Return whether its process is there; a paused one is."""
+        """Return whether the process exists; a paused one does."""
         return processes.recorded(self.folder.record(self.name)) is not None
 
     @property
     def pid(self) -> int:
-        """Return its process id.
+        """Return the process id.
 
         Raises:
-            LabError: It does not run.
+            LabError: The service is not running.
         """
         process = processes.recorded(self.folder.record(self.name))
         if process is None:
@@ -53,10 +53,10 @@ class Service:
         return process.pid
 
     def start(self) -> None:
-        """Start it; nothing happens if it runs. It may take some seconds until it answers."""
+        """Start the service, if it is not running. It may take some seconds until it responds."""
         if self.is_running:
             return
-        # What a process that was killed left behind would be in the way.
+        # Files left by a killed process would prevent the start.
         self.kill()
         processes.start(
             self.command,
@@ -67,14 +67,14 @@ class Service:
         )
 
     def stop(self) -> None:
-        """Ask it to end, and end it by force if it takes too long; return when it is gone."""
+        """Stop the service, and kill it if it takes too long; return after it has ended."""
         leader = processes.recorded(self.folder.record(self.name))
         if leader is not None:
             leader.signal(self.stop_signal)
             self._signal(signal.SIGCONT)
 
         def has_ended() -> bool:
-            # Children are their parent's business, for as long as it is there.
+            # While the parent exists, it handles its children.
             return not (self.is_running or self._signal(signal.SIGTERM))
 
         with suppress(LabError):
@@ -87,7 +87,7 @@ class Service:
         self.kill()
 
     def kill(self) -> None:
-        """End it and its children as a crash would; return when they are gone."""
+        """Kill the service and its children, as in a crash; return after they have ended."""
 
         def is_gone() -> bool:
             return not self._signal(signal.SIGKILL)
@@ -96,22 +96,29 @@ class Service:
         self.folder.record(self.name).unlink(missing_ok=True)
 
     def pause(self) -> None:
-        """Make it stand still, with its connections open."""
+        """Pause the process, with its connections open."""
         self._signal(signal.SIGSTOP)
 
     def resume(self) -> None:
-        """Make it go on after :meth:`pause`."""
+        """Continue after :meth:`pause`."""
         self._signal(signal.SIGCONT)
 
-    def answers(self) -> bool:
-        """Return whether it runs and works."""
-        return self.is_running and self.check(processes.started_at(self.folder.record(self.name)))
+    def answers(self, since: datetime | None = None) -> bool:
+        """Return whether the service runs and responds.
+
+        Args:
+            since: If given, a service that reports must have reported after this; otherwise, after its start.
+        """
+        if not self.is_running:
+            return False
+        started = processes.started_at(self.folder.record(self.name))
+        return self.check(max(started, since) if since else started)
 
     def wait_until_answers(self, seconds: float = SECONDS_TO_ANSWER) -> None:
-        """Return when it works.
+        """Return when the service responds.
 
         Raises:
-            LabError: It ended, or does not answer in time; with the end of its log.
+            LabError: It ended, or did not respond in time; the message has the end of its log.
         """
 
         def works() -> bool:
@@ -122,11 +129,11 @@ class Service:
         wait_until(works, f"{self.name} answers", seconds=seconds, explain=self._tail)
 
     def members(self) -> tuple[processes.Process, ...]:
-        """Return its process and that one's descendants, also if only some of these are left."""
+        """Return the process and its descendants, including those whose parent has ended."""
         return processes.members(self.folder.record(self.name))
 
     def _signal(self, number: signal.Signals) -> int:
-        """Send a signal to the process and its children; return how many there are."""
+        """Send a signal to the process and its children; return their number."""
         members = self.members()
         for process in members:
             process.signal(number)

@@ -12,5 +12,5 @@ _MODULES = (mariadb, rabbitmq, keystone, placement, glance, neutron, nova, blaza
 
 
 def all_services(plan: Plan) -> Mapping[str, Service]:
-    """Return the services by name; each after those that it needs to do its work."""
+    """Return the services by name; each comes after the services that it depends on."""
     return {service.name: service for module in _MODULES for service in module.services(plan)}

@@ -1,4 +1,4 @@
-"""The lab's database server, asked directly."""
+"""Direct access to the lab's database server."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TIMEOUT_SECONDS: Final = 60
 
 
 def find_row(plan: Plan, statement: str, *values: str) -> tuple[Any, ...] | None:
-    """Return the first row that a query finds; None for no row, and where the server cannot be asked."""
+    """Return the first row of a query; None if there is none, or if the server is not available."""
     try:
         with _cursor(plan) as cursor:
             cursor.execute(statement, values)
@@ -26,8 +26,18 @@ def find_row(plan: Plan, statement: str, *values: str) -> tuple[Any, ...] | None
         return None
 
 
+def find_rows(plan: Plan, statement: str, *values: str) -> tuple[tuple[Any, ...], ...]:
+    """Return the rows of a query; empty if the server does not respond."""
+    try:
+        with _cursor(plan) as cursor:
+            cursor.execute(statement, values)
+            return cursor.fetchall()
+    except pymysql.Error:
+        return ()
+
+
 def make_anew(plan: Plan, *names: str, charset: str = "utf8mb3") -> None:
-    """Make databases without tables, also where there are some with."""
+    """Create databases without tables; existing ones with these names are dropped."""
     with _cursor(plan) as cursor:
         for name in names:
             cursor.execute(f"DROP DATABASE IF EXISTS {name}")

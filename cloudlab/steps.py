@@ -1,4 +1,4 @@
-"""Steps that are done once for a lab's data, and again when what they depend on has changed."""
+"""Steps that are done once for a lab's data, and again when their inputs change."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cloudlab.folder import Folder
 def once(folder: Folder, name: str, key: str, action: Callable[[], None]) -> bool:
     """Do *action* unless it was done for this key; return whether it was done now.
 
-    It is noted only afterwards, so it must be repeatable: an interruption may have come between.
+    It is recorded after its completion. It must be repeatable, because it may be interrupted before that.
     """
     if is_done(folder, name, key):
         return False
@@ -22,13 +22,13 @@ def once(folder: Folder, name: str, key: str, action: Callable[[], None]) -> boo
 
 
 def is_done(folder: Folder, name: str, key: str) -> bool:
-    """Return whether a step was done for this key last."""
+    """Return whether the last completion of a step was for this key."""
     mark = _mark(folder, name)
     return mark.exists() and mark.read_text() == key
 
 
 def was_ever_done(folder: Folder, name: str) -> bool:
-    """Return whether a step came to its end, for this key or another."""
+    """Return whether a step was completed, for this key or another."""
     return _mark(folder, name).exists()
 
 

@@ -1,4 +1,4 @@
-"""What ``make cloud`` does, as tasks."""
+"""The tasks of ``make cloud``."""
 
 from __future__ import annotations
 
@@ -36,22 +36,21 @@ _APIS: Final = {
     "placement": placement,
     "glance": glance,
 }
-"""OpenStack's APIs, each with its module; what takes longest comes first."""
+"""OpenStack's APIs, each with its module; slow ones come first."""
 
 
 class Migration(Protocol):
-    """Brings a service's databases up to date."""
+    """Upgrades a service's databases."""
 
     def __call__(self, plan: Plan, *, is_new: bool) -> None:
-        """Do it; *is_new* says that this was never finished, and nothing is lost by beginning anew."""
+        """Upgrade; *is_new* means that this was never completed, so that data may be dropped."""
 
 
 def bring_up(plan: Plan, say: Callable[[str], None]) -> None:
-    """Make everything be there and run; what is there and runs already is left alone.
+    """Set up and start all parts that do not exist or run yet.
 
     Raises:
-        LabError: Something failed, and its text says what; or OpenStack runs in versions that are no longer
-            those of the lock.
+        LabError: A task failed; or OpenStack is running in versions other than those of the lock.
     """
     if not packages.are_installed(plan.folder) and (running := _running_in_environment(plan)):
         raise LabError(f"other versions are to be installed now, but {running} runs: make cloud-down first")
@@ -59,7 +58,7 @@ def bring_up(plan: Plan, say: Callable[[str], None]) -> None:
 
 
 def is_up(plan: Plan) -> bool:
-    """Return whether there is nothing to do."""
+    """Return whether everything is up already."""
     return (
         plan.folder.details.exists()
         and details.read(plan.folder).hosts == plan.hosts
@@ -70,7 +69,7 @@ def is_up(plan: Plan) -> bool:
 
 
 def _running_in_environment(plan: Plan) -> str | None:
-    """Return the name of a service that runs from the lab's own environment."""
+    """Return the name of a running service that uses the lab's own environment."""
     programs = str(plan.folder.environment)
     for service in all_services(plan).values():
         if service.command[0].startswith(programs) and service.is_running:
@@ -79,7 +78,7 @@ def _running_in_environment(plan: Plan) -> str | None:
 
 
 def _ground(plan: Plan) -> list[Task]:
-    """Return the tasks that bring about what OpenStack stands on."""
+    """Return the tasks for the infrastructure of OpenStack."""
     broker = {service.name: service for service in rabbitmq.services(plan)}
     return [
         Task(name="Debian packages", run=partial(packages.install_debian_packages, plan.folder)),
@@ -98,7 +97,7 @@ def _ground(plan: Plan) -> list[Task]:
 
 
 def _openstack(plan: Plan) -> list[Task]:
-    """Return the tasks of the APIs, the accounts, Nova's other parts, and what the cloud holds."""
+    """Return the tasks for the APIs, the accounts, Nova's other parts, and the contents of the cloud."""
     tasks = []
     for api, module in _APIS.items():
         service = {each.name: each for each in module.services(plan)}[api]
@@ -118,7 +117,7 @@ def _openstack(plan: Plan) -> list[Task]:
 
 
 def _blazar(plan: Plan) -> list[Task]:
-    """Return the tasks of this repository's service, whose schema has a version of its own."""
+    """Return the tasks for this repository's service, whose schema has a separate version."""
     return [
         _configured("blazar", blazar.configure, plan, "environment"),
         _migrated("blazar", blazar.make_schema, plan, blazar.schema_version()),
@@ -127,7 +126,7 @@ def _blazar(plan: Plan) -> list[Task]:
 
 
 def _finish(plan: Plan) -> list[Task]:
-    """Return the tasks that wait for everything, and write down what tests need."""
+    """Return the tasks that wait for all services and write the details for tests."""
 
     def await_hosts() -> str | None:
         wait_until(
@@ -154,7 +153,7 @@ def _configured(name: str, configure: Callable[[Plan], None], plan: Plan, *after
 
 
 def _migrated(name: str, make_schema: Migration, plan: Plan, version: str) -> Task:
-    """Return the task of a schema; one that was interrupted begins anew, since half a step is no version."""
+    """Return the task of a schema; after an interruption it starts from an empty database."""
 
     def migrate(plan: Plan) -> None:
         make_schema(plan, is_new=not was_ever_done(plan.folder, f"{name} schema"))

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from cloudlab.errors import LabError
 
 INTERRUPTED = threading.Event()
-"""Set when the command is to end: every wait in this process ends with an error then."""
+"""Set on shutdown: every wait in this process then ends with an error."""
 
 
 def wait_until(
@@ -20,17 +20,17 @@ def wait_until(
     every_seconds: float = 0.2,
     explain: Callable[[], str] | None = None,
 ) -> None:
-    """Return as soon as *check* holds.
+    """Return as soon as *check* returns true.
 
     Args:
-        check: Looked at once more after the deadline, so a machine that stood still is given its chance.
-        what: What is waited for, as the first words of the error.
-        seconds: How long to wait at most.
-        every_seconds: How often to look.
-        explain: Says more in the error, for instance the end of a log.
+        check: The condition; it is evaluated once more after the deadline, in case the machine was suspended.
+        what: Description of the condition, with which the error starts.
+        seconds: The timeout.
+        every_seconds: The interval.
+        explain: Returns details for the error, for example the end of a log.
 
     Raises:
-        LabError: It did not hold in time, or the command was interrupted.
+        LabError: The condition was not met in time, or the command was interrupted.
     """
     deadline = time.monotonic() + seconds
     while not check():

@@ -16,11 +16,11 @@ _LOG_FORMAT = '%(addr) [%(ltime)] "%(method) %(uri) %(proto)" %(status) %(size) 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workers:
-    """How many requests an API works on at the same time."""
+    """Number of requests that an API processes at the same time."""
 
     processes: int = 1
     threads: int = 8
-    """Of each process."""
+    """Number of threads of each process."""
 
 
 ONE_PROCESS: Final = Workers()
@@ -43,12 +43,12 @@ def wsgi_service(
     """Return an API as a service.
 
     Args:
-        plan: The lab's.
-        name: The service's name, and its port's.
-        application: uWSGI's option that finds the WSGI object, and its value.
-        environment: What it finds in its environment beside the plain things.
+        plan: The plan of the lab.
+        name: The name of the service and its port.
+        application: uWSGI's option that selects the WSGI object, and its value.
+        environment: Additional environment variables.
         uwsgi: The program and its first arguments; None for the lab's own.
-        workers: How many requests it works on at the same time.
+        workers: The number of concurrent requests.
     """
     port = plan.ports[name]
     command = (

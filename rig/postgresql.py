@@ -1,4 +1,4 @@
-"""PostgreSQL: a server of the rig's own, with its own data, by an account that is not root."""
+"""PostgreSQL: a server of the rig, with its own data, run by an account that is not root."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from cloudlab.ports import ADDRESS
 from cloudlab.service import Service
 
 ACCOUNT: Final = "postgres"
-"""Whose the server is where this is root, by whom it refuses to be run; and its first user."""
+"""Account of the server if this process is root, which PostgreSQL refuses; also the first database user."""
 _TIMEOUT_SECONDS: Final = 5
-# Safe when the process is killed, and not when the machine is: nothing waits for the disk.
+# Safe if the process is killed, but not if the machine crashes: no write waits for the disk.
 _THROW_AWAY: Final = ("fsync=off", "full_page_writes=off")
 _OPTIONS: Final = (
     "max_connections=300",
     "shared_buffers=256MB",
     "unix_socket_directories=",
-    # So that statements can be counted.
+    # Required to count statements.
     "shared_preload_libraries=pg_stat_statements",
     *_THROW_AWAY,
 )
@@ -37,13 +37,13 @@ class Server(Service):
     """The server, whose children lead sessions of their own; their working directory is its data."""
 
     def kill(self) -> None:
-        """End it and its children as a crash would; return when they are gone."""
+        """Kill the server and its children as in a crash; return after they have ended."""
         super().kill()
-        # It takes a process that nobody has buried yet for one that runs, and would not start.
+        # The server would treat a zombie as a running process, and would not start.
         (self.folder.data(self.name) / "postmaster.pid").unlink(missing_ok=True)
 
     def members(self) -> tuple[processes.Process, ...]:
-        """Return the server and its children, also if only some of these are left."""
+        """Return the server and its children, including children whose parent has ended."""
         data = str(self.folder.data(self.name))
         pids = (int(each) for each in os.listdir("/proc") if each.isdigit() and _lies_in(each, data))
         found = (processes.find(pid) for pid in pids)
@@ -51,14 +51,14 @@ class Server(Service):
 
 
 def find_programs() -> Path | None:
-    """Return the folder of the newest server's programs, or None if there is none."""
+    """Return the folder of the newest server's programs, or None if no server is installed."""
     versions = Path("/usr/lib/postgresql").glob("*/bin/postgres")
     newest_first = sorted(versions, key=lambda path: float(path.parts[-3]), reverse=True)
     return newest_first[0].parent if newest_first else None
 
 
 def make_data(plan: Plan) -> None:
-    """Make the system tables of a new server."""
+    """Create the system tables of a new server."""
     data, password = plan.folder.data("postgresql"), plan.folder.etc("postgresql") / "password"
     files.write(password, plan.passwords["postgresql"] + "\n")
     if os.geteuid() == 0:
@@ -88,13 +88,13 @@ def service(plan: Plan) -> Service:
         ),
         environment=plain_environment(),
         check=lambda since: _serves(plan),
-        # Breaks off what clients are at; by SIGTERM it would wait until they leave.
+        # Aborts the statements of clients; after SIGTERM, the server would wait until they disconnect.
         stop_signal=signal.SIGINT,
     )
 
 
 def make_anew(plan: Plan, name: str) -> None:
-    """Make a database without tables, also where there is one with."""
+    """Create a database without tables; an existing one with this name is dropped."""
     with closing(_connection(plan)) as connection:
         connection.autocommit = True
         with connection.cursor() as cursor:
@@ -131,12 +131,12 @@ def _connection(plan: Plan) -> psycopg2.extensions.connection:
 def _program(name: str) -> str:
     folder = find_programs()
     if folder is None:
-        raise LabError("there is no PostgreSQL server on this machine")
+        raise LabError("no PostgreSQL server is installed on this machine")
     return str(folder / name)
 
 
 def _as_account() -> tuple[str, ...]:
-    """Return what becomes the unprivileged account, and then the program itself, where this is root."""
+    """Return the command prefix that switches to the unprivileged account if this process is root."""
     if os.geteuid() != 0:
         return ()
     return ("setpriv", f"--reuid={ACCOUNT}", f"--regid={ACCOUNT}", "--init-groups", "--")

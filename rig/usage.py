@@ -1,4 +1,4 @@
-"""What processes use of this machine; those that are gone use nothing."""
+"""Memory and processor time of processes; a process that has ended uses nothing."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _TICKS_A_SECOND: Final = os.sysconf("SC_CLK_TCK")
 
 
 def resident_mebibytes(pids: Iterable[int]) -> float:
-    """Return how much memory processes hold together."""
+    """Return the memory of all given processes together."""
     return sum(_resident_mebibytes(each) for each in pids)
 
 
 def processor_seconds(pids: Iterable[int]) -> float:
-    """Return how long processors have worked for processes, and for children of theirs that have ended."""
+    """Return the processor time of processes, and of their children that have ended."""
     return sum(_processor_seconds(each) for each in pids)
 
 
@@ -27,7 +27,7 @@ def _resident_mebibytes(pid: int) -> float:
 
 
 def _processor_seconds(pid: int) -> float:
-    # The program's name may hold blanks and brackets. These are utime, stime, cutime and cstime.
+    # The program's name may contain blanks and brackets. The fields are utime, stime, cutime and cstime.
     fields = _read(pid, "stat").rpartition(") ")[2].split()
     return sum(int(each) for each in fields[11:15]) / _TICKS_A_SECOND
 

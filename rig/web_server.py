@@ -1,4 +1,4 @@
-"""nginx in front of the API, configured as the guide for operators shows."""
+"""nginx in front of the API, configured as in the operators' guide."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cloudlab.service import Service
 
 PROGRAM: Final = "/usr/sbin/nginx"
 EXAMPLE: Final = REPOSITORY / "etc" / "nginx.conf"
-"""The file that the guide shows."""
+"""The file shown in the guide."""
 _AS_IT_IS: Final[Mapping[str, str]] = {}
 _TEMPORARY: Final = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
 
@@ -23,11 +23,11 @@ def configure(plan: Plan, changes: Mapping[str, str] = _AS_IT_IS) -> None:
     """Write the configuration: the guide's, with ports and paths of the plan's.
 
     Args:
-        plan: Whose.
-        changes: What else is to stand there, by the text in whose place it does.
+        plan: The plan of the stack.
+        changes: Further replacements, by the text that they replace.
 
     Raises:
-        LabError: A text whose place is to be taken is not there, or more than once.
+        LabError: A text to replace is missing or occurs more than once.
     """
     data = plan.folder.data("nginx")
     paths = "".join(f"{name}_temp_path {data / name};\n" for name in _TEMPORARY)
@@ -37,7 +37,7 @@ def configure(plan: Plan, changes: Mapping[str, str] = _AS_IT_IS) -> None:
         "/run/nginx.pid": str(data / "pid"),
         "/var/log/nginx/error.log": "stderr",
         "/var/log/nginx/access.log": str(plan.folder.access_log("nginx")),
-        # Where nginx keeps what is longer than a buffer was chosen when it was built.
+        # The paths of buffer files were chosen when nginx was built.
         "http {\n": f"http {{\n{paths}",
         **changes,
     }
@@ -45,7 +45,7 @@ def configure(plan: Plan, changes: Mapping[str, str] = _AS_IT_IS) -> None:
 
 
 def service(plan: Plan) -> Service:
-    """Return it as a service."""
+    """Return nginx as a service."""
     port = plan.ports["nginx"]
     conf = plan.folder.etc("nginx") / "nginx.conf"
     return Service(
@@ -60,6 +60,6 @@ def service(plan: Plan) -> Service:
 def _filled(text: str, places: Mapping[str, str]) -> str:
     for place, instead in places.items():
         if text.count(place) != 1:
-            raise LabError(f"{EXAMPLE.name} should have {place!r} once")
+            raise LabError(f"{EXAMPLE.name} must contain {place!r} exactly once")
         text = text.replace(place, instead)
     return text

@@ -1,4 +1,4 @@
-"""What holds for every test, and what is said at the end of a run."""
+"""Fixtures of every test, and the summary at the end of a run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ settings.load_profile("unhurried")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say how much was tried by machine in `tests/engine`."""
+    """Say how much was tried by machine in `tests/reconcile`."""
     figures: Counter[str] = Counter()
     for reports in terminalreporter.stats.values():
         for report in reports:

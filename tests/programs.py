@@ -66,7 +66,7 @@ class Program:
             stream.close()
 
     def _read_output(self) -> None:
-        # To the end, as a pipe that nobody empties would stop the program.
+        # To the end: the program would stop at a full pipe.
         assert self.process.stdout is not None
         for line in self.process.stdout:
             self._lines.put(line)
@@ -134,7 +134,7 @@ def fetch(url: str, headers: Mapping[str, str] | None = None) -> tuple[int, str]
 
 
 def free_port() -> int:
-    """Return a port of the loopback interface that nobody listened on just now."""
+    """Return a port of the loopback interface on which no process listens at the moment."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

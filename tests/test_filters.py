@@ -50,14 +50,14 @@ def test_a_filter_is_told_its_options(tmp_path: Path) -> None:
         ("enabled_filters = NoSuchFilter", "enabled_filters: there is nothing named NoSuchFilter"),
         ("enabled_filters = MaxLeaseDurationFilter,MaxLeaseDurationFilter", "a filter is named twice"),
         ("max_lease_duraton = 3600", "max_lease_duraton: there is no such option"),
-        ("enabled_filters = ExternalServiceFilter", "external_service_base_endpoint: is not set"),
+        ("enabled_filters = ExternalServiceFilter", "external_service_base_endpoint: must be set"),
         (
             "enabled_filters = ExternalServiceFilter\nexternal_service_base_endpoint = ftp://usage.example",
-            "external_service_base_endpoint: is no URL",
+            "external_service_base_endpoint: must be a URL",
         ),
         (
             "enabled_filters = ExternalServiceFilter\nexternal_service_commit_endpoint = /commit",
-            "external_service_commit_endpoint: is no URL",
+            "external_service_commit_endpoint: must be a URL",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""Managers tell each other that there is work, and nobody waits for that."""
+"""Managers wake each other when work is due, without waiting for an answer."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What the service costs, measured on its own processes (``python -m bench.service --help``)."""
+"""Performance of the service, measured on its own processes (``python -m bench.service --help``)."""

@@ -1,4 +1,4 @@
-"""``python -m bench.service``: starts the service with all it needs, measures it, and prints a table."""
+"""``python -m bench.service``: starts the service with its dependencies, measures it, and prints a table."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from rig.wanted import Database
 
 
 def main() -> int:
-    """Measure; return 1 if something failed or is not as it must be, however fast it was."""
+    """Measure; return 1 if something failed or is incorrect, regardless of the speed."""
     options = _parser().parse_args()
-    # As Ctrl-C does: what was started is ended on the way out.
+    # Treat the signal like Ctrl-C, so that all processes are stopped on exit.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     effort, only = (QUICK if options.quick else WHOLE), options.only or GROUPS
     began = time.monotonic()
@@ -66,7 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench.service", description=__doc__)
     parser.add_argument("--database", choices=get_args(Database), default="mariadb")
     parser.add_argument("--only", nargs="+", choices=GROUPS, help="these workloads; all by default")
-    parser.add_argument("--quick", action="store_true", help="small sizes, to see that it works")
+    parser.add_argument("--quick", action="store_true", help="small sizes, to test the program")
     parser.add_argument("--json", type=Path, help="file for the figures")
     parser.add_argument("--picture", type=Path, help="file for the curves of creates (SVG)")
     return parser

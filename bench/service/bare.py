@@ -1,4 +1,4 @@
-"""The least that a WSGI application can do: a small JSON answer."""
+"""A minimal WSGI application: a small JSON response."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _BODY = b'{"lease": {"id": "00000000-0000-0000-0000-000000000000", "status": "PE
 
 
 def application(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-    """Answer."""
+    """Respond."""
     environ["wsgi.input"].read()
     start_response("200 OK", [("Content-Type", "application/json"), ("Content-Length", str(len(_BODY)))])
     return [_BODY]

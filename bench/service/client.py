@@ -1,4 +1,4 @@
-"""A client of the API that costs as little as one can."""
+"""A client of the API with minimal cost."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TIMEOUT_SECONDS = 120
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What came back, and how long that took."""
+    """A response and its duration."""
 
     status: int
     body: Any
@@ -23,7 +23,7 @@ class Answer:
     bytes: int
 
     def expect(self, status: int) -> Answer:
-        """Return it if it has this status, else raise RuntimeError with what it says."""
+        """Return the response if it has this status; otherwise raise RuntimeError with its content."""
         if self.status != status:
             raise RuntimeError(f"{status} was expected: {self.status} {self.body}")
         return self
@@ -31,13 +31,13 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Client:
-    """An API at a URL; safe to use from any thread, with a connection for each request."""
+    """The API at a URL; thread-safe, with a connection for each request."""
 
     url: str
     headers: Mapping[str, str]
 
     def ask(self, method: str, path: str, body: object = None) -> Answer:
-        """Return the answer to a request; the time is that from the connection to the last byte."""
+        """Return the response to a request; the duration is that from the connection to the last byte."""
         where = urlsplit(f"{self.url}{path}")
         content = None if body is None else json.dumps(body)
         began = time.perf_counter()

@@ -1,4 +1,4 @@
-"""Creating, extending and deleting leases, one after the other, over hosts with bookings."""
+"""Sequential creation, extension and deletion of leases, on hosts with bookings."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ KINDS: Final[Mapping[str, Mapping[str, object]]] = {
     },
     "flavor": {"resource_type": "flavor:instance", "flavor_id": FLAVOR, **_SLOTS},
 }
-"""What leases ask for."""
+"""The reservations of leases, by kind."""
 
 
 @dataclass(slots=True)
 class Windows:
-    """Windows in which half of the hosts are booked; never the same twice."""
+    """Windows in which half of the hosts are booked; each is returned once."""
 
     _number: int = 0
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -55,12 +55,12 @@ class Windows:
 
 
 def date(instant: datetime) -> str:
-    """Return an instant as API v1 writes it."""
+    """Return an instant in the format of API v1."""
     return instant.strftime("%Y-%m-%d %H:%M")
 
 
 def create(client: Client, kind: str, dates: Mapping[str, str]) -> Answer:
-    """Return the answer to a request for a lease; it must be granted."""
+    """Return the response to a request for a lease, which must be granted."""
     body = {"name": f"bench {kind}", **dates, "reservations": [dict(KINDS[kind])]}
     return client.ask("POST", "/leases", body).expect(201)
 
@@ -69,7 +69,7 @@ def measure(site: Site, hosts: int, bookings: int, windows: Windows) -> Iterator
     """Yield a line for each kind of lease."""
     client = site.client()
     for kind in KINDS:
-        # The first request of a kind finds nothing in any cache.
+        # For the first request of a kind, all caches are empty.
         for _ in range(4):
             create(client, kind, windows.next())
         act = partial(_create_ms, client, kind, windows)
@@ -77,7 +77,7 @@ def measure(site: Site, hosts: int, bookings: int, windows: Windows) -> Iterator
 
 
 def measure_changes(site: Site, hosts: int, bookings: int, windows: Windows) -> Iterator[Line]:
-    """Yield lines for extending and for deleting leases that have not begun."""
+    """Yield lines for the extension and the deletion of leases that have not started."""
     client = site.client()
     leases: list[str] = []
 
@@ -85,7 +85,7 @@ def measure_changes(site: Site, hosts: int, bookings: int, windows: Windows) -> 
         dates = windows.next()
         lease_id = create(client, "host", dates).body["lease"]["id"]
         leases.append(lease_id)
-        # From the fifth minute to the ninth.
+        # From the fifth to the ninth minute.
         later = {"end_date": dates["end_date"][:-1] + "9"}
         return client.ask("PUT", f"/leases/{lease_id}", later).expect(200).milliseconds
 
@@ -97,7 +97,7 @@ def measure_changes(site: Site, hosts: int, bookings: int, windows: Windows) -> 
 
 
 def count_statements(site: Site, hosts: int, bookings: int, windows: Windows) -> Iterator[Line]:
-    """Yield a line for each kind of lease: all that follows from a request, by the server's own count."""
+    """Yield a line for each kind of lease: all statements caused by a request, as counted by the server."""
     client, settled = site.client(), threading.Event()
     for kind in KINDS:
         counts = []
@@ -121,7 +121,7 @@ def _create_ms(client: Client, kind: str, windows: Windows) -> float:
 
 
 def _line(site: Site, name: str, act: Callable[[], float], hosts: int, bookings: int) -> Line:
-    """Return what *act* returns, in milliseconds, as medians of runs beside their floors."""
+    """Return the result of *act* in milliseconds, as medians of runs with their floors."""
     values, floors = [], []
     for _ in range(site.effort.runs):
         floors.append(site.floors.measure().write)

@@ -1,4 +1,4 @@
-"""Eight clients at once."""
+"""Eight concurrent clients."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ _OVERLAPS: Final = (
     " AND a.start_at < b.end_at AND b.start_at < a.end_at"
 )
 GRANTED: Final = 201
-REFUSED: Final = 409
+REFUSED: Final = 400
 
 
 @dataclass(slots=True)
 class _Crowd:
-    """What the clients saw."""
+    """Results of the clients."""
 
     granted_ms: list[float] = field(default_factory=list)
     statuses: Counter[int] = field(default_factory=Counter)
     seconds: float = 0
     worked: Mapping[str, float] = field(default_factory=dict)
-    """For how many seconds processors were at it for whom."""
+    """Processor time in seconds, by process."""
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def note(self, status: int, milliseconds: float) -> None:
@@ -52,7 +52,7 @@ class _Crowd:
 
 
 def measure_scarce(site: Site) -> list[Line]:
-    """Return the lines of a pool of which clients want more than there is. Raises RuntimeError."""
+    """Return the lines for a pool that is smaller than the demand. Raises RuntimeError."""
 
     def run() -> Iterator[Line]:
         with site.managers_away():
@@ -65,7 +65,7 @@ def measure_scarce(site: Site) -> list[Line]:
 
 
 def measure_plenty(site: Site, hosts: int, bookings: int) -> list[Line]:
-    """Return the lines of a pool with room for everybody. Raises RuntimeError."""
+    """Return the lines for a pool that is large enough for all requests. Raises RuntimeError."""
     seconds = max(5, site.effort.crowd_seconds // 2)
     return over_runs(
         _lines(site, "room for all", hosts, bookings, _PLENTY_WINDOWS, seconds)
@@ -81,9 +81,9 @@ def _lines(
     unexpected = {each: n for each, n in crowd.statuses.items() if each not in (GRANTED, REFUSED)}
     overlaps = int(site.scalar(_OVERLAPS))
     if unexpected or overlaps:
-        raise RuntimeError(f"{name}: {overlaps} overlaps; answers that nobody expects: {unexpected}")
+        raise RuntimeError(f"{name}: {overlaps} overlaps; unexpected responses: {unexpected}")
     half, most = (float(numpy.percentile(crowd.granted_ms, each)) for each in (50, 99))
-    # A pool that is scarce is soon given away; to find that there is nothing left is a decision, too.
+    # A scarce pool is soon used up; a refusal is a decision too.
     a_second = crowd.statuses.total() / crowd.seconds
 
     def line(
@@ -126,7 +126,7 @@ def _run(site: Site, windows: int, seconds: int) -> _Crowd:
 
 
 def _work(site: Site) -> Mapping[str, float]:
-    """Return for how many seconds processors have worked for whom until now."""
+    """Return the processor time so far in seconds, by process."""
 
     def of(*services: Service) -> float:
         return processor_seconds(process.pid for each in services for process in each.members())
@@ -136,7 +136,7 @@ def _work(site: Site) -> Mapping[str, float]:
         "the API": of(stack.service("blazar-api")),
         "the managers": of(*stack.managers),
         "the broker": of(stack.service("rabbitmq")),
-        "the database": of(stack.service(stack.wanted.database)),
+        "the database": of(*stack.databases),
         "the clients": time.process_time(),
     }
 

@@ -1,6 +1,6 @@
-"""The least that a call over the broker can do: a process that answers nothing to nothing.
+"""The minimum of a call over the broker: a process that returns an empty response to an empty request.
 
-``python -m bench.service.echo --config-file FILE``: transport and server are those of the service.
+``python -m bench.service.echo --config-file FILE``; transport and server are those of the service.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ _NOBODY = cast("Manager", None)
 
 
 def main() -> None:
-    """Answer until SIGTERM."""
-    # Blocked, so that the threads of the library leave it to the wait below.
+    """Respond until SIGTERM."""
+    # Block the signal, so that the library's threads leave it to the wait below.
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
     conf = config.make_conf(sys.argv[1:], "bench-echo", conf=CONF)
     server = make_server(get_transport(conf), TOPIC, "echo", _NOBODY, lambda: None)

@@ -1,4 +1,4 @@
-"""How much is measured."""
+"""The amount of measurements."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effort:
-    """Sizes, and how often."""
+    """Sizes and numbers of repetitions."""
 
     sizes: tuple[int, ...]
-    """Hosts."""
+    """Numbers of hosts."""
     bookings: tuple[int, ...]
-    """Future allocations of each host, rising."""
+    """Numbers of future allocations of each host, ascending."""
     runs: int
-    """Each gives one value; a line has their median, least and most."""
+    """Number of runs; each gives one value, and a line has their median, minimum and maximum."""
     requests: int
-    """Of one kind in one run."""
+    """Number of requests of one kind in one run."""
     counted: int
-    """Requests of which the statements are counted."""
+    """Number of requests whose statements are counted."""
     crowd_seconds: int
     due_leases: int
     seconds_to_create_them: int
     with_end: bool
-    """Whether the leases that start in one minute are awaited until they end."""
+    """Whether to wait for the end of the leases that start in one minute."""
     big_lease_hosts: int
 
 

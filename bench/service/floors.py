@@ -1,4 +1,4 @@
-"""The least that must be done, measured on the same broker, database and uWSGI as the service."""
+"""The minimum work, measured on the same broker, database and uWSGI as the service."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ class Floor:
     commit: float
     """A commit of the rows that a create writes."""
     wsgi: float
-    """An answer of an application that does nothing."""
+    """A response of an application that does nothing."""
 
     @property
     def write(self) -> float:
-        """Return the least that a request which stores something takes, by the design's measure."""
+        """Return the minimum duration of a request that stores something, as defined in the design."""
         return self.echo + self.commit
 
 
 class Floors:
-    """What takes the samples."""
+    """Sampler of the floors."""
 
     def __init__(self, client: Any, engine: sa.Engine, web: Client) -> None:
         self._acts: tuple[Callable[[], object], ...] = (
@@ -60,14 +60,14 @@ class Floors:
         )
 
     def measure(self, samples: int = _SAMPLES) -> Floor:
-        """Return medians over so many samples of each."""
+        """Return the medians of this number of samples of each floor."""
         echo, commit, wsgi = (_median(act, samples) for act in self._acts)
         return Floor(echo=echo, commit=commit, wsgi=wsgi)
 
 
 @contextmanager
 def floors_of(stack: Stack) -> Iterator[Floors]:
-    """Yield what measures floors beside a stack; its processes end with the block."""
+    """Yield a sampler for the floors of a stack; its processes end with the block."""
     services = (_echo(stack), _web(stack))
     engine = make_engine(stack.make_database(_DATABASE))
     upgrade(engine)

@@ -1,4 +1,4 @@
-"""The table: a line for each thing that was measured, beside its floor and its target."""
+"""The table: a line for each measurement, with its floor and its target."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ _HEAD = ("what", "median (least to most)", "unit", "floor", "ratio", "target", "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """What a figure is to reach."""
+    """The target of a figure."""
 
     text: str
     is_met: bool
 
     @classmethod
     def at_most(cls, limit: float, figure: float, what: str) -> Target:
-        """Return a target that is met up to a limit."""
+        """Return a target that is met by values up to a limit."""
         return cls(text=f"{what} <= {limit:g}", is_met=figure <= limit)
 
     @classmethod
     def at_least(cls, limit: float, figure: float, what: str) -> Target:
-        """Return a target that is met from a limit on."""
+        """Return a target that is met by values from a limit on."""
         return cls(text=f"{what} >= {limit:g}", is_met=figure >= limit)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """One thing that was measured; each value is of one run."""
+    """A measurement; each value is of one run."""
 
     group: str
     """The workload."""
@@ -39,10 +39,10 @@ class Line:
     unit: str
     values: Sequence[float]
     floors: Sequence[float] = ()
-    """What the least that must be done took in the same runs; none where there is no such thing."""
+    """Durations of the minimum work in the same runs; empty if the measurement has no floor."""
     hosts: int | None = None
     allocations: int | None = None
-    """Future ones of each host."""
+    """Number of future allocations of each host."""
     targets: tuple[Target, ...] = ()
 
     @property
@@ -52,13 +52,13 @@ class Line:
 
     @property
     def ratio(self) -> float | None:
-        """Return how many times the floor it is, by the median over the runs."""
+        """Return the ratio to the floor, by the medians over the runs."""
         if not self.floors:
             return None
         return spread(value / floor for value, floor in zip(self.values, self.floors, strict=True))[0]
 
     def cells(self) -> tuple[str, ...]:
-        """Return what the table shows."""
+        """Return the cells of the table."""
         median, least, most = self.figures
         where = "" if self.hosts is None else f", {self.hosts} hosts"
         booked = "" if self.allocations is None else f" x {self.allocations}"
@@ -73,7 +73,7 @@ class Line:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return the line for a program that reads it."""
+        """Return the line as JSON."""
         median, least, most = self.figures
         return {
             "group": self.group,
@@ -92,7 +92,7 @@ class Line:
 
 
 def over_runs(runs: Iterable[Iterable[Line]]) -> list[Line]:
-    """Return the lines of one run with the values of all of them; a target is met if every run meets it."""
+    """Return the lines of one run with the values of all runs; a target is met if every run meets it."""
     complete = [list(run) for run in runs]
     return [_together(same) for same in zip(*complete, strict=True)]
 
@@ -110,14 +110,14 @@ def _together(lines: Sequence[Line]) -> Line:
 
 
 def number(value: float) -> str:
-    """Return a number as short as it is of use."""
+    """Return a number with few digits."""
     if value == int(value) or abs(value) >= 1000:
         return f"{value:.0f}"
     return f"{value:.3g}" if abs(value) < 100 else f"{value:.1f}"
 
 
 def table(lines: Iterable[Line]) -> str:
-    """Return the lines below each other, in columns."""
+    """Return the lines as text in columns."""
     rows = [_HEAD, *(each.cells() for each in lines)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_HEAD))]
     return "\n".join(

@@ -48,13 +48,13 @@ def _line(site: Site, name: str, values: list[float], hosts: int | None, *target
 
 
 def _first(site: Site, client: Client, count: int) -> list[float]:
-    """Return what a list takes that no manager was asked for since its start; each was, in the end."""
+    """Return the durations of the first list of each manager after its start."""
     values = []
     for _ in range(_FIRST):
         with site.managers_away():
             pass
         values.append(_ask(client, "leases", count))
-    # The broker gives every manager its turn; each of them, and each process of the API, is to have had one.
+    # The broker calls the managers in turn; each manager, and each process of the API, must have been called.
     for _ in range(_WARM_UP):
         _ask(client, "leases", count)
     return values

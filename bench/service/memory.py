@@ -1,4 +1,4 @@
-"""What the service's processes keep in memory."""
+"""Memory of the service's processes."""
 
 from __future__ import annotations
 
@@ -35,5 +35,5 @@ def _line(name: str, values: list[float], hosts: int, bookings: int, *targets: T
 
 
 def _resident_mib(service: Service) -> list[float]:
-    """Return what each of a service's processes holds."""
+    """Return the memory of each process of a service."""
     return [resident_mebibytes([each.pid]) for each in service.members()]

@@ -26,7 +26,7 @@ class _Curve:
 
 
 def draw(lines: Iterable[Line]) -> str:
-    """Return how many times its floor a create costs, against hosts and against their allocations."""
+    """Return the ratio of a create to its floor, against the numbers of hosts and of their allocations."""
     made = [each for each in lines if each.group == "create"]
     bookings = sorted({each.allocations or 0 for each in made})
     hosts = sorted({each.hosts or 0 for each in made})
@@ -72,7 +72,7 @@ def _curve(
 
 
 def _panel(title: str, curves: Sequence[_Curve], most: float) -> str:
-    """Return one drawing: x as a logarithm (of one more, for there is 0), y from 0 to *most*."""
+    """Return one drawing: x is logarithmic (of the value plus one, because 0 occurs), y from 0 to *most*."""
     xs = sorted({x for curve in curves for x, _ in curve.points})
     widest = math.log1p(xs[-1]) or 1
 

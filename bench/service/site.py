@@ -1,4 +1,4 @@
-"""The installation that is measured, and how it is brought into a state."""
+"""The installation to measure, and its preparation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PROJECT: Final = "bench"
 USER: Final = "admin"
 FLAVOR: Final = "bench"
 _OPTIONS: Final[Sections] = {
-    # Chores that go through all hosts would be measured with whatever they coincide with.
+    # Periodic tasks that process all hosts would distort measurements at the same time.
     "manager": {"sweep_interval_minutes": 0},
     "physical:host": {"refresh_interval_minutes": 0},
 }
@@ -37,18 +37,18 @@ _RESULT = TypeVar("_RESULT")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
-    """A stack, and what looks at it from outside."""
+    """A stack, with tools to observe it from outside."""
 
     stack: Stack
     effort: Effort
     engine: sa.Engine
-    """On the service's database."""
+    """Engine for the service's database."""
     floors: Floors
     control: CloudControl
     statements: StatementCount
 
     def client(self, project_id: str = PROJECT, roles: str = "admin,member,reader") -> Client:
-        """Return a client of the API, by default an operator."""
+        """Return a client of the API; the default identity is an operator."""
         headers = {
             "X-User-Id": USER,
             "X-Project-Id": project_id,
@@ -59,7 +59,7 @@ class Site:
 
     @contextmanager
     def managers_away(self) -> Iterator[None]:
-        """End the managers for the block; afterwards they know what is in the database then."""
+        """Stop the managers during the block; afterwards they read the database again."""
         for manager in self.stack.managers:
             manager.kill()
         yield
@@ -70,19 +70,19 @@ class Site:
         self._warm_up()
 
     def empty(self) -> None:
-        """Have a database with nothing in it; the managers must be away."""
+        """Empty the database; the managers must be stopped."""
         self.engine.dispose()
         self.stack.renew_database()
         self.statements.prepare()
 
     def fill(self, hosts: int, before: int, after: int, leases: int) -> int:
-        """Have hosts with bookings; return how many leases there are.
+        """Add hosts or bookings; return the total number of leases.
 
         Args:
-            hosts: How many; they must be there if there are bookings before.
-            before: How many bookings each has.
-            after: How many it is to have.
-            leases: How many leases there are before.
+            hosts: Number of hosts; they must exist if *before* or *leases* is not 0.
+            before: Present number of bookings of each host.
+            after: New number of bookings of each host.
+            leases: Present number of leases.
         """
         if before == 0 and leases == 0:
             fill_hosts(self.engine, hosts)
@@ -93,7 +93,7 @@ class Site:
         return book(self.engine, hosts, rounds, per_lease, leases)
 
     def wait(self, check: Callable[[], bool], seconds: float, every_seconds: float = 0.05) -> None:
-        """Return when *check* holds. Raises RuntimeError if it does not in time."""
+        """Return when *check* returns true. Raises RuntimeError after a timeout."""
         never = threading.Event()
         for _ in range(int(seconds / every_seconds)):
             if check():
@@ -103,22 +103,22 @@ class Site:
             raise RuntimeError(f"not within {seconds:g} seconds")
 
     def scalar(self, statement: str, **values: Any) -> Any:
-        """Return the first value that a query of the service's database finds."""
+        """Return the first value of a query of the service's database."""
         with self.engine.connect() as connection:
             return connection.scalar(sa.text(statement), values)
 
     def _warm_up(self) -> None:
-        """Ask each process something once, so that no connection is made while it is measured."""
+        """Send a request to each process, so that no connection is opened during a measurement."""
         client = self.client()
         together(lambda _: client.ask("GET", "/os-hosts/0"), range(6 * CLIENTS))
 
 
 @contextmanager
 def a_site(database: Database, effort: Effort) -> Iterator[Site]:
-    """Yield an installation with two managers, and nothing in it; it ends with the block."""
+    """Yield an empty installation with two managers; it is removed after the block."""
     hosts = max(*effort.sizes, effort.due_leases, effort.big_lease_hosts)
     with running(Wanted(database=database, hosts=hosts, options=_OPTIONS)) as stack:
-        # Many rows at once, where the driver would send one after the other.
+        # Insert many rows with one statement, where the driver would send them one by one.
         options = {"executemany_mode": "values_plus_batch"} if database == "postgresql" else {}
         engine = sa.create_engine(stack.database_url, pool_pre_ping=True, **options)
         control = CloudControl(stack.cloud_url)
@@ -138,6 +138,6 @@ def a_site(database: Database, effort: Effort) -> Iterator[Site]:
 
 
 def together(act: Callable[[Any], _RESULT], items: Sequence[Any]) -> list[_RESULT]:
-    """Return what *act* returns for each item, done by eight threads."""
+    """Return the results of *act* for each item, called by eight threads."""
     with ThreadPoolExecutor(CLIENTS) as pool:
         return list(pool.map(act, items))

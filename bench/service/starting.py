@@ -1,4 +1,4 @@
-"""Leases that start, and end, on a cloud that takes its time: what is late, and how often it is asked."""
+"""Leases that start and end on a slow cloud: delays, and the number of cloud calls."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _NOT_IN: Final = "SELECT COUNT(*) FROM leases WHERE status <> :status"
 
 
 def prepare(site: Site) -> None:
-    """Register hosts by the API, so that they are in the freepool of the cloud."""
+    """Register hosts with the API, so that they are in the freepool of the cloud."""
     client, count = site.client(), max(site.effort.due_leases, site.effort.big_lease_hosts)
     names = [f"host-{number}" for number in range(1, count + 1)]
     together(lambda name: client.ask("POST", "/os-hosts", {"name": name}).expect(201), names)
 
 
 def measure_due(site: Site) -> Iterator[Line]:
-    """Yield the lines of many leases that start in one minute, and end in one."""
+    """Yield the lines of many leases that start in one minute, and of many that end in one minute."""
     count = site.effort.due_leases
     site.control.set_latency_ms(LATENCY_MS)
     due = _next_minute(site.effort.seconds_to_create_them)
@@ -68,7 +68,7 @@ def measure_due(site: Site) -> Iterator[Line]:
 
 
 def measure_big(site: Site) -> Iterator[Line]:
-    """Yield the lines of one lease for many hosts; no other may hold any of them."""
+    """Yield the lines of one lease for many hosts, which must be free."""
     hosts, client = site.effort.big_lease_hosts, site.client()
     site.control.set_latency_ms(LATENCY_MS)
     site.control.reset_figures()
@@ -97,7 +97,7 @@ def measure_big(site: Site) -> Iterator[Line]:
 
 
 def _delete_all(site: Site) -> None:
-    """Leave nothing to the next run, which counts leases by their state."""
+    """Delete all leases, because the next run counts leases by status."""
     client = site.client()
     ids = [each["id"] for each in client.ask("GET", "/leases").expect(200).body["leases"]]
     together(lambda lease_id: client.ask("DELETE", f"/leases/{lease_id}").expect(204), ids)
@@ -106,7 +106,7 @@ def _delete_all(site: Site) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Journal:
-    """When leases came into their states."""
+    """The times at which leases got their statuses."""
 
     rows: Sequence[sa.Row[tuple[str, str, datetime]]]
 
@@ -117,7 +117,7 @@ class _Journal:
             return cls(connection.execute(statement).all())
 
     def entered(self, status: str) -> list[datetime]:
-        """Return when each lease first had a status."""
+        """Return the time at which each lease first had a status."""
         return [row.at.replace(tzinfo=UTC) for row in self.rows if row.reason.endswith(f"-> {status}")]
 
 

@@ -1,4 +1,4 @@
-"""How many statements a server executed, by its own count."""
+"""Number of statements that a server has executed, as counted by the server."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ _POSTGRESQL: Final = (
 
 
 class StatementCount:
-    """Counts queries and changes; begins and ends of transactions do not count."""
+    """Counter of queries and changes; begins and ends of transactions are not counted."""
 
     def __init__(self, engine: sa.Engine) -> None:
-        """Make a count on a server of MariaDB or PostgreSQL."""
+        """Create a counter for a server of MariaDB or PostgreSQL."""
         self._engine = engine
         self._is_postgresql = engine.dialect.name == "postgresql"
 
     def prepare(self) -> None:
-        """Do what must be done once for a new database."""
+        """Prepare a new database."""
         if self._is_postgresql:
             with self._engine.begin() as connection:
                 connection.exec_driver_sql("CREATE EXTENSION IF NOT EXISTS pg_stat_statements")
 
     def so_far(self) -> int:
-        """Return how many there were, without those of this count."""
+        """Return the number of statements, without those of this counter."""
         query = _POSTGRESQL if self._is_postgresql else _MARIADB
         with self._engine.connect() as connection:
             return int(connection.exec_driver_sql(query).scalar_one())
 
     @property
     def own(self) -> int:
-        """Return how many of what ``so_far`` returns, at its second call, the first one has added."""
+        """Return the number of statements that one call of ``so_far`` adds to the count."""
         return 0 if self._is_postgresql else 1

@@ -11,9 +11,9 @@ from bench.service.site import FLAVOR, Site
 from blazar.ports.compute import Flavor
 
 GROUPS = ("create", "change", "statements", "list", "crowd", "start", "memory")
-"""What ``--only`` takes."""
+"""Values of ``--only``."""
 _FLAVOR = Flavor(id=FLAVOR, name=FLAVOR, vcpus=1, memory_mb=2048, disk_gb=10, is_public=True)
-"""Of ``flavor:instance`` leases; everybody sees it."""
+"""The flavor of ``flavor:instance`` leases, which is public."""
 _DESIGN_HOSTS, _DESIGN_BOOKINGS = 1_000, 10
 _MOST_FLOORS = 3
 _MOST_GROWTH = 1.3
@@ -21,7 +21,7 @@ _SAME_STATEMENTS = 3
 
 
 def all_lines(site: Site, only: Collection[str]) -> Iterator[Line]:
-    """Yield the lines of the groups in *only*, as they are measured."""
+    """Yield the lines of the groups in *only*, in the order of measurement."""
     yield from _floor_lines(site)
     over_hosts = {"create", "change", "statements", "list", "memory"} & set(only)
     if over_hosts or "crowd" in only:
@@ -40,7 +40,7 @@ def all_lines(site: Site, only: Collection[str]) -> Iterator[Line]:
 
 
 def judged(lines: list[Line]) -> list[Line]:
-    """Return the lines with the targets for which several must be compared."""
+    """Return the lines with the targets that compare several lines."""
     creates = {
         (each.name, each.hosts): each
         for each in lines
@@ -64,11 +64,11 @@ def judged(lines: list[Line]) -> list[Line]:
 
 
 def problems(lines: list[Line]) -> list[str]:
-    """Return what must not be, whatever the speed."""
+    """Return the errors found, which do not depend on speed."""
     found = []
     for kind in creating.KINDS:
         name = f"SQL for a {kind} lease"
-        # The least is that of a request while nobody looked for due work.
+        # The minimum is that of a request during which no manager queried for due work.
         counts = {each.hosts: each.figures[1] for each in lines if each.name == name}
         if counts and max(counts.values()) - min(counts.values()) > _SAME_STATEMENTS:
             found.append(f"{name}: their number depends on the number of hosts: {counts}")
@@ -86,7 +86,7 @@ def _floor_lines(site: Site) -> Iterator[Line]:
 
 
 def _at(site: Site, hosts: int, only: Collection[str]) -> Iterator[Line]:
-    """Yield what is measured with so many hosts, with more and more bookings."""
+    """Yield the measurements with this number of hosts, with increasing bookings."""
     windows, leases, before = creating.Windows(), 0, 0
     for bookings in site.effort.bookings:
         if bookings != _DESIGN_BOOKINGS and not {"create", "memory"} & set(only):
@@ -107,7 +107,7 @@ def _at(site: Site, hosts: int, only: Collection[str]) -> Iterator[Line]:
 def _at_design_bookings(
     site: Site, hosts: int, leases: int, windows: creating.Windows, only: Collection[str]
 ) -> Iterator[Line]:
-    """Yield what is measured with ten bookings a host."""
+    """Yield the measurements with ten bookings per host."""
     if "change" in only:
         yield from creating.measure_changes(site, hosts, _DESIGN_BOOKINGS, windows)
     if "statements" in only:

@@ -1,4 +1,4 @@
-"""What the stub answers in tests of commands."""
+"""Sample responses for tests of commands."""
 
 from __future__ import annotations
 

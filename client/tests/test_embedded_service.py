@@ -1,4 +1,4 @@
-"""Commands and the library against the embedded service: what really comes of them."""
+"""Commands and programs against the embedded service."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def unique(name: str) -> str:
 
 @pytest.fixture
 def host(embedded: Run) -> Iterator[str]:
-    """The name of a host that is registered for the test."""
+    """Name of a host that is registered for the test."""
     registered = {each["hypervisor_hostname"] for each in embedded("host-list", "-f", "json").json}
     name = next(each for each in (f"host-{n}" for n in range(1, 9)) if each not in registered)
     assert embedded("host-create", name, "--extra", f"only={name}").code == 0
@@ -38,7 +38,7 @@ def on(host: str) -> str:
     return f'{HOSTS},resource_properties=["==", "$only", "{host}"]'
 
 
-def test_a_lease_lives_its_life(embedded: Run, host: str) -> None:
+def test_a_lease_is_created_prolonged_ended_and_deleted(embedded: Run, host: str) -> None:
     name = unique("life")
 
     created = embedded(
@@ -57,7 +57,7 @@ def test_a_lease_lives_its_life(embedded: Run, host: str) -> None:
     assert embedded("lease-show", name).code == 1
 
 
-def test_a_lease_of_the_future_is_settled_when_it_is_planned(embedded: Run, host: str) -> None:
+def test_waiting_for_a_future_lease_ends_when_it_is_scheduled(embedded: Run, host: str) -> None:
     name = unique("future")
 
     ran = embedded(
@@ -69,15 +69,17 @@ def test_a_lease_of_the_future_is_settled_when_it_is_planned(embedded: Run, host
     assert embedded("lease-delete", name).code == 0
 
 
-def test_what_cannot_be_had_is_refused_with_the_reason(embedded: Run, host: str) -> None:
+def test_a_reservation_without_enough_hosts_is_refused_with_the_reason(embedded: Run, host: str) -> None:
     ran = embedded("lease-create", unique("greedy"), "--reservation", on(host).replace("=1", "=7"))
 
     assert (ran.code, ran.out) == (1, "")
     assert ran.err.startswith("ERROR: Not enough hosts available")
-    assert "(HTTP 409, req-" in ran.err
+    assert "(HTTP 400, req-" in ran.err
 
 
-def test_a_lease_that_was_shown_can_be_made_again(embedded: Run, host: str, tmp_path: Path) -> None:
+def test_a_lease_can_be_created_again_from_the_output_of_show(
+    embedded: Run, host: str, tmp_path: Path
+) -> None:
     name, again = unique("first"), unique("again")
     dates = ("--start-date", "2031-01-01 10:00", "--end-date", "2031-01-01 12:00")
     embedded("lease-create", name, *dates, "--reservation", on(host))
@@ -138,7 +140,7 @@ def test_hosts_and_their_properties_are_managed(embedded: Run, host: str) -> Non
     assert key not in embedded("host-show", host, "-f", "json").json
 
 
-def test_floating_ips_are_managed_by_their_addresses(embedded: Run, service: str) -> None:
+def test_floating_ips_are_found_by_address(embedded: Run, service: str) -> None:
     network = unique("no-network")
 
     refused = embedded("floatingip-create", network, "203.0.113.77")
@@ -149,7 +151,9 @@ def test_floating_ips_are_managed_by_their_addresses(embedded: Run, service: str
     assert absent.code == 0
 
 
-def test_openstack_talks_to_it_too(service: str, environment: pytest.MonkeyPatch, host: str) -> None:
+def test_openstack_works_with_the_embedded_service(
+    service: str, environment: pytest.MonkeyPatch, host: str
+) -> None:
     command = [
         str(Path(sys.executable).with_name("openstack")),
         "--os-auth-type",
@@ -166,7 +170,7 @@ def test_openstack_talks_to_it_too(service: str, environment: pytest.MonkeyPatch
     assert host in {each["hypervisor_hostname"] for each in json.loads(done.stdout)}
 
 
-def test_a_service_with_passwords_of_its_own_is_talked_to(embedded: Run, tmp_path: Path) -> None:
+def test_http_basic_authentication_works_with_the_embedded_service(embedded: Run, tmp_path: Path) -> None:
     users = tmp_path / "htpasswd"
     # The password is "secret".
     users.write_text("ann:$2b$04$GwlqI6bj/4BP0GIY19P5j.uyY2C6aiLDVpm8jQ7LQ1vGTiybj8T36:admin\n")

@@ -1,4 +1,4 @@
-"""``conn.reservation`` of openstacksdk, against the embedded service."""
+"""``conn.reservation`` of openstacksdk, tested against the embedded service."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from blazarclient import sdk
 if TYPE_CHECKING:
     from .conftest import Run, Stub
 
-# openstacksdk warns of parts of its own.
+# openstacksdk emits warnings about itself.
 pytestmark = pytest.mark.filterwarnings("ignore::Warning:openstack")
 
 HOSTS = {"resource_type": "physical:host", "min": 1, "max": 1, "hypervisor_properties": ""}
@@ -37,11 +37,11 @@ def host(conn: Any) -> Iterator[Any]:
     conn.reservation.delete_host(registered)
 
 
-def test_the_reservation_service_gets_its_proxy(conn: Any) -> None:
+def test_install_sets_the_proxy(conn: Any) -> None:
     assert type(conn.reservation) is sdk.Proxy
 
 
-def test_a_lease_is_an_object_with_its_life(conn: Any, host: Any) -> None:
+def test_a_lease_is_created_updated_and_deleted_as_an_object(conn: Any, host: Any) -> None:
     wanted = [HOSTS | {"resource_properties": '["==", "$only", "sdk"]'}]
 
     lease = conn.reservation.create_lease(
@@ -61,7 +61,7 @@ def test_a_lease_is_an_object_with_its_life(conn: Any, host: Any) -> None:
     assert conn.reservation.find_lease("by openstacksdk") is None
 
 
-def test_hosts_have_their_extra_capabilities_as_attributes(conn: Any, host: Any) -> None:
+def test_extra_capabilities_of_hosts_are_attributes(conn: Any, host: Any) -> None:
     assert (host.hypervisor_hostname, host.is_reservable, host.only) == ("host-8", True, "sdk")
     assert conn.reservation.find_host("host-8").id == host.id
 
@@ -75,7 +75,7 @@ def test_hosts_have_their_extra_capabilities_as_attributes(conn: Any, host: Any)
     assert not hasattr(conn.reservation.get_host(host.id), "sdk_rack")
 
 
-def test_floating_ips_are_there(conn: Any) -> None:
+def test_floating_ips_are_available(conn: Any) -> None:
     assert [each.floating_ip_address for each in conn.reservation.floating_ips()] == []
     with pytest.raises(exceptions.NotFoundException):
         conn.reservation.get_floating_ip("nothing")
@@ -83,19 +83,17 @@ def test_floating_ips_are_there(conn: Any) -> None:
         conn.reservation.create_floating_ip("nowhere", "203.0.113.9")
 
 
-def test_errors_are_those_of_openstacksdk_and_say_why(conn: Any) -> None:
+def test_errors_are_those_of_openstacksdk_with_the_message_of_the_service(conn: Any) -> None:
     wanted = [HOSTS | {"min": 50, "max": 50, "resource_properties": ""}]
 
-    with pytest.raises(exceptions.ConflictException, match="Not enough hosts available"):
+    with pytest.raises(exceptions.BadRequestException, match="Not enough hosts available"):
         conn.reservation.create_lease(
             name="n", start_date="now", end_date="2031-01-01 10:00", reservations=wanted
         )
 
 
-def test_client_weakness_50_a_hook_in_the_configuration_will_do_and_keystone_is_asked(
-    blazar: Run, stub: Stub
-) -> None:
-    stub.will({"leases": [{"id": "l", "name": "n", "status": "PENDING"}]})
+def test_client_weakness_50_the_proxy_can_be_installed_by_configuration(blazar: Run, stub: Stub) -> None:
+    stub.respond({"leases": [{"id": "l", "name": "n", "status": "PENDING"}]})
 
     with connect(cloud="envvars", vendor_hook="blazarclient.sdk:install") as conn:
         (lease,) = conn.reservation.leases()

@@ -1,4 +1,4 @@
-"""Helpers that commands and other code import."""
+"""Published helpers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .conftest import Stub
 
 
-def test_the_first_environment_variable_that_is_not_empty_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_env_returns_the_first_variable_that_is_not_empty(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BLAZAR_EMPTY", "")
     monkeypatch.setenv("BLAZAR_SECOND", "two")
     monkeypatch.delenv("BLAZAR_MISSING", raising=False)
@@ -29,7 +29,7 @@ def test_the_first_environment_variable_that_is_not_empty_counts(monkeypatch: py
     assert utils.env("BLAZAR_MISSING", default="x") == "x"
 
 
-def test_odd_types_become_json_of_their_text() -> None:
+def test_other_types_become_json_strings() -> None:
     value = {
         "when": datetime(2030, 1, 1, tzinfo=UTC),
         5: (1, {2}),
@@ -51,7 +51,7 @@ def test_odd_types_become_json_of_their_text() -> None:
 
 
 @pytest.mark.parametrize("make", [dict, SimpleNamespace])
-def test_a_row_has_the_fields_asked_for_with_nothing_for_null(make: Any) -> None:
+def test_a_row_has_the_requested_fields_with_null_as_an_empty_string(make: Any) -> None:
     item = make(start_date="s", Status="up", note=None, count=3)
 
     row = utils.get_item_properties(
@@ -64,7 +64,7 @@ def test_a_row_has_the_fields_asked_for_with_nothing_for_null(make: Any) -> None
     assert row == ("s", "up", "", "formatted")
 
 
-def test_a_row_of_a_dict_that_lacks_a_field_is_a_key_error() -> None:
+def test_a_missing_field_of_a_dict_is_a_key_error() -> None:
     with pytest.raises(KeyError):
         utils.get_item_properties({"a": 1}, ["b"])
 
@@ -86,18 +86,18 @@ def test_an_id_is_not_looked_up(stub: Stub, client: Client) -> None:
     assert stub.sent == []
 
 
-def test_a_name_is_looked_up_also_if_it_begins_like_an_id(stub: Stub, client: Client) -> None:
+def test_a_name_that_starts_with_an_id_is_looked_up(stub: Stub, client: Client) -> None:
     leases = [{"id": "1", "name": "a"}, {"id": "2", "name": f"{ID}-copy"}, {"id": "3", "name": "A"}]
-    stub.will({"leases": leases})
-    stub.will({"leases": leases})
+    stub.respond({"leases": leases})
+    stub.respond({"leases": leases})
 
     assert find(client, "a") == "1"
     assert find(client, f"{ID}-copy") == "2"
 
 
-def test_a_name_of_nothing_or_of_several_is_refused(stub: Stub, client: Client) -> None:
+def test_a_missing_or_ambiguous_name_is_refused(stub: Stub, client: Client) -> None:
     for _ in range(2):
-        stub.will({"leases": [{"id": "1", "name": "a"}, {"id": "2", "name": "a"}]})
+        stub.respond({"leases": [{"id": "1", "name": "a"}, {"id": "2", "name": "a"}]})
 
     with pytest.raises(exception.NotFound, match="Unable to find lease with name 'b'") as caught:
         find(client, "b")
@@ -143,7 +143,7 @@ def test_a_duration_is_a_number_and_a_unit(text: str, seconds: int) -> None:
         "9" * 19 + "s",
     ],
 )
-def test_anything_else_is_refused_with_a_client_exception(text: Any) -> None:
+def test_other_text_is_refused_with_a_client_exception(text: Any) -> None:
     for read in (utils.from_elapsed_time_to_seconds, utils.from_elapsed_time_to_delta):
         with pytest.raises(exception.BlazarClientException, match=r"Invalid duration") as caught:
             read(text)
@@ -151,7 +151,7 @@ def test_anything_else_is_refused_with_a_client_exception(text: Any) -> None:
 
 
 @given(st.text(max_size=8) | st.from_regex(r"\A[0-9]{1,25}[smhd|]\Z"))
-def test_any_text_is_a_duration_or_refused(text: str) -> None:
+def test_any_text_is_either_a_duration_or_refused(text: str) -> None:
     fits = re.fullmatch(r"[0-9]{1,18}[smhd]", text)
 
     try:

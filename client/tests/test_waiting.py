@@ -1,4 +1,4 @@
-"""Waiting for a lease, on a clock of the test's own."""
+"""Waiting for a lease, with a clock that the tests set."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ def lease(status: str, start: str = "2031-01-01T10:00:00.000000") -> Record:
     }
 
 
-class World:
-    """A lease whose statuses follow one another each time somebody looks."""
+class FakeLease:
+    """A lease whose status advances with each request."""
 
     def __init__(self, *statuses: str) -> None:
         self.statuses = list(statuses)
         self.time = START
         self.stderr = io.StringIO()
 
-    def look(self) -> Record:
+    def fetch(self) -> Record:
         status = self.statuses.pop(0) if len(self.statuses) > 1 else self.statuses[0]
         if status == "gone":
             raise exception.NotFound()
         return lease(status)
 
-    def patience(self, timeout: timedelta | None = None) -> waiting.Patience:
+    def options(self, timeout: timedelta | None = None) -> waiting.WaitOptions:
         def pause(seconds: float) -> None:
             self.time += timedelta(seconds=seconds)
 
-        return waiting.Patience(timeout=timeout, now=lambda: self.time, pause=pause, progress=self.stderr)
+        return waiting.WaitOptions(timeout=timeout, now=lambda: self.time, pause=pause, progress=self.stderr)
 
 
 @pytest.mark.parametrize(
@@ -58,73 +58,75 @@ class World:
         ("ERROR", "2031-01-01T10:00:00.000000", True),
     ],
 )
-def test_a_lease_has_settled_when_nothing_is_going_on_or_due(status: str, start: str, settled: bool) -> None:
+def test_a_stable_status_without_a_due_start_or_end_is_settled(
+    status: str, start: str, settled: bool
+) -> None:
     assert waiting.is_settled(lease(status, start), START) is settled
 
 
-def test_a_lease_that_should_have_ended_has_not_settled() -> None:
+def test_an_active_lease_past_its_end_is_not_settled() -> None:
     assert not waiting.is_settled(lease("ACTIVE"), START + timedelta(hours=2))
 
 
-def test_client_weakness_43_one_can_wait_and_sees_what_happens() -> None:
-    world = World("PENDING", "STARTING", "STARTING", "ACTIVE")
+def test_client_weakness_43_a_wait_prints_each_new_status() -> None:
+    fake = FakeLease("PENDING", "STARTING", "STARTING", "ACTIVE")
 
-    found = waiting.until_settled(world.look, world.patience())
+    found = waiting.until_settled(fake.fetch, fake.options())
 
     assert found["status"] == "ACTIVE"
-    assert world.stderr.getvalue().splitlines() == [
+    assert fake.stderr.getvalue().splitlines() == [
         "lease mine: PENDING",
         "lease mine: STARTING",
         "lease mine: ACTIVE",
     ]
 
 
-def test_who_starts_a_lease_now_waits_for_more_than_pending_whatever_the_clocks_say() -> None:
-    world = World("PENDING", "PENDING", "ACTIVE")
-    world.time = START - timedelta(hours=1)
+def test_a_transitional_status_does_not_end_the_wait_even_if_the_clocks_differ() -> None:
+    fake = FakeLease("PENDING", "PENDING", "ACTIVE")
+    fake.time = START - timedelta(hours=1)
 
-    assert waiting.until_settled(world.look, world.patience(), ("PENDING",))["status"] == "ACTIVE"
-
-
-def test_a_lease_that_cannot_be_deleted_is_no_success() -> None:
-    world = World("DELETING", "ERROR")
-
-    with pytest.raises(exception.LeaseInError):
-        waiting.until_gone(world.look, world.patience())
+    assert waiting.until_settled(fake.fetch, fake.options(), ("PENDING",))["status"] == "ACTIVE"
 
 
-def test_a_lease_in_error_is_no_success() -> None:
-    world = World("STARTING", "ERROR")
+def test_waiting_for_a_deletion_fails_if_the_lease_is_in_error() -> None:
+    fake = FakeLease("DELETING", "ERROR")
 
     with pytest.raises(exception.LeaseInError):
-        waiting.until_settled(world.look, world.patience())
+        waiting.until_deleted(fake.fetch, fake.options())
 
 
-@pytest.mark.parametrize("wait", [waiting.until_settled, waiting.until_gone])
-def test_patience_ends(wait: Callable[..., object]) -> None:
-    world = World("DELETING")
+def test_waiting_fails_if_the_lease_is_in_error() -> None:
+    fake = FakeLease("STARTING", "ERROR")
+
+    with pytest.raises(exception.LeaseInError):
+        waiting.until_settled(fake.fetch, fake.options())
+
+
+@pytest.mark.parametrize("wait", [waiting.until_settled, waiting.until_deleted])
+def test_waiting_fails_after_the_timeout(wait: Callable[..., object]) -> None:
+    fake = FakeLease("DELETING")
 
     with pytest.raises(exception.WaitTimeout, match="still DELETING"):
-        wait(world.look, world.patience(timedelta(minutes=1)))
+        wait(fake.fetch, fake.options(timedelta(minutes=1)))
 
-    assert timedelta(minutes=1) <= world.time - START < timedelta(minutes=1, seconds=6)
-
-
-def test_a_lease_is_gone_when_there_is_none() -> None:
-    world = World("ACTIVE", "DELETING", "gone")
-
-    waiting.until_gone(world.look, world.patience())
+    assert timedelta(minutes=1) <= fake.time - START < timedelta(minutes=1, seconds=6)
 
 
-def test_on_a_terminal_one_line_is_written_over() -> None:
+def test_waiting_for_a_deletion_ends_when_the_lease_is_not_found() -> None:
+    fake = FakeLease("ACTIVE", "DELETING", "gone")
+
+    waiting.until_deleted(fake.fetch, fake.options())
+
+
+def test_progress_on_a_terminal_is_a_single_line() -> None:
     class Terminal(io.StringIO):
         def isatty(self) -> bool:
             return True
 
-    world = World("PENDING", "ACTIVE")
-    world.stderr = Terminal()
+    fake = FakeLease("PENDING", "ACTIVE")
+    fake.stderr = Terminal()
 
-    waiting.until_settled(world.look, world.patience())
+    waiting.until_settled(fake.fetch, fake.options())
 
-    assert world.stderr.getvalue().count("\n") == 1
-    assert world.stderr.getvalue().count("\r") == 2
+    assert fake.stderr.getvalue().count("\n") == 1
+    assert fake.stderr.getvalue().count("\r") == 2

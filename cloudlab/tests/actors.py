@@ -1,4 +1,4 @@
-"""People who use the lab: they boot servers and reserve hosts, with the clients that people use."""
+"""Users of the lab, who boot servers and reserve hosts with the ordinary clients."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ MICROVERSION = "2.65"
 SECONDS_TO_BOOT = 60
 SECONDS_TO_START = 60
 LARGE_MEMORY_MB = 300_000
-"""Of an instance, so that two fit on a host of the lab, and not three."""
+"""Size of an instance: two fit on a host of the lab, three do not."""
 
 Json = dict[str, Any]
 
 
 class Actor:
-    """A user of the cloud, by the name of one of ``details.accounts``."""
+    """A user of the cloud, named as in ``details.accounts``."""
 
     def __init__(self, lab: Lab, account: str) -> None:
         self.lab = lab
@@ -46,8 +46,8 @@ class Actor:
 
         Args:
             reservation: The scheduler hint.
-            forced_host: A host that an administrator forces, past all filters.
-            flavor_id: Another flavor than the lab's ordinary one.
+            forced_host: A host that an administrator forces, without any filters.
+            flavor_id: A flavor; by default, the lab's ordinary one.
         """
         server = self._new_server(flavor_id)
         if forced_host:
@@ -59,15 +59,15 @@ class Actor:
         return str(answer.json()["server"]["id"])
 
     def boot_many(self, count: int, flavor_id: str, *, group_id: str | None = None) -> list[str]:
-        """Return the ids of new servers, asked for with one request.
+        """Return the ids of new servers, created with one request.
 
-        So they are placed one after the other. Placement 16 gives the last unit of something to two that
-        come at the same time: it tries again with the new generation, but with the usage of before.
+        They are therefore placed one after the other. Placement 16 gives the last unit of an inventory to two
+        concurrent requests: it retries with the new generation, but the old usage.
 
         Args:
-            count: How many.
-            flavor_id: Of which flavor.
-            group_id: The server group that they are to be in, as a scheduler hint.
+            count: The number of servers.
+            flavor_id: Their flavor.
+            group_id: Their server group, as a scheduler hint.
         """
         server = self._new_server(flavor_id)
         wanted = {"min_count": count, "max_count": count, "return_reservation_id": True}
@@ -87,7 +87,7 @@ class Actor:
         }
 
     def server(self, server_id: str) -> Json | None:
-        """Return a server, or None if it is gone."""
+        """Return a server, or None if it no longer exists."""
         answer = self.compute.get(f"/servers/{server_id}", microversion=MICROVERSION, raise_exc=False)
         if answer.status_code == 404:
             return None
@@ -95,7 +95,7 @@ class Actor:
         return dict(answer.json()["server"])
 
     def wait_for_server(self, server_id: str) -> str:
-        """Return the status of a server as soon as it is ACTIVE or ERROR."""
+        """Return the status of a server after it has become ACTIVE or ERROR."""
         wait_until(
             lambda: (self.server(server_id) or {}).get("status") in ("ACTIVE", "ERROR"),
             f"server {server_id} is placed",
@@ -104,11 +104,11 @@ class Actor:
         return str((self.server(server_id) or {})["status"])
 
     def is_gone(self, server_id: str) -> bool:
-        """Return whether a server does not exist any more."""
+        """Return whether a server no longer exists."""
         return self.server(server_id) is None
 
     def delete_server(self, server_id: str) -> None:
-        """Delete a server and wait for that."""
+        """Delete a server and wait until it is gone."""
         self.compute.delete(f"/servers/{server_id}", raise_exc=False)
         wait_until(lambda: self.is_gone(server_id), f"server {server_id} goes", seconds=SECONDS_TO_BOOT)
 
@@ -130,10 +130,10 @@ class Actor:
         """Return a new lease for hosts, by default for an hour from now.
 
         Args:
-            hosts: How many.
-            start: When it is to start.
-            end: When it is to end.
-            before_end_date: When to act before the end.
+            hosts: The number of hosts.
+            start: The start.
+            end: The end.
+            before_end_date: The time of the before-end action.
             **keys: Further keys of the reservation.
         """
         reservation = {
@@ -157,9 +157,9 @@ class Actor:
         """Return a new lease for instances, of which two fit on a host, by default until an hour from now.
 
         Args:
-            amount: How many.
-            start: When it is to start.
-            end: When it is to end.
+            amount: The number of instances.
+            start: The start.
+            end: The end.
             **keys: Further keys of the reservation.
         """
         reservation = {
@@ -175,11 +175,11 @@ class Actor:
         return self._reserve(reservation, start, end)
 
     def reserve_flavor(self, flavor_id: object, amount: object, **keys: object) -> Json:
-        """Return a new lease for instances like those of a flavor, for an hour from now.
+        """Return a new lease for instances of a flavor, for an hour from now.
 
         Args:
-            flavor_id: Which flavor.
-            amount: How many.
+            flavor_id: The flavor.
+            amount: The number of instances.
             **keys: Further keys of the reservation.
         """
         reservation = {
@@ -197,10 +197,10 @@ class Actor:
         """Return a new lease for floating IPs of the lab's network, by default for an hour from now.
 
         Args:
-            amount: How many.
-            *required: Addresses that have to be among them.
-            start: When it is to start.
-            end: When it is to end.
+            amount: The number of floating IPs.
+            *required: Addresses that the lease must include.
+            start: The start.
+            end: The end.
         """
         reservation = {
             "resource_type": "virtual:floatingip",
@@ -222,7 +222,7 @@ class Actor:
         return dict(self.blazar.lease.create(name, start, end, [reservation], [], before_end=before_end_date))
 
     def lease(self, lease_id: str) -> Json | None:
-        """Return a lease, or None if it is gone."""
+        """Return a lease, or None if it no longer exists."""
         return next((dict(each) for each in self.blazar.lease.list() if each["id"] == lease_id), None)
 
     def status(self, lease: Mapping[str, Any]) -> str:
@@ -238,14 +238,13 @@ class Actor:
         *,
         despite_outages: bool = False,
     ) -> None:
-        """Return as soon as a lease has a status; GONE is one, too.
+        """Return as soon as a lease has a status, which may be GONE.
 
         Args:
             lease: The lease.
-            status: What is waited for.
-            seconds: How long at most.
-            despite_outages: Whether to ask again when the service answers 503, as it says one may, or
-                does not answer at all.
+            status: The expected status.
+            seconds: The timeout.
+            despite_outages: Whether to retry if the service responds with 503 or does not respond.
         """
 
         def has_status() -> bool:
@@ -256,7 +255,7 @@ class Actor:
                     return False
                 raise
             except RetriableConnectionFailure:
-                # Timeouts are among these.
+                # These include timeouts.
                 if despite_outages:
                     return False
                 raise
@@ -275,18 +274,18 @@ class Actor:
         return lease
 
     def end_now(self, lease: Mapping[str, Any]) -> None:
-        """Move a lease's end to this minute, and wait until it has ended."""
+        """Move a lease's end to this minute, and wait for the end."""
         self.reservations.put(f"/leases/{lease['id']}", json={"end_date": "now"})
         self.wait_for_lease(lease, "TERMINATED")
 
     def end(self, lease: Mapping[str, Any]) -> None:
-        """Delete a lease and wait for that."""
+        """Delete a lease and wait until it is gone."""
         self.blazar.lease.delete(lease["id"])
         self.wait_for_lease(lease, "GONE")
 
 
 class Operator(Actor):
-    """The administrator, who sees everything."""
+    """The administrator, who sees all objects."""
 
     def __init__(self, lab: Lab) -> None:
         super().__init__(lab, "admin")
@@ -294,7 +293,7 @@ class Operator(Actor):
         self.networks = lab.api("network")
 
     def floating_ips(self) -> list[Json]:
-        """Return the floating IPs of all projects that Neutron has."""
+        """Return the floating IPs of all projects in Neutron."""
         return list(self.networks.get("/v2.0/floatingips").json()["floatingips"])
 
     def aggregates(self) -> dict[str, Json]:
@@ -313,13 +312,13 @@ class Operator(Actor):
         return {host for name in names if name in aggregates for host in aggregates[name]["hosts"]}
 
     def booked(self, lease: Mapping[str, Any]) -> set[str]:
-        """Return the hosts that are promised to a lease, by hypervisor host name."""
+        """Return the hosts reserved for a lease, by hypervisor host name."""
         answer = self.reservations.get("/os-hosts/allocations", params={"lease_id": lease["id"]})
         held = {each["resource_id"] for each in answer.json()["allocations"] if each["reservations"]}
         return {name for name, each in self.registered().items() if each["id"] in held}
 
     def host_of_server(self, server_id: str) -> str | None:
-        """Return the host that a server runs on."""
+        """Return the host of a server."""
         return (self.server(server_id) or {}).get("OS-EXT-SRV-ATTR:host")
 
     def servers(self) -> list[Json]:
@@ -328,33 +327,33 @@ class Operator(Actor):
         return list(answer.json()["servers"])
 
     def provider(self, name: str) -> Json | None:
-        """Return the resource provider of exactly this name, or None."""
+        """Return the resource provider with exactly this name, or None."""
         answer = self.placement.get("/resource_providers", params={"name": name}, microversion="1.29")
         return next(iter(answer.json()["resource_providers"]), None)
 
     def registered(self) -> dict[str, Json]:
-        """Return the hosts that can be reserved, by hypervisor host name."""
+        """Return the registered hosts, by hypervisor host name."""
         return {each["hypervisor_hostname"]: dict(each) for each in self.blazar.host.list()}
 
 
 def in_minutes(minutes: float) -> datetime:
-    """Return the full minute so many minutes ahead, or the one before it."""
+    """Return the full minute this number of minutes ahead, or the one before it."""
     return (datetime.now(UTC) + timedelta(minutes=minutes)).replace(second=0, microsecond=0)  # noqa: TID251
 
 
 def only(host: str) -> str:
-    """Return the requirement that a host is this one."""
+    """Return the requirement that selects this host."""
     return json.dumps(["==", "$hypervisor_hostname", host])
 
 
 def reservation_of(lease: Mapping[str, Any]) -> str:
-    """Return the id of a lease's only reservation."""
+    """Return the id of the only reservation of a lease."""
     (reservation,) = lease["reservations"]
     return str(reservation["id"])
 
 
 def must(found: Json | None) -> Json:
-    """Return what was found. Raises LabError if nothing was."""
+    """Return a value that was found. Raises LabError if it is None."""
     if found is None:
         raise LabError("it is gone")
     return found

@@ -1,4 +1,4 @@
-"""The lab that is up, and what tests find in it."""
+"""Fixtures for tests on a running lab."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cloudlab.tests.stage import Stage, make_stage
 
 @pytest.fixture(scope="session")
 def lab() -> Lab:
-    """Return the lab; nothing is tested if it is not up."""
+    """Return the lab; if it is not up, tests are skipped."""
     try:
         lab = Lab.load()
     except LabError as error:
@@ -33,7 +33,7 @@ def _stage(lab: Lab) -> Stage:
 
 @pytest.fixture
 def stage(_stage: Stage) -> Iterator[Stage]:
-    """Return the stage; whatever the test does, nothing of it may be left over."""
+    """Return the stage; a test must leave nothing behind."""
     _stage.check_nothing_is_left()
     yield _stage
     _stage.clear()

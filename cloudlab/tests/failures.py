@@ -1,4 +1,4 @@
-"""Compute services that fail or are disabled during a test, and are mended after it."""
+"""Compute services that fail or are disabled during a test, and are restored after it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from cloudlab.tests.stage import Stage
 from cloudlab.waiting import wait_until
 
 SECONDS_TO_HEAR: Final = POLLING_SECONDS * 2 / 3
-"""Within this, who was notified knows of a change; who only polls may not."""
+"""Time within which a change is known after a notification; polling may take longer."""
 SECONDS_TO_SEE: Final = SERVICE_DOWN_SECONDS + POLLING_SECONDS + 15
-"""Within this, a compute service that has fallen silent is taken for failed, and what that means is done."""
+"""Time within which a compute service without reports is treated as failed, with all consequences."""
 
 
 @dataclass(slots=True)
@@ -26,28 +26,28 @@ class Computes:
     _touched: set[str] = field(default_factory=set)
 
     def fall_silent(self, *names: str) -> None:
-        """End nova-compute on hosts, which nobody is told of."""
+        """Stop nova-compute on hosts without a notification."""
         for name in names:
             self._touched.add(name)
             self.stage.lab.service(f"nova-compute-{name}").stop()
 
     def break_down(self, *names: str) -> None:
-        """End nova-compute on hosts, and tell Nova, as a tool for high availability does."""
+        """Stop nova-compute on hosts, and report this to Nova, as a tool for high availability does."""
         self.fall_silent(*names)
         for name in names:
             self._set(name, forced_down=True)
 
     def disable(self, name: str, reason: str) -> None:
-        """Keep new servers off a host."""
+        """Disable a host for new servers."""
         self._touched.add(name)
         self._set(name, status="disabled", disabled_reason=reason)
 
     def enable(self, name: str) -> None:
-        """Let new servers onto a host again."""
+        """Enable a host for new servers."""
         self._set(name, status="enabled")
 
     def mend(self) -> None:
-        """Have everything as it was, and return when the service knows that."""
+        """Restore the compute services, and return after the service has noticed."""
         services = [self.stage.lab.service(f"nova-compute-{name}") for name in sorted(self._touched)]
         for service in services:
             service.start()
@@ -60,7 +60,7 @@ class Computes:
         self._touched.clear()
 
     def wait_until_reservable(self, name: str, expected: bool, *, seconds: float) -> None:
-        """Return when new leases may have a host, or may not."""
+        """Return when new leases may, or may not, get a host."""
         wait_until(
             lambda: self.stage.operator.registered()[name]["reservable"] is expected,
             f"{name} is {'' if expected else 'not '}reservable",
@@ -80,7 +80,7 @@ class Computes:
 def wait_for_flags(
     read: Callable[[], Json | None], *, seconds: float = SECONDS_TO_SEE, **expected: bool
 ) -> Json:
-    """Return a lease as soon as the flags of its only reservation, and ``degraded``, are so."""
+    """Return a lease when the flags of its only reservation, and ``degraded``, have these values."""
 
     def flags() -> Json:
         lease = read() or {"reservations": [{}]}

@@ -1,4 +1,4 @@
-"""What the service notifies, as a consumer on the broker sees it."""
+"""Notifications of the service, as received by a consumer on the broker."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TOPIC: Final = "notifications.info"
 
 
 class Notices:
-    """Notifications of leases, those that came since the consumer is there."""
+    """Notifications of leases since the start of the consumer."""
 
     def __init__(self, channel: amqp.Channel, queue: str) -> None:
         self._channel = channel
@@ -27,7 +27,7 @@ class Notices:
         self._seen: list[dict[str, Any]] = []
 
     def messages(self, lease_id: str) -> list[dict[str, Any]]:
-        """Return a lease's notifications so far, whole."""
+        """Return a lease's notifications so far, with their payloads."""
         while (message := self._channel.basic_get(self._queue, no_ack=True)) is not None:
             self._seen.append(json.loads(json.loads(message.body)["oslo.message"]))
         return [each for each in self._seen if each["payload"].get("lease_id") == lease_id]
@@ -37,7 +37,7 @@ class Notices:
         return [each["event_type"] for each in self.messages(lease_id)]
 
     def wait_for(self, event_type: str, lease_id: str, *, seconds: float = 15) -> None:
-        """Return when a lease has been notified of. Raises LabError if that takes too long."""
+        """Return when a notification of a lease has arrived. Raises LabError after a timeout."""
         wait_until(
             lambda: event_type in self.of(lease_id),
             f"{event_type} of lease {lease_id} is notified",
@@ -48,7 +48,7 @@ class Notices:
 
 @contextmanager
 def consumer(lab: Lab) -> Iterator[Notices]:
-    """Take notifications, with a queue of its own, from a lab's broker."""
+    """Consume notifications from a lab's broker, with a queue of its own."""
     plan = plans.read(lab.folder)
     if plan is None:
         raise LabError("the lab is gone")
@@ -56,7 +56,7 @@ def consumer(lab: Lab) -> Iterator[Notices]:
         plan.address("rabbitmq"), userid="cloudlab", password=plan.passwords["rabbitmq"], heartbeat=0
     ) as connection:
         channel = connection.channel()
-        # As oslo.messaging declares it; whoever comes first does.
+        # Declared as by oslo.messaging; the first client declares it.
         channel.exchange_declare(_EXCHANGE, "topic", durable=False, auto_delete=False)
         queue = channel.queue_declare(exclusive=True).queue
         channel.queue_bind(queue, _EXCHANGE, routing_key=_TOPIC)

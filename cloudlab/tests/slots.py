@@ -1,4 +1,4 @@
-"""Reserved instances, as those see them who use them and as an operator sees them."""
+"""Reserved instances, as seen by lessees and by an operator."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _PROVIDER_MARK = "blazar_"
 
 @dataclass(frozen=True, slots=True)
 class SlotView:
-    """What exists in Nova and Placement for reservations of instances."""
+    """Objects in Nova and Placement for reservations of instances."""
 
     operator: Operator
 
     def flavors(self) -> dict[str, Json]:
-        """Return the flavors of reservations by id, also those that nobody may use."""
+        """Return the flavors of reservations by id, including those without access for any project."""
         answer = self.operator.compute.get(
             "/flavors/detail", params={"is_public": "None"}, microversion=MICROVERSION
         )
@@ -36,7 +36,7 @@ class SlotView:
         return {each["tenant_id"] for each in answer.json()["flavor_access"]}
 
     def groups(self) -> dict[str, Json]:
-        """Return the server groups of reservations by id, those of all projects."""
+        """Return the server groups of reservations of all projects, by id."""
         answer = self.operator.compute.get(
             "/os-server-groups", params={"all_projects": "1"}, microversion=MICROVERSION
         )
@@ -59,14 +59,14 @@ class SlotView:
         return {host: by_class for host, by_class in found.items() if by_class}
 
     def slots(self, reservation_id: str) -> dict[str, int]:
-        """Return how many slots a reservation has in Placement, by host."""
+        """Return the number of slots of a reservation in Placement, by host."""
         name = class_of(reservation_id)
         return {
             host: by_class[name]["total"] for host, by_class in self.inventories().items() if name in by_class
         }
 
     def leftovers(self) -> list[str]:
-        """Return everything that exists, in words."""
+        """Return descriptions of all objects."""
         found = [f"flavor {each['name']}" for each in self.flavors().values()]
         found += [f"server group {each['name']}" for each in self.groups().values()]
         found += [f"resource class {name}" for name in self.classes()]
@@ -84,15 +84,17 @@ def class_of(reservation_id: str) -> str:
 
 
 def fill(lessee: Actor, operator: Operator, flavor_id: str, count: int, **keys: Any) -> list[str]:
-    """Boot servers of a reservation's flavor; return their hosts, sorted, one for each that is active."""
+    """Boot servers of a reservation's flavor; return the hosts of those that are active, sorted."""
     servers = lessee.boot_many(count, flavor_id, **keys)
     assert len(servers) == count
     active = [each for each in servers if lessee.wait_for_server(each) == "ACTIVE"]
+    for each in sorted({*servers} - {*active}):
+        print(f"server {each}: {(lessee.server(each) or {}).get('fault')}")
     return sorted(str(operator.host_of_server(each)) for each in active)
 
 
 def finds_no_host(actor: Actor, flavor_id: str | None = None) -> bool:
-    """Return whether the scheduler refuses a server; one that it does not refuse stays."""
+    """Return whether the scheduler refuses a server; if it does not, the server is kept."""
     server_id = actor.boot(flavor_id=flavor_id)
     status = actor.wait_for_server(server_id)
     fault: Mapping[str, str] = (actor.server(server_id) or {}).get("fault", {})
@@ -100,7 +102,7 @@ def finds_no_host(actor: Actor, flavor_id: str | None = None) -> bool:
 
 
 def is_kept_from(actor: Actor, flavor_id: str) -> bool:
-    """Return whether a user neither sees a flavor nor can boot a server of it."""
+    """Return whether a user can neither see a flavor nor boot a server of it."""
     answer = actor.compute.get(f"/flavors/{flavor_id}", raise_exc=False)
     if answer.status_code != 404 or flavor_id in actor.flavors():
         return False

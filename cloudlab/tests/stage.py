@@ -1,4 +1,4 @@
-"""The lab as the end-to-end tests begin and leave it: some registered hosts, and nothing else."""
+"""The state of the lab before and after end-to-end tests: some registered hosts, and nothing else."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from cloudlab.tests.slots import SlotView
 from cloudlab.waiting import wait_until
 
 RESERVABLE: Final = ("node-1", "node-2", "node-3", "node-10")
-"""What tests reserve; node-4 and node-5 stay ordinary hosts."""
+"""The hosts that tests reserve; node-4 and node-5 stay ordinary hosts."""
 _SECONDS_TO_SETTLE: Final = 90
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Who is there."""
+    """The lab, its users, and its expected state."""
 
     lab: Lab
     operator: Operator
@@ -30,11 +30,11 @@ class Stage:
 
     @property
     def slots(self) -> SlotView:
-        """Return what exists for reservations of instances."""
+        """Return the objects for reservations of instances."""
         return SlotView(self.operator)
 
     def clear(self) -> None:
-        """Remove all leases and servers, and register the hosts that are to be."""
+        """Remove all leases and servers, and register the expected hosts."""
         for lease in self.operator.blazar.lease.list():
             try:
                 self.operator.blazar.lease.delete(lease["id"])
@@ -47,7 +47,7 @@ class Stage:
                 self._register(name)
 
     def remove_host(self, name: str) -> None:
-        """Give a host back to ordinary use."""
+        """Remove a host from the service."""
         self.operator.blazar.host.delete(self.operator.registered()[name]["id"])
 
     def refresh_hosts(self, *names: str) -> str:
@@ -58,9 +58,13 @@ class Stage:
         """Run ``blazar-manage host list``; return what it printed."""
         return self._manage("host", "list")
 
-    def check_floatingips(self) -> str:
-        """Run ``blazar-manage floatingip check``; return what it printed."""
-        return self._manage("floatingip", "check", found=True)
+    def check_floatingips(self, *, found: bool = True) -> str:
+        """Run ``blazar-manage floatingip check``; return what it printed.
+
+        Args:
+            found: Whether the check must find a problem.
+        """
+        return self._manage("floatingip", "check", found=found)
 
     def history(self, lease_id: str) -> str:
         """Run ``blazar-manage lease history``; return what it printed."""
@@ -71,7 +75,7 @@ class Stage:
         return self._manage("quota", "show", project_id)
 
     def _manage(self, *arguments: str, found: bool = False) -> str:
-        """Run a command that is to succeed, or, for *found*, to end with 1 because it found something."""
+        """Run a command that must succeed, or, for *found*, exit with 1 because it found something."""
         conf = self.lab.folder.etc("blazar") / "blazar.conf"
         program = Path(sys.executable).with_name("blazar-manage")
         command = [str(program), "--config-file", str(conf), *arguments]
@@ -80,17 +84,17 @@ class Stage:
         return done.stdout
 
     def forget_providers(self, name: str) -> None:
-        """Restart a host's nova-compute: it fails to build servers while it knows a provider that is gone."""
+        """Restart a host's nova-compute: it fails to build servers while it caches a deleted provider."""
         compute = self.lab.service(f"nova-compute-{name}")
         compute.stop()
         compute.start()
         compute.wait_until_answers()
 
     def check_nothing_is_left(self) -> None:
-        """Wait until no trace of any lease is in Nova or Placement.
+        """Wait until Nova and Placement have no objects of any lease.
 
         Raises:
-            LabError: There is one for too long.
+            LabError: Objects still exist after the timeout.
         """
         wait_until(
             lambda: not self.leftovers(),
@@ -100,7 +104,7 @@ class Stage:
         )
 
     def leftovers(self) -> list[str]:
-        """Return what should not be there, in words."""
+        """Return descriptions of all objects that should not exist."""
         aggregates = self.operator.aggregates()
         freepool = aggregates.pop(self.lab.details.freepool)
         found = [f"lease {each['id']} is {each['status']}" for each in self.operator.blazar.lease.list()]

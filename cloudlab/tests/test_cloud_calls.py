@@ -1,4 +1,4 @@
-"""How many requests a lease costs Nova, Placement and Keystone (design 10), counted in their own logs."""
+"""Requests per lease to Nova, Placement and Keystone, counted in their own logs."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ CONSTANT_OF_AN_END = 3
 
 
 class Meter:
-    """Counts what blazar-manager asks.
+    """Counter of the requests of blazar-manager.
 
-    The looks of its monitor are left out. Its sweeps, once a minute, are not part of a lease either.
+    Requests of the monitor are not counted. Those of sweeps, which run once a minute, are not part of a
+    lease, but cannot be told apart.
     """
 
     def __init__(self, lab: Lab) -> None:
@@ -37,7 +38,7 @@ class Meter:
 
 
 def costs(lab: Lab, lessee: Actor, hosts: int) -> tuple[Counter[str], Counter[str]]:
-    """Return what the start and the end of a lease cost, the smaller of two trials."""
+    """Return the cost of the start and the end of a lease, the smaller of two trials."""
     starts, ends = [], []
     for _ in range(2):
         meter = Meter(lab)

@@ -1,4 +1,4 @@
-"""``openstack reservation`` and ``blazar`` as people use them: with an openrc file, and the real Keystone."""
+"""``openstack reservation`` and ``blazar`` with an openrc file and the real Keystone."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ HOSTS = "resource_type=physical:host,min=1,max=1"
 
 
 class Person:
-    """Somebody at a shell, who has sourced an openrc file."""
+    """A user at a shell, who has sourced an openrc file."""
 
     def __init__(self, stage: Stage, openrc: str) -> None:
         self._openrc = stage.lab.folder.root / openrc
 
     def run(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        """Return what a program did."""
+        """Return the result of a program."""
         return subprocess.run(
             ["bash", "-c", '. "$0" && exec "$@"', str(self._openrc), str(PROGRAMS / words[0]), *words[1:]],
             capture_output=True,
@@ -35,7 +35,7 @@ class Person:
         )
 
     def json(self, *words: str) -> Any:
-        """Return what a program that succeeds has printed."""
+        """Return the output of a program, which must succeed."""
         done = self.run(*words, "-f", "json")
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
@@ -88,7 +88,7 @@ def test_what_one_may_not_is_said_with_its_status(lessee_at_a_shell: Person) -> 
 def test_whom_keystone_does_not_know_is_told_so_in_a_line(
     lessee_at_a_shell: Person, words: list[str]
 ) -> None:
-    # Options go before what the openrc file says.
+    # Options take precedence over the openrc file.
     done = lessee_at_a_shell.run(words[0], "--os-password", "wrong", *words[1:])
 
     assert (done.returncode, done.stdout) == (1, "")

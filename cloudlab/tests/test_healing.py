@@ -1,4 +1,4 @@
-"""Compute services that fall silent, break down and are disabled, and the leases that rely on them."""
+"""Compute services that stop reporting, fail or are disabled, and the leases that hold their hosts."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ReserveSlots = Callable[..., Json]
 
 @pytest.fixture
 def computes(stage: Stage) -> Iterator[Computes]:
-    """The compute services; whatever the test does to them, they work afterwards."""
+    """The compute services, which are restored after the test."""
     computes = Computes(stage)
     yield computes
     computes.mend()
@@ -40,7 +40,7 @@ def notices(stage: Stage) -> Iterator[Notices]:
 def reserve_slots(
     request: pytest.FixtureRequest, operator: Operator, lessee: Actor
 ) -> Iterator[ReserveSlots]:
-    """Reserve instances, of which two fit on a host, of one type and the other."""
+    """Reserve instances of both types; two fit on a host."""
     if request.param == "virtual:instance":
         yield lessee.reserve_instances
         return
@@ -52,7 +52,7 @@ def reserve_slots(
 
 
 def flagged(actor: Actor, lease: Json, flags: dict[str, bool]) -> Json:
-    """Return a lease as soon as it has these flags."""
+    """Return a lease when it has these flags."""
     return wait_for_flags(lambda: actor.lease(lease["id"]), **flags)
 
 

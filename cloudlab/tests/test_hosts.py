@@ -1,4 +1,4 @@
-"""Registering hosts with the real Nova and Placement, and following what they say."""
+"""Registration of hosts with the real Nova and Placement, and changes of their data there."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_a_host_with_servers_is_not_registered(operator: Operator, lessee: Actor
 
 @pytest.fixture
 def zone(operator: Operator) -> Iterator[int]:
-    """A zone of the operator's with node-2 in it."""
+    """An availability zone of the operator with node-2 in it."""
     body = {"name": "rack-1", "availability_zone": "rack-1"}
     made = operator.compute.post("/os-aggregates", json={"aggregate": body}).json()["aggregate"]
     path = f"/os-aggregates/{made['id']}"

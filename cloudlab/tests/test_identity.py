@@ -1,4 +1,4 @@
-"""Who may ask: tokens of all scopes, and lessees whose account has gone."""
+"""Authentication: tokens of all scopes, and lessees whose account was deleted."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_a_restricted_application_credential_is_enough_for_a_lease(lab: Lab, ope
 
 @pytest.fixture
 def newcomer(lab: Lab) -> Iterator[tuple[str, Password]]:
-    """A user in the project of the lessee: the id and how to log in."""
+    """A user in the lessee's project: the id and the credentials."""
     identity = lab.api("identity")
     name, password = f"newcomer-{uuid.uuid4().hex[:8]}", uuid.uuid4().hex
     user: dict[str, Any] = {"name": name, "password": password, "domain_id": "default"}

@@ -1,4 +1,4 @@
-"""The lab itself: what others' tests rely on."""
+"""The lab itself, on which the other tests rely."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is notified of ordinary lives of leases, as a consumer on RabbitMQ gets it."""
+"""Notifications of ordinary leases, as received by a consumer on RabbitMQ."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PAYLOAD = {
     "events",
 }
 ENVELOPE = {"message_id", "publisher_id", "event_type", "priority", "payload", "timestamp", "_unique_id"}
-"""Of a message without a context, in which there might be a token."""
+"""Keys of a message without a context, which could contain a token."""
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def notices(stage: Stage) -> Iterator[Notices]:
 
 
 def told(notices: Notices, lease: Json) -> list[tuple[str, str]]:
-    """Return event type and status of each notification of a lease, each of which is whole."""
+    """Return event type and status of each notification of a lease, after checking its payload."""
     messages = notices.messages(lease["id"])
     for each in messages:
         check(each, lease)
@@ -60,7 +60,7 @@ def check(message: dict[str, Any], lease: Json) -> None:
 
 
 def test_a_life_is_notified_from_its_beginning_to_its_end(lessee: Actor, notices: Notices) -> None:
-    """No snapshot is asked for, and the end comes near all the same; two minutes have to be waited for."""
+    """No snapshot is requested, but the before-end event still occurs; the test waits two minutes."""
     lease = lessee.reserve(end=in_minutes(2), before_end_date=in_minutes(1))
 
     notices.wait_for("lease.event.end_lease", lease["id"], seconds=4 * MINUTE)

@@ -1,4 +1,4 @@
-"""Limits that an operator sets in Keystone."""
+"""Limits set by an operator in Keystone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SetLimit = Callable[..., None]
 
 @pytest.fixture
 def set_limit(stage: Stage) -> Iterator[SetLimit]:
-    """Register a limit, or set that of a project; after the test there are none."""
+    """Register a limit, or set that of a project; it is removed after the test."""
     keystone = stage.lab.api("identity")
     (service,) = keystone.get("/services", params={"type": "reservation"}).json()["services"]
     of_service = {"service_id": service["id"], "region_id": REGION}
@@ -54,7 +54,7 @@ def test_a_project_is_kept_within_the_registered_limits_and_another_within_its_o
     set_limit("reserved_hosts", 2, other.project_id)
     first = lessee.reserve(start=in_minutes(30), end=in_minutes(60))
 
-    assert "reserved_hosts: 1 in use, 1 more asked for, and the limit is 1" in refusal(
+    assert "reserved_hosts: 1 in use, 1 more requested, and the limit is 1" in refusal(
         lambda: lessee.reserve(start=in_minutes(30), end=in_minutes(60))
     )
     other.reserve(start=in_minutes(30), end=in_minutes(60), hosts=2)

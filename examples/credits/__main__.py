@@ -11,13 +11,13 @@ from ledger import Ledger
 
 
 class Server(ThreadingMixIn, WSGIServer):
-    """One thread for each request."""
+    """A server with one thread for each request."""
 
     daemon_threads = True
 
 
 def main() -> None:
-    """Run until it is interrupted."""
+    """Run until interrupted."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=8900)
@@ -29,7 +29,7 @@ def main() -> None:
         project_id, _, amount = each.partition("=")
         ledger.grant(project_id, float(amount))
     with make_server(options.host, options.port, CreditService(ledger), server_class=Server) as server:
-        print(f"credits are kept on http://{options.host}:{server.server_port}/", flush=True)
+        print(f"serving credits at http://{options.host}:{server.server_port}/", flush=True)
         server.serve_forever()
 
 

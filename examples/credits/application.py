@@ -19,7 +19,7 @@ class CreditService:
         self._ledger = ledger
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        """Answer a request: 204 for yes, 403 with a message for no."""
+        """Serve one request: 204 if it is accepted, 403 with a message if it is refused."""
         path = environ.get("PATH_INFO", "").strip("/")
         length = int(environ.get("CONTENT_LENGTH") or 0)
         body = json.loads(environ["wsgi.input"].read(length))

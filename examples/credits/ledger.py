@@ -1,4 +1,4 @@
-"""Credits of projects, held while a lease is being made and spent when it ends."""
+"""A ledger of credits per project; credits are held while a lease is created and spent when it ends."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 HELD_FOR = timedelta(minutes=5)
-"""After that a question whose outcome nobody told is taken to have come to nothing."""
+"""A hold that is neither committed nor aborted expires after this time."""
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS projects (id TEXT PRIMARY KEY, credits REAL NOT NULL);
@@ -25,11 +25,11 @@ Lease = Mapping[str, Any]
 
 
 def _now() -> datetime:
-    return datetime.now(UTC)  # noqa: TID251 - nobody hands it a clock
+    return datetime.now(UTC)  # noqa: TID251 - it has no clock of the service
 
 
 class Ledger:
-    """What projects have, and what their leases cost; one credit is one resource for one hour."""
+    """Credits of projects and costs of their leases; one credit is one resource for one hour."""
 
     def __init__(self, path: str = ":memory:", now: Callable[[], datetime] = _now) -> None:
         self._now = now
@@ -38,7 +38,7 @@ class Ledger:
         self._connection.executescript(_SCHEMA)
 
     def grant(self, project_id: str, amount: float) -> None:
-        """Give a project credits."""
+        """Add credits to a project."""
         with self._transaction() as cursor:
             cursor.execute(
                 "INSERT INTO projects VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET credits = credits + ?",
@@ -46,19 +46,19 @@ class Ledger:
             )
 
     def left(self, project_id: str) -> float:
-        """Return what a project may still spend: not what its leases cost, nor what is held."""
+        """Return the credits that a project can still spend, less the costs of leases and holds."""
         with self._transaction() as cursor:
             return self._left(cursor, project_id, except_for="")
 
     def hold(self, lease: Lease, key: str) -> str | None:
-        """Hold what a lease costs, or is to cost from now on.
+        """Hold the cost of a lease that is created or changed.
 
         Args:
-            lease: As it is to be.
-            key: Of the question; asked again, it has the same answer.
+            lease: The lease as requested.
+            key: Idempotency key of the request; a repeated request replaces its own hold.
 
         Returns:
-            Why that cannot be, or None.
+            The reason for refusal, or None if the credits are held.
         """
         cost, project_id = cost_of(lease), lease["project_id"] or ""
         with self._transaction() as cursor:
@@ -73,7 +73,7 @@ class Ledger:
         return None
 
     def commit(self, key: str) -> None:
-        """Note that what was held is stored; a second time, nothing happens."""
+        """Charge held credits to the lease. A second call has no effect."""
         with self._transaction() as cursor:
             cursor.execute(
                 "INSERT OR REPLACE INTO leases SELECT lease_id, project_id, cost FROM holds WHERE key = ?",
@@ -82,12 +82,12 @@ class Ledger:
             cursor.execute("DELETE FROM holds WHERE key = ?", (key,))
 
     def abort(self, key: str) -> None:
-        """Note that what was held came to nothing; a second time, nothing happens."""
+        """Release held credits. A second call has no effect."""
         with self._transaction() as cursor:
             cursor.execute("DELETE FROM holds WHERE key = ?", (key,))
 
     def end(self, lease: Lease) -> None:
-        """Spend what a lease has used up to now and free the rest; a second time, nothing happens."""
+        """Spend the credits that a lease has used and release the rest. A second call has no effect."""
         with self._transaction() as cursor:
             if not cursor.execute("SELECT 1 FROM leases WHERE id = ?", (lease["id"],)).fetchone():
                 return
@@ -122,11 +122,12 @@ class Ledger:
 
 
 def cost_of(lease: Lease, *, until: datetime | None = None) -> float:
-    """Return what a lease costs, or what it has used until an instant: resources times hours."""
+    """Return the cost of a lease, or its cost until an instant, in credits: resources times hours."""
     start, end = (_instant(lease[key]) for key in ("start_date", "end_date"))
     if until is not None:
         end = max(start, min(end, until))
-    resources = sum(len(each["allocations"]) for each in lease["reservations"])
+    held = [one for each in lease["reservations"] for one in each["allocations"]]
+    resources: int = sum(each.get("reserved_slots", 1) for each in held)
     return resources * ((end - start) / timedelta(hours=1))
 
 

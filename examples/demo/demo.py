@@ -1,10 +1,10 @@
-"""The life of nine leases on the embedded service, typed as commands; the program behind ``make demo``.
+"""Nine leases on the embedded service, controlled with commands; the program behind ``make demo``.
 
-It starts the service in a folder of its own, registers hosts and floating IPs, asks for the leases in
+It starts the service in a temporary folder, registers hosts and floating IPs, creates the leases of
 ``stories.py``, watches them, kills the service in the middle of a start, starts it again, and checks that
-every lease went the way that its script says. All of it by the ``blazar`` command, shown as it is typed.
+every lease behaved as its script describes. It uses the ``blazar`` command and prints each command.
 
-Exit code 0 says that all did.
+The exit code is 0 if all leases did.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ def main() -> int:
 
 
 def introduce(service: Service) -> None:
-    """Say what runs, and have the commands talk to it."""
+    """Print the service's address, and configure the commands to use it."""
     assert service.process is not None
     say(f"the service runs at {service.url}, process {service.process.pid}")
     connect(service.url)
 
 
 def register(service: Service) -> None:
-    """Put seven of the cloud's eight hosts, and two addresses, into the service's hands."""
+    """Register seven of the cloud's eight hosts, and two addresses."""
     for number in range(1, 8):
         rack = "r1" if number <= 3 else "r2"
         type_in("host-create", f"host-{number}", "--extra", f"rack={rack}", "-f", "value", "-c", "id")
@@ -65,7 +65,7 @@ def register(service: Service) -> None:
 
 
 def ask_for(service: Service, story: Story) -> None:
-    """Ask for a lease, or note why it cannot be had."""
+    """Create a lease, or record the reason of its refusal."""
     script, now = story.script, service.clock.now()
     words = ["lease-create", story.name, "-f", "json", "--noindent", "-c", "id", "-c", "status"]
     if script.starts_in_minutes is not None:
@@ -76,21 +76,21 @@ def ask_for(service: Service, story: Story) -> None:
     say(f"\n{story.name}: {script.about}")
     answer = type_in(*words)
     if answer.code:
-        story.see("refused" if "(HTTP 409" in answer.errors else "failed")
+        story.see("refused" if "Not enough" in answer.errors else "failed")
         story.notes.append(answer.errors.strip())
         return
     story.see(json.loads(answer.output)["status"])
 
 
 def watch_until_over(service: Service, stories: list[Story], deadline: float) -> None:
-    """Watch these leases until nothing more is to be seen of them, or it takes too long."""
+    """ProcessMetrics these leases until all are settled, or until a timeout."""
     while not all(story.is_over for story in stories) and time.monotonic() < deadline:
         watch(service, stories)
         time.sleep(LOOK_EVERY_SECONDS)  # noqa: TID251 - real time: this is a client
 
 
 def watch(service: Service, stories: list[Story]) -> None:
-    """Look at all leases once, and do what their scripts say."""
+    """Check all leases once, and perform the actions of their scripts."""
     leases = {
         each["name"]: each
         for each in ask(
@@ -106,7 +106,7 @@ def watch(service: Service, stories: list[Story]) -> None:
 
 
 def act_upon(service: Service, story: Story, lease: dict[str, Any]) -> None:
-    """Look closer, extend, delete or kill, once, when the time has come."""
+    """Record details of a lease, and extend, delete or kill, once each, when it is time."""
     (reservation,) = lease["reservations"]
     if story.script.is_struck:
         strike(service, story, reservation["id"])
@@ -123,7 +123,7 @@ def act_upon(service: Service, story: Story, lease: dict[str, Any]) -> None:
 
 
 def look_at(service: Service, story: Story, reservation: dict[str, Any]) -> None:
-    """Note what an active reservation holds, by the cloud's own state."""
+    """Record the resources of an active reservation, according to the cloud's state."""
     if "network_id" in reservation:
         addresses = ", ".join(service.addresses_of(reservation["id"]))
         story.notes.append(f"in the lessee's project meanwhile: {addresses}")
@@ -133,7 +133,7 @@ def look_at(service: Service, story: Story, reservation: dict[str, Any]) -> None
 
 
 def strike(service: Service, story: Story, reservation_id: str) -> None:
-    """Kill the service when some of a reservation's hosts have been handed over, and start it again."""
+    """Kill the service after some of a reservation's hosts were handed over, and start it again."""
     moved = service.hosts_in(reservation_id)
     if not 0 < moved < HOSTS_TO_STRIKE or not story.is_first("strike"):
         return
@@ -148,7 +148,7 @@ def strike(service: Service, story: Story, reservation_id: str) -> None:
 
 
 def show(stories: list[Story]) -> None:
-    """Print what was seen, and what is still held."""
+    """Print the observed statuses, and the hosts that are still held."""
     type_in("lease-list", "-c", "name", "-c", "start_date", "-c", "end_date", "-c", "status")
     rows = [("lease", "what it shows", "seen", "")]
     for story in stories:
@@ -168,7 +168,7 @@ def show(stories: list[Story]) -> None:
 
 
 def minute(now: datetime, minutes: int) -> str:
-    """Return the instant so many minutes from *now* as the API takes it."""
+    """Return the instant *minutes* after *now* in the format of the API."""
     return f"{now + timedelta(minutes=minutes):%Y-%m-%d %H:%M}"
 
 

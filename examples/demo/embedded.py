@@ -1,4 +1,4 @@
-"""The embedded service as a process that can be killed, and what its simulated cloud holds."""
+"""The embedded service as a process that can be killed, and the state of its simulated cloud."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any
 from blazar.manager.clocks import FastClock
 
 SPEED = 30
-"""How many times as fast as ours the service's clock runs."""
+"""Speed of the service's clock relative to real time."""
 CONFIGURATION = """
 [DEFAULT]
 use_stderr = true
@@ -34,10 +34,10 @@ seconds_to_prepare = 20
 
 @dataclass(slots=True)
 class Service:
-    """The embedded service, its files in a folder of its own.
+    """The embedded service, with its files in a temporary folder.
 
     Attributes:
-        url: Where it answers, with ``/v1``.
+        url: The URL of the API, with ``/v1``.
     """
 
     folder: Path
@@ -46,7 +46,7 @@ class Service:
     process: subprocess.Popen[str] | None = None
 
     def start(self) -> None:
-        """Start it, on any free port of the loopback interface."""
+        """Start the service on any free port of the loopback interface."""
         configuration = self.folder / "blazar.conf"
         configuration.write_text(
             CONFIGURATION.format(folder=self.folder, speed=SPEED, epoch=self.clock.epoch.isoformat())
@@ -66,19 +66,19 @@ class Service:
         self.url = line.split(" at ")[1].strip()
 
     def kill(self) -> None:
-        """End it as a power cut would."""
+        """Kill the service, as in a power failure."""
         assert self.process is not None
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
 
     def stop(self) -> None:
-        """End it in an orderly way, if it still runs."""
+        """Stop the service in an orderly way, if it is running."""
         if self.process is not None and self.process.poll() is None:
             self.process.terminate()
             self.process.wait(timeout=20)
 
     def hosts_in(self, aggregate: str) -> int:
-        """Return how many hosts are in the aggregate of that name."""
+        """Return the number of hosts in the aggregate with this name."""
         return sum(len(each["hosts"]) for each in self._cloud("aggregates") if each["name"] == aggregate)
 
     def network_id(self) -> str:
@@ -87,7 +87,7 @@ class Service:
         return str(network["id"])
 
     def addresses_of(self, reservation_id: str) -> list[str]:
-        """Return the floating IPs that a reservation has."""
+        """Return the floating IPs of a reservation."""
         tag = f"reservation:{reservation_id}"
         return sorted(each["address"] for each in self._cloud("floating_ips") if tag in each["tags"])
 
@@ -98,7 +98,7 @@ class Service:
 
 @contextmanager
 def running(folder: Path) -> Iterator[Service]:
-    """Yield the running service; it is stopped whatever happens."""
+    """Yield the running service; it is stopped in any case."""
     service = Service(folder, FastClock(epoch=datetime.now(UTC), speed=SPEED))  # noqa: TID251
     try:
         service.start()

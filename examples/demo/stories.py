@@ -1,4 +1,4 @@
-"""The leases of the demonstration: what each asks for, what is done to it, and what ought to be seen."""
+"""The leases of the demonstration: their requests, the actions on them, and the expected statuses."""
 
 from __future__ import annotations
 
@@ -6,26 +6,25 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 NETWORK = "NETWORK"
-"""Stands in a reservation for the id of the cloud's network, which is known once the service runs."""
+"""Placeholder in a reservation for the id of the cloud's network, which is known after the start."""
 _SETTLED = frozenset({"PENDING", "ACTIVE", "TERMINATED", "ERROR", "gone"})
 _OVER = frozenset({"TERMINATED", "ERROR", "gone"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Script:
-    """What is asked for, as a user types it, and what is done to it.
+    """The request for a lease, as a user types it, and the actions on the lease.
 
     Attributes:
         name: The lease's name.
-        about: What it shows.
-        starts_in_minutes: From when it is asked for; None for at once.
-        ends_in_minutes: From when it is asked for.
-        reservations: What ``--reservation`` is given.
-        extend_by: What ``--prolong-for`` is given once it is active; None for nothing.
-        is_deleted: It is deleted once it is active.
-        is_struck: The service is killed in the middle of its start.
-        expected: The statuses that stay for a while, in order; beside those of the API, ``refused`` and
-            ``gone``.
+        about: The feature that it shows.
+        starts_in_minutes: Minutes from the request to the start; None for an immediate start.
+        ends_in_minutes: Minutes from the request to the end.
+        reservations: The values of ``--reservation``.
+        extend_by: The value of ``--prolong-for`` after the lease has become active; None for no extension.
+        is_deleted: Whether the lease is deleted after it has become active.
+        is_struck: Whether the service is killed in the middle of the lease's start.
+        expected: The statuses that last for a while, in order: those of the API, ``refused`` and ``gone``.
     """
 
     name: str
@@ -41,7 +40,7 @@ class Script:
 
 @dataclass(slots=True)
 class Story:
-    """One lease, and what was seen of it."""
+    """A lease and its observed statuses."""
 
     script: Script
     statuses: list[str] = field(default_factory=list)
@@ -54,19 +53,19 @@ class Story:
         return self.script.name
 
     def see(self, status: str) -> None:
-        """Note a status if it is new."""
+        """Record a status if it is new."""
         if not self.statuses or self.statuses[-1] != status:
             self.statuses.append(status)
 
     def is_first(self, act: str) -> bool:
-        """Return whether *act* was not done before; from now on it was."""
+        """Return whether *act* was not done before, and record it as done."""
         is_first = act not in self.done
         self.done.add(act)
         return is_first
 
     @property
     def is_over(self) -> bool:
-        """Return whether nothing more is to be seen."""
+        """Return whether no further status is expected."""
         last = self.statuses[-1]
         if self.script.is_struck:
             return "strike" in self.done and last == "ACTIVE"
@@ -74,7 +73,7 @@ class Story:
 
     @property
     def went_well(self) -> bool:
-        """Return whether the lease went the way its script says."""
+        """Return whether the lease behaved as its script describes."""
         asked = {
             "extend": self.script.extend_by,
             "delete": self.script.is_deleted,
@@ -85,7 +84,7 @@ class Story:
 
 
 def _settled(statuses: Collection[str]) -> list[str]:
-    """Return the statuses that stay for a while; in between, what one sees depends on when one looks."""
+    """Return the statuses that last for a while; transient ones are seen only by chance."""
     return [each for each in statuses if each in _SETTLED or each == "refused"]
 
 

@@ -1,4 +1,4 @@
-"""The ``blazar`` command, typed for all to see, or asked quietly; it runs in this process."""
+"""The ``blazar`` command, run in this process, with or without printing it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from blazarclient import shell
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a command said: its exit code and both of its outputs."""
+    """The result of a command: its exit code and both of its outputs."""
 
     code: int
     output: str
@@ -23,17 +23,17 @@ class Answer:
 
 
 class CommandFailed(Exception):
-    """A command failed that never should."""
+    """A command failed that should always succeed."""
 
 
 def connect(url: str) -> None:
-    """Have all commands ask the service at *url*, which ends in ``/v1``, without credentials."""
+    """Configure all commands for the service at *url*, which ends in ``/v1``, without credentials."""
     os.environ.update(OS_AUTH_TYPE="none", OS_ENDPOINT=url.removesuffix("/v1"))
     say(f"$ export OS_AUTH_TYPE=none OS_ENDPOINT={os.environ['OS_ENDPOINT']}")
 
 
 def type_in(*words: str) -> Answer:
-    """Show a command and what it says, and return that."""
+    """Run and print a command with its output; return the result."""
     typed = shlex.join(words).replace(" --reservation ", " \\\n    --reservation ")
     say(f"$ blazar {typed}")
     answer = _run(words)
@@ -51,7 +51,7 @@ def ask(*words: str) -> Any:
 
 
 def say(text: str) -> None:
-    """Print a line at once."""
+    """Print a line and flush the output."""
     print(text, flush=True)
 
 

@@ -1,4 +1,4 @@
-"""``python -m rig.cloud --hosts N``: serves a simulated cloud until SIGTERM, and says where."""
+"""``python -m rig.cloud --hosts N``: serves a simulated cloud until SIGTERM, and prints its URL."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _ENDS = (signal.SIGTERM, signal.SIGINT)
 
 
 def main() -> None:
-    """Serve the cloud that the arguments describe; prints its URL, alone on a line, when it answers."""
+    """Serve the cloud for the arguments; print its URL, alone on a line, when it responds."""
     parser = argparse.ArgumentParser(prog="python -m rig.cloud", description=__doc__)
     parser.add_argument("--hosts", type=int, required=True, help="named host-1, host-2, …")
-    parser.add_argument("--latency-ms", type=float, default=0, help="what each call takes; 0 by default")
-    parser.add_argument("--port", type=int, default=0, help="of 127.0.0.1; a free one by default")
+    parser.add_argument("--latency-ms", type=float, default=0, help="duration of each call; 0 by default")
+    parser.add_argument("--port", type=int, default=0, help="port of 127.0.0.1; a free one by default")
     arguments = parser.parse_args()
-    # From now on it is waited for below, also if it comes while the hosts are made.
+    # Signals are handled below, including those that arrive while hosts are created.
     signal.pthread_sigmask(signal.SIG_BLOCK, _ENDS)
     cloud = SimulatedCloud(SystemClock())
     furnish(cloud, hosts=arguments.hosts)

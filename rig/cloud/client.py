@@ -1,4 +1,4 @@
-"""``/control`` of a served cloud, for whoever measures or troubles the service from another process."""
+"""Client of ``/control`` of a served cloud, to measure it or inject faults from another process."""
 
 from __future__ import annotations
 
@@ -11,62 +11,62 @@ import requests
 
 from blazar.ports.compute import Flavor
 from rig.cloud.faults import Fault, FaultKind
-from rig.cloud.traffic import Figures, Kind
+from rig.cloud.traffic import Kind, Stats
 
 _TIMEOUT_SECONDS = 30
 
 
 class CloudControl:
-    """The cloud at a URL; to be used from one thread. Raises ``requests.HTTPError`` for what it refuses."""
+    """The cloud at a URL; not thread-safe. Raises ``requests.HTTPError`` for refused requests."""
 
     def __init__(self, url: str) -> None:
         self._url = f"{url}/control"
         self._session = requests.Session()
-        # No proxies, and no ~/.netrc.
+        # Ignore proxies and ~/.netrc.
         self._session.trust_env = False
 
-    def figures(self) -> Figures:
-        """Return how many calls there were."""
+    def figures(self) -> Stats:
+        """Return the number of calls."""
         body = self._ask("GET", "traffic")
         calls = {
             Kind(each["service"], each["method"], each["route"]): each["count"] for each in body["calls"]
         }
-        return Figures(
+        return Stats(
             calls=Counter(calls),
             peak_concurrency=body["peak_concurrency"],
             faults=Counter({FaultKind(kind): count for kind, count in body["faults"].items()}),
         )
 
     def reset_figures(self) -> None:
-        """Have the cloud count from nothing."""
+        """Reset the counters."""
         self._ask("DELETE", "traffic")
 
     def set_latency_ms(self, latency_ms: float) -> None:
-        """Set what each call takes."""
+        """Set the duration of each call."""
         self._ask("PUT", "latency", {"latency_ms": latency_ms})
 
     def set_faults(self, *faults: Fault) -> None:
-        """Replace all rules of what goes wrong; none for a cloud that works."""
+        """Replace all fault rules; an empty sequence for a cloud without faults."""
         self._ask("PUT", "faults", {"rules": [each.to_json() for each in faults]})
 
     def state(self) -> Mapping[str, Any]:
-        """Return everything there is, by table, as the simulated cloud's state file has it."""
+        """Return the whole state by table, in the format of the simulated cloud's state file."""
         state: Mapping[str, Any] = self._ask("GET", "state")
         return state
 
     def make_flavor(self, flavor: Flavor) -> None:
-        """Make a flavor, as an operator does."""
+        """Create a flavor as an operator."""
         self._ask("POST", "flavors", asdict(flavor))
 
     def boot_server(self, name: str, project_id: str, **more: str) -> Mapping[str, Any]:
-        """Return a new server; *more* are ``flavor_id``, ``service_host`` and ``reservation_id``."""
+        """Return a new server; *more* may have ``flavor_id``, ``service_host`` and ``reservation_id``."""
         server: Mapping[str, Any] = self._ask(
             "POST", "servers", {"name": name, "project_id": project_id, **more}
         )
         return server
 
     def set_host_state(self, name: str, *, is_up: bool) -> None:
-        """Break or mend a host."""
+        """Make a host fail or recover."""
         self._ask("PUT", f"hosts/{name}", {"is_up": is_up})
 
     def close(self) -> None:

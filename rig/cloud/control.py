@@ -1,6 +1,6 @@
-"""What the cloud's operators, its users, and whoever measures it, ask of it at ``/control``.
+"""The API at ``/control``, for operators and users of the cloud, and for measurements.
 
-It needs no token, is not counted, takes no time and never fails by a rule.
+It needs no token. Its calls are not counted, have no added duration, and are not subject to fault rules.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rig.cloud.traffic import Traffic
 
 
 def control_service(traffic: Traffic) -> Service:
-    """Return the API that shows and sets what happens to calls."""
+    """Return the API that shows and sets the counters, the duration and the faults of calls."""
 
     def with_traffic(handler: Callable[[Traffic, Call], Reply]) -> Handler:
         return lambda cloud, call: handler(traffic, call)

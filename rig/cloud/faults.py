@@ -1,8 +1,8 @@
-"""What goes wrong between the cloud and whoever asks it.
+"""Faults between the cloud and its clients.
 
-The script of the simulated cloud (``blazar.cloud.simulated.faults``) fails operations of the ports inside
-of one process. These rules, of the same make, fail HTTP calls: they are picked by route, and a reply that is
-lost is a connection that is cut.
+The fault script of the simulated cloud (``blazar.cloud.simulated.faults``) makes operations of the ports fail
+inside one process. These rules, in the same form, make HTTP calls fail: calls are selected by route, and a
+lost reply is a connection that is cut.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from blazar.cloud.simulated import Moment
 
 
 class FaultKind(StrEnum):
-    """What goes wrong with a call."""
+    """Kinds of faults."""
 
     STATUS = "status"
-    """It is not done, and answered with a status."""
+    """The call is not executed and gets an error status."""
     CUT = "cut"
-    """It is not done, and the connection is cut."""
+    """The call is not executed and the connection is cut."""
     LOSE_REPLY = "lose_reply"
-    """It is done, and the connection is cut."""
+    """The call is executed and the connection is cut."""
     LATE = "late"
-    """It is held up before or after it is done; a client may have given up when the answer comes."""
+    """The call is delayed before or after its execution; the client may time out before the response."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
-    """One thing that goes wrong. Raises ValueError, naming the field, for values without sense.
+    """A fault rule. Raises ValueError with the name of a field that has an invalid value.
 
-    It counts the calls that ``service``, ``method`` and ``route`` match, which are patterns with ``*``,
-    and strikes at every *every*-th of them, at most *times* times.
+    It counts the calls that match ``service``, ``method`` and ``route``, which are patterns with ``*``, and
+    applies to every *every*-th of them, at most *times* times.
     """
 
     kind: FaultKind
@@ -46,7 +46,7 @@ class Fault:
     status: int = 503
     delay_seconds: float = 0
     when: Moment = Moment.AFTER
-    """On which side of its effect a late call is held up."""
+    """Whether a delay comes before or after the execution of the call."""
 
     def __post_init__(self) -> None:
         if self.every < 1:
@@ -60,7 +60,7 @@ class Fault:
 
     @classmethod
     def from_json(cls, body: Mapping[str, Any]) -> Fault:
-        """Return the rule that a JSON object describes, by the names of the fields. Raises ValueError."""
+        """Return the rule for a JSON object with the fields as keys. Raises ValueError if it is invalid."""
         try:
             fields = dict(body)
             fields["kind"] = FaultKind(fields["kind"])
@@ -70,14 +70,14 @@ class Fault:
             raise ValueError(f"no fault: {error}") from error
 
     def to_json(self) -> dict[str, Any]:
-        """Return what :meth:`from_json` understands."""
+        """Return the JSON object that :meth:`from_json` accepts."""
         return asdict(self)
 
     def matches(self, service: str, method: str, route: str) -> bool:
-        """Return whether it counts a call."""
+        """Return whether the rule counts a call."""
         patterns = ((service, self.service), (method, self.method), (route, self.route))
         return all(fnmatchcase(each, pattern) for each, pattern in patterns)
 
     def delay_at(self, moment: Moment) -> float:
-        """Return for how many seconds a call is held up at this moment."""
+        """Return the delay of a call at this moment, in seconds."""
         return self.delay_seconds if self.kind is FaultKind.LATE and self.when is moment else 0

@@ -68,7 +68,7 @@ def _act_on_flavor(cloud: SimulatedCloud, call: Call) -> Reply:
             cloud.compute.remove_flavor_access(flavor_id, detail["tenant"])
         case _:
             raise CloudRefused(f"there is no such action: {action}")
-    # Nova lists everybody with access here, and nobody looks.
+    # Nova returns all projects with access here; the callers do not read them.
     return _access(flavor_id, frozenset())
 
 
@@ -85,7 +85,10 @@ def _flavor(flavor: Flavor) -> object:
         "ram": flavor.memory_mb,
         "disk": flavor.disk_gb,
         "OS-FLV-EXT-DATA:ephemeral": flavor.ephemeral_gb,
+        "swap": flavor.swap_mb or "",
+        "rxtx_factor": flavor.rxtx_factor,
         "os-flavor-access:is_public": flavor.is_public,
+        "OS-FLV-DISABLED:disabled": flavor.is_disabled,
         "extra_specs": dict(flavor.extra_specs),
     }
 

@@ -1,4 +1,4 @@
-"""From a request to its reply: who asks, what for, how long it takes, and what goes wrong."""
+"""Handling of a request: caller, route, duration and injected faults."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ELSEWHERE = Route("*", "(unknown)", lambda cloud, call: Reply(status=404))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What came in."""
+    """A received HTTP request."""
 
     method: str
     path: str
@@ -37,15 +37,15 @@ class Request:
 
 
 class Front:
-    """All APIs of one cloud; safe to use from any thread."""
+    """All APIs of one cloud; thread-safe."""
 
     def __init__(self, cloud: SimulatedCloud, traffic: Traffic, closing: threading.Event) -> None:
-        """Take no time yet.
+        """Create the APIs.
 
         Args:
-            cloud: What is asked in the end.
-            traffic: Counts calls, and says what they take and what goes wrong.
-            closing: Set when nobody waits for an answer any more.
+            cloud: The cloud that executes the calls.
+            traffic: Counts the calls, and determines their duration and faults.
+            closing: Set on shutdown, when clients no longer wait for responses.
         """
         self._cloud = cloud
         self._traffic = traffic
@@ -54,7 +54,7 @@ class Front:
         self._table = RouteTable((KEYSTONE, NOVA, PLACEMENT, NEUTRON, GLANCE, self._control))
 
     def answer(self, request: Request, base_url: str) -> Reply | None:
-        """Return the reply, or None if the connection is to be cut instead."""
+        """Return the response, or None if the connection must be cut instead."""
         service = self._table.service_at(request.path)
         if service is None:
             return Reply(status=404, body={"error": f"no service is at {request.path}"})
@@ -103,7 +103,7 @@ class Front:
         except CloudError as error:
             return _error(service, _STATUSES.get(type(error), 503), str(error))
         except (AttributeError, KeyError, TypeError, ValueError) as error:
-            # Of a body or a query that is not what it should be; what else it may be is told, too.
+            # Usually an invalid body or query; the traceback shows other causes.
             return _error(service, 400, "".join(traceback.format_exception(error)))
 
     def _wait(self, seconds: float) -> None:

@@ -1,4 +1,4 @@
-"""What servers of simulated services have in common: all methods are one, and nothing is logged."""
+"""Common base of the servers of simulated services: one method serves all requests, without a log."""
 
 from __future__ import annotations
 
@@ -7,40 +7,40 @@ from http.server import BaseHTTPRequestHandler
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Answers requests of every method by :meth:`serve`, on connections that stay open."""
+    """Serves requests of all methods with :meth:`serve`, on persistent connections."""
 
     protocol_version = "HTTP/1.1"
-    # Headers and body leave in one piece; else the client would wait for the second one.
+    # Send headers and body together; otherwise the client would wait for the second part.
     wbufsize = -1
     disable_nagle_algorithm = True
 
     @abstractmethod
     def serve(self) -> None:
-        """Answer the request at hand."""
+        """Serve the present request."""
 
     def content(self) -> bytes:
-        """Read the request's body, once."""
+        """Return the request's body, which is read once."""
         return self.rfile.read(int(self.headers.get("Content-Length") or 0))
 
     def do_GET(self) -> None:
-        """Answer a GET."""
+        """Serve a GET."""
         self.serve()
 
     def do_POST(self) -> None:
-        """Answer a POST."""
+        """Serve a POST."""
         self.serve()
 
     def do_PUT(self) -> None:
-        """Answer a PUT."""
+        """Serve a PUT."""
         self.serve()
 
     def do_PATCH(self) -> None:
-        """Answer a PATCH."""
+        """Serve a PATCH."""
         self.serve()
 
     def do_DELETE(self) -> None:
-        """Answer a DELETE."""
+        """Serve a DELETE."""
         self.serve()
 
     def log_message(self, *args: object) -> None:
-        """Say nothing."""
+        """Log nothing."""

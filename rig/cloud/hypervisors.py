@@ -59,7 +59,7 @@ def _show_hypervisor(cloud: SimulatedCloud, call: Call) -> Reply:
 
 
 def _id(hypervisor: Hypervisor, version: tuple[int, int]) -> str:
-    """Return the id: a number, and since 2.53 the UUID that stands for it here."""
+    """Return the id: a number, or since 2.53 the UUID that represents it here."""
     return hypervisor.id if version < _WITH_UUIDS else str(UUID(int=_FIRST_UUID + int(hypervisor.id)))
 
 
@@ -109,7 +109,7 @@ def _create_aggregate(cloud: SimulatedCloud, call: Call) -> Reply:
     body = call.body["aggregate"]
     made = cloud.compute.create_aggregate(body["name"], body[_ZONE], {})
     shown = _aggregate(made)
-    # A new one is shown without them.
+    # A new aggregate is returned without these fields.
     return Reply(body={"aggregate": {key: shown[key] for key in shown if key not in ("hosts", "metadata")}})
 
 
@@ -117,7 +117,7 @@ def _delete_aggregate(cloud: SimulatedCloud, call: Call) -> Reply:
     try:
         cloud.compute.delete_aggregate(_number_of(call))
     except CloudConflict as error:
-        # Nova has no 409 for this.
+        # Nova does not respond with 409 here.
         raise CloudRefused(str(error)) from error
     return Reply()
 
@@ -134,7 +134,7 @@ def _act_on_aggregate(cloud: SimulatedCloud, call: Call) -> Reply:
             cloud.compute.set_aggregate_metadata(aggregate_id, detail["metadata"])
         case _:
             raise CloudRefused(f"there is no such action: {action}")
-    # Nova shows the whole aggregate here, and nobody looks.
+    # Nova returns the whole aggregate; the callers here do not read it.
     return Reply(body={"aggregate": {"id": aggregate_id}})
 
 

@@ -1,7 +1,7 @@
-"""Keystone: tokens for whoever asks, the catalog, and trusts.
+"""Keystone: tokens for all callers, the catalog, and trusts.
 
-There is no table of users: everybody's password is right, and the id of a user or a project is its name.
-A token says itself whose it is, so it is also good after the cloud was started anew.
+There is no table of users: any password is accepted, and the id of a user or a project is its name. A token
+contains its user and project, so it is still valid after a restart of the cloud.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from blazar.domain.errors import CloudNotFound
 from rig.cloud.messages import Call, Caller, Reply, Route, Service
 
 ADMINS = frozenset({"admin", "blazar"})
-"""Users with the role ``admin`` in every project; all others are members. A role implies those below."""
+"""Users with the role ``admin`` in every project; all others are members. A role implies lower ones."""
 REGION = "RegionOne"
 CATALOG = {
     "identity": "/identity",
@@ -36,7 +36,7 @@ _SUBJECT = "X-Subject-Token"
 
 
 def caller_of(token: str | None) -> Caller | None:
-    """Return whose token this is; None if it is none of this cloud's."""
+    """Return the user and project of a token; None if it is not a token of this cloud."""
     try:
         user_id, project_id = json.loads(urlsafe_b64decode(token or ""))
     except (ValueError, TypeError, binascii.Error):
@@ -109,6 +109,11 @@ def _entry(service_type: str, url: str) -> object:
     return {"type": service_type, "name": service_type, "id": service_type, "endpoints": endpoints}
 
 
+def _list_projects(cloud: SimulatedCloud, call: Call) -> Reply:
+    found = cloud.projects.list_projects(call.value("name") or "")
+    return Reply(body={"projects": [asdict(each) for each in found], "links": {"next": None}})
+
+
 def _show_trust(cloud: SimulatedCloud, call: Call) -> Reply:
     trust = cloud.trusts.find_trust(call["id"])
     if trust is None:
@@ -129,13 +134,14 @@ KEYSTONE = Service(
     name="identity",
     path="/identity",
     error_body=_error,
-    # Whoever wants one has none yet; trusts are of the service's own making, and asked for by it alone.
+    # A caller who requests a token has none yet. Only the service itself uses trusts.
     asks_for_token=False,
     routes=(
         Route("GET", "/", _versions),
         Route("GET", "/v3", _version),
         Route("POST", "/v3/auth/tokens", _issue),
         Route("GET", "/v3/auth/tokens", _validate),
+        Route("GET", "/v3/projects", _list_projects),
         Route("GET", "/v3/OS-TRUST/trusts/{id}", _show_trust),
         Route("DELETE", "/v3/OS-TRUST/trusts/{id}", _delete_trust),
     ),

@@ -1,4 +1,4 @@
-"""What is asked of the cloud and what it answers, without the HTTP around it; and the table of both."""
+"""Requests and responses of the cloud without HTTP, and the table of routes."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from typing import Any
 from blazar.cloud.simulated import SimulatedCloud
 
 LARGEST_PAGE = 1000
-"""Items in one answer of Nova and Glance, whatever is asked for."""
+"""Maximum number of items in one response of Nova and Glance, regardless of the requested limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
-    """Who asks, as the token says."""
+    """The caller, according to the token."""
 
     user_id: str
     project_id: str | None
@@ -25,20 +25,20 @@ class Caller:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """What is asked, at a path that is in the table."""
+    """A request to a path of the table."""
 
     caller: Caller
     names: Mapping[str, str]
-    """What stands in the path at the ``{names}`` of the template."""
+    """The segments of the path at the ``{names}`` of the template."""
     query: Mapping[str, list[str]]
     headers: Message[str, str]
-    """Their names are found in any case."""
+    """Headers; their names are case-insensitive."""
     body: Any
     base_url: str
-    """Where the cloud listens."""
+    """The URL of the cloud."""
 
     def __getitem__(self, name: str) -> str:
-        """Return what stands in the path at ``{name}``."""
+        """Return the segment of the path at ``{name}``."""
         return self.names[name]
 
     def value(self, key: str) -> str | None:
@@ -47,7 +47,7 @@ class Call:
 
     @property
     def version(self) -> tuple[int, int]:
-        """Return the microversion that is asked for; 2.1 without one."""
+        """Return the requested microversion; 2.1 if there is none."""
         _, _, text = self.headers.get("OpenStack-API-Version", "").partition(" ")
         major, _, minor = (text or "2.1").partition(".")
         return int(major), int(minor)
@@ -55,7 +55,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
-    """An answer; without a body for None."""
+    """A response; it has no body if that is None."""
 
     status: int = 200
     body: object = None
@@ -67,14 +67,14 @@ Handler = Callable[[SimulatedCloud, Call], Reply]
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One thing that can be asked of a service."""
+    """An operation of a service."""
 
     method: str
     template: str
-    """The path below the service's own, with ``{names}`` for segments."""
+    """The path under the service's own, with ``{names}`` for segments."""
     handler: Handler
     is_open: bool = False
-    """Whether those may ask, too, who are no administrators."""
+    """Whether callers who are not administrators may use it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,32 +82,32 @@ class Service:
     """One of the cloud's APIs."""
 
     name: str
-    """Its type in the catalog."""
+    """The service's type in the catalog."""
     path: str
     error_body: Callable[[int, str], object]
-    """Makes of a status and a message what the service says when it refuses."""
+    """Converts a status and a message to the body of the service's error."""
     routes: tuple[Route, ...]
     asks_for_token: bool = True
 
 
 class RouteTable:
-    """Finds what a path means."""
+    """Finds the route of a path."""
 
     def __init__(self, services: Iterable[Service]) -> None:
         self._services = tuple(services)
         self._routes: dict[tuple[str, str, int], list[tuple[list[str], Route]]] = defaultdict(list)
         for service in self._services:
-            # A word in a template goes before a name.
+            # A literal segment of a template takes precedence over a name.
             for route in sorted(service.routes, key=lambda each: each.template.count("{")):
                 pattern = _segments(route.template)
                 self._routes[service.name, route.method, len(pattern)].append((pattern, route))
 
     def service_at(self, path: str) -> Service | None:
-        """Return the service below whose path this is."""
+        """Return the service that this path belongs to."""
         return next((each for each in self._services if f"{path}/".startswith(f"{each.path}/")), None)
 
     def find(self, service: Service, method: str, path: str) -> tuple[Route, Mapping[str, str]] | None:
-        """Return the route and what its names stand for; None for what the service does not have."""
+        """Return the route and the values of its names; None if the service has no such route."""
         segments = _segments(path.removeprefix(service.path))
         for pattern, route in self._routes.get((service.name, method, len(segments)), ()):
             pairs = tuple(zip(pattern, segments, strict=True))

@@ -44,7 +44,11 @@ def _list_floating_ips(cloud: SimulatedCloud, call: Call) -> Reply:
 def _create_floating_ip(cloud: SimulatedCloud, call: Call) -> Reply:
     body = call.body["floatingip"]
     made = cloud.networks.create_floating_ip(
-        body["floating_network_id"], body["subnet_id"], body["floating_ip_address"], body["project_id"]
+        body["floating_network_id"],
+        body["subnet_id"],
+        body["floating_ip_address"],
+        body["project_id"],
+        body.get("description", ""),
     )
     return Reply(status=201, body={"floatingip": _floating_ip(made)})
 
@@ -73,6 +77,7 @@ def _floating_ip(floating_ip: FloatingIP) -> object:
         "floating_network_id": floating_ip.floating_network_id,
         "floating_ip_address": floating_ip.address,
         "project_id": floating_ip.project_id,
+        "description": floating_ip.description,
         "port_id": floating_ip.port_id,
         "tags": sorted(floating_ip.tags),
     }

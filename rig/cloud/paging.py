@@ -1,4 +1,4 @@
-"""Lists in pages, as Nova and Glance give them."""
+"""Paged lists, as in Nova and Glance."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ ItemT = TypeVar("ItemT")
 
 
 def page_of(items: Sequence[ItemT], ids: Sequence[str], call: Call) -> tuple[Sequence[ItemT], bool]:
-    """Return the page that is asked for by ``marker`` and ``limit``, and whether another one follows.
+    """Return the page selected by ``marker`` and ``limit``, and whether another one follows.
 
     Args:
-        items: All of them, in the order of the pages.
-        ids: Theirs, in the same order.
-        call: What is asked.
+        items: All items, in the order of the pages.
+        ids: The ids of the items, in the same order.
+        call: The request.
 
     Raises:
-        CloudRefused: The marker is none of the ids.
+        CloudRefused: The marker is not one of the ids.
     """
     marker = call.value("marker")
     if marker is not None and marker not in ids:
@@ -31,5 +31,5 @@ def page_of(items: Sequence[ItemT], ids: Sequence[str], call: Call) -> tuple[Seq
 
 
 def links(key: str, call: Call, *, has_next: bool) -> dict[str, object]:
-    """Return what Nova puts beside a page before another one."""
+    """Return the ``next`` link of a page in the form of Nova; empty if no page follows."""
     return {f"{key}_links": [{"rel": "next", "href": f"{call.base_url}/compute/v2.1"}]} if has_next else {}

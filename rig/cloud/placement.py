@@ -12,7 +12,7 @@ from rig.cloud.messages import Call, Reply, Route, Service
 
 
 def _list_providers(cloud: SimulatedCloud, call: Call) -> Reply:
-    """Answer by name or by tree, as nobody here asks for all of them."""
+    """Return providers by name or by tree; no caller here lists all of them."""
     name = call.value("name")
     if name is None:
         found = cloud.placement.list_tree(call.query["in_tree"][-1])

@@ -1,4 +1,4 @@
-"""The simulated cloud behind HTTP on a port of this machine, a thread for each connection."""
+"""The simulated cloud over HTTP on a port of this machine, with a thread for each connection."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from rig.cloud.traffic import Traffic
 
 
 class ServedCloud:
-    """An OpenStack of this machine; use it in a ``with`` statement."""
+    """An OpenStack on this machine; use it in a ``with`` statement."""
 
     def __init__(self, cloud: SimulatedCloud, *, latency: timedelta = timedelta(0), port: int = 0) -> None:
-        """Listen, and answer nothing yet.
+        """Start to listen; requests are served inside the ``with`` statement.
 
         Args:
-            cloud: What is served.
-            latency: What each call takes before it is done.
-            port: Of 127.0.0.1; any free one for 0.
+            cloud: The cloud to serve.
+            latency: Duration of each call before it is executed.
+            port: Port of 127.0.0.1; 0 for any free one.
         """
         self.cloud = cloud
         self.traffic = Traffic(latency.total_seconds())
@@ -52,7 +52,7 @@ class ServedCloud:
 
     @property
     def url(self) -> str:
-        """Return the URL that all services are below of."""
+        """Return the URL under which all services are served."""
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     @property
@@ -73,7 +73,7 @@ class _Handler(Handler):
     server: _Server
 
     def serve(self) -> None:
-        """Answer the request at hand."""
+        """Serve the present request."""
         content = self.content()
         try:
             reply = self.server.front.answer(self._request(content), self.server.url)
@@ -85,7 +85,7 @@ class _Handler(Handler):
         try:
             self._send(reply)
         except ConnectionError:
-            # The client did not wait for this.
+            # The client has disconnected.
             self.close_connection = True
 
     def _request(self, content: bytes) -> Request:

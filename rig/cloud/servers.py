@@ -89,7 +89,13 @@ def _change_image(cloud: SimulatedCloud, call: Call) -> Reply:
 
 
 def _image(image: Image) -> Mapping[str, object]:
-    return {"id": image.id, "name": image.name, "owner": image.owner_project_id, **image.properties}
+    return {
+        "id": image.id,
+        "name": image.name,
+        "owner": image.owner_project_id,
+        "status": image.state.value,
+        **image.properties,
+    }
 
 
 ROUTES = (

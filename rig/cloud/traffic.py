@@ -1,4 +1,4 @@
-"""How many calls there were, how many at once, how long each takes, and at which of them what goes wrong."""
+"""Counters of calls, their concurrency and duration, and the injection of faults."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rig.cloud.faults import Fault, FaultKind
 
 @dataclass(frozen=True, slots=True, order=True)
 class Kind:
-    """What calls are counted by."""
+    """The key by which calls are counted."""
 
     service: str
     method: str
@@ -21,15 +21,15 @@ class Kind:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figures:
+class Stats:
     """Calls since the last reset."""
 
     calls: Counter[Kind]
-    """Those that have come in, by kind."""
+    """Number of received calls by kind."""
     peak_concurrency: int
-    """The most that were under way at one time."""
+    """The maximum number of calls in progress at the same time."""
     faults: Counter[FaultKind]
-    """Those at which something went wrong on purpose."""
+    """Number of calls with an injected fault."""
 
 
 @dataclass(slots=True)
@@ -54,42 +54,42 @@ class _Book:
 
 
 class Traffic:
-    """Lets calls pass; safe to use from any thread, and nothing is waited for under its lock."""
+    """Counter and fault injector for calls; thread-safe, and never waits under its lock."""
 
     def __init__(self, latency_seconds: float = 0) -> None:
         self.latency_seconds = latency_seconds
-        """What each call takes before it is done."""
+        """Duration of each call before it is executed."""
         self._lock = threading.Lock()
         self._present = 0
         self._book = _Book()
         self._tallies: tuple[_Tally, ...] = ()
 
     @property
-    def figures(self) -> Figures:
-        """Return a copy of the figures."""
+    def figures(self) -> Stats:
+        """Return a copy of the counters."""
         with self._lock:
             book = self._book
-            return Figures(calls=Counter(book.calls), peak_concurrency=book.peak, faults=Counter(book.faults))
+            return Stats(calls=Counter(book.calls), peak_concurrency=book.peak, faults=Counter(book.faults))
 
     def reset_figures(self) -> None:
-        """Count from nothing; calls that are under way stay part of the concurrency."""
+        """Reset the counters; calls in progress still count for the concurrency."""
         with self._lock:
             self._book = _Book(peak=self._present)
 
     @property
     def faults(self) -> tuple[Fault, ...]:
-        """Return the rules in force, in order."""
+        """Return the present rules, in order."""
         with self._lock:
             return tuple(each.fault for each in self._tallies)
 
     def set_faults(self, faults: Iterable[Fault]) -> None:
-        """Replace all rules; each counts calls from now on. The first that picks a call strikes."""
+        """Replace all rules; each counts calls from now on. The first rule that selects a call applies."""
         with self._lock:
             self._tallies = tuple(_Tally(each) for each in faults)
 
     @contextmanager
     def passing(self, kind: Kind) -> Iterator[Fault | None]:
-        """Count a call while it is under way, and give what goes wrong with it, if anything."""
+        """Count a call while it is in progress, and yield the fault to inject, if any."""
         with self._lock:
             self._present += 1
             self._book.calls[kind] += 1
@@ -102,7 +102,7 @@ class Traffic:
                 self._present -= 1
 
     def _pick(self, kind: Kind) -> Fault | None:
-        # All rules count the call, also those behind the one that strikes.
+        # All rules count the call, including those after the one that applies.
         striking = [each for each in self._tallies if each.strikes(kind)]
         if not striking:
             return None

@@ -1,4 +1,4 @@
-"""Bodies that are longer than any request may be."""
+"""Bodies that exceed the maximum length of a request."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _SECONDS: Final = 60
 
 
 def send_bodies(url: str, *, is_chunked: bool) -> list[int | None]:
-    """Return the statuses of the answers to bodies that are sent at once; None for who was cut off.
+    """Return the statuses of responses to bodies sent concurrently; None for a closed connection.
 
     Args:
-        url: Of the API.
-        is_chunked: Whether their length is not declared.
+        url: The URL of the API.
+        is_chunked: Whether to send chunked bodies, without a declared length.
     """
 
     def send(_: int) -> int | None:

@@ -1,4 +1,4 @@
-"""Requests that are made from the OpenAPI document, those that it allows and those that it does not."""
+"""Requests generated from the OpenAPI document, both valid and invalid ones."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _VERSIONS: Final = [
     "reservation x",
 ]
 _TYPES: Final = ("Host", "Instance", "Flavor", "FloatingIP")
-# Parameters that the document does not name are ignored, and a schema cannot say that.
-# What a lease is about is more than a schema says: dates have an order, requirements a language of their own.
+# Unknown parameters are ignored, which a schema cannot express.
+# Nor can it express all rules of leases, such as the order of dates and the syntax of requirements.
 _NOT_ASKED: Final[list[CheckFunction]] = [positive_data_acceptance]
 
 
 def operations(without: str = "") -> list[Operation]:
-    """Return the operations of the document; of one that lacks the answers of a status, if it is named."""
+    """Return the operations of the document, without the responses of a status if one is given."""
     document = copy.deepcopy(DOCUMENT)
     for operation in _each(document):
         operation["responses"].pop(without, None)
@@ -42,10 +42,10 @@ def operations(without: str = "") -> list[Operation]:
 
 
 def likely_operations(network_id: str) -> list[Operation]:
-    """Return the operations as a document has them whose words are not refused at first sight.
+    """Return the operations with schemas that produce only plausible values.
 
     Args:
-        network_id: Of a network that has floating IPs.
+        network_id: The id of a network that has floating IPs.
     """
     document = copy.deepcopy(DOCUMENT)
     schemas = document["components"]["schemas"]
@@ -75,7 +75,7 @@ def likely_operations(network_id: str) -> list[Operation]:
 
 
 def boundary_cases(operation: Operation) -> Iterator[Case]:
-    """Yield what lies just inside and just outside of each rule of an operation; the same each time."""
+    """Yield cases just inside and just outside each constraint of an operation, deterministically."""
     schema = operation.schema
     yield from schema.iter_coverage_cases(
         operation,
@@ -85,11 +85,11 @@ def boundary_cases(operation: Operation) -> Iterator[Case]:
 
 
 def ask(case: Case, url: str) -> int:
-    """Return the status of an answer, which is one that the document describes.
+    """Send a request, assert that the document describes the response, and return its status.
 
     Args:
-        case: What to ask.
-        url: Of the service, without a path.
+        case: The request.
+        url: The URL of the service, without a path.
     """
     answer = case.call(base_url=url, timeout=SECONDS)
     unasked = [*_NOT_ASKED, negative_data_rejection] if case.operation.query else _NOT_ASKED
@@ -102,7 +102,7 @@ def _each(document: Json) -> Iterator[Json]:
 
 
 def _operations(document: Json) -> list[Operation]:
-    # Who asks is not looked at here: a wrong password costs a quarter of a second by design.
+    # Authentication is not tested here: a wrong password takes a quarter of a second by design.
     known = {**document, "security": []}
     found = schemathesis.openapi.from_dict(known).get_all_operations()
-    return [each.ok() for each in found]  # type: ignore[union-attr]  # What cannot be read has no ok().
+    return [each.ok() for each in found]  # type: ignore[union-attr]  # Invalid operations have no ok().

@@ -1,4 +1,4 @@
-"""Everything that comes out of a service whose secrets are known."""
+"""All output of a service whose secrets are known."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _PATIENCE_SECONDS = 8
 
 @dataclass(slots=True, kw_only=True)
 class Outpour:
-    """What came out so far, by where it came from."""
+    """The output collected so far, by source."""
 
     secrets: Mapping[str, str]
-    """By what they are."""
+    """Secrets by description."""
     texts: dict[str, str] = field(default_factory=dict)
 
     def add(self, source: str, text: str) -> None:
-        """Note what came from somewhere."""
+        """Record output of a source."""
         self.texts[source] = self.texts.get(source, "") + text
 
     def ask(
@@ -43,13 +43,13 @@ class Outpour:
         json: object = None,
         data: str | None = None,
     ) -> requests.Response:
-        """Return an answer, which is noted."""
+        """Send a request; record and return the response."""
         answer = requests.request(method, url, headers=dict(headers), timeout=_SECONDS, json=json, data=data)
         self.add("answers", f"{answer.status_code} {answer.headers} {answer.text}\n")
         return answer
 
     def try_to_ask(self, method: str, url: str, headers: Mapping[str, str]) -> None:
-        """Note an answer, or why there is none."""
+        """Send a request; record the response, or the error if there is none."""
         try:
             answer = requests.request(method, url, headers=dict(headers), timeout=_PATIENCE_SECONDS)
             self.add("answers", f"{answer.status_code} {answer.headers} {answer.text}\n")
@@ -57,18 +57,18 @@ class Outpour:
             self.add("answers", f"none: {type(error).__name__}\n")
 
     def command(self, module: str, *arguments: str) -> None:
-        """Note what an operator's command prints."""
+        """Run an operator's command and record its output."""
         done = run(module, *arguments, seconds=_SECONDS)
         self.add(module, done.stdout + done.stderr)
 
     def take_logs(self, stack: Stack) -> None:
-        """Note what all processes of the service have printed."""
+        """Record the logs of all processes of the service."""
         for path in stack.plan.folder.all_logs.rglob("blazar*"):
             if path.is_file():
                 self.add(path.name, path.read_text(errors="replace"))
 
     def take_tables(self, database_url: str) -> None:
-        """Note each row of the database."""
+        """Record every row of the database."""
         engine = make_engine(database_url)
         with engine.connect() as connection:
             for table in metadata.sorted_tables:
@@ -77,7 +77,7 @@ class Outpour:
         engine.dispose()
 
     def takes_notifications(self, transport_url: str) -> bool:
-        """Note what waits on the broker for listeners; return whether there has been anything so far."""
+        """Record queued notifications; return whether any have been recorded so far."""
         with _connection(transport_url) as connection:
             channel = connection.channel()
             while (message := channel.basic_get(_QUEUE, no_ack=True)) is not None:
@@ -85,7 +85,7 @@ class Outpour:
         return "notifications" in self.texts
 
     def found(self) -> Iterator[str]:
-        """Yield which secret came out, and where."""
+        """Yield the description, source and context of each secret in the output."""
         for source, text in self.texts.items():
             for name, secret in self.secrets.items():
                 at = text.find(secret)
@@ -95,7 +95,7 @@ class Outpour:
 
 
 def collect_notifications(transport_url: str) -> None:
-    """Have the broker keep notifications from now on."""
+    """Create a queue in which the broker keeps notifications from now on."""
     with _connection(transport_url) as connection:
         channel = connection.channel()
         channel.exchange_declare(_EXCHANGE, "topic", durable=False, auto_delete=False)

@@ -1,4 +1,4 @@
-"""Clients that send a byte now and then, and never all of a request."""
+"""Clients that send a byte from time to time and never complete a request."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ _SPARE_FILES: Final = 256
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Habit:
-    """How a client dawdles."""
+    """The data that a slow client sends first, and the data that it repeats."""
 
     begins_with: bytes
     goes_on_with: bytes
 
 
 IN_THE_HEADERS: Final = Habit(
-    begins_with=b"GET /v1/leases HTTP/1.1\r\nHost: x\r\nX-Slow: ", goes_on_with=b"x"
+    begins_with=b"GET /v1/leases HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: ", goes_on_with=b"x"
 )
 IN_THE_BODY: Final = Habit(
-    begins_with=b"POST /v1/leases HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    begins_with=b"POST /v1/leases HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
     b"Content-Length: 100000\r\n\r\n" + b" " * 50_000,
     goes_on_with=b" ",
 )
 IN_A_CHUNK: Final = Habit(
-    begins_with=b"POST /v1/leases HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    begins_with=b"POST /v1/leases HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
     b"Transfer-Encoding: chunked\r\n\r\n",
     goes_on_with=b"1\r\n \r\n",
 )
@@ -47,7 +47,7 @@ def _begin(url: str, source: str, habit: Habit) -> socket.socket:
     at = urlsplit(url)
     there = at.hostname or "", at.port or 80
     connection = socket.create_connection(there, timeout=_CONNECT_SECONDS, source_address=(source, 0))
-    # Who is not let in is found out in the first round.
+    # The first round detects connections that were refused.
     with suppress(OSError):
         connection.sendall(habit.begins_with)
     connection.setblocking(False)
@@ -55,19 +55,19 @@ def _begin(url: str, source: str, habit: Habit) -> socket.socket:
 
 
 def _sends(connection: socket.socket, data: bytes) -> bool:
-    """Return whether somebody still listens, and has not answered."""
+    """Return whether the server still accepts data and has not responded."""
     try:
         connection.sendall(data)
         connection.recv(1)
     except BlockingIOError:
-        return True  # Nothing has come, not even the end.
+        return True  # neither data nor the end of the connection
     except OSError:
         return False
     return False
 
 
 class Crowd:
-    """Clients, and how often each of them has sent something."""
+    """Slow clients, and the number of rounds in which each has sent data."""
 
     def __init__(self, clients: Sequence[tuple[socket.socket, Habit]]) -> None:
         self.rounds = 0
@@ -78,11 +78,11 @@ class Crowd:
 
     @property
     def heard(self) -> int:
-        """Return how many of them are still listened to, and have not been answered."""
+        """Return the number of clients that are still connected and have no response."""
         return len(self._clients)
 
     def end(self) -> None:
-        """Have them stop."""
+        """Stop the clients."""
         self._is_over.set()
         self._thread.join()
 
@@ -96,9 +96,9 @@ class Crowd:
 def slow_clients(
     url: str, count: int, habits: Sequence[Habit] = HABITS, sources: Sequence[str] = ("127.0.0.1",)
 ) -> Iterator[Crowd]:
-    """Yield as many clients, which dawdle after these habits, and from these addresses, in turn.
+    """Yield this many slow clients, which use the habits and addresses in turn.
 
-    They do until the block ends.
+    They stop at the end of the block.
     """
     with files_allowed(count + _SPARE_FILES), ExitStack() as all_of_them:
         kinds = itertools.islice(zip(itertools.cycle(sources), itertools.cycle(habits), strict=False), count)
@@ -113,7 +113,7 @@ def slow_clients(
 
 @contextmanager
 def files_allowed(count: int) -> Iterator[None]:
-    """Allow this process, and those that it starts, to have so many files open, during the block."""
+    """Limit the open files of this process and of those that it starts, during the block."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(count, hard), hard))
     try:

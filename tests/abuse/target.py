@@ -1,4 +1,4 @@
-"""The embedded service with things in it."""
+"""The embedded service with known objects."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _LEASE: Final = {"name": "known", "start_date": "2031-01-01 00:00", "end_date": 
 
 @dataclass(slots=True, kw_only=True)
 class Target:
-    """A service, and the ids of a lease, a host, a property and a floating IP that it has."""
+    """A service, and the ids of a lease, a host, a property and a floating IP in it."""
 
     program: Program
     url: str
-    """Without a path."""
+    """The URL without a path."""
     network_id: str
     known: dict[str, str] = field(default_factory=dict)
-    """Ids, by the names that the document gives the variable parts of paths."""
+    """Ids by the names of path parameters in the document."""
 
     def stock(self) -> None:
-        """Have what the ids name made again as far as it is gone."""
+        """Create the objects that do not exist, or no longer exist, and store their ids."""
         self._ensure("lease_id", "/v1/leases", "lease", _LEASE)
         self._ensure("host_id", "/v1/os-hosts", "host", {"name": _HOST, "rack": "r1"})
         floatingip = {"floating_network_id": self.network_id, "floating_ip_address": _ADDRESS}
@@ -48,11 +48,11 @@ class Target:
 
 
 def start(folder: Path, *arguments: str) -> Target:
-    """Return a new service.
+    """Start a new service and return it.
 
     Args:
-        folder: Where it keeps what it has.
-        arguments: More for its command line.
+        folder: Its state directory.
+        arguments: Further command-line arguments.
     """
     program, url = start_standalone(folder, *arguments)
     networks = json.loads((folder / "cloud.json").read_text())["networks"]

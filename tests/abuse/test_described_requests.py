@@ -1,4 +1,4 @@
-"""Whatever the OpenAPI document allows or forbids is asked, and every answer is one that it describes."""
+"""The OpenAPI document describes all responses, to valid and to invalid requests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from schemathesis import GenerationMode
 from schemathesis.core.failures import FailureGroup
 
 EXAMPLES = 20
-"""Of each operation, and of each of the three ways to make them."""
+"""The number of requests for each operation and each of the three ways to generate them."""
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def likely(service: Target) -> dict[str, Operation]:
 
 
 def ways(operation: Operation) -> list[st.SearchStrategy[Case]]:
-    """Return how requests are made: as the document allows and, where it forbids anything, as it does not."""
+    """Return strategies for valid requests and, if the operation has constraints, for invalid requests."""
     found = [operation.as_strategy(generation_mode=GenerationMode.POSITIVE)]
     if operation.query or operation.body:
         found.append(operation.as_strategy(generation_mode=GenerationMode.NEGATIVE))

@@ -1,4 +1,4 @@
-"""Tokens and passwords come out nowhere: not in logs, tables, notifications, answers, metrics or commands."""
+"""No tokens or passwords in logs, tables, notifications, responses, metrics or the output of commands."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ LIBRARIES = (
     *("amqp", "keystoneauth", "keystoneclient", "keystonemiddleware", "kombu", "openstack", "oslo.messaging"),
     *("oslo_messaging", "oslo_policy", "requests", "sqlalchemy", "stevedore", "urllib3"),
 )
-"""Which otherwise say little, at debug level, too."""
+"""Libraries that by default log little even at debug level."""
 OPTIONS: Sections = {
     "DEFAULT": {
         "debug": True,
@@ -46,14 +46,14 @@ OPTIONS: Sections = {
     "manager": {"longest_retry_seconds": 2},
     "enforcement": {
         "enabled_filters": "ExternalServiceFilter",
-        # Nobody answers there.
+        # No service listens there.
         "external_service_base_endpoint": "http://127.0.0.1:9/",
         "external_service_allow_on_error": True,
         "external_service_exempt_project_ids": "spared",
         **ORACLE,
     },
 }
-"""Of a service that says as much as it can."""
+"""Options of a service that logs as much as possible."""
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +66,7 @@ def stack() -> Iterator[Stack]:
 
 
 def _have_tokens_checked(stack: Stack) -> None:
-    """Have Keystone asked who asks the API."""
+    """Make the API authenticate requests with Keystone."""
     path = stack.plan.folder.etc("blazar") / "blazar.conf"
     text = path.read_text()
     keystone = text.partition("[keystone]\n")[2].partition("\n[")[0]
@@ -80,7 +80,7 @@ def lease(name: str, **reservation: object) -> dict[str, object]:
 
 
 def do_everything(stack: Stack, out: Outpour) -> None:
-    """Use the service rightly and wrongly."""
+    """Send valid and invalid requests to the service."""
     headers = {"X-Auth-Token": out.secrets["the operator's token"]}
     url, mark = stack.url, out.secrets["a password in a body"]
     assert out.ask("POST", f"{url}/os-hosts", headers, json={"name": "host-1"}).status_code == 201
@@ -105,7 +105,7 @@ def _basic(out: Outpour) -> dict[str, str]:
 
 
 def break_everything(stack: Stack, out: Outpour) -> None:
-    """Have the service miss its cloud, its database and its broker in turn, and say so."""
+    """Stop the cloud, the database and the broker in turn, and record the reactions of the service."""
     headers = {"X-Auth-Token": out.secrets["the operator's token"]}
     conf = str(stack.plan.folder.etc("blazar") / "blazar.conf")
     for name in ("cloud", "mariadb", "rabbitmq"):

@@ -1,4 +1,4 @@
-"""Slow clients and oversized bodies do not take the API away from others, nor the machine its memory."""
+"""Slow clients and oversized bodies neither block the API for other clients nor exhaust memory."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from rig.usage import resident_mebibytes
 
 CLIENTS = 1000
 ROUNDS = 3
-"""In which each of them sends something."""
+"""The number of rounds in which each client sends data."""
 MOST_MEBIBYTES = 100
-"""By which the service may grow: what a thousand clients may have sent of their requests, and some more."""
+"""The limit on memory growth: the data that a thousand clients may have sent, with a margin."""
 USUAL_FILES = 1024
-"""That a process may have open, where nobody has said otherwise."""
+"""The usual default limit on open files of a process."""
 
 Start = Callable[..., tuple[Program, str]]
 
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
-    """What starts a service, with options of ``[api]``."""
+    """Yield a function that starts a service with options of ``[api]``."""
     programs: list[Program] = []
 
     def started(options: str = "") -> tuple[Program, str]:
@@ -43,7 +43,7 @@ def start(tmp_path: Path) -> Iterator[Start]:
 
 
 def memory_of(program: Program) -> float:
-    """Return how many mebibytes a program has."""
+    """Return the resident memory of a program in MiB."""
     return resident_mebibytes([program.process.pid])
 
 
@@ -58,7 +58,7 @@ def test_others_are_answered_while_a_thousand_clients_dawdle(start: Start) -> No
         grown = memory_of(program) - before
         heard = crowd.heard
 
-    print(f"{heard} slow clients: {len(answers)} requests of others answered, {grown:+.0f} MiB")
+    print(f"{heard} slow clients: {len(answers)} requests of other clients answered, {grown:+.0f} MiB")
     assert heard == CLIENTS
     assert set(answers) == {200}
     assert grown < MOST_MEBIBYTES
@@ -89,7 +89,7 @@ def test_oversized_bodies_are_refused_and_not_kept(start: Start, is_chunked: boo
     print(
         f"{BODIES} bodies of {BODY_MEBIBYTES} MiB: {answers.count(413)} answered with 413, {grown:+.0f} MiB"
     )
-    # Who sends on without end is cut off, and may not come to read the answer.
+    # A client that continues to send is disconnected, perhaps before it reads the response.
     assert set(answers) <= ({413, None} if is_chunked else {413})
     assert grown < MOST_MEBIBYTES
     assert request(f"{url}/leases")[0] == 200

@@ -1,4 +1,4 @@
-"""What slow clients and oversized bodies do to uWSGI, behind nginx as the guide has it, and alone."""
+"""Effects of slow clients and oversized bodies on uWSGI, behind nginx as in the guide, and alone."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from rig.wanted import Wanted
 
 CLIENTS = 1000
 ROUNDS = 3
-"""In which each of them sends something."""
+"""The number of rounds in which each client sends data."""
 ADDRESSES = tuple(f"127.0.0.{number}" for number in range(2, 27))
-"""Of slow clients. Everybody else has 127.0.0.1."""
+"""Addresses of slow clients. All other clients use 127.0.0.1."""
 CUT_OFF_SECONDS = 25
-"""The guide's 10, and more for a machine that is busy."""
+"""The guide's 10 seconds, with a margin for a busy machine."""
 MOST_OF_ONE_ADDRESS = 100
-"""In the guide."""
+"""The limit in the guide."""
 MOST_MEBIBYTES = 100
 SECONDS = 10
 FEW_SECONDS = 2
@@ -45,14 +45,14 @@ def stack() -> Iterator[Stack]:
 
 
 def memory_of(stack: Stack) -> float:
-    """Return how many mebibytes the web server and the API have."""
+    """Return the resident memory of the web server and the API in MiB."""
     return resident_mebibytes(
         each.pid for name in ("nginx", "blazar-api") for each in stack.service(name).members()
     )
 
 
 def answer(url: str, seconds: float = SECONDS) -> int | None:
-    """Return the status of an answer; None if there was none in time."""
+    """Return the status of a response; None if there is none within the timeout."""
     try:
         return requests.get(f"{url}/leases", timeout=seconds).status_code
     except requests.RequestException:
@@ -78,7 +78,7 @@ def test_others_are_answered_while_a_thousand_clients_dawdle_until_they_are_cut_
         left = crowd.heard
 
     print(
-        f"{heard} slow clients: {len(answers)} requests of others answered, {grown:+.0f} MiB; "
+        f"{heard} slow clients: {len(answers)} requests of other clients answered, {grown:+.0f} MiB; "
         f"{left} left after {crowd.rounds} s"
     )
     assert heard == CLIENTS
@@ -96,11 +96,11 @@ def test_one_address_has_a_part_of_all_connections(stack: Stack) -> None:
 
 @contextmanager
 def few_connections(stack: Stack) -> Iterator[None]:
-    """Have the web server accept hardly any connections during the block."""
+    """Limit the web server to few connections during the block."""
     few = {
         "worker_processes auto": "worker_processes 1",
         "worker_connections 8192": "worker_connections 64",
-        "client_header_timeout 10s": "client_header_timeout 3s",
+        "client_header_timeout 10s": "client_header_timeout 6s",
     }
     web_server.configure(stack.plan, few)
     stack.restart("nginx")
@@ -127,7 +127,7 @@ def test_oversized_bodies_are_refused_and_not_kept(stack: Stack, is_chunked: boo
     print(
         f"{BODIES} bodies of {BODY_MEBIBYTES} MiB: {answers.count(413)} answered with 413, {grown:+.0f} MiB"
     )
-    # Who sends on without end is cut off, and may not come to read the answer.
+    # A client that continues to send is disconnected, perhaps before it reads the response.
     assert set(answers) <= ({413, None} if is_chunked else {413})
     assert grown < MOST_MEBIBYTES
     assert answer(stack.url) == 200
@@ -135,7 +135,7 @@ def test_oversized_bodies_are_refused_and_not_kept(stack: Stack, is_chunked: boo
 
 @contextmanager
 def behind_a_router(stack: Stack) -> Iterator[str]:
-    """Yield the URL of the API under a uWSGI of its own, with the router that uWSGI has for HTTP."""
+    """Yield the URL of the API under a separate uWSGI that uses uWSGI's HTTP router."""
     api, address = stack.service("blazar-api"), stack.plan.address("floor")
     places = {"--http-socket": "--http", stack.plan.address("blazar-api"): address}
     service = replace(
@@ -153,7 +153,7 @@ def behind_a_router(stack: Stack) -> Iterator[str]:
 
 
 def check_takes_all_threads(stack: Stack, url: str, habit: Habit) -> None:
-    """As many slow clients as there are threads take the API from everybody, until they go."""
+    """Assert that as many slow clients as threads block the API for all others until they disconnect."""
     threads = stack.wanted.api.processes * stack.wanted.api.threads
     with slow_clients(url, threads, (habit,)):
         assert wait_until(lambda: answer(url, FEW_SECONDS) is None)
@@ -166,7 +166,7 @@ def test_without_the_web_server_slow_clients_take_all_threads(stack: Stack, habi
 
 
 def check_takes_nothing(url: str, *habits: Habit) -> None:
-    """Many slow clients leave the API to others."""
+    """Assert that many slow clients do not block the API for others."""
     with slow_clients(url, CLIENTS // 10, habits) as crowd:
         assert wait_until(lambda: crowd.rounds > 0)
         assert answer(url) == 200

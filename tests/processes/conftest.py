@@ -1,4 +1,4 @@
-"""Nothing that a test started outlives it."""
+"""Programs that a test starts end with the test."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 @pytest.fixture
 def ended_afterwards() -> Iterator[Callable[[Any], Any]]:
-    """Return what has a program killed at the end of the test, if it still runs then."""
+    """Yield a function that registers a program; at the end of the test the program is killed if it runs."""
     programs: list[Any] = []
 
     def note(program: Any) -> Any:

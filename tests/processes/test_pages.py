@@ -1,4 +1,4 @@
-"""The pages of each program, on MariaDB and RabbitMQ."""
+"""The health and metrics pages of each program, on MariaDB and RabbitMQ."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_one_request_can_be_followed_through_both_and_no_secret_is_among_it(
         path.write_text(f"{text}[oslo_messaging_notifications]\ndriver = messagingv2\n")
         options = ["--config-file", str(path), "--debug"]
         manager = ended_afterwards(Program("blazar.cmd.manager", *options))
-        # What is asked before there is a queue is lost, and waited for all the same.
+        # Requests sent before the queue exists are lost, but the API still waits for their responses.
         assert wait_until(lambda: manager.has_logged("has started")), manager.log
         api = ended_afterwards(Program("blazar.cmd.api", *options))
         url = f"http://127.0.0.1:{ports['api']}/v1"
@@ -113,7 +113,7 @@ def test_one_request_can_be_followed_through_both_and_no_secret_is_among_it(
             about = [line for line in lines if sent in line]
             assert about, name
             assert any(f"[lease {lease_id}]" in line for line in about), name
-            # The broker's password is the user's name; the AMQP library says which protocol it speaks.
+            # The broker's password equals its user name, so the search is for the pair.
             assert not [line for line in lines if "a-token-of-the-lessees" in line or "guest:guest" in line]
 
 

@@ -1,4 +1,4 @@
-"""Files for operators that the libraries' tools generate: every option, every rule."""
+"""Sample files that the libraries' tools generate contain every option and every policy rule."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ETC = Path(__file__).resolve().parents[2] / "etc"
 
 
 def generate(tool: str, *arguments: str) -> str:
-    """Return what a tool prints about the service."""
+    """Return the output of a generator for the service."""
     return print_of(tool, "--namespace", "blazar", *arguments)
 
 

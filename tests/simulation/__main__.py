@@ -14,7 +14,7 @@ _CHUNK = 20
 
 
 def main() -> int:
-    """Play what is asked for, and print what did not hold; return 1 if there is anything."""
+    """Run the requested seeds and print failures; return 1 if a seed failed, else 0."""
     parser = argparse.ArgumentParser(prog="simulation", description=__doc__)
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument("--seed", type=int, help="one seed; all that happens is printed")

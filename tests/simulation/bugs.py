@@ -1,4 +1,4 @@
-"""Bugs to be put into the service, to see that they are found."""
+"""Bugs to inject into the service, to check that the simulation finds them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from blazar.ports.store import Store, Transaction
 
 
 class _Instead:
-    """Something with some of its methods replaced."""
+    """Wrapper of an object that replaces some of its attributes."""
 
     def __init__(self, real: object, **instead: Any) -> None:
         self._real = real
@@ -38,7 +38,7 @@ class _BuggyStore:
 
 
 class ClaimsWithoutGenerations(_BuggyStore):
-    """What was free when it was looked for is taken, whoever has come first since."""
+    """Takes resources that were free when observed, even if they have been allocated since."""
 
     def broken(self, transaction: Transaction) -> object:
         def claim(expected: Mapping[ResourceId, int], adding: object = ()) -> None:
@@ -48,7 +48,7 @@ class ClaimsWithoutGenerations(_BuggyStore):
 
 
 class ForgetsWhatIsOutside(_BuggyStore):
-    """A lease that is deleted is erased at once, with whatever it has in the cloud."""
+    """Deletes a lease's rows at once and leaves its cloud objects behind."""
 
     def broken(self, transaction: Transaction) -> object:
         leases = transaction.leases

@@ -1,4 +1,4 @@
-"""The manager processes of a world: who begins what is due, who is killed or paused, and who comes after."""
+"""The manager processes of a world: which one starts due work, and which are killed, paused and replaced."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ _DUE = """
 SELECT min(at) FROM (
     SELECT min(due_at) AS at FROM work WHERE claim_deadline IS NULL
     UNION ALL SELECT min(claim_deadline) FROM work
-    UNION ALL SELECT min(due_at) FROM outbox)
+    UNION ALL SELECT min(due_at) FROM outbox WHERE failed_at IS NULL)
 """
 _CROWDED = 0.25
-"""How likely it is that a process believes that more is due than its workers can do."""
+"""The likelihood that a process sees more due work than its workers can do."""
 Sabotage = Callable[[Store], Store]
-"""Puts a bug between the service and its store."""
+"""Wraps the service's store with a bug."""
 
 
 class Crew:
-    """The processes that live, and their threads."""
+    """The live processes and their threads."""
 
     def __init__(self, world: World, sabotage: Sabotage | None) -> None:
         self._world = world
@@ -55,23 +55,24 @@ class Crew:
         self.processes: list[Process] = []
 
     def start(self) -> Process:
-        """Return a new process, which knows nothing."""
+        """Start a new process with no state, and return it."""
         world, plan = self._world, self._world.plan
         self._begun += 1
         name = f"manager-{self._begun}"
         clock = SkewedClock(world.clock, world.chance.uniform(-1, 1) * plan.skew)
-        store: Store = TurnStore(SqlStore(world.engine, clock), world)
+        plugins = self._plugins()
+        world.codecs.update(plugins)
+        store: Store = TurnStore(SqlStore(world.engine, clock, plugins), world)
         if self._sabotage is not None:
             store = self._sabotage(store)
-        plugins = self._plugins()
         chance = random.Random(world.chance.getrandbits(64))
         context = Context(
             store=store,
             clock=clock,
             cloud=world.cloud,
             plugins=plugins,
-            # Searches have a lock inside of their process, a real one: nobody may pause while holding it.
-            indexes=make_indexes(SqlStore(world.engine, clock), clock, plugins),
+            # Searches hold a real lock inside their process, so no task may pause while holding it.
+            indexes=make_indexes(SqlStore(world.engine, clock, plugins), clock, plugins),
             settings=world.settings,
             waker=Silent(),
             random=chance,
@@ -89,7 +90,7 @@ class Crew:
         return process
 
     def _plugins(self) -> Mapping[str, Plugin]:
-        """Return plugins that hold no real lock while they call the cloud, where others go on."""
+        """Return plugins without real locks around cloud calls, during which other tasks run."""
         settings = self._world.settings.hosts
         slots: Mapping[str, Plugin] = {
             "virtual:instance": Instances(settings, nullcontext),
@@ -98,16 +99,16 @@ class Crew:
         return {**self._world.make_plugins(), **slots}
 
     def some(self) -> Process:
-        """Return one of them, as a message bus chooses."""
+        """Return a random process, as a message bus would choose one."""
         return self._world.chance.choice(self.processes)
 
     def present(self) -> Process | None:
-        """Return the process in which the task runs that has the turn."""
+        """Return the process of the current task, None if it has no process."""
         return self._inside.get(self._world.scheduler.current)
 
     @contextmanager
     def inside(self, process: Process) -> Iterator[None]:
-        """Have the task that has the turn run in a process, until it ends or is killed with it."""
+        """Run the current task in a process until it ends or is killed with the process."""
         task = self._world.scheduler.current
         process.tasks.append(task)
         self._inside[task] = process
@@ -122,7 +123,7 @@ class Crew:
     # Disasters.
 
     def strike(self, process: Process) -> None:
-        """Have happen to a process what may happen to it anywhere."""
+        """Let a process be killed or paused, or its clock jump, with the weather's likelihood."""
         world, weather = self._world, self._world.weather
         if world.happens(weather.clock_jumps):
             process.clock.offset = world.seconds(-20, 20)
@@ -154,7 +155,7 @@ class Crew:
             self._world.note(f"does not get far: {error}")
 
     def _pause(self, process: Process) -> None:
-        """Have a process stand still for longer than its claims last, and go on as if nothing had been."""
+        """Pause a process for longer than its claims last; it then continues as if nothing had happened."""
         process.paused_until = self._world.clock.now() + self._world.seconds(11, 90)
         self._world.note(f"{process.name} is paused until {self._world.say(process.paused_until)}")
         for each in process.tasks:
@@ -164,23 +165,23 @@ class Crew:
     # Work.
 
     def look(self) -> None:
-        """Find out when something is due."""
+        """Read when work is next due."""
         ((due,),) = self._world.database.look(_DUE)
         self._due_at = NEVER if due is None else datetime.fromisoformat(f"{due}+00:00")
 
     @property
     def is_busy(self) -> bool:
-        """Return whether anybody is at work, or will be in seconds, as something has just fallen due."""
+        """Return whether a task is running or work is due."""
         self.look()
         return len(self._world.scheduler.tasks) > 1 or self._due_at <= self._world.clock.now()
 
     @property
     def next_start(self) -> datetime:
-        """Return when one of the workers is to begin."""
+        """Return when the next worker is to start."""
         return max(self._due_at, self._not_before)
 
     def begin_work(self) -> None:
-        """Have one of the workers begin, of some process that believes that something is due."""
+        """Start a worker in one of the processes whose clocks say that work is due."""
         world, now = self._world, self._world.clock.now()
         workers = world.plan.workers
         awake = [
@@ -192,7 +193,7 @@ class Crew:
             self._not_before = now + timedelta(seconds=1)
             return
         process = world.chance.choice(awake)
-        # Sometimes several are after the same work.
+        # Sometimes several workers compete for the same work.
         self._not_before = now + (world.seconds(0, 0.5) if world.happens(0.2) else world.seconds(1, 4))
         process.busy += 1
         world.spawn(f"{process.name}/{process.busy}", lambda: self._work(process))
@@ -204,7 +205,7 @@ class Crew:
         try:
             with self.inside(process):
                 if self._world.happens(_CROWDED):
-                    process.reconciler.begin_waiting()
+                    process.reconciler.mark_due_leases()
                 process.reconciler.run_due(self._world.chance.randint(1, 2))
         except (BlazarError, SimulatedCrash) as error:
             self._world.note(f"ends: {error}")
@@ -212,7 +213,7 @@ class Crew:
             process.busy -= 1
 
     def _renew(self, process: Process) -> None:
-        """Hold on to claims, as a thread of its own does, while anybody works."""
+        """Renew claims while a worker is busy, as a separate thread does in operation."""
         interval = process.context.settings.reconciler.claim_duration / 4
         try:
             with self.inside(process):

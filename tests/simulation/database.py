@@ -1,4 +1,4 @@
-"""A database that can be begun anew a thousand times."""
+"""A database that can be reset a thousand times."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from blazar.db.schema import upgrade
 
 
 class Database:
-    """A migrated SQLite file; :meth:`reset` empties it, so that ids begin again at 1."""
+    """A migrated SQLite file; :meth:`reset` empties it, so that IDs start again at 1."""
 
     def __init__(self, folder: Path) -> None:
         path = folder / "simulation.sqlite"
@@ -23,15 +23,15 @@ class Database:
         self._raw.backup(self._empty)
 
     def reset(self) -> None:
-        """Make it what it was at first."""
+        """Restore the empty database."""
         self._empty.backup(self._raw)
 
     def look(self, query: str) -> list[tuple[Any, ...]]:
-        """Return what has been committed, as SQLite stores it; much quicker than by the store."""
+        """Return the committed rows of a query as SQLite stores them; much faster than the store."""
         return self._raw.execute(query).fetchall()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close all connections to the file."""
         self.engine.dispose()
         self._raw.close()
         self._empty.close()

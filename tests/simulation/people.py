@@ -1,4 +1,4 @@
-"""Lessees and operators: what they ask for, when, and of whom."""
+"""Lessees and operators: their requests, the times of these, and the managers that receive them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from reconcile.floatingips import address
 from reconcile.parts import hosts, lease_body
 from reconcile.slots import instances, of_flavor
 
-from blazar.reconcile.periodic.host_monitor import notice_change
 from blazar.cloud.simulated.faults import SimulatedCrash
 from blazar.domain.errors import BlazarError, CloudDisagrees, CloudError, ConcurrentUpdate, Unavailable
 from blazar.plugins.testing.site import LESSEE
+from blazar.reconcile.periodic.host_monitor import notice_change
 
 if TYPE_CHECKING:
     from simulation.processes import Process
@@ -25,14 +25,14 @@ _MINUTE = timedelta(minutes=1)
 _LEASES = "SELECT id, name FROM leases ORDER BY created_at, id"
 _RESERVATIONS = "SELECT id, resource_type, status FROM reservations WHERE lease_id = '{}' ORDER BY id"
 _NO_ANSWER = (Unavailable, ConcurrentUpdate, CloudError, CloudDisagrees)
-"""After these, nobody knows whether anything was done."""
+"""Errors after which the outcome of a request is unknown."""
 Request = Callable[["Process"], object]
 Kind = Callable[[], Mapping[str, object]]
-"""Makes up a reservation."""
+"""Draws a reservation."""
 
 
 class People:
-    """Everybody who wants something."""
+    """All lessees and operators."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -50,7 +50,7 @@ class People:
         ]
 
     def come(self) -> None:
-        """Have all of them come, each at a time of their own."""
+        """Schedule all requests, each at a random time."""
         world, plan = self._world, self._world.plan
         for number in range(1, plan.requests + 1):
             at = world.clock.now() + plan.horizon * self._chance.random()
@@ -68,7 +68,7 @@ class People:
         self._ask_for(start, (start or 0) + self._chance.randint(2, 40))
 
     def _rush(self) -> None:
-        """Several want the same at once, of different managers."""
+        """Send several requests for the same resources at once, to different managers."""
         world = self._world
         start = self._chance.randint(1, 20)
         kind = self._chance.choice(self._kinds())
@@ -170,7 +170,7 @@ class People:
             )
 
     def _boot(self) -> None:
-        """Use what was reserved, or try to."""
+        """Try to boot servers in a reservation."""
         lease_id = self._some_lease()
         if lease_id is None:
             return
@@ -215,13 +215,13 @@ class People:
         self._request("describe a host", lambda process: process.service.update_host(LESSEE, host_id, body))
 
     def _insist(self, what: str, request: Request) -> None:
-        """Ask until there is an answer: what is half done is completed by the same request."""
+        """Repeat a request until it is answered; repeating it completes a request that was interrupted."""
         self._request(what, request, attempts=1000)
 
-    # What they have in common.
+    # Helpers.
 
     def _request(self, what: str, request: Request, *, attempts: int = 1) -> None:
-        """Ask some manager, and again where there is no answer."""
+        """Send a request to a random manager, and repeat it if there is no answer."""
         world = self._world
         for _ in range(attempts):
             process = world.crew.some()
@@ -229,7 +229,7 @@ class People:
             try:
                 with world.crew.inside(process):
                     request(process)
-                    # The answer may be lost in the end, too.
+                    # The answer may still be lost.
                     world.step("answers")
             except (SimulatedCrash, *_NO_ANSWER) as error:
                 world.note(f"gets no answer: {error}")

@@ -1,4 +1,4 @@
-"""What a seed is about: how big its world is, its rules, its weather, and how much is asked of it."""
+"""The plan of a seed: the size of its world, its rules, its weather, and the number of requests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MINUTE = timedelta(minutes=1)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """All that is decided beforehand."""
+    """All parameters that are fixed before the run."""
 
     seed: int
     conditions: Conditions
@@ -22,15 +22,15 @@ class Plan:
     processes: int
     workers: int
     skew: timedelta
-    """By how much a manager's clock may be wrong from the beginning."""
+    """The maximum initial error of a manager's clock."""
     sweep_interval: timedelta
     disasters: int
-    """How often at most managers are killed or paused."""
+    """The maximum number of times that managers are killed or paused."""
     requests: int
-    """How much lessees and operators do, in this time."""
+    """The number of requests of lessees and operators within *horizon*."""
     horizon: timedelta
     steady_hosts: tuple[str, ...]
-    """Those that operators never remove."""
+    """The hosts that operators never remove."""
 
 
 def draw_plan(seed: int) -> Plan:

@@ -1,4 +1,4 @@
-"""One seed, from its beginning until all is over, and what must hold then."""
+"""Simulation of a seed from its beginning to the end of all leases, with checks of the invariants."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ from simulation.plans import draw_plan
 from simulation.weather import CALM
 from simulation.world import World
 
-from blazar.reconcile.periodic.host_monitor import notice_change
 from blazar.domain.lease import LeaseStatus
 from blazar.plugins.testing.site import LESSEE
+from blazar.reconcile.periodic.host_monitor import notice_change
 
 _MINUTE = timedelta(minutes=1)
 _MEMORY = Path("/dev/shm")
-"""Files there are not written to any disk; where there is no such folder, it just takes longer."""
+"""A folder in memory; if there is none, files are written to disk, which takes longer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """How a seed went. ``trace`` is the same whenever and wherever it is played."""
+    """The result of a seed; ``trace`` is the same in every run on every machine."""
 
     seed: int
     trace: str
     events: tuple[str, ...]
-    """All that happened, in words."""
+    """All events, in words."""
     error: str = ""
-    """What did not hold, and where that was found out; empty if all did."""
+    """The violation and its traceback; empty if there was none."""
 
 
 def play(database: Database, seed: int, sabotage: Sabotage | None = None) -> Outcome:
-    """Return how a seed went; a sabotage is a bug that it is to find."""
+    """Run a seed, with a bug from *sabotage* if given, and return its outcome."""
     world = World(database, draw_plan(seed), sabotage)
     error = ""
     try:
@@ -58,7 +58,7 @@ def play(database: Database, seed: int, sabotage: Sabotage | None = None) -> Out
 
 
 def play_all(seeds: Iterable[int], sabotage: Sabotage | None = None) -> list[Outcome]:
-    """Return how these seeds went, on a database of their own."""
+    """Run seeds on a database of their own and return their outcomes."""
     logging.getLogger("alembic").setLevel(logging.WARNING)
     with tempfile.TemporaryDirectory(dir=_MEMORY if _MEMORY.is_dir() else None) as folder:
         database = Database(Path(folder))
@@ -69,13 +69,13 @@ def play_all(seeds: Iterable[int], sabotage: Sabotage | None = None) -> list[Out
 
 
 def story(outcome: Outcome, length: int = 40) -> str:
-    """Return what did not hold in a seed, the command that plays it again, and what happened last."""
+    """Return the last events of a failed seed, its error, and the command that repeats it."""
     events = "\n".join(outcome.events[-length:])
     return f"{events}\n{outcome.error}seed {outcome.seed} failed; again: make simulate SEED={outcome.seed}"
 
 
 def _live(world: World) -> None:
-    """Have people come, things go wrong, and all of it end; then everything can be had again."""
+    """Run requests and faults, let all of them end, and check that every resource is available again."""
     People(world).come()
     world.weather = world.plan.weather
     world.go_on(world.clock.now() + world.plan.horizon)
@@ -86,7 +86,7 @@ def _live(world: World) -> None:
 
 
 def _calm_down(world: World) -> None:
-    """Have nothing go wrong from now on, and clocks set right; who is paused goes on in time."""
+    """Stop all faults and correct the clocks; paused processes continue when their pause ends."""
     world.note("nothing goes wrong any more")
     world.weather = CALM
     for each in world.crew.processes:
@@ -94,9 +94,9 @@ def _calm_down(world: World) -> None:
 
 
 def _settle(world: World, after: datetime) -> None:
-    """Let time pass for two sweeps and a bit; then all is as the windows of leases have it."""
+    """Advance the clock by more than two sweeps, then check that every lease is as its window requires."""
     instant = after + 2 * world.plan.sweep_interval + 15 * _MINUTE
-    # Leases begin and end at full minutes.
+    # Leases start and end at full minutes.
     world.go_on(instant.replace(second=30, microsecond=0))
     while world.crew.is_busy and world.clock.now() < instant + 10 * _MINUTE:
         world.go_on(world.clock.now() + _MINUTE)
@@ -107,7 +107,7 @@ def _settle(world: World, after: datetime) -> None:
 
 
 def _have_everything(world: World) -> None:
-    """See that nothing stands in the way of a lease of all that there is."""
+    """Check that a lease of all resources can start."""
     process, names = world.crew.some(), _registered(world)
     for name in names:
         world.cloud.set_host_state(name, is_up=True, is_enabled=True)
@@ -135,7 +135,7 @@ def _ends(world: World) -> list[datetime]:
 
 @contextmanager
 def _nothing_unexpected() -> Iterator[None]:
-    """Fail if an error was logged that nobody foresaw; nothing else of the log is of interest."""
+    """Fail if an unexpected error was logged; other log lines are ignored."""
     handler, logger = UnexpectedErrors(), logging.getLogger("blazar")
     level, propagate = logger.level, logger.propagate
     logger.addHandler(handler)

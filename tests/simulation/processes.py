@@ -1,4 +1,4 @@
-"""Manager processes: each with a clock of its own, its own way to the database, and several workers."""
+"""Manager processes: each with its own clock, its own connection to the database, and several workers."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ from blazar.reconcile.loop import Reconciler
 
 
 class Surroundings(Protocol):
-    """What a process is told by the world at every step outside of its own memory."""
+    """The world's answers to a process at each step outside its own memory."""
 
     lock: WriteLock
 
     def step(self, what: str) -> None:
-        """Let others go on; whatever may happen to a process happens here."""
+        """Let other tasks run; a process may be killed or paused here."""
 
     def has_connection(self) -> bool:
-        """Return whether the database answers who begins a transaction."""
+        """Return whether the database accepts a new transaction."""
 
     def commit_fault(self) -> CommitFault | None:
-        """Return what goes wrong at a commit, if anything."""
+        """Return the fault of a commit, None if there is none."""
 
     def committed(self) -> None:
-        """Look at what has been committed."""
+        """React to a commit."""
 
     def broker_refuses(self) -> bool:
         """Return whether a notification is refused."""
 
 
 class TurnStore(ScriptedStore):
-    """The store of one process: others go on before each transaction and each commit."""
+    """The store of one process; other tasks run before each transaction and each commit."""
 
     def __init__(self, store: SqlStore, world: Surroundings) -> None:
         super().__init__(store)
@@ -50,7 +50,12 @@ class TurnStore(ScriptedStore):
 
     @contextmanager
     def begin(self) -> Iterator[Transaction]:
-        """Begin a transaction that may write, when nobody else writes."""
+        """Begin a writing transaction once no other one is open.
+
+        Raises:
+            ConcurrentUpdate: The other transaction took too long.
+            Unavailable: The database cannot be reached.
+        """
         self._connect("begin")
         if not self._world.lock.acquire():
             raise ConcurrentUpdate("The database is busy")
@@ -62,13 +67,13 @@ class TurnStore(ScriptedStore):
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
-        """Begin a transaction that only reads."""
+        """Begin a read-only transaction. Raises Unavailable."""
         self._connect("read")
         with super().read() as transaction:
             yield transaction
 
     def commit(self, transaction: Transaction) -> None:
-        """Commit, unless that goes wrong."""
+        """Commit, unless a fault prevents it."""
         self._world.step("commit")
         fault = self._world.commit_fault()
         if fault is None or not fault.is_lost:
@@ -86,14 +91,14 @@ class TurnStore(ScriptedStore):
 
 
 class Broker:
-    """Delivers notifications; may refuse one, or deliver it and seem not to have."""
+    """Notifier that may refuse a notification, or deliver it and report a failure."""
 
     def __init__(self, sent: Sent, world: Surroundings) -> None:
         self._sent = sent
         self._world = world
 
     def notify(self, event_type: str, payload: Mapping[str, object]) -> None:
-        """Deliver. Raises Unavailable."""
+        """Deliver a notification. Raises Unavailable."""
         self._world.step(f"notify {event_type}")
         if self._world.broker_refuses():
             raise Unavailable("the broker is gone")
@@ -104,7 +109,7 @@ class Broker:
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class Process:
-    """A manager process: what a kill takes away."""
+    """A manager process: the state that is lost if it is killed."""
 
     name: str
     clock: SkewedClock
@@ -114,7 +119,7 @@ class Process:
     is_dead: bool = False
     paused_until: datetime = AT_ONCE
     tasks: list[Task] = field(default_factory=list)
-    """What is under way in it."""
+    """The running tasks of the process."""
     busy: int = 0
-    """How many of its workers are at work."""
+    """The number of busy workers."""
     is_renewing: bool = False

@@ -1,7 +1,8 @@
-"""Virtual time, and who goes on: threads of which one runs at a time, in an order that the program decides.
+"""Virtual time and a cooperative scheduler: one thread runs at a time, in an order set by the program.
 
-A thread keeps the turn until it pauses. Then the one goes on whose pause ends first, and the clock jumps to
-that instant; so nothing but the lengths of pauses, which are drawn from a seed, decides what overlaps.
+A thread keeps its turn until it pauses. Then the thread whose pause ends first continues, and the clock
+jumps to that time. The overlap of threads depends only on the lengths of their pauses, which are drawn
+from a seed.
 """
 
 from __future__ import annotations
@@ -14,16 +15,16 @@ from itertools import count
 from blazar.plugins.testing.clocks import ManualClock
 
 AT_ONCE = datetime.min.replace(tzinfo=UTC)
-"""Before everybody else: for who is to unwind."""
+"""Before all other times; for tasks that are to unwind."""
 NEVER = datetime.max.replace(tzinfo=UTC)
 
 
 _LONGEST_TURN_SECONDS = 120
-"""Of real time, until the world has the turn again; only a lock that nobody releases takes as long."""
+"""The maximum real time, in seconds, until the world has its turn again; only a deadlock takes as long."""
 
 
 class Abandoned(BaseException):
-    """The run is over, for everybody who is still under way."""
+    """The end of the run, raised in every task that is still running."""
 
 
 class Task:
@@ -33,20 +34,20 @@ class Task:
         self.name = name
         self.order = order
         self.wake_at = AT_ONCE
-        """When it goes on."""
+        """The time at which the task continues."""
         self.not_before = AT_ONCE
-        """It is paused until then, whatever it waits for."""
+        """The task stays paused until this time, whatever it waits for."""
         self.turn = threading.Lock()
         self.turn.acquire()
 
     @property
     def place_in_line(self) -> tuple[datetime, int]:
-        """Return what tasks are ordered by."""
+        """Return the sort key of tasks."""
         return self.wake_at, self.order
 
 
 class Scheduler:
-    """Gives turns to tasks; the thread that makes it is the first of them, named ``world``."""
+    """Gives turns to tasks; the thread that creates the scheduler is the first task, named ``world``."""
 
     def __init__(self, clock: ManualClock) -> None:
         self.clock = clock
@@ -56,15 +57,15 @@ class Scheduler:
         self.tasks: list[Task] = [self.main]
         self._is_over = False
         self.failure: BaseException | None = None
-        """What ended a task that nobody foresaw."""
+        """The first unexpected error that ended a task."""
 
     @property
     def is_outside(self) -> bool:
-        """Return whether the world itself has the turn, and not one of its inhabitants."""
+        """Return whether the world itself has the turn."""
         return self.current is self.main
 
     def spawn(self, name: str, act: Callable[[], None], at: datetime) -> Task:
-        """Have *act* done from an instant on by a thread of its own."""
+        """Run *act* in a new thread, from the time *at* on, and return its task."""
         task = Task(name, next(self._orders))
         task.wake_at = at
         self.tasks.append(task)
@@ -72,7 +73,7 @@ class Scheduler:
         return task
 
     def pause_until(self, instant: datetime) -> None:
-        """Let others go on until an instant; it may be later, if somebody delays the task meanwhile."""
+        """Let other tasks run until *instant*, or longer if the task is delayed in the meantime."""
         me = self.current
         me.wake_at = max(instant, me.not_before)
         after = self._choose()
@@ -87,11 +88,11 @@ class Scheduler:
             raise Abandoned
 
     def pause(self, duration: timedelta) -> None:
-        """Let others go on for so long."""
+        """Let other tasks run for this duration."""
         self.pause_until(self.clock.now() + duration)
 
     def close(self) -> None:
-        """End all tasks where they stand."""
+        """End all tasks at their current pause."""
         self._is_over = True
         while len(self.tasks) > 1:
             for each in self.tasks[1:]:
@@ -121,12 +122,12 @@ class Scheduler:
 
 
 class TurnClock(ManualClock):
-    """The clock of the world: whoever waits on it lets others go on."""
+    """The world's clock; waiting on it lets other tasks run."""
 
     scheduler: Scheduler
 
     def wait(self, event: threading.Event, timeout: timedelta) -> bool:
-        """Wait so long, or not at all if *event* is set; return whether it is set."""
+        """Wait for *timeout*, or not at all if *event* is set; return whether *event* is set."""
         if not event.is_set():
             self.scheduler.pause(timeout)
         return event.is_set()
@@ -140,16 +141,16 @@ class SkewedClock:
         self.offset = offset
 
     def now(self) -> datetime:
-        """Return the instant at which this clock stands."""
+        """Return the current time of this clock."""
         return self.true.now() + self.offset
 
     def wait(self, event: threading.Event, timeout: timedelta) -> bool:
-        """Wait so long, or not at all if *event* is set; return whether it is set."""
+        """Wait for *timeout*, or not at all if *event* is set; return whether *event* is set."""
         return self.true.wait(event, timeout)
 
 
 class WriteLock:
-    """The lock that one writing transaction has at a time; who waits for it lets others go on."""
+    """The lock of the single writing transaction; waiting for it lets other tasks run."""
 
     def __init__(self, scheduler: Scheduler, patience: timedelta) -> None:
         self._scheduler = scheduler
@@ -158,7 +159,7 @@ class WriteLock:
         self._waiting: list[Task] = []
 
     def acquire(self) -> bool:
-        """Take the lock; return False if it did not become free in time."""
+        """Take the lock and return True; return False if it is not released before the timeout."""
         me = self._scheduler.current
         assert self._holder is not me, "a transaction was begun inside of another one"
         deadline = self._scheduler.clock.now() + self._patience
@@ -175,7 +176,7 @@ class WriteLock:
         return True
 
     def release(self) -> None:
-        """Let one of those who wait have it: whoever looks first."""
+        """Release the lock and wake all waiting tasks; the first to run takes it."""
         self._holder = None
         now = self._scheduler.clock.now()
         for each in self._waiting:
@@ -183,5 +184,5 @@ class WriteLock:
         self._waiting.clear()
 
     def is_held_by(self, task: Task) -> bool:
-        """Return whether the task is in the middle of a writing transaction."""
+        """Return whether the task is inside a writing transaction."""
         return self._holder is task

@@ -1,4 +1,4 @@
-"""The simulation itself: a seed is played the same everywhere, and bugs are found."""
+"""The simulation itself: runs of a seed are identical, and injected bugs are found."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SEED = 4
 
 
 def trace_in_another_process(hash_seed: str) -> str:
-    """Return the trace of the seed as the command prints it."""
+    """Return the trace of the seed as printed by the command."""
     environment = {**os.environ, "PYTHONPATH": str(TESTS), "PYTHONHASHSEED": hash_seed}
     command = [sys.executable, "-m", "simulation", "--seed", str(SEED)]
     printed = subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout

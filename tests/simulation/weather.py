@@ -1,4 +1,4 @@
-"""What goes wrong, and how often: each seed has a weather of its own, and most have only some of all this."""
+"""Kinds of faults and their likelihood: each seed has its own mix, and most have only some kinds."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from blazar.plugins.testing.faults import COMMIT_FAULTS, CommitFault
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Weather:
-    """Chances from 0 to 1, each of one thing at one opportunity."""
+    """The likelihood of each fault at each opportunity, from 0 to 1."""
 
-    # Of calls of the cloud.
+    # Cloud calls.
     fails: float = 0
     reply_lost: float = 0
     conflicts: float = 0
@@ -23,19 +23,19 @@ class Weather:
     late: float = 0
     """Slower than a claim lasts without renewal."""
 
-    # Of commits, and of transactions that begin.
+    # Commits, and starts of transactions.
     commit_fails: float = 0
     commit_reply_lost: float = 0
     deadlock: float = 0
     no_connection: float = 0
 
-    # Of managers, wherever they are.
+    # Managers, at any step.
     killed: float = 0
     stalled: float = 0
-    """Paused for longer than a claim lasts; it goes on then as if nothing had been."""
+    """Paused for longer than a claim lasts; the manager then continues as if nothing had happened."""
     clock_jumps: float = 0
 
-    # Of the rest.
+    # Others.
     broker_refuses: float = 0
     sluggish: float = 0
     """Any step takes seconds."""
@@ -53,7 +53,7 @@ _USUAL = (0.01, 0.06)
 
 
 def draw_weather(chance: random.Random) -> Weather:
-    """Return a weather: fine in one of ten, else with about a third of all that there is."""
+    """Return a random weather: one in ten without faults, the others with about a third of all kinds."""
     if chance.random() < 0.1:
         return replace(CALM, sluggish=0.05)
     chances = {
@@ -74,7 +74,7 @@ _COMMIT_FAULTS = {"commit_fails": "fails", "commit_reply_lost": "reply-lost", "d
 
 
 def draw_call_fault(weather: Weather, chance: random.Random) -> FaultRule | None:
-    """Return what goes wrong at a call, if anything."""
+    """Return the fault of a cloud call, None if there is none."""
     for name, rule in _CALL_FAULTS.items():
         likelihood = getattr(weather, name)
         if likelihood and chance.random() < likelihood:
@@ -86,7 +86,7 @@ def draw_call_fault(weather: Weather, chance: random.Random) -> FaultRule | None
 
 
 def draw_commit_fault(weather: Weather, chance: random.Random) -> CommitFault | None:
-    """Return what goes wrong at a commit, if anything."""
+    """Return the fault of a commit, None if there is none."""
     for name, fault in _COMMIT_FAULTS.items():
         likelihood = getattr(weather, name)
         if likelihood and chance.random() < likelihood:

@@ -1,4 +1,4 @@
-"""A cloud, a database and several managers whose threads take turns, and all that may happen to them."""
+"""A cloud, a database and several managers whose threads take turns, and all faults that may affect them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 from reconcile import floatingips
-from reconcile.invariants import FREEPOOL, check_nothing_twice, check_one_lessee
+from reconcile.invariants import FREEPOOL, check_nothing_twice, check_one_lessee, read_allocations
 from reconcile.parts import TRAITS
 from reconcile.scene import Scene
 from reconcile.slots import BIGGER_SOURCE, SOURCE
@@ -35,20 +35,20 @@ if TYPE_CHECKING:
     from simulation.processes import Surroundings
 
 _LOCK_PATIENCE = timedelta(seconds=30)
-"""As in blazar.db.engine."""
+"""The same as in blazar.db.engine."""
 _BOOKED = "SELECT id, resource_id, start_at, end_at, released_at, slots FROM allocations"
 _HOUR = timedelta(hours=1)
 
 
 class Faults(WatchedFaults):
-    """What the weather does to calls of the cloud; before each of them, others go on."""
+    """The weather's faults of cloud calls; other tasks run before each call."""
 
     def __init__(self, world: World) -> None:
         super().__init__(world.look)
         self._world = world
 
     def decide(self, operation: str) -> FaultRule | None:
-        """Return what goes wrong at a call."""
+        """Return the fault of a call, None if there is none."""
         if self._is_exempt or self._world.scheduler.is_outside:
             return None
         self._world.step(operation)
@@ -58,12 +58,12 @@ class Faults(WatchedFaults):
 
 
 class World(Scene):
-    """Everything there is, at the beginning of a seed; :meth:`go_on` lets time pass."""
+    """The whole world of a seed at its beginning; :meth:`go_on` advances the time."""
 
     clock: TurnClock
 
     def __init__(self, database: Database, plan: Plan, sabotage: Sabotage | None = None) -> None:
-        """Begin a world on a database that nobody else uses meanwhile, with a bug for the service if any."""
+        """Create a world on a database that has no other user; *sabotage* adds a bug to the service."""
         super().__init__(database.engine)
         self.database, self.plan, self.conditions = database, plan, plan.conditions
         self.chance = random.Random(plan.seed)
@@ -79,7 +79,8 @@ class World(Scene):
         self.cloud = SimulatedCloud(
             self.clock, server_deletion_time=self.conditions.server_deletion_time, faults=self.faults
         )
-        self.store = TurnStore(SqlStore(self.engine, self.clock), self)
+        self.codecs = {}
+        self.store = TurnStore(SqlStore(self.engine, self.clock, self.codecs), self)
         self.crew = Crew(self, sabotage)
         self._set_up()
 
@@ -108,14 +109,14 @@ class World(Scene):
                 sweep_interval=self.plan.sweep_interval,
                 refresh_interval=3 * _HOUR,
                 floatingip_check_interval=2 * _HOUR,
-                stock_interval=timedelta(0),
+                discovery_interval=timedelta(0),
             ),
         )
 
-    # What processes meet; see processes.Surroundings.
+    # The interface for processes; see processes.Surroundings.
 
     def step(self, what: str) -> None:
-        """Let others go on; whatever may happen to a process happens here. Raises SimulatedCrash."""
+        """Let other tasks run; a process may be killed or paused here. Raises SimulatedCrash."""
         if self.scheduler.is_outside:
             return
         self.note(what)
@@ -128,18 +129,18 @@ class World(Scene):
             raise SimulatedCrash(what)
 
     def has_connection(self) -> bool:
-        """Return whether the database answers who begins a transaction."""
+        """Return whether the database accepts a new transaction."""
         return self.scheduler.is_outside or not self.happens(self.weather.no_connection)
 
     def commit_fault(self) -> CommitFault | None:
-        """Return what goes wrong at a commit, if anything."""
+        """Return the fault of a commit, None if there is none."""
         fault = None if self.scheduler.is_outside else draw_commit_fault(self.weather, self.chance)
         if fault is not None:
             self.note("the commit is lost" if fault.is_lost else "the commit is made, but not confirmed")
         return fault
 
     def committed(self) -> None:
-        """Look at what has been committed."""
+        """Update the time of the next due work, and check the allocations if they have changed."""
         self.crew.look()
         self.scheduler.main.wake_at = min(self.scheduler.main.wake_at, self.crew.next_start)
         booked = self.database.look(_BOOKED)
@@ -152,16 +153,16 @@ class World(Scene):
         return self.happens(self.weather.broker_refuses / 2)
 
     def call_fault(self) -> FaultRule | None:
-        """Return what goes wrong at a call of the cloud, if anything."""
+        """Return the fault of a cloud call, None if there is none."""
         fault = draw_call_fault(self.weather, self.chance)
         if fault is not None:
             self.note(f"goes wrong: {fault.kind}")
         return fault
 
-    # What must hold at every instant.
+    # Invariants that hold at all times.
 
     def look(self) -> None:
-        """Note what must never be so in the cloud, but is."""
+        """Record violations of invariants of the cloud."""
         if self.lock.is_held_by(self.scheduler.current):
             self._violated("the cloud is called inside of a transaction")
         aggregates = self.cloud.compute.list_aggregates()
@@ -171,18 +172,18 @@ class World(Scene):
             if each.name == FREEPOOL or (each.availability_zone or "").startswith("blazar_"):
                 placed |= each.hosts
         lost = [name for name in self.plan.steady_hosts if name not in placed]
-        # A cloud that denies the existence of what exists is believed, until a sweep finds out.
+        # If the cloud wrongly reports an object as missing, the service believes it until the next sweep.
         if lost and not self.plan.weather.not_found:
             self._violated(f"{', '.join(lost)} in no pool")
 
     def _check_books(self) -> None:
         with self.engine.connect() as connection:
-            allocations = list(connection.execute(sa.select(tables.allocations)))
+            allocations = read_allocations(connection)
             hosts = list(connection.execute(sa.select(tables.hosts)))
         self._check(lambda: check_nothing_twice(allocations, hosts, self.conditions.cleaning_time))
 
     def _check(self, check: Callable[[], None]) -> None:
-        # Raised here, it would end up as one more error that the service has to live with.
+        # An exception here would be handled by the service like any other error.
         try:
             check()
         except AssertionError as error:
@@ -196,7 +197,7 @@ class World(Scene):
     # Time.
 
     def go_on(self, end: datetime) -> None:
-        """Let time pass up to an instant, while workers do what is due."""
+        """Advance the time to *end* while workers do what is due. Raises AssertionError after a violation."""
         while self.clock.now() < end and not self.violations:
             self.scheduler.pause_until(min(end, self.crew.next_start))
             if self.scheduler.failure is not None:
@@ -206,17 +207,17 @@ class World(Scene):
         assert not self.violations, self.violations
 
     def spawn(self, name: str, act: Callable[[], None]) -> None:
-        """Have something done soon, by a thread of its own."""
+        """Run *act* in a new thread, soon."""
         self.scheduler.spawn(name, act, self.clock.now() + self._latency())
 
-    # What the seed decides, and what came of it.
+    # Random decisions, and the record of events.
 
     def happens(self, likelihood: float) -> bool:
-        """Return whether something of this likelihood happens."""
+        """Return True with this likelihood."""
         return likelihood > 0 and self.chance.random() < likelihood
 
     def seconds(self, low: float, high: float) -> timedelta:
-        """Return a duration between these."""
+        """Return a random duration between two numbers of seconds."""
         return timedelta(seconds=self.chance.uniform(low, high))
 
     def _latency(self) -> timedelta:
@@ -226,16 +227,16 @@ class World(Scene):
         return self.seconds(0, 0.02 if luck < 0.7 else 0.5 if luck < 0.95 else 3)
 
     def note(self, what: str) -> None:
-        """Write down what happens."""
+        """Record an event."""
         self.events.append(f"{self.say(self.clock.now())} {self.scheduler.current.name}: {what}")
 
     def say(self, instant: datetime) -> str:
-        """Return an instant as the time since the beginning."""
+        """Return the time since the beginning."""
         return str(instant - EPOCH)
 
     @property
     def trace(self) -> str:
-        """Return what tells this run from every other."""
+        """Return a hash that identifies the course of this run."""
         return hashlib.sha256("\n".join(self.events).encode()).hexdigest()
 
 

@@ -1,1 +1,1 @@
-"""Client of Blazar, OpenStack's reservation service; begin with :mod:`blazarclient.client`."""
+"""Client of Blazar, OpenStack's reservation service; the entry point is :mod:`blazarclient.client`."""

@@ -1,4 +1,4 @@
-"""The only place that asks this machine for the time and where it is."""
+"""System clock and time zone; no other module reads them."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ _LOCALTIME = Path("/etc/localtime")
 
 
 def now() -> datetime:
-    """Return the present instant, in UTC."""
+    """Return the current time, in UTC."""
     return datetime.fromtimestamp(time.time(), UTC)
 
 
 def pause(seconds: float) -> None:
-    """Return after so many seconds."""
+    """Wait for a number of seconds."""
     threading.Event().wait(seconds)
 
 
 def local_zone() -> tzinfo:
-    """Return the time zone of the user: ``TZ`` if it names one, else that of this machine."""
+    """Return the user's time zone: ``TZ`` if it is a known name, else the time zone of this machine."""
     for name in (os.environ.get("TZ", "").lstrip(":"), _name_of(_LOCALTIME)):
         try:
             return ZoneInfo(name)
@@ -33,5 +33,5 @@ def local_zone() -> tzinfo:
 
 
 def _name_of(link: Path) -> str:
-    """Return the name of the zone that a link into the zones' database stands for, "" if it is none."""
+    """Return the name of the zone that *link* points to in the time zone database, or ""."""
     return str(link.resolve()).partition("zoneinfo/")[2]

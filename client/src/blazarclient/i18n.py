@@ -1,4 +1,4 @@
-"""Translation of messages, domain ``blazarclient``; without a catalogue they stay English."""
+"""Translation of messages in the domain ``blazarclient``; without a catalogue they stay English."""
 
 from __future__ import annotations
 

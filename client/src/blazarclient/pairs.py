@@ -1,4 +1,4 @@
-"""``key=value,key=value`` on a command line, with JSON and quotes in values."""
+"""Parser of ``key=value,key=value``, with JSON and quotes in values."""
 
 from __future__ import annotations
 
@@ -17,36 +17,36 @@ _SINGLE_QUOTED = re.compile(r"'([^']*)'")
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A value as it was typed; quotes around it are gone."""
+    """A value of a command line argument, without the quotes around it."""
 
     text: str
     is_quoted: bool = False
 
 
 def split(argument: str) -> dict[str, Text]:
-    """Return the values by key, in the order in which they were given.
+    """Return the values of *argument* by key, in order.
 
-    A comma ends a value if what follows is a key with ``=``; inside of JSON and quotes nothing does.
-    Spaces around keys and values do not count.
+    A comma separates values only if a key with ``=`` follows, and never inside JSON or quotes. Spaces
+    around keys and values are ignored.
 
     Raises:
         IncorrectLease: The argument does not begin with a key.
-        DuplicatedLeaseParameters: A key is given twice.
+        DuplicatedLeaseParameters: A key occurs twice.
     """
     values: dict[str, Text] = {}
     position = 0
     while position < len(argument) or not values:
         key = _KEY.match(argument, position)
         if key is None:
-            raise exception.IncorrectLease(_("it must have the form key=value,key=value"))
+            raise exception.IncorrectLease(_("expected the form key=value,key=value"))
         if key[1] in values:
-            raise exception.DuplicatedLeaseParameters(_("%s is given twice") % key[1])
+            raise exception.DuplicatedLeaseParameters(_("key %r occurs twice; remove one") % key[1])
         values[key[1]], position = _value(argument, key.end())
     return values
 
 
 def _value(argument: str, start: int) -> tuple[Text, int]:
-    """Return the value that begins at *start*, and where the next key begins."""
+    """Return the value at *start*, and the position of the next key."""
     for closed in (_json(argument, start), _quoted(argument, start)):
         if closed is not None:
             end = _END.match(argument, closed[1])
@@ -58,7 +58,7 @@ def _value(argument: str, start: int) -> tuple[Text, int]:
 
 
 def _json(argument: str, start: int) -> tuple[Text, int] | None:
-    """Return the JSON array, object or string that begins at *start* and where it ends, None if none does."""
+    """Return the JSON array, object or string at *start* and its end, or None if there is none."""
     if argument[start : start + 1] not in ("[", "{", '"'):
         return None
     try:

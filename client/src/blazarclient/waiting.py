@@ -1,4 +1,4 @@
-"""Waiting until a lease has settled, with a line of progress."""
+"""Waiting for a lease to reach a stable status, with progress output."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ _LONGEST_PAUSE_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Patience:
-    """How long to wait, and by which clock."""
+class WaitOptions:
+    """Timeout, clock and progress output of a wait."""
 
     timeout: timedelta | None
-    """None for as long as it takes."""
+    """None waits without a limit."""
     now: Callable[[], datetime]
     pause: Callable[[float], None]
     progress: TextIO
-    """Where the line of progress goes."""
+    """Stream for progress output."""
 
 
 def is_settled(lease: Record, now: datetime) -> bool:
-    """Return whether nothing is going on, and nothing is due, in a lease."""
+    """Return whether a lease has a stable status and no start or end that is due."""
     present = now.replace(tzinfo=None)
     match lease["status"]:
         case "PENDING":
@@ -41,71 +41,75 @@ def is_settled(lease: Record, now: datetime) -> bool:
             return False
 
 
-def until_settled(look: Callable[[], Record], patience: Patience, passing: Collection[str] = ()) -> Record:
-    """Return the lease when it has settled.
+def until_settled(
+    fetch: Callable[[], Record], options: WaitOptions, transitional: Collection[str] = ()
+) -> Record:
+    """Wait until the lease has a stable status, and return it.
 
     Args:
-        look: Return the lease as it is.
-        patience: How long to wait.
-        passing: Statuses that cannot be the last one, whatever this machine's clock says: who starts a
-            lease now does not want to see it ``PENDING``.
+        fetch: Returns the current lease.
+        options: Timeout, clock and progress output.
+        transitional: Statuses that do not end the wait, such as ``PENDING`` of a lease that starts now.
+            This is independent of the clock of this machine, which may differ from that of the service.
 
     Raises:
-        WaitTimeout: It has not in time.
-        LeaseInError: It has settled in the status ERROR.
+        WaitTimeout: The timeout has passed.
+        LeaseInError: The lease is in the status ERROR.
     """
     lease = _until(
-        look, lambda lease, now: lease["status"] not in passing and is_settled(lease, now), patience
+        fetch, lambda lease, now: lease["status"] not in transitional and is_settled(lease, now), options
     )
     if lease["status"] == "ERROR":
-        raise exception.LeaseInError(_("Lease %s is in ERROR") % lease["id"])
+        raise exception.LeaseInError(
+            _("Lease %s is in ERROR; lease show describes the problem") % lease["id"]
+        )
     return lease
 
 
-def until_gone(look: Callable[[], Record], patience: Patience) -> None:
-    """Return when there is no such lease any more.
+def until_deleted(fetch: Callable[[], Record], options: WaitOptions) -> None:
+    """Wait until the lease no longer exists.
 
     Raises:
-        WaitTimeout: There still is one.
-        LeaseInError: It could not be deleted.
+        WaitTimeout: The timeout has passed.
+        LeaseInError: The lease is in the status ERROR, so its deletion failed.
     """
     try:
-        lease = _until(look, lambda lease, _now: lease["status"] == "ERROR", patience)
+        lease = _until(fetch, lambda lease, _now: lease["status"] == "ERROR", options)
     except exception.NotFound:
         return
-    raise exception.LeaseInError(_("Lease %s is in ERROR") % lease["id"])
+    raise exception.LeaseInError(_("Lease %s is in ERROR; lease show describes the problem") % lease["id"])
 
 
 def _until(
-    look: Callable[[], Record], is_done: Callable[[Record, datetime], bool], patience: Patience
+    fetch: Callable[[], Record], is_done: Callable[[Record, datetime], bool], options: WaitOptions
 ) -> Record:
-    begun = patience.now()
-    progress = _Progress(patience.progress)
+    begun = options.now()
+    progress = _Progress(options.progress)
     pause = _FIRST_PAUSE_SECONDS
     try:
         while True:
-            lease = look()
-            now = patience.now()
+            lease = fetch()
+            now = options.now()
             progress.show(lease, now - begun)
             if is_done(lease, now):
                 return lease
-            if patience.timeout is not None and now - begun >= patience.timeout:
+            if options.timeout is not None and now - begun >= options.timeout:
                 raise exception.WaitTimeout(
-                    _("Lease %(id)s is still %(status)s after %(seconds)d s")
+                    _("Lease %(id)s is still %(status)s after %(seconds)d s; --timeout allows more time")
                     % {
                         "id": lease["id"],
                         "status": lease["status"],
                         "seconds": (now - begun).total_seconds(),
                     }
                 )
-            patience.pause(pause)
+            options.pause(pause)
             pause = min(pause * 1.5, _LONGEST_PAUSE_SECONDS)
     finally:
         progress.end()
 
 
 class _Progress:
-    """One line, written over on a terminal; elsewhere a line whenever the status changes."""
+    """Progress output: one line that is updated on a terminal, else a line for each new status."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream

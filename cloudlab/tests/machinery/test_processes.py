@@ -1,4 +1,4 @@
-"""What the lab starts it can find again, end and pause; and it ends nothing else."""
+"""Processes of the lab: they can be found again, stopped and paused, and no others are affected."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Make = Callable[..., Service]
 
 @pytest.fixture
 def make(tmp_path: Path) -> Iterator[Make]:
-    """Return what makes a service of a command; all of them are ended after the test."""
+    """Return a function that makes a service of a command; all services are stopped after the test."""
     made: list[Service] = []
 
     def make_service(*command: str, name: str = "sleeper") -> Service:
@@ -51,7 +51,7 @@ def members(service: Service) -> tuple[processes.Process, ...]:
 
 
 def state(pid: int) -> str:
-    """Return the letter that ``ps`` shows."""
+    """Return the state of a process as shown by ``ps``."""
     return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0]
 
 

@@ -1,4 +1,4 @@
-"""Tasks, steps and commands: in order, repeatable, and ended when the command is."""
+"""Tasks, steps and commands: in order, repeatable, and stopped with the command."""
 
 from __future__ import annotations
 

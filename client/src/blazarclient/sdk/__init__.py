@@ -1,12 +1,12 @@
 """The reservation service for openstacksdk: ``conn.reservation`` with typed resources.
 
-openstacksdk knows of the service, but has no proxy for it: there, ``conn.reservation`` only sends requests.
-Either of these puts the proxy in its place, for all connections of the process::
+openstacksdk has no proxy for the service: its ``conn.reservation`` only sends requests. Either of these
+statements installs the proxy for all connections of the process::
 
     blazarclient.sdk.install(conn)
     conn = openstack.connect(cloud="mine", vendor_hook="blazarclient.sdk:install")
 
-or, in clouds.yaml, ``vendor_hook: blazarclient.sdk:install`` for a cloud.
+For a cloud in clouds.yaml, set ``vendor_hook: blazarclient.sdk:install``.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ __all__ = ["SERVICE", "Proxy", "install"]
 
 
 class ReservationService(service_description.ServiceDescription):  # type: ignore[type-arg]
-    """What openstacksdk has to know of the service."""
+    """Description of the service for openstacksdk."""
 
-    supported_versions = {"1": Proxy}  # noqa: RUF012  (as openstacksdk declares it)
+    supported_versions = {"1": Proxy}  # noqa: RUF012  (openstacksdk declares it so)
 
 
 SERVICE = ReservationService(service_type="reservation")
@@ -32,7 +32,7 @@ SERVICE = ReservationService(service_type="reservation")
 def install(conn: Any) -> None:
     """Make ``conn.reservation`` a :class:`~blazarclient.sdk.proxy.Proxy`.
 
-    openstacksdk keeps services on the class of a connection, so that other connections get it, too.
+    openstacksdk stores services in the class of the connection, so this affects all connections.
     """
     conn._proxies.pop(SERVICE.service_type, None)
     conn.add_service(SERVICE)

@@ -1,4 +1,4 @@
-"""The resources of the reservation service, typed as openstacksdk has them."""
+"""Resources of the reservation service for openstacksdk."""
 
 from __future__ import annotations
 
@@ -8,38 +8,38 @@ from openstack import resource
 
 
 class _Resource(resource.Resource):
-    """The service takes what is to be made or changed without a key around it."""
+    """Base of the resources; requests have no key around the object, but responses do."""
 
     commit_method: Literal["PUT", "PATCH"] = "PUT"
 
     def create(self, session: Any, prepend_key: bool = False, *args: Any, **kwargs: Any) -> Any:
-        """Create it, and return it as it is then."""
+        """Create the resource and return it."""
         return super().create(session, prepend_key, *args, **kwargs)
 
     def commit(self, session: Any, prepend_key: bool = False, *args: Any, **kwargs: Any) -> Any:
-        """Change it, and return it as it is then."""
+        """Update the resource and return it."""
         return super().commit(session, prepend_key, *args, **kwargs)
 
     def _translate_response(
         self, response: Any, has_body: bool | None = None, error_message: str | None = None, **kwargs: Any
     ) -> None:
-        """Take over what the service answers; its errors say why."""
+        """Read the attributes from a response, or raise its error with the message of the service."""
         if response.status_code >= 400 and error_message is None:
             error_message = _reason(response)
         super()._translate_response(response, has_body, error_message, **kwargs)
 
 
 class Lease(_Resource):
-    """A promise of reservations to a project, from a start to an end; dates are UTC."""
+    """Reservations for a project, from a start to an end date; dates are UTC."""
 
     base_path = "/leases"
     resource_key = "lease"
     resources_key = "leases"
     allow_create = allow_fetch = allow_commit = allow_delete = allow_list = True
 
-    #: ``PENDING``, ``ACTIVE``, ``TERMINATED``, ``ERROR``, or one of those in between.
+    #: ``PENDING``, ``ACTIVE``, ``TERMINATED``, ``ERROR``, or a transitional status.
     status = resource.Body("status")
-    #: Written ``2031-04-06 22:00``, or ``now``; read with seconds.
+    #: In requests ``2031-04-06 22:00`` or ``now``; in responses with seconds.
     start_date = resource.Body("start_date")
     end_date = resource.Body("end_date")
     before_end_date = resource.Body("before_end_date")
@@ -53,7 +53,7 @@ class Lease(_Resource):
 
 
 class Host(_Resource):
-    """A compute node that can be reserved; each of its extra capabilities is an attribute."""
+    """A compute host that can be reserved; its extra capabilities are attributes."""
 
     base_path = "/os-hosts"
     resource_key = "host"
@@ -78,13 +78,13 @@ class Host(_Resource):
 
     @classmethod
     def _get_one_match(cls, name_or_id: str, results: Any) -> Any:
-        """Return the host of that id or hypervisor name among *results*."""
+        """Return the host with an id or host name among *results*."""
         found = [each for each in results if name_or_id in (each.id, each.hypervisor_hostname)]
         return found[0] if found else None
 
 
 class FloatingIP(_Resource):
-    """A public address that can be reserved."""
+    """A floating IP that can be reserved."""
 
     base_path = "/floatingips"
     resource_key = "floatingip"
@@ -100,7 +100,7 @@ class FloatingIP(_Resource):
 
 
 class Allocation(_Resource):
-    """What a host is allocated to, now and later."""
+    """Current and future reservations of a host."""
 
     base_path = "/os-hosts/allocations"
     resource_key = "allocation"
@@ -109,12 +109,12 @@ class Allocation(_Resource):
     _query_mapping = resource.QueryParameters("lease_id", "reservation_id", include_pagination_defaults=False)
 
     resource_id = resource.Body("resource_id", alternate_id=True)
-    #: Each with ``id``, ``lease_id``, ``start_date`` and ``end_date``.
+    #: Objects with ``id``, ``lease_id``, ``start_date`` and ``end_date``.
     reservations = resource.Body("reservations", type=list)
 
 
 class ResourceProperty(_Resource):
-    """A property by which hosts can be asked for."""
+    """A property that requirements on hosts can use."""
 
     base_path = "/os-hosts/properties"
     resource_key = "resource_property"
@@ -125,12 +125,12 @@ class ResourceProperty(_Resource):
 
     property = resource.Body("property", alternate_id=True)
     is_private = resource.Body("private", type=bool)
-    #: The values that hosts have.
+    #: The values that hosts have for the property.
     property_values = resource.Body("values", type=list)
 
 
 def _reason(response: Any) -> str | None:
-    """Return what the service says of an error, None if it was not the service that answered."""
+    """Return the message of an error response, or None if the response is not one of the service."""
     try:
         body = response.json()
     except ValueError:

@@ -1,4 +1,4 @@
-"""The session that the README shows is what really happens."""
+"""The shell sessions in the documentation, run against the embedded service."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ import pytest
 
 from .conftest import running
 
-README = Path(__file__).resolve().parents[2] / "README.md"
+ROOT = Path(__file__).resolve().parents[2]
 COMMAND = re.compile(r"((?:[^\n]*\\\n> )*[^\n]*\n)(.*)", re.DOTALL)
 MASKS = {
     r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d{6})?)?": "<date>",
     r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}": "<id>",
-    # Which of these one sees depends on when one looks.
+    # Whether these statuses are printed depends on timing.
     r"(?m)^lease \w+: (PENDING|STARTING|DELETING)\n": "",
 }
 
 
-def recorded() -> Iterator[tuple[str, str]]:
-    """Yield the commands of the session, each with what it is said to print."""
-    (block,) = re.findall(r"^```console\n(.*?)^```$", README.read_text(), re.DOTALL | re.MULTILINE)
+def recorded(page: Path) -> Iterator[tuple[str, str]]:
+    """Yield the commands of a page's session, each with its output as shown."""
+    (block,) = re.findall(r"^```console\n(.*?)^```$", page.read_text(), re.DOTALL | re.MULTILINE)
     for part in block.split("$ ")[1:]:
         found = COMMAND.fullmatch(part)
         assert found is not None, part
@@ -39,11 +39,14 @@ def masked(text: str) -> str:
     return text
 
 
-def test_its_commands_print_what_it_shows(tmp_path: Path, environment: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("page", "least"), [("README.md", 3), ("doc/quickstart.md", 9)])
+def test_the_commands_of_a_page_print_what_it_shows(
+    tmp_path: Path, environment: pytest.MonkeyPatch, page: str, least: int
+) -> None:
     environment.setenv("PATH", f"{Path(sys.executable).parent}:/usr/bin:/bin")
     environment.setenv("OS_AUTH_TYPE", "none")
-    session = list(recorded())
-    assert len(session) > 8
+    session = list(recorded(ROOT / page))
+    assert len(session) >= least
 
     with running(tmp_path, "") as url:
         environment.setenv("OS_ENDPOINT", url.removesuffix("/v1"))
