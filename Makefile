@@ -1,4 +1,4 @@
-# `make` alone lists what there is. Needed: make, Python 3.11 or newer with venv, and a package index.
+# `make` alone lists the targets. Requires make, Python 3.11 or newer with venv, and a package index.
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -7,40 +7,40 @@ DISTRIBUTIONS := -e '.[doc,test]' -e client -e nova
 PYPROJECTS := pyproject.toml client/pyproject.toml nova/pyproject.toml
 PIP_FLAGS := -qq --no-input --disable-pip-version-check
 
-# The first Python that is new enough; name another by `make venv PYTHON=…`.
+# The first Python found that is new enough. To use another one: `make venv PYTHON=…`.
 PYTHON ?= $(shell for each in python3.13 python3.12 python3.11 python3; do \
 	$$each -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo $$each; break; }; done)
 
-# How many processes run tests side by side; 0 runs them all in one.
+# The number of processes that run tests in parallel; 0 runs all tests in one process.
 WORKERS ?= 2
 
-# A Python that has Nova; the one of the cloudlab, unless another is named.
+# A Python with Nova installed; the cloudlab's by default.
 NOVA_PYTHON ?= var/cloud/venv/bin/python
 PYTEST_FOR_NOVA := build/pytest-for-nova
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo serve test lint static doc bench faults simulate race lock clean cloud cloud-down test-cloud
+.PHONY: help venv demo serve test lint static doc bench faults simulate recording cluster race lock clean cloud cloud-down test-cloud
 
-help: ## list these goals
+help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
 
-demo: $(STAMP) ## see leases for hosts live and end on a simulated cloud, in under a minute
+demo: $(STAMP) ## show leases for hosts start and end on a simulated cloud, in under a minute
 	@$(BIN)/python examples/demo/demo.py
 
 test: static ## check everything: types, style, imports, then all tests
 	@$(BIN)/python -m pytest --numprocesses=$(WORKERS) --dist=worksteal
 
-test-nova: require-nova $(PYTEST_FOR_NOVA) ## check the scheduler filter inside of Nova: make test-nova NOVA_PYTHON=…
+test-nova: require-nova $(PYTEST_FOR_NOVA) ## test the scheduler filter inside Nova: make test-nova NOVA_PYTHON=…
 	@PYTHONPATH=$(PYTEST_FOR_NOVA) $(NOVA_PYTHON) -m pytest nova/tests_in_nova
 
-cloud: $(STAMP) ## start an OpenStack with the service on this machine (cloudlab/README.md): make cloud HOSTS="…"
+cloud: $(STAMP) ## start OpenStack with the service on this machine (cloudlab/README.md): make cloud HOSTS="…"
 	@$(BIN)/python -m cloudlab up $(if $(HOSTS),--hosts $(HOSTS))
 
-cloud-down: $(STAMP) ## end it; with CLEAN=1, remove its data
+cloud-down: $(STAMP) ## stop that OpenStack; with CLEAN=1, also remove its data
 	@$(BIN)/python -m cloudlab $(if $(CLEAN),destroy,down)
 
-test-cloud: $(STAMP) ## run on it the end-to-end tests, the contract of the cloud's ports, and the filter inside of Nova
+test-cloud: $(STAMP) ## on it, run the end-to-end tests, the contract tests of the cloud ports and the tests inside Nova
 	@$(BIN)/python -m pytest cloudlab/tests --durations=25
 	@BLAZAR_CLOUD_LAB=cloud.openstack_lab:openstack_lab $(BIN)/python -m pytest tests/cloud/contract
 	@$(MAKE) --no-print-directory test-nova NOVA_PYTHON=$(or $(CLOUDLAB_FOLDER),var/cloud)/venv/bin/python
@@ -48,20 +48,20 @@ test-cloud: $(STAMP) ## run on it the end-to-end tests, the contract of the clou
 serve: $(STAMP) ## run the whole service on this machine, until Ctrl-C
 	@$(BIN)/blazar-standalone --state-dir var --examples
 
-lint: static ## only the quick checks: types, style, imports, sizes
+lint: static ## run only the quick checks: types, style, imports, sizes
 	@$(BIN)/python -m pytest --quiet tests/test_house_style.py
 
-bench: $(STAMP) ## measure the service over its own processes, then searches, creates and a month of 1,000 hosts
+bench: $(STAMP) ## measure the service as processes, then searches, creates and a month of 1,000 hosts
 	@mkdir -p build
 	@$(BIN)/python -m bench.service --json build/bench.json --picture build/bench.svg
 	@$(BIN)/python bench/search
 	@$(BIN)/python bench/slots
 	@$(BIN)/python bench/month
 
-bench-filter: require-nova ## measure the scheduler filter inside of Nova: make bench-filter NOVA_PYTHON=…
+bench-filter: require-nova ## measure the scheduler filter inside Nova: make bench-filter NOVA_PYTHON=…
 	@$(NOVA_PYTHON) bench/filter
 
-simulate: $(STAMP) ## let managers live through what a seed has in store: make simulate SEEDS=1-1000, or SEED=7
+simulate: $(STAMP) ## simulate managers and faults, determined by a seed: make simulate SEEDS=1-1000, or SEED=7
 	@PYTHONPATH=tests $(BIN)/python -m simulation $(if $(SEED),--seed $(SEED),--seeds $(or $(SEEDS),1-1000))
 
 recording: $(STAMP) ## record the responses of API 1.0 again, for all stories in tests/recorded or for STORY=hosts
@@ -70,7 +70,7 @@ recording: $(STAMP) ## record the responses of API 1.0 again, for all stories in
 doc: $(STAMP) ## build the documentation into build/doc
 	@$(BIN)/sphinx-build -q -W --keep-going -n doc build/doc && echo build/doc/index.html
 
-faults: $(STAMP) ## strike the service's own processes for ten minutes: make faults FAULTS="--seconds 3600 --seed 1"
+faults: $(STAMP) ## inject faults into the service's processes for ten minutes: make faults FAULTS="--seconds 3600 --seed 1"
 	@PYTHONPATH=tests:. $(BIN)/python -W ignore -m faults $(FAULTS)
 
 cluster: $(STAMP) ## inject faults into managers and nodes of a Galera cluster: make cluster FAULTS="--seconds 3600"
@@ -87,17 +87,17 @@ static: $(STAMP)
 	@MYPYPATH=bench $(BIN)/mypy --scripts-are-modules bench/filter bench/hostile bench/month bench/processor bench/search bench/race bench/slots
 	@$(BIN)/lint-imports --no-logo
 
-lock: require-python ## choose the versions of all dependencies anew, into constraints.txt
+lock: require-python ## resolve the versions of all dependencies again, into constraints.txt
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
 	$(PYTHON) -m venv "$$folder" && \
 	"$$folder/bin/python" -m pip install $(PIP_FLAGS) 'setuptools>=77' && \
 	"$$folder/bin/python" -m pip install $(PIP_FLAGS) --no-build-isolation $(DISTRIBUTIONS) && \
 	"$$folder/bin/python" -m pip check && \
-	{ echo '# The versions that make installs, of everything. Written by `make lock` (ADR-0010).'; \
+	{ echo '# The versions of all dependencies that make installs. Written by `make lock` (ADR-0010).'; \
 	"$$folder/bin/python" -m pip freeze --all --exclude-editable --exclude pip; } > "$$folder/lock" && \
 	cp "$$folder/lock" constraints.txt && echo "constraints.txt: $$(grep -c == constraints.txt) versions"
 
-clean: ## remove what the other goals made, but not var/, the data of a service
+clean: ## remove the files that other targets made, except var/, the data of a service
 	@rm -rf $(VENV) build client/build nova/build examples/plugin/build
 	@rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	@find . -path ./.git -prune -o \( -name __pycache__ -o -name '*.egg-info' \) -prune -exec rm -rf {} +
@@ -113,7 +113,7 @@ $(STAMP): constraints.txt $(PYPROJECTS) | $(BIN)/python
 	@$(BIN)/python -m pip install $(PIP_FLAGS) -c constraints.txt --no-build-isolation $(DISTRIBUTIONS)
 	@touch $@
 
-# Beside Nova's environment, and not in it.
+# In a folder next to Nova's environment, not in it.
 $(PYTEST_FOR_NOVA): constraints.txt | $(STAMP)
 	@rm -rf $@
 	@$(BIN)/python -m pip install $(PIP_FLAGS) -c constraints.txt --target $@ pytest
