@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
@@ -28,6 +30,7 @@ from samples import know_a_lease
 from blazar.cloud.simulated.faults import FaultKind, FaultRule
 from blazar.db import tables
 from blazar.domain.errors import CloudUnavailable
+from blazar.plugins.leftovers import Sweep
 from blazar.reconcile.claims import Interrupted
 from blazar.reconcile.sweep import Sweepings, sweep
 
@@ -181,6 +184,40 @@ def test_what_nova_forbids_does_not_stop_the_rest(lab: Lab, operation: str) -> N
     lab.faults.clear()
     assert set(swept.removed) == {f"class:{CLASS}", f"aggregate:{LOST}", f"flavor:{LOST}"}
     assert left(lab) == {f"group:{group_id}"}
+
+
+def test_aggregates_that_cannot_be_read_do_not_stop_the_rest(lab: Lab) -> None:
+    group_id = leave_all(lab)
+    lab.faults.add(FaultRule(kind=FaultKind.STATUS, status=403, operation="compute.list_aggregates"))
+
+    swept = sweep_twice(lab)
+
+    lab.faults.clear()
+    assert set(swept.removed) == {f"class:{CLASS}", f"flavor:{LOST}", f"group:{group_id}"}
+    assert left(lab) == {f"aggregate:{LOST}"}
+
+
+def test_a_sweep_whose_cloud_hangs_does_not_block_another_one(lab: Lab) -> None:
+    """Several managers may run in one process, each with its own cloud."""
+    leave_all(lab)
+    hangs, continues = threading.Event(), threading.Event()
+
+    def hang() -> None:
+        hangs.set()
+        assert continues.wait(timeout=60)
+
+    lab.faults.before("compute.list_aggregates", hang)
+    stuck = threading.Thread(target=sweep_once, args=(lab,), daemon=True)
+    stuck.start()
+    assert hangs.wait(timeout=60)
+
+    other = Sweep(cloud=lab.cloud, store=lab.store, clock=lab.clock, check_claim=lambda: None)
+    with ThreadPoolExecutor(1) as pool:
+        try:
+            assert LOST in {each.name for each in pool.submit(other.aggregates).result(timeout=60)}
+        finally:
+            continues.set()
+            stuck.join(timeout=60)
 
 
 def test_a_concurrent_removal_is_no_failure(lab: Lab) -> None:

@@ -6,8 +6,7 @@ Plugins find candidates and remove leftovers; the sweep decides which candidates
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from blazar.ports.clock import Clock
@@ -16,9 +15,9 @@ from blazar.ports.compute import Aggregate
 from blazar.ports.store import Store
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Sweep:
-    """The input of one sweep, which all kinds of leftovers share."""
+    """The input of one sweep, which all kinds of leftovers share; used by one thread."""
 
     cloud: Cloud
     store: Store
@@ -26,10 +25,15 @@ class Sweep:
     check_claim: Callable[[], None]
     """Called before each longer step; an exception from it ends the sweep."""
 
-    @cached_property
+    _aggregates: tuple[Aggregate, ...] | None = field(default=None, init=False)
+
+    # Not a cached_property: before Python 3.12, all instances share its lock, so that a call to Nova that
+    # hangs would block the sweeps of all other threads.
     def aggregates(self) -> tuple[Aggregate, ...]:
-        """Return Nova's aggregates; read once per sweep."""
-        return self.cloud.compute.list_aggregates()
+        """Return Nova's aggregates; read once per sweep. Raises CloudUnavailable."""
+        if self._aggregates is None:
+            self._aggregates = self.cloud.compute.list_aggregates()
+        return self._aggregates
 
 
 class LeftoverKind(Protocol):

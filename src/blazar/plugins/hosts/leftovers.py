@@ -29,15 +29,16 @@ class HostAggregates:
     def __init__(self, sweep: Sweep, settings: HostSettings) -> None:
         self._sweep = sweep
         self._settings = settings
-        prefix = settings.availability_zone_prefix
-        self._marked = {
-            each.name: each
-            for each in sweep.aggregates
-            if is_reservation_id(each.name) and each.availability_zone == f"{prefix}{each.name}"
-        }
+        self._marked: Mapping[str, Aggregate] = {}
 
     def candidates(self) -> Mapping[str, str | None]:
         """Return the aggregates, which are named after their reservations."""
+        prefix = self._settings.availability_zone_prefix
+        self._marked = {
+            each.name: each
+            for each in self._sweep.aggregates()
+            if is_reservation_id(each.name) and each.availability_zone == f"{prefix}{each.name}"
+        }
         return {name: name for name in self._marked}
 
     def remove(self, name: str) -> bool:
@@ -90,7 +91,7 @@ class StrayHosts:
         """Return the compute services of these hosts."""
         settings = self._settings
         placed: set[str] = set()
-        for each in self._sweep.aggregates:
+        for each in self._sweep.aggregates():
             zone = each.availability_zone or ""
             if each.name == settings.freepool_name or zone.startswith(settings.availability_zone_prefix):
                 placed |= each.hosts
@@ -109,7 +110,7 @@ def _registered_hosts(sweep: Sweep) -> frozenset[str]:
 
 
 def _find_freepool(sweep: Sweep, settings: HostSettings) -> Aggregate | None:
-    return next((each for each in sweep.aggregates if each.name == settings.freepool_name), None)
+    return next((each for each in sweep.aggregates() if each.name == settings.freepool_name), None)
 
 
 def _return_host(sweep: Sweep, settings: HostSettings, service_host: str) -> bool:

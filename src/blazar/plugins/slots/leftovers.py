@@ -18,6 +18,7 @@ from blazar.plugins.slots.names import (
     id_of_name,
     provider_name,
 )
+from blazar.ports.compute import Aggregate
 
 _RESERVATION_KEY = "reservation"
 """Metadata of a reservation's aggregate: the reservation's id."""
@@ -96,16 +97,18 @@ class SlotAggregates:
     name: ClassVar[str] = "aggregate"
 
     def __init__(self, sweep: Sweep) -> None:
+        self._sweep = sweep
         self._store = sweep.store
         self._compute = sweep.cloud.compute
-        self._named = {
-            each.name: each
-            for each in sweep.aggregates
-            if is_reservation_id(each.name) and each.availability_zone is None
-        }
+        self._named: Mapping[str, Aggregate] = {}
 
     def candidates(self) -> Mapping[str, str | None]:
         """Return the aggregates, which are named after their reservations."""
+        self._named = {
+            each.name: each
+            for each in self._sweep.aggregates()
+            if is_reservation_id(each.name) and each.availability_zone is None
+        }
         named = self._named.values()
         marked = [each.name for each in named if each.metadata.get(_RESERVATION_KEY) == each.name]
         bare = [each.name for each in named if not each.metadata and not each.hosts]
