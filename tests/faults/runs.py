@@ -80,6 +80,8 @@ class Report:
 _LEFT_TO_NOBODY = ("servers", "flavors", "server_groups", "floating_ips")
 _OF_OPERATORS = (PLAIN_FLAVOR.id, FLAVOR.id)
 _SAID = ("done", "refused", "unknown")
+_LONGEST_EXCERPT = 20_000
+"""Of logs, in characters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +113,7 @@ class Ground:
         began = time.monotonic()
         ledger = self._work(scene, trouble, seed, leases, strikes)
         seconds = time.monotonic() - began
-        assert not ledger.problems, (seed, ledger.problems)
+        assert not ledger.problems, (seed, ledger.problems, self._unexpected_errors())
         settled = self.aftermath.wait_until_settled(ledger.promises)
         if settled > _LONG_SECONDS:
             print(f"{name}: waited for {self.aftermath.last_problem}", flush=True)
@@ -154,6 +156,15 @@ class Ground:
             each.start()
             each.wait_until_answers()
         return ledger
+
+    def _unexpected_errors(self) -> str:
+        """Return the log lines of unexpected errors; the logs are deleted when the installation ends."""
+        lines = (
+            line
+            for path in sorted(self.stack.plan.folder.all_logs.glob("blazar-*.log"))
+            for line in path.read_text().splitlines()
+        )
+        return "\n".join(line for line in lines if " ERROR blazar." in line)[-_LONGEST_EXCERPT:]
 
     def clear(self) -> None:
         """Delete all leases as lessees would, then check that the cloud has no leftovers."""
