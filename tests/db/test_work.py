@@ -199,13 +199,13 @@ class TestClaim:
         schedule(store, "a")
         claim = take(store)
 
-        def take_over() -> list[str]:
+        def import_database() -> list[str]:
             return claim_due(store, limit=1, owner="other", now=DEADLINE)
 
         with ThreadPoolExecutor(1) as thread:
             with store.begin() as transaction:
                 transaction.work.keep(claim)
-                outcome = thread.submit(take_over)
+                outcome = thread.submit(import_database)
                 transaction.work.finish(claim, at(5), 0)
                 transaction.commit()
             assert outcome.result(timeout=10) == []

@@ -1,4 +1,4 @@
-"""Healing of resources that a reservation has lacked since its import (``blazar.takeover``)."""
+"""Healing of resources that a reservation has lacked since its import (``blazar.importer``)."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from blazar.domain.errors import BlazarError
 from blazar.manager.plugins import PluginError
-from blazar.ports.old_service import CannotTakeOver
+from blazar.ports.old_service import CannotImport
 
 _logger = logging.getLogger(__name__)
 _LONGEST = 1000
@@ -27,7 +27,7 @@ _DATABASE = (DBError, SQLAlchemyError)
 _EXPECTED = (
     *_DATABASE,
     BlazarError,
-    CannotTakeOver,
+    CannotImport,
     ClientException,
     CommandError,
     InvalidDefinitionError,

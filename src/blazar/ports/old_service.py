@@ -1,6 +1,6 @@
 """Port: the rows of a database of the existing service, unchanged.
 
-Nothing is checked here: such a database has almost no constraints, and ``blazar.takeover`` detects what is
+Nothing is checked here: such a database has almost no constraints, and ``blazar.importer`` detects what is
 wrong in it. Instants are aware; every field that may be null in the database may be None here.
 """
 
@@ -14,7 +14,7 @@ NEEDED_REVISION = "553383923ca0"
 """The last revision of the existing service's schema, and the only one that can be read."""
 
 
-class CannotTakeOver(Exception):
+class CannotImport(Exception):
     """The database cannot be imported in its present state; the message gives the reason and the remedy."""
 
 
@@ -233,5 +233,5 @@ class OldService(Protocol):
         """Return the whole database as of one instant.
 
         Raises:
-            CannotTakeOver: The database is unreachable, is not Blazar's, or has another revision.
+            CannotImport: The database is unreachable, is not Blazar's, or has another revision.
         """

@@ -10,7 +10,7 @@ from oslo_config import cfg
 from blazar import config
 from blazar.cmd.contexts import make_context
 from blazar.cmd.installation import make_conf
-from blazar.cmd.manage import discovery, floatingips, hosts, leases, outbox, quotas, sweeping, takeover
+from blazar.cmd.manage import discovery, floatingips, hosts, importing, leases, outbox, quotas, sweeping
 from blazar.cmd.problems import run
 from blazar.known_options import check_keys
 
@@ -35,5 +35,5 @@ def _run() -> int:
 
 def add_parsers(parsers: Any) -> None:
     """Add all sub-commands."""
-    for each in (hosts, floatingips, discovery, leases, outbox, quotas, sweeping, takeover):
+    for each in (hosts, floatingips, discovery, leases, outbox, quotas, sweeping, importing):
         each.add_parsers(parsers)

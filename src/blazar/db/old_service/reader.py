@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
 from blazar.db.old_service.tables import SOURCES, Source
-from blazar.ports.old_service import NEEDED_REVISION, CannotTakeOver, OldDatabase
+from blazar.ports.old_service import NEEDED_REVISION, CannotImport, OldDatabase
 
 if TYPE_CHECKING:
     from blazar.ports.old_service import OldService
@@ -23,7 +23,7 @@ class SqlOldService:
     """A database of the existing service on MariaDB or MySQL, PostgreSQL, or in a SQLite file."""
 
     def __init__(self, url: str) -> None:
-        """Create the reader without connecting. Raises CannotTakeOver if *url* is not a database URL."""
+        """Create the reader without connecting. Raises CannotImport if *url* is not a database URL."""
         try:
             self._url = sa.make_url(url)
             kind = self._url.get_backend_name()
@@ -31,7 +31,7 @@ class SqlOldService:
                 self._url = self._url.set(drivername=_DRIVERS[kind])
             self._engine = sa.create_engine(self._connect_url(), poolclass=sa.NullPool)
         except (ArgumentError, SQLAlchemyError, ImportError) as error:
-            raise CannotTakeOver(f"--from is not a database URL: {error}") from error
+            raise CannotImport(f"--from is not a database URL: {error}") from error
 
     @property
     def name(self) -> str:
@@ -39,7 +39,7 @@ class SqlOldService:
         return self._url.render_as_string(hide_password=True)
 
     def read(self) -> OldDatabase:
-        """Return the whole database as of one instant. Raises CannotTakeOver."""
+        """Return the whole database as of one instant. Raises CannotImport."""
         with self._snapshot() as connection:
             revision = self._check(connection)
             rows: dict[str, Any] = {
@@ -79,24 +79,24 @@ class SqlOldService:
                         connection.exec_driver_sql("BEGIN")
                 yield connection
         except SQLAlchemyError as error:
-            raise CannotTakeOver(f"{self.name} cannot be read: {_short(error)}") from error
+            raise CannotImport(f"{self.name} cannot be read: {_short(error)}") from error
 
     def _check(self, connection: sa.Connection) -> str | None:
-        """Return the revision. Raises CannotTakeOver if the revision or the tables are not as needed."""
+        """Return the revision. Raises CannotImport if the revision or the tables are not as needed."""
         inspector = sa.inspect(connection)
         present = set(inspector.get_table_names())
         revisions: list[str] = []
         if "alembic_version" in present:
             revisions = list(connection.scalars(sa.text("SELECT version_num FROM alembic_version")))
         if revisions and revisions != [NEEDED_REVISION]:
-            raise CannotTakeOver(
+            raise CannotImport(
                 f"{self.name} is at revision {', '.join(sorted(revisions))}, but {NEEDED_REVISION} is"
                 " required: upgrade it with the blazar-db-manage of the existing service,"
                 " or name another database"
             )
         lacking = [each for source in SOURCES.values() for each in _lacking(inspector, source, present)]
         if lacking:
-            raise CannotTakeOver(
+            raise CannotImport(
                 f"{self.name} is not a database of the existing service at revision {NEEDED_REVISION}: "
                 f"it has no {', '.join(lacking)}"
             )

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 import sqlalchemy as sa
 from clocks import ManualClock
+from importer.conftest import ContextOn
+from importer.old_cloud import FREEPOOL, PROJECT, OldCloud
 from installation import Installation, floatingips, hosts, id_of
-from takeover.conftest import ContextOn
-from takeover.old_cloud import FREEPOOL, PROJECT, OldCloud
 
 from blazar.cloud.simulated import SimulatedCloud
 from blazar.db.old_service.reader import SqlOldService
@@ -45,7 +45,7 @@ class TestEachType:
             old.boot(kind, reservation_id)
         before = old.outside()
 
-        old.take_over()
+        old.import_database()
         old.run_until(2)
 
         assert old.status("a") is LeaseStatus.ACTIVE
@@ -63,7 +63,7 @@ class TestEachType:
         old.create(kind, reservation_id, asked)
         before = old.outside()
 
-        old.take_over()
+        old.import_database()
         old.run_until(1)
 
         assert old.status("a") is LeaseStatus.PENDING
@@ -84,7 +84,7 @@ class TestEachType:
     def test_what_is_ahead_can_be_deleted(self, old: OldCloud, kind: str) -> None:
         asked = old.asked(kind, "a")
         old.create(kind, old.lease("a", 200, 400, asked, "PENDING"), asked)
-        old.take_over()
+        old.import_database()
 
         old.service.delete_lease(LESSEE, id_of("a"))
         old.run_until(1)
@@ -99,7 +99,7 @@ class TestEachType:
         old.create(kind, reservation_id, asked)
         old.start(kind, reservation_id)
 
-        old.take_over()
+        old.import_database()
         old.run_until(1)
 
         assert old.found("a") is None
@@ -109,7 +109,7 @@ class TestEachType:
         asked = old.asked(kind, "a")
         old.create(kind, old.lease("a", 200, 400, asked, "CREATING"), asked)
 
-        old.take_over()
+        old.import_database()
         old.run_until(1)
 
         assert old.found("a") is None
@@ -123,7 +123,7 @@ class TestEachType:
         if is_handed_over:
             old.start(kind, reservation_id)
 
-        old.take_over()
+        old.import_database()
         old.run_until(1)
 
         assert old.status("a") is LeaseStatus.ACTIVE
@@ -138,7 +138,7 @@ class TestEachType:
         old.create(kind, reservation_id, asked)
         old.start(kind, reservation_id)
 
-        old.take_over()
+        old.import_database()
         old.run_until(1)
 
         assert old.status("a") is LeaseStatus.TERMINATED
@@ -154,7 +154,7 @@ class TestEachType:
             old.boot(kind, reservation_id)
         before = old.outside()
 
-        old.take_over()
+        old.import_database()
         old.run_until(1)
 
         assert old.status("a") is LeaseStatus.ACTIVE
@@ -166,7 +166,7 @@ class TestEachType:
 def test_what_is_over_is_history(old: OldCloud) -> None:
     old.lease("a", -4, -2, floatingips(id_of("floating IP 0")), "TERMINATED")
 
-    old.take_over()
+    old.import_database()
     old.run_until(1)
 
     assert old.status("a") is LeaseStatus.TERMINATED
@@ -182,7 +182,7 @@ class TestPromisedTwice:
             old.create("hosts", old.lease(name, start, end, asked, status), asked)
         old.start("hosts", id_of("reservation 0 of runs"))
 
-        old.take_over()
+        old.import_database()
         assert old.found("ahead").reservations[0].missing_resources  # type: ignore[union-attr]
         old.run_until(2)
 
@@ -200,7 +200,7 @@ class TestPromisedTwice:
             old.create("hosts", old.lease(name, -1, 3, asked, "ACTIVE"), asked)
         old.start("hosts", id_of("reservation 0 of a"))
 
-        old.take_over()
+        old.import_database()
         old.run_until(1)
 
         assert {old.status(name) for name in ("a", "b")} == {LeaseStatus.ACTIVE}
@@ -213,7 +213,7 @@ class TestPromisedTwice:
         for name in ("a", "b"):
             old.lease(name, 1, 3, asked, "PENDING")
 
-        old.take_over()
+        old.import_database()
         old.run_until(2)
 
         assert {old.status(name) for name in ("a", "b")} == {LeaseStatus.ACTIVE}
@@ -227,7 +227,7 @@ def test_weakness_32_an_address_of_another_project_is_not_deleted(old: OldCloud)
     subnet = old.cloud.networks.list_subnets(old.network_id)[0]
     stranger = old.cloud.networks.create_floating_ip(old.network_id, subnet.id, "203.0.113.201", "stranger")
 
-    old.take_over()
+    old.import_database()
     old.run_until(1)
 
     assert old.status("a") is LeaseStatus.TERMINATED
@@ -243,7 +243,7 @@ def test_servers_of_a_reservation_that_cannot_be_read_are_not_deleted(old: OldCl
     details = next(rows for table, rows in old.there.rows.items() if table.name == "instance_reservations")
     details.clear()
 
-    old.take_over()
+    old.import_database()
     old.run_until(4)
 
     assert server_id in old.outside().servers
@@ -252,7 +252,7 @@ def test_servers_of_a_reservation_that_cannot_be_read_are_not_deleted(old: OldCl
 
 def test_hosts_that_were_taken_over_can_be_reserved_and_refreshed(old: OldCloud) -> None:
     old.lease("a", 1, 3, hosts(*(old.host_id(each) for each in old.host_names[:3])), "PENDING")
-    old.take_over()
+    old.import_database()
     body = {
         "name": "new",
         "start_date": "2031-01-01 01:00",
@@ -283,7 +283,7 @@ def test_a_reservation_of_an_unknown_type_is_in_error_until_its_lease_ends(old: 
         if table.name == "reservations":
             rows[0]["resource_type"] = "network"
 
-    old.take_over()
+    old.import_database()
     old.run_until(2)
     assert old.status("a") is LeaseStatus.ERROR
     assert [each["id"] for each in old.service.list_leases(LESSEE, None)] == [id_of("a")]

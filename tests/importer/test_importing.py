@@ -9,8 +9,8 @@ from typing import Any
 import old_schema
 import pytest
 import sqlalchemy as sa
+from importer.conftest import ContextOn, url_of
 from installation import Installation, id_of
-from takeover.conftest import ContextOn, url_of
 
 from blazar.booking.context import Context
 from blazar.booking.views import host_view, lease_view
@@ -18,8 +18,8 @@ from blazar.db import tables
 from blazar.db.old_service.reader import SqlOldService
 from blazar.domain.errors import ConcurrentUpdate
 from blazar.domain.lease import LeaseStatus
-from blazar.takeover.ledger import Fate, Kind, Table
-from blazar.takeover.taking import Result, take_over
+from blazar.importer.importing import Result, import_database
+from blazar.importer.ledger import Fate, Kind, Table
 
 SOURCES: Mapping[Table, sa.Table] = {
     Table.LEASES: old_schema.leases,
@@ -78,7 +78,7 @@ def service(there: sa.Engine) -> SqlOldService:
 def test_every_row_is_imported_or_said_not_to_be(
     context: Context, service: SqlOldService, example: Installation
 ) -> None:
-    result = take_over(context, service, "operator")
+    result = import_database(context, service, "operator")
 
     ledger = result.plan.ledger
     assert {table: fates.total() for table, fates in ledger.fates.items()} == {
@@ -94,7 +94,7 @@ def test_every_row_is_imported_or_said_not_to_be(
 
 
 def test_ids_are_kept(context: Context, service: SqlOldService, example: Installation) -> None:
-    result = take_over(context, service, "operator")
+    result = import_database(context, service, "operator")
 
     left_out = {each.subject.rpartition(" ")[2] for each in result.plan.ledger.findings}
     for source, table in (
@@ -114,7 +114,7 @@ def test_ids_are_kept(context: Context, service: SqlOldService, example: Install
 
 
 def test_what_was_imported_can_be_shown(context: Context, service: SqlOldService) -> None:
-    take_over(context, service, "operator")
+    import_database(context, service, "operator")
 
     with context.store.read() as transaction:
         leases, hosts = transaction.leases.list(), transaction.hosts.list()
@@ -135,10 +135,10 @@ def test_a_dry_run_reports_the_same_and_writes_nothing(
 ) -> None:
     before = everything(here)
 
-    dry = take_over(context, service, "operator", is_dry_run=True)
+    dry = import_database(context, service, "operator", is_dry_run=True)
 
     assert everything(here) == before
-    wet = take_over(context, service, "operator")
+    wet = import_database(context, service, "operator")
     assert wet.plan.ledger.findings == dry.plan.ledger.findings
     assert wet.plan.ledger.fates == dry.plan.ledger.fates
 
@@ -146,10 +146,10 @@ def test_a_dry_run_reports_the_same_and_writes_nothing(
 def test_a_second_import_doubles_and_changes_nothing(
     context: Context, service: SqlOldService, here: sa.Engine
 ) -> None:
-    first = take_over(context, service, "operator")
+    first = import_database(context, service, "operator")
     before = everything(here)
 
-    second = take_over(context, service, "operator")
+    second = import_database(context, service, "operator")
 
     assert everything(here) == before
     assert counts(second, Fate.IMPORTED) == {}
@@ -163,14 +163,14 @@ def test_one_that_is_interrupted_is_completed_by_the_next(
     context: Context, service: SqlOldService, here: sa.Engine, context_on: ContextOn, commits: int
 ) -> None:
     with pytest.raises(Interrupted):
-        take_over(context_on(FailingEngine(here, commits)), service, "operator")  # type: ignore[arg-type]
-    take_over(context, service, "operator")
+        import_database(context_on(FailingEngine(here, commits)), service, "operator")  # type: ignore[arg-type]
+    import_database(context, service, "operator")
     interrupted = everything(here)
 
     with here.begin() as connection:
         for table in reversed(tables.metadata.sorted_tables):
             connection.execute(sa.delete(table))
-    take_over(context, service, "operator")
+    import_database(context, service, "operator")
 
     whole = everything(here)
     for name in ("leases", "reservations", "events", "hosts", "host_capabilities", "floatingips", "work"):
@@ -190,7 +190,7 @@ def test_nothing_is_written_to_the_database_that_is_taken_over(
             }
 
     before = rows()
-    take_over(context, service, "operator")
+    import_database(context, service, "operator")
 
     assert rows() == before
     with service._snapshot() as connection, pytest.raises(sa.exc.DBAPIError):
@@ -223,13 +223,13 @@ def test_an_allocation_made_meanwhile_is_noticed(
 
     # after everything is read, before the second batch of leases is written
     with pytest.raises(ConcurrentUpdate):
-        take_over(context_on(FailingEngine(here, 4, promise)), service, "operator")  # type: ignore[arg-type]
+        import_database(context_on(FailingEngine(here, 4, promise)), service, "operator")  # type: ignore[arg-type]
 
 
 def test_every_lease_has_in_its_journal_that_it_was_imported_and_what_was_found(
     context: Context, service: SqlOldService
 ) -> None:
-    take_over(context, service, "operator")
+    import_database(context, service, "operator")
 
     lease_id = id_of("second on host 101"), id_of("first on host 101")
     with context.store.read() as transaction:

@@ -26,6 +26,7 @@ from blazar.booking.context import Context
 from blazar.cloud.simulated import SimulatedCloud
 from blazar.db.old_service.reader import SqlOldService
 from blazar.domain.lease import Lease, LeaseStatus
+from blazar.importer.importing import Result, import_database
 from blazar.manager.service import ManagerService
 from blazar.plugins.slots.names import flavor_name, group_name, provider_name, reservation_class
 from blazar.ports.compute import Aggregate, Flavor, Lessee
@@ -34,7 +35,6 @@ from blazar.ports.placement import Inventory
 from blazar.reconcile.loop import Reconciler
 from blazar.reconcile.outbox import OutboxSender
 from blazar.reconcile.sweep import find_leftovers
-from blazar.takeover.taking import Result, take_over
 
 PROJECT = "astronomy"
 FREEPOOL = "freepool"
@@ -64,7 +64,7 @@ class Outside:
 
 @dataclass(slots=True)
 class OldCloud:
-    """An old installation with its cloud; after :meth:`take_over`, the new service on that cloud."""
+    """An old installation with its cloud; after :meth:`import_database`, the new service on that cloud."""
 
     cloud: SimulatedCloud
     clock: ManualClock
@@ -202,10 +202,10 @@ class OldCloud:
 
     # The import, and operation after it.
 
-    def take_over(self) -> Result:
+    def import_database(self) -> Result:
         """Import the old installation."""
         service: SqlOldService = self.write(self.there)
-        return take_over(self.context, service, "operator")
+        return import_database(self.context, service, "operator")
 
     def run_until(self, hours: float) -> None:
         """Run a manager until a number of hours after the import."""

@@ -9,13 +9,13 @@ import old_schema
 import pytest
 import sqlalchemy as sa
 from databases import make_empty_database
+from importer.conftest import ContextOn, url_of
 from installation import Installation, hosts
-from takeover.conftest import ContextOn, url_of
 
 from blazar.db.old_service.reader import SqlOldService
-from blazar.ports.old_service import NEEDED_REVISION, CannotTakeOver
-from blazar.takeover.ledger import Kind
-from blazar.takeover.taking import take_over
+from blazar.importer.importing import import_database
+from blazar.importer.ledger import Kind
+from blazar.ports.old_service import NEEDED_REVISION, CannotImport
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def execute(path: Path, *statements: str) -> None:
 
 
 def refusal(path: Path) -> str:
-    with pytest.raises(CannotTakeOver) as caught:
+    with pytest.raises(CannotImport) as caught:
         SqlOldService(f"sqlite:///{path}").read()
     return str(caught.value)
 
@@ -53,7 +53,7 @@ def test_without_a_revision_the_tables_decide(
 ) -> None:
     execute(path, statement)
 
-    result = take_over(context_on(sqlite), SqlOldService(f"sqlite:///{path}"), "operator")
+    result = import_database(context_on(sqlite), SqlOldService(f"sqlite:///{path}"), "operator")
 
     assert result.revision is None
     assert Kind.NO_REVISION in {each.kind for each in result.plan.ledger.findings}
@@ -73,7 +73,7 @@ def test_what_lacks_a_table_or_a_column_is_refused(path: Path, statement: str, w
 
 
 def test_our_own_database_is_refused(sqlite: sa.Engine) -> None:
-    with pytest.raises(CannotTakeOver, match=f"but {NEEDED_REVISION} is required"):
+    with pytest.raises(CannotImport, match=f"but {NEEDED_REVISION} is required"):
         SqlOldService(url_of(sqlite)).read()
 
 
@@ -84,14 +84,14 @@ def test_a_file_that_does_not_exist_is_not_made(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("url", ["", "leases", "oracle://x", "nonsense://host/x"])
 def test_what_is_no_url_of_a_database_is_said_to_be_none(url: str) -> None:
-    with pytest.raises(CannotTakeOver, match="--from"):
+    with pytest.raises(CannotImport, match="--from"):
         SqlOldService(url)
 
 
 def test_a_server_that_does_not_answer_is_named_without_its_password() -> None:
     service = SqlOldService("mysql://blazar:secret@127.0.0.1:1/blazar")
 
-    with pytest.raises(CannotTakeOver, match="cannot be read") as caught:
+    with pytest.raises(CannotImport, match="cannot be read") as caught:
         service.read()
     assert "secret" not in str(caught.value) + service.name
     assert service.name == "mysql+pymysql://blazar:***@127.0.0.1:1/blazar"
@@ -120,8 +120,8 @@ def test_a_plugin_that_is_not_named_is_said_to_lack_before_anything_is_written(
     context = context_on(sqlite)
     del context.plugins["physical:host"]  # type: ignore[attr-defined]
 
-    with pytest.raises(CannotTakeOver, match=r"\[manager\] plugins: there are reservations of physical:host"):
-        take_over(context, write_old(installation), "operator")
+    with pytest.raises(CannotImport, match=r"\[manager\] plugins: there are reservations of physical:host"):
+        import_database(context, write_old(installation), "operator")
 
     with context.store.read() as transaction:
         assert transaction.hosts.list() == ()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from blazar.takeover.ledger import Fate, Kind, Ledger, Table
-from blazar.takeover.plan import Plan, statuses
-from blazar.takeover.taking import Result
+from blazar.importer.importing import Result
+from blazar.importer.ledger import Fate, Kind, Ledger, Table
+from blazar.importer.plan import Plan, statuses
 
 _ORDER = (Fate.IMPORTED, Fate.HERE, Fate.OVER, Fate.LEFT_OUT)
 

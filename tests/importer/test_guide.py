@@ -12,16 +12,16 @@ from pathlib import Path
 import old_schema
 import pytest
 import sqlalchemy as sa
+from importer.conftest import ContextOn
 from installation import Installation
 from programs import run
-from takeover.conftest import ContextOn
 
-from blazar.cmd.manage import takeover
+from blazar.cmd.manage import importing
+from blazar.importer.ledger import Kind
 from blazar.ports.old_service import NEEDED_REVISION
-from blazar.takeover.ledger import Kind
 
 ROOT = Path(__file__).parent.parent.parent
-GUIDE = (ROOT / "doc" / "operators" / "take-over.md").read_text()
+GUIDE = (ROOT / "doc" / "operators" / "import.md").read_text()
 SHOWN = re.search(r"<!-- The next block is compared.*?-->\n\n```text\n(.*?)```", GUIDE, re.DOTALL)
 CONFIGURATION = """
 [database]
@@ -48,7 +48,7 @@ def test_the_report_in_the_guide_is_the_report(
     old_schema.write("sqlite:///old.sqlite", example.rows)
     arguments = Namespace(source="sqlite:///old.sqlite", dry_run=True, limit=1)
 
-    assert takeover.import_all(context_on(sqlite), arguments) == 0
+    assert importing.import_all(context_on(sqlite), arguments) == 0
 
     assert SHOWN is not None
     assert capsys.readouterr().out == SHOWN[1]
@@ -64,7 +64,7 @@ def test_the_report_as_json_has_the_same_numbers_and_all_findings(
     old_schema.write("sqlite:///old.sqlite", example.rows)
     arguments = Namespace(source="sqlite:///old.sqlite", dry_run=True, limit=1, format="json")
 
-    assert takeover.import_all(context_on(sqlite), arguments) == 0
+    assert importing.import_all(context_on(sqlite), arguments) == 0
 
     assert SHOWN is not None
     found = json.loads(capsys.readouterr().out)
@@ -92,7 +92,7 @@ def test_the_commands_of_the_guide_work_one_after_the_other(folder: Path) -> Non
         assert done.returncode == code, done.stdout + done.stderr
         return done.stdout + done.stderr
 
-    script = ROOT / "examples" / "takeover" / "old_installation.py"
+    script = ROOT / "examples" / "importer" / "old_installation.py"
     subprocess.run([sys.executable, "-W", "ignore", str(script), "old.sqlite"], check=True)
     source = ("--from", "sqlite:///old.sqlite")
     assert "run blazar-db-manage upgrade head" in program("blazar.cmd.manage", "import", *source, code=1)

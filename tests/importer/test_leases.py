@@ -7,17 +7,17 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from importer import old_rows as old
 from samples import at
-from takeover import old_rows as old
 
 from blazar.domain.lease import EventStatus, EventType, Lease
+from blazar.importer.ledger import Kind
+from blazar.importer.plan import Plan, PlannedLease, make_plan
+from blazar.importer.present import Present
 from blazar.ports.old_service import OldEvent
-from blazar.takeover.here import Here
-from blazar.takeover.ledger import Kind
-from blazar.takeover.plan import Plan, PlannedLease, make_plan
 
 LEAD = timedelta(minutes=1)
-HERE = Here(now=old.NOW)
+PRESENT = Present(now=old.NOW)
 PAST, OPEN, AHEAD = (-10, -5), (-5, 5), (5, 10)
 
 
@@ -39,7 +39,7 @@ def plan_of(
         host_allocations=old.held("a", "1") if kind == "physical:host" else [],
         **details,
     )
-    return make_plan(there, HERE, LEAD)
+    return make_plan(there, PRESENT, LEAD)
 
 
 def planned(*arguments: object, **options: object) -> PlannedLease:
@@ -158,7 +158,7 @@ def test_ids_names_dates_and_owners_are_kept() -> None:
 class TestEvents:
     def plan(self, *more: OldEvent, window: tuple[float, float] = AHEAD) -> Plan:
         lease = old.lease("a", *window, "PENDING")
-        return make_plan(old.database(lease, all_events=more), HERE, LEAD)
+        return make_plan(old.database(lease, all_events=more), PRESENT, LEAD)
 
     def event(self, kind: str, hours: float, **columns: object) -> OldEvent:
         columns = {"id": f"{kind} {hours}", "lease_id": "a", "status": "UNDONE", **old.TIMES, **columns}

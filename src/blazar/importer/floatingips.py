@@ -8,28 +8,28 @@ from blazar.domain.errors import InvalidParameter
 from blazar.domain.floatingips import FloatingIP, parse_address
 from blazar.domain.health import HEALTHY
 from blazar.domain.lease import ResourceId
+from blazar.importer.hosts import NOT_RESERVABLE
+from blazar.importer.ledger import Fate, Kind, Ledger, Table
+from blazar.importer.present import Present
 from blazar.ports.old_service import OldDatabase, OldFloatingIP
-from blazar.takeover.here import Here
-from blazar.takeover.hosts import NOT_RESERVABLE
-from blazar.takeover.ledger import Fate, Kind, Ledger, Table
 
 
-def take_floatingips(old: OldDatabase, here: Here, ledger: Ledger) -> tuple[FloatingIP, ...]:
+def plan_floatingips(old: OldDatabase, present: Present, ledger: Ledger) -> tuple[FloatingIP, ...]:
     """Return the floating IPs to add; ids are kept, addresses are converted to canonical form."""
-    places = {(each.network_id, each.address): str(each.id) for each in here.floatingips.values()}
+    places = {(each.network_id, each.address): str(each.id) for each in present.floatingips.values()}
     added = []
     uses = Counter(each.resource_id for each in old.floatingip_allocations)
     # Of two rows with one address, the one in use is chosen, then the older one.
     for each in sorted(old.floatingips, key=lambda each: (-uses[each.id], str(each.created_at), each.id)):
         subject = f"floating IP {each.id}"
         address = _address(each)
-        if each.id in here.floatingips:
+        if each.id in present.floatingips:
             ledger.count(Table.FLOATINGIPS, Fate.HERE)
-            _compare(address, here.floatingips[each.id], subject, ledger)
-        elif subject in here.imported_before:
+            _compare(address, present.floatingips[each.id], subject, ledger)
+        elif subject in present.imported_before:
             ledger.leave_out(Table.FLOATINGIPS, Kind.GONE_HERE, subject, f"{each.address} was removed here")
-        elif subject in here.refused:
-            ledger.leave_out(Table.FLOATINGIPS, Kind.BAD_ID, subject, here.refused[subject])
+        elif subject in present.refused:
+            ledger.leave_out(Table.FLOATINGIPS, Kind.BAD_ID, subject, present.refused[subject])
         elif address is None:
             reason = f"{each.address!r} is not an IP address"
             ledger.leave_out(Table.FLOATINGIPS, Kind.NO_ADDRESS, subject, reason)

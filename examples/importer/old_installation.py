@@ -1,4 +1,4 @@
-"""Write a database as the existing service leaves it: ``python examples/takeover/old_installation.py FILE``.
+"""Write a database as the existing service leaves it: ``python examples/importer/old_installation.py FILE``.
 
 The database has more than a thousand leases in all statuses, and one defect of each kind that
 ``blazar-manage import`` detects.

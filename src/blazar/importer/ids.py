@@ -13,16 +13,16 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from blazar.domain.lease import is_canonical_id
+from blazar.importer.present import Present
 from blazar.plugins.slots.names import flavor_name, group_name
 from blazar.ports.compute import Aggregate, Flavor, ServerGroup
 from blazar.ports.old_service import OldDatabase, OldLease, OldReservation
-from blazar.takeover.here import Here
 
 _HOST_ID = re.compile(r"[1-9][0-9]{0,18}|0")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outside:
+class CloudObjects:
     """Objects in the cloud that ids of reservations may name."""
 
     aggregates: tuple[Aggregate, ...] = ()
@@ -31,9 +31,9 @@ class Outside:
     owner_key: str = "blazar:owner"
 
 
-def refused_rows(old: OldDatabase, here: Here, outside: Outside) -> Mapping[str, str]:
+def refused_rows(old: OldDatabase, present: Present, cloud_objects: CloudObjects) -> Mapping[str, str]:
     """Return why rows are not imported, by name, such as ``lease 5b0c…`` or ``host 12``."""
-    refused = dict(_refused_leases(old, here, _strangers(old, outside)))
+    refused = dict(_refused_leases(old, present, _strangers(old, cloud_objects)))
     for host in old.hosts:
         if not (_HOST_ID.fullmatch(host.id) or is_canonical_id(host.id)):
             refused[f"host {host.id}"] = "its id is neither a number nor a UUID in lower case"
@@ -43,8 +43,12 @@ def refused_rows(old: OldDatabase, here: Here, outside: Outside) -> Mapping[str,
     return refused
 
 
-def _refused_leases(old: OldDatabase, here: Here, strangers: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    lease_of = {str(each.id): str(lease.id) for lease in here.leases.values() for each in lease.reservations}
+def _refused_leases(
+    old: OldDatabase, present: Present, strangers: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    lease_of = {
+        str(each.id): str(lease.id) for lease in present.leases.values() for each in lease.reservations
+    }
     times = Counter(each.id for each in old.leases)
     reservations: dict[str | None, list[OldReservation]] = defaultdict(list)
     for each in old.reservations:
@@ -69,16 +73,16 @@ def _problems_of_lease(lease: OldLease, times: Mapping[str, int]) -> Iterator[st
         yield "its id occurs twice"
 
 
-def _strangers(old: OldDatabase, outside: Outside) -> Mapping[str, str]:
+def _strangers(old: OldDatabase, cloud_objects: CloudObjects) -> Mapping[str, str]:
     """Return others' objects that the service would treat as a reservation's, by reservation id."""
     found: dict[str, str] = {}
-    for flavor in outside.flavors:
+    for flavor in cloud_objects.flavors:
         if flavor.name != flavor_name(flavor.id):
             found[flavor.id] = f"a flavor named {flavor.name!r} has its id"
-    for aggregate in outside.aggregates:
-        if not aggregate.metadata.keys() & {outside.owner_key, "reservation"} and aggregate.hosts:
+    for aggregate in cloud_objects.aggregates:
+        if not aggregate.metadata.keys() & {cloud_objects.owner_key, "reservation"} and aggregate.hosts:
             found[aggregate.name] = f"aggregate {aggregate.id} has its name and hosts, but no mark of Blazar"
-    groups = {each.id: each.name for each in outside.server_groups}
+    groups = {each.id: each.name for each in cloud_objects.server_groups}
     for details in old.slot_details:
         reservation_id = details.reservation_id or ""
         group = groups.get(details.server_group_id or "")

@@ -8,9 +8,9 @@ from blazar.booking.context import Context
 from blazar.cmd.manage.operators import operator
 from blazar.cmd.manage.rendering import add_format, present
 from blazar.db.old_service.reader import SqlOldService
-from blazar.takeover.report import as_document, report
-from blazar.takeover.taking import take_over
-from blazar.takeover.trusts import delete_trusts, list_trusts
+from blazar.importer.importing import import_database
+from blazar.importer.report import as_document, report
+from blazar.importer.trusts import delete_trusts, list_trusts
 
 _URL = "URL of its database, for example mysql+pymysql://user:password@host/blazar"
 
@@ -48,17 +48,17 @@ def import_all(context: Context, arguments: Any) -> int:
     """Import everything and print the report; return 0 regardless of its findings.
 
     Raises:
-        CannotTakeOver: The database cannot be imported; nothing was written.
+        CannotImport: The database cannot be imported; nothing was written.
         BlazarError: The import was interrupted; it can be repeated.
     """
     service = SqlOldService(arguments.source)
-    result = take_over(context, service, operator(), is_dry_run=arguments.dry_run)
+    result = import_database(context, service, operator(), is_dry_run=arguments.dry_run)
     present(arguments, as_document(result, service.name), report(result, service.name, arguments.limit))
     return 0
 
 
 def print_trusts(context: Context, arguments: Any) -> int:
-    """Print the trusts in the database; return 0. Raises CannotTakeOver."""
+    """Print the trusts in the database; return 0. Raises CannotImport."""
     found = list_trusts(SqlOldService(arguments.source).read())
     document = [{"id": each.id, "made_for": list(each.made_for)} for each in found]
     lines = [*(f"{each.id}: {', '.join(each.made_for)}" for each in found), f"{len(found)} trusts"]
@@ -70,7 +70,7 @@ def delete(context: Context, arguments: Any) -> int:
     """Delete the trusts in the database; return 1 if some remain.
 
     Raises:
-        CannotTakeOver: The database cannot be read.
+        CannotImport: The database cannot be read.
         CloudUnavailable: Keystone does not respond; the command can be repeated.
     """
     old = SqlOldService(arguments.source).read()

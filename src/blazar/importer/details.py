@@ -13,6 +13,7 @@ from blazar.domain.capacity import Demand
 from blazar.domain.errors import BadRequest, BlazarError, Conflict
 from blazar.domain.floatingips import parse_address
 from blazar.domain.requirements import parse
+from blazar.importer.ledger import Fate, Kind, Ledger, Table
 from blazar.plugins.flavors.spec import decode_spec as decode_flavors
 from blazar.plugins.hosts.spec import parse_spec as decode_hosts
 from blazar.ports.old_service import (
@@ -22,7 +23,6 @@ from blazar.ports.old_service import (
     OldReservation,
     OldSlotDetails,
 )
-from blazar.takeover.ledger import Fate, Kind, Ledger, Table
 
 HOSTS, INSTANCES, FLAVORS, FLOATINGIPS = (
     "physical:host",

@@ -9,13 +9,13 @@ from pathlib import Path
 import old_schema
 import pytest
 import sqlalchemy as sa
+from importer.conftest import ContextOn
 from installation import Installation, id_of
-from takeover.conftest import ContextOn
 
 from blazar.booking.context import Context
 from blazar.cloud.simulated import SimulatedCloud
 from blazar.cloud.simulated.faults import FaultKind, FaultRule
-from blazar.cmd.manage import takeover
+from blazar.cmd.manage import importing
 from blazar.domain.errors import CloudUnavailable
 
 Lines = Callable[[], list[str]]
@@ -48,13 +48,13 @@ def lines(capsys: pytest.CaptureFixture[str]) -> Lines:
 
 
 def delete(context: Context, source: str, trustee: str | None = None) -> int:
-    return takeover.delete(context, Namespace(source=source, trustee=trustee))
+    return importing.delete(context, Namespace(source=source, trustee=trustee))
 
 
 def test_they_are_listed_with_what_they_were_made_for(
     context: Context, source: str, trust_ids: list[str], lines: Lines
 ) -> None:
-    assert takeover.print_trusts(context, Namespace(source=source)) == 0
+    assert importing.print_trusts(context, Namespace(source=source)) == 0
 
     leases = ", ".join(f"lease {each}" for each in sorted(map(id_of, "ab")))
     assert lines() == [

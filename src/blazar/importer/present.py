@@ -17,7 +17,7 @@ IMPORT = "import"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Promise:
+class Booking:
     """A resource, or a share of it, that is reserved in a window."""
 
     window: Interval
@@ -27,7 +27,7 @@ class Promise:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Here:
+class Present:
     """The contents of this service's database that affect an import."""
 
     now: datetime
@@ -35,7 +35,7 @@ class Here:
     hosts: Mapping[str, Host] = field(default_factory=dict)
     floatingips: Mapping[str, FloatingIP] = field(default_factory=dict)
     properties: tuple[ResourceProperty, ...] = ()
-    promises: Mapping[ResourceId, tuple[Promise, ...]] = field(default_factory=dict)
+    bookings: Mapping[ResourceId, tuple[Booking, ...]] = field(default_factory=dict)
     imported_before: frozenset[str] = frozenset()
     """Ids of leases, and names of other objects such as ``host 12``, whether or not they still exist here."""
     refused: Mapping[str, str] = field(default_factory=dict)

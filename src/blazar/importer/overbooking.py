@@ -15,7 +15,7 @@ from blazar.domain.capacity import Share
 from blazar.domain.interval import Interval
 from blazar.domain.lease import ResourceId
 from blazar.domain.providers import HostProvider
-from blazar.takeover.here import Promise
+from blazar.importer.present import Booking
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,23 +42,23 @@ class Verdict:
     """The slots exceed the host's capacity, whether they are kept or not."""
 
 
-class Promises:
+class KeptBookings:
     """The claims that are kept, by resource."""
 
     def __init__(
         self,
-        here: Mapping[ResourceId, tuple[Promise, ...]],
+        present: Mapping[ResourceId, tuple[Booking, ...]],
         providers: Mapping[ResourceId, Sequence[HostProvider]],
     ) -> None:
         """Start with the reservations of this service.
 
         Args:
-            here: Their allocations by resource.
+            present: Their allocations by resource.
             providers: The supply of the hosts.
         """
-        self._kept: dict[ResourceId, list[Promise]] = defaultdict(list)
-        for resource_id, promises in here.items():
-            self._kept[resource_id] += promises
+        self._kept: dict[ResourceId, list[Booking]] = defaultdict(list)
+        for resource_id, bookings in present.items():
+            self._kept[resource_id] += bookings
         self._providers = providers
 
     def take(self, claim: Claim) -> Verdict:
@@ -72,7 +72,7 @@ class Promises:
             return self._keep(claim, None)
         return self._take_slots(claim, claim.share, beside)
 
-    def _take_slots(self, claim: Claim, share: Share, beside: Sequence[Promise]) -> Verdict:
+    def _take_slots(self, claim: Claim, share: Share, beside: Sequence[Booking]) -> Verdict:
         room = self._room(claim.resource_id, share, claim.window, beside)
         if room is None or room >= share.slots:
             return self._keep(claim, share)
@@ -88,12 +88,12 @@ class Promises:
         return Verdict(kept=kept, reason=f"{reason}; managers search for others", is_overbooked=True)
 
     def _keep(self, claim: Claim, share: Share | None) -> Verdict:
-        promise = Promise(window=claim.window, share=share, holder=claim.holder)
-        self._kept[claim.resource_id].append(promise)
+        booking = Booking(window=claim.window, share=share, holder=claim.holder)
+        self._kept[claim.resource_id].append(booking)
         return Verdict(kept=True if share is None else share)
 
     def _room(
-        self, resource_id: ResourceId, share: Share, window: Interval, beside: Sequence[Promise]
+        self, resource_id: ResourceId, share: Share, window: Interval, beside: Sequence[Booking]
     ) -> int | None:
         """Return the number of slots that fit; None if it is unknown.
 
@@ -112,10 +112,10 @@ class Promises:
         return max(0, min(rooms)) if rooms else None
 
 
-def _peak(resource_class: str, window: Interval, promises: Iterable[Promise]) -> int:
+def _peak(resource_class: str, window: Interval, bookings: Iterable[Booking]) -> int:
     """Return the highest amount of a class that is reserved at one instant of a window."""
     changes: list[tuple[datetime, int]] = []
-    for each in promises:
+    for each in bookings:
         if each.share is not None:
             amount = dict(each.share.demand.amounts).get(resource_class, 0) * each.share.slots
             changes += [(max(each.window.start, window.start), amount), (each.window.end, -amount)]

@@ -6,22 +6,22 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
+from importer import old_rows as old
 from samples import at, window
-from takeover import old_rows as old
 
 from blazar.domain.lease import ResourceId
+from blazar.importer.ledger import Fate, Kind, Table
+from blazar.importer.plan import Plan, make_plan
+from blazar.importer.present import Booking, Present
 from blazar.ports.old_service import OldDatabase, OldLease
-from blazar.takeover.here import Here, Promise
-from blazar.takeover.ledger import Fate, Kind, Table
-from blazar.takeover.plan import Plan, make_plan
 
 LEAD = timedelta(minutes=1)
-HERE = Here(now=old.NOW)
+PRESENT = Present(now=old.NOW)
 ACTIVE = ("DONE", "UNDONE")
 
 
-def plan(there: OldDatabase, here: Here = HERE) -> Plan:
-    return make_plan(there, here, LEAD)
+def plan(there: OldDatabase, present: Present = PRESENT) -> Plan:
+    return make_plan(there, present, LEAD)
 
 
 def on_hosts(
@@ -112,11 +112,11 @@ class TestWholeResources:
         assert kinds(found) == set()
 
     def test_what_is_promised_here_stays_promised(self) -> None:
-        promise = Promise(window=window(1, 9), share=None, holder="reservation r")
+        booking = Booking(window=window(1, 9), share=None, holder="reservation r")
 
         found = plan(
             on_hosts(old.lease("a", 2, 5, "PENDING")),
-            Here(now=old.NOW, promises={ResourceId("1"): (promise,)}),
+            Present(now=old.NOW, bookings={ResourceId("1"): (booking,)}),
         )
 
         assert held(found) == {"a": {}}

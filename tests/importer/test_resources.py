@@ -6,22 +6,22 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+from importer import old_rows as old
 from samples import make_floatingip, make_host
-from takeover import old_rows as old
 
 from blazar.domain.health import Health
 from blazar.domain.lease import ResourceId
 from blazar.domain.providers import HostInventory
+from blazar.importer.ledger import Fate, Kind, Table
+from blazar.importer.plan import Plan, make_plan
+from blazar.importer.present import Present
 from blazar.ports.old_service import OldTrait
-from blazar.takeover.here import Here
-from blazar.takeover.ledger import Fate, Kind, Table
-from blazar.takeover.plan import Plan, make_plan
 
-HERE = Here(now=old.NOW)
+PRESENT = Present(now=old.NOW)
 
 
-def plan(here: Here = HERE, **tables: Any) -> Plan:
-    return make_plan(old.database(**tables), here, timedelta(0))
+def plan(present: Present = PRESENT, **tables: Any) -> Plan:
+    return make_plan(old.database(**tables), present, timedelta(0))
 
 
 def kinds(found: Plan) -> list[Kind]:
@@ -80,7 +80,7 @@ class TestHosts:
                 host_allocations=old.held("a", "1"),
                 inventories=[old.inventory("2", "VCPU", 8)],
             ),
-            HERE,
+            PRESENT,
             timedelta(0),
         )
 
@@ -120,16 +120,16 @@ class TestHosts:
         assert kinds(found) == [Kind.PROPERTY_DUPLICATE]
 
     def test_one_that_is_here_is_left_alone(self) -> None:
-        here = replace(HERE, hosts={"1": make_host("1", hypervisor_hostname="renamed")})
+        present = replace(PRESENT, hosts={"1": make_host("1", hypervisor_hostname="renamed")})
 
-        found = plan(here, hosts=[old.host("1")], inventories=[old.inventory("1", "VCPU", 8)])
+        found = plan(present, hosts=[old.host("1")], inventories=[old.inventory("1", "VCPU", 8)])
 
         assert found.hosts == ()
         assert kinds(found) == [Kind.DIFFERS]
         assert found.ledger.fates[Table.INVENTORIES] == {Fate.HERE: 1}
 
     def test_one_that_was_removed_here_does_not_come_back(self) -> None:
-        found = plan(replace(HERE, imported_before=frozenset({"host 1"})), hosts=[old.host("1")])
+        found = plan(replace(PRESENT, imported_before=frozenset({"host 1"})), hosts=[old.host("1")])
 
         assert found.hosts == ()
         assert kinds(found) == [Kind.GONE_HERE]
@@ -165,9 +165,9 @@ class TestFloatingIPs:
 
     def test_one_that_is_here_under_another_id_stays_the_one(self) -> None:
         registered = make_floatingip(1, address="203.0.113.1")
-        here = replace(HERE, floatingips={ResourceId("fip-1"): registered})
+        present = replace(PRESENT, floatingips={ResourceId("fip-1"): registered})
 
-        found = plan(here, floatingips=[old.floatingip(1)])
+        found = plan(present, floatingips=[old.floatingip(1)])
 
         assert found.floatingips == ()
         assert kinds(found) == [Kind.FLOATINGIP_DUPLICATE]

@@ -14,13 +14,13 @@ from typing import TypeVar
 from blazar.booking.context import Context
 from blazar.domain.interval import Interval
 from blazar.domain.lease import ResourceId
-from blazar.ports.old_service import CannotTakeOver, OldDatabase, OldService
+from blazar.importer.details import KNOWN_TYPES
+from blazar.importer.ids import CloudObjects, refused_rows
+from blazar.importer.ledger import Finding
+from blazar.importer.plan import Plan, PlannedLease, held_resources, make_plan
+from blazar.importer.present import IMPORT, Booking, Present
+from blazar.ports.old_service import CannotImport, OldDatabase, OldService
 from blazar.ports.store import JournalEntry, Transaction
-from blazar.takeover.details import KNOWN_TYPES
-from blazar.takeover.here import IMPORT, Here, Promise
-from blazar.takeover.ids import Outside, refused_rows
-from blazar.takeover.ledger import Finding
-from blazar.takeover.plan import Plan, PlannedLease, held_resources, make_plan
 
 BATCH = 500
 """The number of leases, hosts or floating IPs written in one transaction."""
@@ -38,7 +38,7 @@ class Result:
     is_dry_run: bool
 
 
-def take_over(context: Context, service: OldService, actor: str, *, is_dry_run: bool = False) -> Result:
+def import_database(context: Context, service: OldService, actor: str, *, is_dry_run: bool = False) -> Result:
     """Import a database of the existing service into this service's database.
 
     Args:
@@ -49,27 +49,27 @@ def take_over(context: Context, service: OldService, actor: str, *, is_dry_run: 
         is_dry_run: Write nothing.
 
     Raises:
-        CannotTakeOver: The database is not as expected, or a plugin is not loaded. Nothing was written.
+        CannotImport: The database is not as expected, or a plugin is not loaded. Nothing was written.
         CloudError: The cloud could not be read. Nothing was written.
         ConcurrentUpdate: Another process changed this service's database meanwhile. What was written
             stays; run the import again.
     """
     old = service.read()
     _check_plugins(context, old)
-    here = read_here(context)
-    here = replace(here, refused=refused_rows(old, here, _look_outside(context, old)))
-    plan = make_plan(old, here, context.settings.leases.prepare_lead)
+    present = read_present(context)
+    present = replace(present, refused=refused_rows(old, present, _read_cloud_objects(context, old)))
+    plan = make_plan(old, present, context.settings.leases.prepare_lead)
     if not is_dry_run:
-        _Writer(context, plan, actor, here.now).write()
-    return Result(plan=plan, revision=old.revision, at=here.now, is_dry_run=is_dry_run)
+        _Writer(context, plan, actor, present.now).write()
+    return Result(plan=plan, revision=old.revision, at=present.now, is_dry_run=is_dry_run)
 
 
-def _look_outside(context: Context, old: OldDatabase) -> Outside:
+def _read_cloud_objects(context: Context, old: OldDatabase) -> CloudObjects:
     """Return the relevant objects in the cloud. Raises CloudError if it cannot be read."""
     if not old.reservations:
-        return Outside()
+        return CloudObjects()
     compute = context.cloud.compute
-    return Outside(
+    return CloudObjects(
         aggregates=compute.list_aggregates(),
         flavors=compute.list_flavors(),
         server_groups=compute.list_server_groups(),
@@ -77,19 +77,19 @@ def _look_outside(context: Context, old: OldDatabase) -> Outside:
     )
 
 
-def read_here(context: Context) -> Here:
+def read_present(context: Context) -> Present:
     """Return the contents of this service's database."""
     now = context.clock.now()
     with context.store.read() as transaction:
         hosts, providers = transaction.hosts.list(), transaction.hosts.list_providers()
         floatingips = transaction.floatingips.list()
-        return Here(
+        return Present(
             now=now,
             leases={each.id: each for each in transaction.leases.list()},
             hosts={each.id: replace(each, providers=providers.get(each.id, ())) for each in hosts},
             floatingips={each.id: each for each in floatingips},
             properties=transaction.hosts.all_properties(),
-            promises=_read_promises(
+            bookings=_read_bookings(
                 transaction, [*(each.id for each in hosts), *(each.id for each in floatingips)]
             ),
             imported_before=frozenset(
@@ -98,26 +98,26 @@ def read_here(context: Context) -> Here:
         )
 
 
-def _read_promises(
+def _read_bookings(
     transaction: Transaction, resource_ids: Sequence[ResourceId]
-) -> Mapping[ResourceId, tuple[Promise, ...]]:
+) -> Mapping[ResourceId, tuple[Booking, ...]]:
     """Return the holders of resources here, including resources that are only being cleaned."""
-    found: dict[ResourceId, list[Promise]] = defaultdict(list)
+    found: dict[ResourceId, list[Booking]] = defaultdict(list)
     for each in transaction.availability.bookings(resource_ids):
         window = each.window
         if each.released_at is not None and each.released_at > window.end:
             window = Interval(window.start, each.released_at)
         holder = f"reservation {each.reservation_id or 'that is gone'} of this service"
-        found[each.resource_id].append(Promise(window=window, share=each.share, holder=holder))
+        found[each.resource_id].append(Booking(window=window, share=each.share, holder=holder))
     return {key: tuple(each) for key, each in found.items()}
 
 
 def _check_plugins(context: Context, old: OldDatabase) -> None:
-    """Raise CannotTakeOver if reservations have a known type without a configured plugin."""
+    """Raise CannotImport if reservations have a known type without a configured plugin."""
     needed = {each.resource_type for each in old.reservations} & KNOWN_TYPES
     lacking = sorted(each for each in needed if each and each not in context.plugins)
     if lacking:
-        raise CannotTakeOver(
+        raise CannotImport(
             f"[manager] plugins: there are reservations of {', '.join(lacking)}, but no plugin for that"
         )
 

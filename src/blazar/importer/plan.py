@@ -23,22 +23,22 @@ from blazar.domain.lease import (
     ResourceId,
 )
 from blazar.domain.lifecycle import with_status
-from blazar.ports.old_service import OldDatabase, OldEvent, OldLease, OldReservation
-from blazar.takeover.bookings import Bookings
-from blazar.takeover.details import DetailsReader, Wanted
-from blazar.takeover.floatingips import take_floatingips
-from blazar.takeover.here import Here
-from blazar.takeover.hosts import take_hosts, take_properties
-from blazar.takeover.ledger import Fate, Kind, Ledger, Table
-from blazar.takeover.lives import (
+from blazar.importer.allocations import OldAllocations
+from blazar.importer.details import DetailsReader, Wanted
+from blazar.importer.floatingips import plan_floatingips
+from blazar.importer.hosts import plan_hosts, plan_properties
+from blazar.importer.leases import (
     Stage,
     note_status,
+    plan_events,
+    plan_reservation,
     settled,
     stage_of,
-    take_events,
-    take_reservation,
 )
-from blazar.takeover.promises import Claim, Promises
+from blazar.importer.ledger import Fate, Kind, Ledger, Table
+from blazar.importer.overbooking import Claim, KeptBookings
+from blazar.importer.present import Present
+from blazar.ports.old_service import OldDatabase, OldEvent, OldLease, OldReservation
 
 _LONGEST_NAME = 80
 
@@ -65,23 +65,25 @@ class Plan:
     ledger: Ledger
 
 
-def make_plan(old: OldDatabase, here: Here, prepare_lead: timedelta) -> Plan:
+def make_plan(old: OldDatabase, present: Present, prepare_lead: timedelta) -> Plan:
     """Return the plan for importing a database of the existing service.
 
     Args:
         old: The existing database.
-        here: The contents of this service's database.
+        present: The contents of this service's database.
         prepare_lead: How long before its start a lease is reconciled.
     """
     ledger = Ledger()
     if old.revision is None:
         ledger.find(Kind.NO_REVISION, "alembic_version", "is empty, or there is no such table")
-    properties = take_properties(old, here, ledger)
-    hosts = take_hosts(old, here, ledger)
-    floatingips = take_floatingips(old, here, ledger)
+    properties = plan_properties(old, present, ledger)
+    hosts = plan_hosts(old, present, ledger)
+    floatingips = plan_floatingips(old, present, ledger)
     added = {*(each.id for each in hosts), *(each.id for each in floatingips)}
-    bookings = Bookings(old, here, ledger, frozenset({*here.hosts, *here.floatingips, *added}))
-    leases = _Leases(old, here, ledger, bookings).plan(hosts, prepare_lead)
+    allocations = OldAllocations(
+        old, present, ledger, frozenset({*present.hosts, *present.floatingips, *added})
+    )
+    leases = _Leases(old, present, ledger, allocations).plan(hosts, prepare_lead)
     return Plan(properties=properties, hosts=hosts, floatingips=floatingips, leases=leases, ledger=ledger)
 
 
@@ -119,11 +121,13 @@ class _Draft:
 class _Leases:
     """Converts rows to planned leases."""
 
-    def __init__(self, old: OldDatabase, here: Here, ledger: Ledger, bookings: Bookings) -> None:
+    def __init__(
+        self, old: OldDatabase, present: Present, ledger: Ledger, allocations: OldAllocations
+    ) -> None:
         self._old = old
-        self._here = here
+        self._present = present
         self._ledger = ledger
-        self._bookings = bookings
+        self._allocations = allocations
         self._details = DetailsReader(old, ledger)
         self._reservations: dict[str, list[OldReservation]] = defaultdict(list)
         self._events: dict[str, list[OldEvent]] = defaultdict(list)
@@ -134,10 +138,10 @@ class _Leases:
         drafts = [draft for each in self._old.leases if (draft := self._draft(each)) is not None]
         self._details.leave_out_the_rest()
         drafts.sort(key=lambda each: each.rank)
-        known = (*self._here.hosts.values(), *hosts)
-        promises = Promises(self._here.promises, {each.id: each.providers for each in known})
+        known = (*self._present.hosts.values(), *hosts)
+        bookings = KeptBookings(self._present.bookings, {each.id: each.providers for each in known})
         for each in drafts:
-            self._promise(each, promises)
+            self._book(each, bookings)
         return tuple(self._planned(each, prepare_lead) for each in drafts)
 
     def _sort_children(self) -> None:
@@ -149,7 +153,7 @@ class _Leases:
                 subject, reason = f"reservation {each.id}", f"lease {each.lease_id} does not exist"
                 self._ledger.leave_out(Table.RESERVATIONS, Kind.NO_LEASE, subject, reason)
                 self._details.count(each, Fate.LEFT_OUT)
-                self._bookings.count(each.id, Fate.LEFT_OUT)
+                self._allocations.count(each.id, Fate.LEFT_OUT)
         for event in self._old.events:
             if event.lease_id in lease_ids:
                 self._events[event.lease_id or ""].append(event)
@@ -159,26 +163,26 @@ class _Leases:
 
     def _draft(self, old: OldLease) -> _Draft | None:
         """Return a lease without allocations; None if it must not be imported."""
-        present = self._here.leases.get(old.id)
+        present = self._present.leases.get(old.id)
         if present is not None:
             self._pass_over(old, Fate.HERE)
             self._compare(old, present)
             return None
-        if old.id in self._here.imported_before:
+        if old.id in self._present.imported_before:
             self._pass_over(old, Fate.LEFT_OUT)
             self._ledger.find(Kind.GONE_HERE, f"lease {old.id}", "was deleted here")
             return None
-        problem = self._here.refused.get(f"lease {old.id}")
+        problem = self._present.refused.get(f"lease {old.id}")
         if problem is not None:
             self._pass_over(old, Fate.LEFT_OUT)
             self._ledger.find(Kind.BAD_ID, f"lease {old.id}", problem)
             return None
-        stage = stage_of(old, self._here.now)
+        stage = stage_of(old, self._present.now)
         self._ledger.count(Table.LEASES, Fate.IMPORTED)
         note_status(old, stage, self._ledger)
         if not old.trust_id:
             self._ledger.find(Kind.NO_TRUST, f"lease {old.id}", "trust_id is empty")
-        events = take_events(old, self._events[old.id], self._here.now, self._ledger)
+        events = plan_events(old, self._events[old.id], self._present.now, self._ledger)
         start = next(each.status for each in events if each.event_type is EventType.START)
         reservations, wanted = self._take_reservations(old, stage, start)
         lease = Lease(
@@ -203,8 +207,8 @@ class _Leases:
         taken, wanted = [], {}
         for each in self._reservations[old.id]:
             self._ledger.count(Table.RESERVATIONS, Fate.IMPORTED)
-            wanted[each.id] = self._details.read(each, self._bookings.resources_of(each.id))
-            reservation = take_reservation(each, stage, start, wanted[each.id])
+            wanted[each.id] = self._details.read(each, self._allocations.resources_of(each.id))
+            reservation = plan_reservation(each, stage, start, wanted[each.id])
             if stage is Stage.HISTORY and each.status != ReservationStatus.DELETED:
                 reason = f"lease {old.id} is TERMINATED, and the reservation {each.status}"
                 self._ledger.find(Kind.HALF_OVER, f"reservation {each.id}", reason, lease_id=old.id)
@@ -217,7 +221,7 @@ class _Leases:
         for each in self._reservations[old.id]:
             self._ledger.count(Table.RESERVATIONS, fate)
             self._details.count(each, fate)
-            self._bookings.count(each.id, fate)
+            self._allocations.count(each.id, fate)
 
     def _compare(self, old: OldLease, present: Lease) -> None:
         changed = [
@@ -233,30 +237,30 @@ class _Leases:
         if changed:
             self._ledger.find(Kind.DIFFERS, f"lease {old.id}", "; ".join(changed))
 
-    def _promise(self, draft: _Draft, promises: Promises) -> None:
+    def _book(self, draft: _Draft, bookings: KeptBookings) -> None:
         """Allocate the resources that a lease held, as far as it can keep them."""
         if draft.stage is Stage.HISTORY:
             for each in draft.lease.reservations:
-                self._bookings.let_go(each, draft.lease.id)
+                self._allocations.let_go(each, draft.lease.id)
             return
         if draft.lease.end <= draft.lease.start:
             when = f"{draft.lease.start:%Y-%m-%d %H:%M} to {draft.lease.end:%Y-%m-%d %H:%M}"
             self._ledger.find(Kind.SENSELESS_WINDOW, f"lease {draft.lease.id}", when, lease_id=draft.lease.id)
             for each in draft.lease.reservations:
-                self._bookings.count(each.id, Fate.OVER)
+                self._allocations.count(each.id, Fate.OVER)
             return
-        kept = tuple(self._promise_reservation(draft, each, promises) for each in draft.lease.reservations)
+        kept = tuple(self._book_reservation(draft, each, bookings) for each in draft.lease.reservations)
         draft.lease = replace(draft.lease, reservations=kept)
 
-    def _promise_reservation(
-        self, draft: _Draft, reservation: Reservation, promises: Promises
+    def _book_reservation(
+        self, draft: _Draft, reservation: Reservation, bookings: KeptBookings
     ) -> Reservation:
         if reservation.status in (ReservationStatus.DELETED, ReservationStatus.ERROR):
-            self._bookings.let_go(reservation, draft.lease.id)
+            self._allocations.let_go(reservation, draft.lease.id)
             return reservation
         wanted = draft.wanted[reservation.id]
         held = 0
-        for resource_id, slots in self._bookings.held_by(reservation).items():
+        for resource_id, slots in self._allocations.held_by(reservation).items():
             share = Share(slots=slots, demand=wanted.demand) if wanted.demand else None
             claim = Claim(
                 resource_id=resource_id,
@@ -266,21 +270,21 @@ class _Leases:
                 has_begun=reservation.status is ReservationStatus.ACTIVE or not draft.is_alive,
                 is_together=wanted.is_together,
             )
-            held += self._decide(draft, reservation, claim, promises)
+            held += self._decide(draft, reservation, claim, bookings)
         return self._with_flag(draft, reservation, wanted, held)
 
-    def _decide(self, draft: _Draft, reservation: Reservation, claim: Claim, promises: Promises) -> int:
+    def _decide(self, draft: _Draft, reservation: Reservation, claim: Claim, bookings: KeptBookings) -> int:
         """Keep as much of a claim as possible; return the number of resources or slots kept."""
-        verdict = promises.take(claim)
+        verdict = bookings.take(claim)
         if verdict.reason:
             kind = Kind.OVERBOOKED if verdict.is_overbooked else Kind.TWICE
-            subject = f"{self._bookings.name(claim.resource_id)} of reservation {reservation.id}"
+            subject = f"{self._allocations.name(claim.resource_id)} of reservation {reservation.id}"
             self._ledger.find(kind, subject, verdict.reason, lease_id=draft.lease.id)
         asked = claim.share.slots if claim.share else 1
         share = verdict.kept if isinstance(verdict.kept, Share) else None
         kept = share.slots if share else int(verdict.kept is True)
-        self._bookings.count_resource(claim.resource_id, Fate.IMPORTED, kept)
-        self._bookings.count_resource(claim.resource_id, Fate.LEFT_OUT, asked - kept)
+        self._allocations.count_resource(claim.resource_id, Fate.IMPORTED, kept)
+        self._allocations.count_resource(claim.resource_id, Fate.LEFT_OUT, asked - kept)
         if not kept:
             return 0
         draft.allocations.append(
@@ -302,7 +306,7 @@ class _Leases:
         return replace(reservation, missing_resources=True)
 
     def _planned(self, draft: _Draft, prepare_lead: timedelta) -> PlannedLease:
-        now, due_at = self._here.now, None
+        now, due_at = self._present.now, None
         if draft.stage is Stage.AHEAD and not draft.lease.is_degraded:
             # Items that exist in the cloud already are not changed until then.
             due_at = max(now, draft.lease.start - prepare_lead)

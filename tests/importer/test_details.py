@@ -7,16 +7,16 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from importer import old_rows as old
 from installation import flavor_json
 from samples import stored_spec
-from takeover import old_rows as old
 
 from blazar.domain.lease import Reservation, ReservationStatus
+from blazar.importer.ledger import Fate, Kind, Table
+from blazar.importer.plan import Plan, make_plan
+from blazar.importer.present import Present
 from blazar.manager.plugins import load_plugins
 from blazar.settings import Settings
-from blazar.takeover.here import Here
-from blazar.takeover.ledger import Fate, Kind, Table
-from blazar.takeover.plan import Plan, make_plan
 
 PLUGINS = load_plugins(
     [
@@ -33,7 +33,7 @@ def plan(kind: str, **tables: Any) -> Plan:
     """Return the plan of one lease with one reservation."""
     reservation = tables.pop("reservation", old.reservation("a", kind=kind))
     there = old.database(old.lease("a", 1, 5, "PENDING"), reservations=[reservation], **tables)
-    return make_plan(there, Here(now=old.NOW), timedelta(0))
+    return make_plan(there, Present(now=old.NOW), timedelta(0))
 
 
 def reservation_of(found: Plan) -> Reservation:

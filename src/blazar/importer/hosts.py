@@ -10,9 +10,9 @@ from blazar.domain.health import HEALTHY, Diagnosis, Health
 from blazar.domain.hosts import Host, ResourceProperty
 from blazar.domain.lease import ResourceId
 from blazar.domain.providers import HostInventory, HostProvider
+from blazar.importer.ledger import Fate, Kind, Ledger, Table
+from blazar.importer.present import Present
 from blazar.ports.old_service import OldDatabase, OldHost, OldInventory, OldProperty
-from blazar.takeover.here import Here
-from blazar.takeover.ledger import Fate, Kind, Ledger, Table
 
 _NAMESPACE = uuid.UUID("0f3c1a52-3b1e-5a57-8a0c-0f7f3a1d9c11")
 _OF_HOSTS = "physical:host"
@@ -21,10 +21,10 @@ _LONGEST_PROVIDER_NAME = 200
 NOT_RESERVABLE = Diagnosis(health=Health.DISABLED, problem="was not reservable when it was imported")
 
 
-def take_properties(old: OldDatabase, here: Here, ledger: Ledger) -> tuple[ResourceProperty, ...]:
+def plan_properties(old: OldDatabase, present: Present, ledger: Ledger) -> tuple[ResourceProperty, ...]:
     """Return the properties to add; ids are kept."""
-    known = {(each.resource_type, each.name) for each in here.properties}
-    ids = {each.id for each in here.properties}
+    known = {(each.resource_type, each.name) for each in present.properties}
+    ids = {each.id for each in present.properties}
     added: dict[tuple[str, str], ResourceProperty] = {}
     for each in old.properties:
         key = (each.resource_type, each.name)
@@ -47,12 +47,12 @@ def take_properties(old: OldDatabase, here: Here, ledger: Ledger) -> tuple[Resou
     return tuple(added.values())
 
 
-def take_hosts(old: OldDatabase, here: Here, ledger: Ledger) -> tuple[Host, ...]:
+def plan_hosts(old: OldDatabase, present: Present, ledger: Ledger) -> tuple[Host, ...]:
     """Return the hosts to add; ids are kept."""
-    chosen = _without_duplicates(old, here, ledger)
-    inventories = _inventories(old, chosen, here, ledger)
-    traits = _traits(old, chosen, here, ledger)
-    capabilities = _capabilities(old, chosen, here, ledger)
+    chosen = _without_duplicates(old, present, ledger)
+    inventories = _inventories(old, chosen, present, ledger)
+    traits = _traits(old, chosen, present, ledger)
+    capabilities = _capabilities(old, chosen, present, ledger)
     hosts = []
     for each in chosen.values():
         if not inventories[each.id]:
@@ -101,22 +101,22 @@ def _subject(old: OldHost) -> str:
     return f"host {old.id}"
 
 
-def _without_duplicates(old: OldDatabase, here: Here, ledger: Ledger) -> Mapping[str, OldHost]:
+def _without_duplicates(old: OldDatabase, present: Present, ledger: Ledger) -> Mapping[str, OldHost]:
     """Return the hosts to add, by id."""
-    names = {each.hypervisor_hostname: each.id for each in here.hosts.values()}
+    names = {each.hypervisor_hostname: each.id for each in present.hosts.values()}
     uses = Counter(each.resource_id for each in old.host_allocations)
     chosen: dict[str, OldHost] = {}
     # Of two rows with one name, the one in use is chosen, then the newer one.
     by_use = sorted(old.hosts, key=lambda each: (uses[each.id], str(each.created_at), each.id), reverse=True)
     for each in by_use:
         name = _hostname(each)
-        if each.id in here.hosts:
+        if each.id in present.hosts:
             ledger.count(Table.HOSTS, Fate.HERE)
-            _compare(each, here.hosts[each.id], ledger)
-        elif _subject(each) in here.imported_before:
+            _compare(each, present.hosts[each.id], ledger)
+        elif _subject(each) in present.imported_before:
             ledger.leave_out(Table.HOSTS, Kind.GONE_HERE, _subject(each), f"{name} was removed here")
-        elif _subject(each) in here.refused:
-            ledger.leave_out(Table.HOSTS, Kind.BAD_ID, _subject(each), here.refused[_subject(each)])
+        elif _subject(each) in present.refused:
+            ledger.leave_out(Table.HOSTS, Kind.BAD_ID, _subject(each), present.refused[_subject(each)])
         elif not name:
             ledger.leave_out(Table.HOSTS, Kind.NO_NAME, _subject(each), "hypervisor_hostname is null")
         elif name in names:
@@ -135,19 +135,19 @@ def _compare(old: OldHost, host: Host, ledger: Ledger) -> None:
         ledger.find(Kind.DIFFERS, _subject(old), reason)
 
 
-def _fate(host_id: str | None, chosen: Mapping[str, OldHost], here: Here) -> Fate:
+def _fate(host_id: str | None, chosen: Mapping[str, OldHost], present: Present) -> Fate:
     """Return the fate of a row that belongs to a host."""
     if host_id in chosen:
         return Fate.IMPORTED
-    return Fate.HERE if host_id in here.hosts else Fate.LEFT_OUT
+    return Fate.HERE if host_id in present.hosts else Fate.LEFT_OUT
 
 
 def _inventories(
-    old: OldDatabase, chosen: Mapping[str, OldHost], here: Here, ledger: Ledger
+    old: OldDatabase, chosen: Mapping[str, OldHost], present: Present, ledger: Ledger
 ) -> Mapping[str, Mapping[str, HostInventory]]:
     found: dict[str, dict[str, HostInventory]] = defaultdict(dict)
     for each in old.inventories:
-        subject, fate = f"inventory {each.id}", _fate(each.host_id, chosen, here)
+        subject, fate = f"inventory {each.id}", _fate(each.host_id, chosen, present)
         if fate is Fate.LEFT_OUT:
             ledger.leave_out(Table.INVENTORIES, Kind.LOOSE_ROW, subject, f"of host {each.host_id}")
         elif fate is Fate.IMPORTED and each.resource_class in found[each.host_id or ""]:
@@ -176,11 +176,11 @@ def _from_columns(old: OldHost) -> Mapping[str, HostInventory]:
 
 
 def _traits(
-    old: OldDatabase, chosen: Mapping[str, OldHost], here: Here, ledger: Ledger
+    old: OldDatabase, chosen: Mapping[str, OldHost], present: Present, ledger: Ledger
 ) -> Mapping[str, set[str]]:
     found: dict[str, set[str]] = defaultdict(set)
     for each in old.traits:
-        fate = _fate(each.host_id, chosen, here)
+        fate = _fate(each.host_id, chosen, present)
         if fate is Fate.LEFT_OUT:
             reason = f"of host {each.host_id}"
             ledger.leave_out(Table.TRAITS, Kind.LOOSE_ROW, f"trait {each.id}", reason)
@@ -191,13 +191,13 @@ def _traits(
 
 
 def _capabilities(
-    old: OldDatabase, chosen: Mapping[str, OldHost], here: Here, ledger: Ledger
+    old: OldDatabase, chosen: Mapping[str, OldHost], present: Present, ledger: Ledger
 ) -> Mapping[str, Mapping[str, str]]:
     names = _property_names(old.properties)
     found: dict[str, dict[str, str]] = defaultdict(dict)
     newest_first = sorted(old.capabilities, key=lambda each: (str(each.created_at), each.id), reverse=True)
     for each in newest_first:
-        name, fate = names.get(each.property_id or ""), _fate(each.host_id, chosen, here)
+        name, fate = names.get(each.property_id or ""), _fate(each.host_id, chosen, present)
         subject = f"extra capability {each.id}"
         if fate is Fate.LEFT_OUT or name is None:
             reason = f"of host {each.host_id} and resource property {each.property_id}"

@@ -23,9 +23,9 @@ from blazar.domain.lease import (
     ReservationStatus,
     StoredSpec,
 )
+from blazar.importer.details import FLOATINGIPS, Wanted
+from blazar.importer.ledger import Fate, Kind, Ledger, Table
 from blazar.ports.old_service import OldEvent, OldLease, OldReservation
-from blazar.takeover.details import FLOATINGIPS, Wanted
-from blazar.takeover.ledger import Fate, Kind, Ledger, Table
 
 _NAMESPACE = uuid.UUID("c3a8b7de-52d5-5d0f-a2a6-6b1c3f5e7a21")
 _STUCK = {
@@ -78,7 +78,7 @@ def note_status(old: OldLease, stage: Stage, ledger: Ledger) -> None:
         ledger.find(Kind.STUCK, subject, f"{status}: {outcome}", lease_id=old.id)
 
 
-def take_events(
+def plan_events(
     old: OldLease, events: Iterable[OldEvent], now: datetime, ledger: Ledger
 ) -> tuple[Event, ...]:
     """Return a lease's events without invalid ones; a missing start or end event is added.
@@ -118,7 +118,7 @@ def take_events(
     return tuple(sorted(found.values(), key=lambda each: (each.time, each.event_type)))
 
 
-def take_reservation(old: OldReservation, stage: Stage, start: EventStatus, wanted: Wanted) -> Reservation:
+def plan_reservation(old: OldReservation, stage: Stage, start: EventStatus, wanted: Wanted) -> Reservation:
     """Return a reservation, with a record of what may exist of it in the cloud.
 
     Args:

@@ -9,14 +9,14 @@ from datetime import timedelta
 import old_schema
 import pytest
 import sqlalchemy as sa
+from importer.conftest import ContextOn
 from installation import Asked, Installation, hosts, id_of, instances
-from takeover.conftest import ContextOn
 
 from blazar.booking.context import Context
 from blazar.db.old_service.reader import SqlOldService
 from blazar.domain.lease import Lease
-from blazar.takeover.ledger import Fate, Kind, Table
-from blazar.takeover.taking import Result, take_over
+from blazar.importer.importing import Result, import_database
+from blazar.importer.ledger import Fate, Kind, Table
 
 DAY = timedelta(days=1)
 
@@ -35,7 +35,7 @@ class Stage:
         return self.there.lease(name, start, start + DAY, *asked, status="PENDING")
 
     def run(self) -> Result:
-        return take_over(self.context, self.write(self.there), "operator")
+        return import_database(self.context, self.write(self.there), "operator")
 
     def lease(self, name: str) -> Lease | None:
         with self.context.store.read() as transaction:

@@ -6,29 +6,31 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping
 
 from blazar.domain.lease import Reservation, ResourceId
+from blazar.importer.details import FLAVORS, INSTANCES
+from blazar.importer.ledger import Fate, Kind, Ledger, Table
+from blazar.importer.present import Present
 from blazar.ports.old_service import OldDatabase
-from blazar.takeover.details import FLAVORS, INSTANCES
-from blazar.takeover.here import Here
-from blazar.takeover.ledger import Fate, Kind, Ledger, Table
 
 _OF_SLOTS = frozenset({INSTANCES, FLAVORS})
 
 
-class Bookings:
+class OldAllocations:
     """Allocation rows by reservation, without rows that belong to nothing."""
 
-    def __init__(self, old: OldDatabase, here: Here, ledger: Ledger, resource_ids: frozenset[str]) -> None:
+    def __init__(
+        self, old: OldDatabase, present: Present, ledger: Ledger, resource_ids: frozenset[str]
+    ) -> None:
         """Sort the rows by reservation.
 
         Args:
             old: The existing database.
-            here: The contents of this service's database.
+            present: The contents of this service's database.
             ledger: Records the fates of the rows.
             resource_ids: The hosts and floating IPs that exist here after the import.
         """
         self._ledger = ledger
         self._rows: dict[str, list[tuple[Table, str]]] = defaultdict(list)
-        self._floatingips = {each.id for each in old.floatingips} | set(here.floatingips)
+        self._floatingips = {each.id for each in old.floatingips} | set(present.floatingips)
         known = {each.id for each in old.reservations}
         tables = (
             (Table.HOST_ALLOCATIONS, old.host_allocations),
