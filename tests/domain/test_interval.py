@@ -82,3 +82,10 @@ def test_a_window_that_would_be_empty_gets_one_instant() -> None:
     for end in (at(0), at(1)):
         shortest = Interval.at_least_an_instant(at(1), end)
         assert shortest == Interval(at(1), at(1) + timedelta.resolution)
+
+
+def test_the_part_after_an_instant() -> None:
+    assert window(1, 3).after(at(2)) == window(2, 3)
+    assert window(1, 3).after(at(0)) == window(1, 3)
+    with pytest.raises(ValueError, match="must end after it starts"):
+        window(1, 3).after(at(3))

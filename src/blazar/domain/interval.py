@@ -50,6 +50,10 @@ class Interval:
         """Return whether all of *other* is inside."""
         return self.start <= other.start and other.end <= self.end
 
+    def after(self, instant: datetime) -> Interval:
+        """Return the part from *instant* on. Raises ValueError if the end is not after it."""
+        return Interval(max(self.start, instant), self.end)
+
     def widened(self, margin: timedelta) -> Interval:
         """Return the interval with *margin* (not negative) added at both ends.
 

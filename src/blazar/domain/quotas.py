@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
 from blazar.domain.capacity import Share
 from blazar.domain.interval import Interval
+from blazar.domain.levels import Levels
 
 LEASES: Final = "leases"
 UNLIMITED: Final = -1
@@ -37,9 +38,6 @@ class QuotaUnit:
 
 Units = Mapping[str, QuotaUnit]
 """The units by resource type; a type that is missing is its own unit."""
-
-_Steps = Mapping[str, Mapping[datetime, int]]
-"""Changes of amounts, by name and instant."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,10 +83,7 @@ def is_known(name: str, units: Units) -> bool:
 
 def amounts(reserved: Reserved, units: Units, now: datetime) -> Mapping[str, int]:
     """Return the largest amount of each name from *now* on; hours are rounded up."""
-    peaks = {
-        name: max((amount for _, amount in _levels(steps, sorted(steps))), default=0)
-        for name, steps in _steps(reserved, units, now).items()
-    }
+    peaks = {name: levels.peak() for name, levels in _levels(reserved, units, now).items()}
     return {LEASES: reserved.leases, **peaks, **_hours_ahead(reserved, units, now)}
 
 
@@ -102,13 +97,13 @@ def find_excess(
     """
     sums_before = {LEASES: before.leases, **_hours_ahead(before, units, now)}
     sums_after = {LEASES: after.leases, **_hours_ahead(after, units, now)}
-    steps_before, steps_after = _steps(before, units, now), _steps(after, units, now)
+    levels_before, levels_after = _levels(before, units, now), _levels(after, units, now)
     found = []
     for name, limit in sorted(limits.items()):
         if limit == UNLIMITED:
             continue
         pairs = [(sums_before.get(name, 0), sums_after.get(name, 0))]
-        pairs += _side_by_side(steps_before.get(name, {}), steps_after.get(name, {}))
+        pairs += _side_by_side(levels_before.get(name, Levels()), levels_after.get(name, Levels()))
         worse = [(one, other) for one, other in pairs if other > limit and other > one]
         if worse:
             one, other = max(worse, key=lambda each: (each[1], each[1] - each[0]))
@@ -118,19 +113,19 @@ def find_excess(
 
 def is_more(before: Reserved, after: Reserved, units: Units, now: datetime) -> bool:
     """Return whether a change increases any amount at any instant from *now* on."""
-    names = {LEASES, *_hours_ahead(after, units, now), *_steps(after, units, now)}
+    names = {LEASES, *_hours_ahead(after, units, now), *_levels(after, units, now)}
     return bool(find_excess(before, after, dict.fromkeys(names, 0), units, now))
 
 
-def _steps(reserved: Reserved, units: Units, now: datetime) -> _Steps:
-    steps: defaultdict[str, defaultdict[datetime, int]] = defaultdict(lambda: defaultdict(int))
+def _levels(reserved: Reserved, units: Units, now: datetime) -> Mapping[str, Levels]:
+    """Return the amounts from *now* on, by name."""
+    levels: defaultdict[str, Levels] = defaultdict(Levels)
     for each in reserved.held:
         if each.window.end <= now:
             continue
         for name, amount in _at_once(each, units):
-            steps[name][max(each.window.start, now)] += amount
-            steps[name][each.window.end] -= amount
-    return steps
+            levels[name].add(each.window.after(now), amount)
+    return levels
 
 
 def _at_once(held: Held, units: Units) -> Iterator[tuple[str, int]]:
@@ -156,14 +151,6 @@ def _unit_of(held: Held, units: Units) -> str:
     return held.resource_type if unit is None else unit.name
 
 
-def _levels(steps: Mapping[datetime, int], instants: Iterable[datetime]) -> Iterator[tuple[datetime, int]]:
-    level = 0
-    for each in instants:
-        level += steps.get(each, 0)
-        yield each, level
-
-
-def _side_by_side(before: Mapping[datetime, int], after: Mapping[datetime, int]) -> Iterator[tuple[int, int]]:
-    instants = sorted({*before, *after})
-    for (_, one), (_, other) in zip(_levels(before, instants), _levels(after, instants), strict=True):
-        yield one, other
+def _side_by_side(before: Levels, after: Levels) -> Iterator[tuple[int, int]]:
+    instants = sorted(before.instants | after.instants)
+    return zip(before.at(instants), after.at(instants), strict=True)

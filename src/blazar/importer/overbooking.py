@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from blazar.domain.capacity import Share
 from blazar.domain.interval import Interval
 from blazar.domain.lease import ResourceId
+from blazar.domain.levels import Levels
 from blazar.domain.providers import HostProvider
 from blazar.importer.present import Booking
 
@@ -114,14 +114,9 @@ class KeptBookings:
 
 def _peak(resource_class: str, window: Interval, bookings: Iterable[Booking]) -> int:
     """Return the highest amount of a class that is reserved at one instant of a window."""
-    changes: list[tuple[datetime, int]] = []
+    levels = Levels()
     for each in bookings:
         if each.share is not None:
             amount = dict(each.share.demand.amounts).get(resource_class, 0) * each.share.slots
-            changes += [(max(each.window.start, window.start), amount), (each.window.end, -amount)]
-    peak = used = 0
-    # Ends sort before starts at the same instant, so that adjacent windows do not add up.
-    for _, change in sorted(changes):
-        used += change
-        peak = max(peak, used)
-    return peak
+            levels.add(each.window.after(window.start), amount)
+    return levels.peak()
