@@ -17,7 +17,7 @@ from blazar.domain.capacity import Demand, Share
 from blazar.domain.floatingips import FloatingIP
 from blazar.domain.interval import Interval
 from blazar.domain.lease import LeaseId, ReservationId, ResourceId
-from blazar.domain.providers import HostInventory, HostProvider
+from blazar.domain.providers import HostProvider, Inventory
 from blazar.domain.requirements import Fact
 from blazar.plugins.contract import AllocatedResource, Assignment
 from blazar.plugins.flavors.plugin import make_plugin as make_flavors
@@ -121,7 +121,7 @@ def _root_provider(cloud: SimulatedCloud, name: str) -> HostProvider:
     return HostProvider(
         uuid=provider.uuid,
         name=name,
-        inventories={key: HostInventory(total=each.total) for key, each in inventories.items()},
+        inventories={key: Inventory(total=each.total) for key, each in inventories.items()},
     )
 
 

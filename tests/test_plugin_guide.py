@@ -33,7 +33,7 @@ def test_every_excerpt_is_in_the_example_as_it_is_quoted(quote: str) -> None:
 def test_the_guide_follows_the_example_from_request_to_tests() -> None:
     text = textwrap.dedent("".join(QUOTES))
 
-    names = ("parse_spec", "discover", "room(", "Kind", "grant_id", "LeftoverGrants", "make_plugin")
+    names = ("parse_spec", "discover", "headroom(", "Kind", "grant_id", "LeftoverGrants", "make_plugin")
     for name in (*names, "PluginContract"):
         assert name in text
 

@@ -7,7 +7,8 @@ from http import HTTPStatus
 
 from blazar.cloud.simulated import SimulatedCloud
 from blazar.domain.errors import CloudNotFound
-from blazar.ports.placement import Inventories, Inventory, Provider
+from blazar.domain.providers import Inventory
+from blazar.ports.placement import Inventories, Provider
 from rig.cloud.messages import Call, Reply, Route, Service
 
 

@@ -15,8 +15,8 @@ from blazar.cloud.simulated.faults import FaultKind, FaultRule
 from blazar.db.tables import journal
 from blazar.domain.errors import CloudUnavailable, ConcurrentUpdate
 from blazar.domain.lease import ResourceId
-from blazar.domain.providers import HostProvider
-from blazar.ports.placement import Inventories, Inventory
+from blazar.domain.providers import HostProvider, Inventory
+from blazar.ports.placement import Inventories
 from blazar.reconcile.periodic.host_refresh import Refreshed, refresh_hosts
 from blazar.reconcile.periodic.tasks import REFRESH
 from blazar.settings import HostSettings

@@ -21,8 +21,9 @@ from blazar.cloud.simulated import (
 from blazar.cloud.simulated.codec import decode, encode, load
 from blazar.cloud.simulated.state import CloudState
 from blazar.domain.errors import CloudConflict, CloudUnavailable
+from blazar.domain.providers import Inventory
 from blazar.ports.compute import Flavor, Lessee
-from blazar.ports.placement import Inventories, Inventory
+from blazar.ports.placement import Inventories
 
 DELETION_TIME = timedelta(seconds=10)
 

@@ -10,8 +10,8 @@ from clocks import ManualClock
 
 from blazar.cloud.simulated import HostShape, SimulatedCloud
 from blazar.domain.errors import CloudConflict, CloudNotFound
+from blazar.domain.providers import Inventory
 from blazar.ports.compute import Flavor
-from blazar.ports.placement import Inventory
 
 PROJECT = "project"
 SMALL = HostShape(vcpus=4, memory_mb=4096, local_gb=40)

@@ -9,8 +9,9 @@ from clocks import ManualClock
 
 from blazar.cloud.simulated import HostShape, SimulatedCloud
 from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused
+from blazar.domain.providers import Inventory
 from blazar.ports.compute import Aggregate, Flavor, Server
-from blazar.ports.placement import Inventories, Inventory
+from blazar.ports.placement import Inventories
 
 OWNER = "project"
 

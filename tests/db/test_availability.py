@@ -216,11 +216,11 @@ def slots_in(
     index: Availability, wanted: Interval, now: datetime, ignoring: ReservationId | None
 ) -> dict[ResourceId, int]:
     ignored = () if ignoring is None else (ignoring,)
-    room = index.room(SHARE.demand, wanted, now=now, cleaning_time=timedelta(0), ignoring=ignored)
+    headroom = index.headroom(SHARE.demand, wanted, now=now, cleaning_time=timedelta(0), ignoring=ignored)
     positions = range(len(index))
     return {
         index.resource_at(each).id: int(slots)
-        for each, slots in zip(positions, room.slots(positions), strict=True)
+        for each, slots in zip(positions, headroom.slots(positions), strict=True)
     }
 
 

@@ -20,7 +20,7 @@ from blazar.db.store import SqlStore
 from blazar.db.tables import resources
 from blazar.domain.availability import Availability
 from blazar.domain.lease import ReservationId, ResourceId
-from blazar.domain.providers import HostInventory, HostProvider
+from blazar.domain.providers import HostProvider, Inventory
 from blazar.ports.store import Transaction
 
 HOST_IDS = [ResourceId(str(number)) for number in range(3)]
@@ -36,7 +36,7 @@ def known(index: Availability, owners: list[ReservationId]) -> object:
             (
                 index.generation_of(host_id),
                 bool((index.free(hour, now=now, cleaning_time=HOUR / 2, ignoring=ignored) & mask).any()),
-                index.room(SHARE.demand, hour, now=now, cleaning_time=HOUR / 2, ignoring=ignored).slots(
+                index.headroom(SHARE.demand, hour, now=now, cleaning_time=HOUR / 2, ignoring=ignored).slots(
                     [position]
                 )[0],
             )
@@ -51,7 +51,7 @@ def known(index: Availability, owners: list[ReservationId]) -> object:
 
 def provider(host_id: ResourceId) -> HostProvider:
     """Return a provider with room for many slots of the booked share."""
-    room = {name: HostInventory(total=50 * amount) for name, amount in SHARE.demand.amounts}
+    room = {name: Inventory(total=50 * amount) for name, amount in SHARE.demand.amounts}
     return HostProvider(
         uuid=f"provider-{host_id}", name=host_id, inventories=room, traits=SHARE.demand.required_traits
     )

@@ -18,14 +18,14 @@ from blazar.domain.errors import ConcurrentUpdate, HostAlreadyRegistered
 from blazar.domain.health import Diagnosis, Health
 from blazar.domain.hosts import Host
 from blazar.domain.lease import ResourceId, StoredSpec
-from blazar.domain.providers import HostInventory, HostProvider
+from blazar.domain.providers import HostProvider, Inventory
 
 ONE = ResourceId("1")
 ROOT = HostProvider(
     uuid="11111111-1111-4111-8111-111111111111",
     name="node-1.example.org",
     inventories={
-        "VCPU": HostInventory(total=8, reserved=1, min_unit=1, max_unit=8, step_size=1, allocation_ratio=1.1)
+        "VCPU": Inventory(total=8, reserved=1, min_unit=1, max_unit=8, step_size=1, allocation_ratio=1.1)
     },
     traits=frozenset({"HW_A", "HW_B"}),
 )

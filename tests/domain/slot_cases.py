@@ -14,7 +14,7 @@ from blazar.domain.bookings import Booking
 from blazar.domain.capacity import Demand, Share
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Holdings, ReservationId, ResourceId
-from blazar.domain.providers import HostInventory, HostProvider
+from blazar.domain.providers import HostProvider, Inventory
 from blazar.domain.requirements import parse
 from blazar.plugins.contract import Wish
 from blazar.plugins.slots.choice import choose_slots
@@ -89,7 +89,7 @@ def make_index(hosts: Sequence[HostFacts]) -> Availability:
     for host in hosts:
         if not host.is_known:
             continue
-        inventories = {"VCPU": HostInventory(total=host.vcpus), "MEMORY_MB": HostInventory(total=host.memory)}
+        inventories = {"VCPU": Inventory(total=host.vcpus), "MEMORY_MB": Inventory(total=host.memory)}
         resource = Resource(
             id=ResourceId(host.id),
             generation=0,

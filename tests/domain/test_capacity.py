@@ -10,21 +10,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from blazar.domain.capacity import Amounts, Demand, Group, Share, count_slots
-from blazar.domain.providers import HostInventory, HostProvider
+from blazar.domain.providers import HostProvider, Inventory
 
 A, B = "CUSTOM_A", "CUSTOM_B"
 
 
 def make_provider(
-    name: str = "root", traits: Sequence[str] = (), **inventories: int | HostInventory
+    name: str = "root", traits: Sequence[str] = (), **inventories: int | Inventory
 ) -> HostProvider:
     return HostProvider(
         uuid=name,
         name=name,
         parent_uuid=None if name == "root" else "root",
         inventories={
-            key: HostInventory(total=each) if isinstance(each, int) else each
-            for key, each in inventories.items()
+            key: Inventory(total=each) if isinstance(each, int) else each for key, each in inventories.items()
         },
         traits=frozenset(traits),
     )
@@ -226,13 +225,13 @@ def test_one_provider_is_filled_to_the_last_unit(
 
 class TestInventories:
     def test_overcommit_and_what_is_reserved_count(self) -> None:
-        vcpus = HostInventory(total=8, reserved=1, allocation_ratio=1.5)
+        vcpus = Inventory(total=8, reserved=1, allocation_ratio=1.5)
 
         assert count([make_provider(VCPU=vcpus)], VCPU=1) == 10
 
     @pytest.mark.parametrize(("amount", "slots"), [(1, 0), (2, 4), (3, 0), (4, 2), (6, 1), (8, 0)])
     def test_one_slot_may_ask_for_certain_amounts_only(self, amount: int, slots: int) -> None:
-        vcpus = HostInventory(total=8, min_unit=2, max_unit=6, step_size=2)
+        vcpus = Inventory(total=8, min_unit=2, max_unit=6, step_size=2)
 
         assert count([make_provider(VCPU=vcpus)], VCPU=amount) == slots
 

@@ -208,8 +208,8 @@ class Counting:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._whole, name)
 
-    def room(self, *arguments: Any, **fields: Any) -> Counting:
-        return Counting(self._whole.room(*arguments, **fields), self)
+    def headroom(self, *arguments: Any, **fields: Any) -> Counting:
+        return Counting(self._whole.headroom(*arguments, **fields), self)
 
     def slots(self, positions: Sequence[int]) -> Any:
         assert self._parent is not None

@@ -22,8 +22,9 @@ from blazar.cloud.simulated.furnishing import furnish
 from blazar.db import tables
 from blazar.db.store import SqlStore
 from blazar.domain.lease import LeaseId
+from blazar.domain.providers import Inventory
 from blazar.ports.compute import Flavor
-from blazar.ports.placement import Inventories, Inventory
+from blazar.ports.placement import Inventories
 from rig.cloud import CloudControl, ServedCloud
 
 

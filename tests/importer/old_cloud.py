@@ -26,12 +26,12 @@ from blazar.booking.context import Context
 from blazar.cloud.simulated import SimulatedCloud
 from blazar.db.old_service.reader import SqlOldService
 from blazar.domain.lease import Lease, LeaseStatus
+from blazar.domain.providers import Inventory
 from blazar.importer.importing import Result, import_database
 from blazar.manager.service import ManagerService
 from blazar.plugins.slots.names import flavor_name, group_name, provider_name, reservation_class
 from blazar.ports.compute import Aggregate, Flavor, Lessee
 from blazar.ports.network import FloatingIP
-from blazar.ports.placement import Inventory
 from blazar.reconcile.loop import Reconciler
 from blazar.reconcile.outbox import OutboxSender
 from blazar.reconcile.sweep import find_leftovers

@@ -11,7 +11,7 @@ from samples import make_floatingip, make_host
 
 from blazar.domain.health import Health
 from blazar.domain.lease import ResourceId
-from blazar.domain.providers import HostInventory
+from blazar.domain.providers import Inventory
 from blazar.importer.ledger import Fate, Kind, Table
 from blazar.importer.plan import Plan, make_plan
 from blazar.importer.present import Present
@@ -43,7 +43,7 @@ class TestHosts:
         assert (host.vcpus, host.memory_mb, host.local_gb, host.availability_zone) == (8, 8192, 100, "nova")
         assert host.capabilities == {"rack": "r1", "price": "high"}
         (provider,) = host.providers
-        assert provider.inventories == {"VCPU": HostInventory(total=16, max_unit=16, allocation_ratio=4.0)}
+        assert provider.inventories == {"VCPU": Inventory(total=16, max_unit=16, allocation_ratio=4.0)}
         assert provider.traits == {"HW_CPU_X86_AVX2"}
         assert {each.name: (each.id, each.is_private) for each in found.properties} == {
             "rack": ("p-rack", False),

@@ -16,12 +16,12 @@ from blazar.cloud.simulated.faults import FaultKind, FaultRule
 from blazar.domain.capacity import Share
 from blazar.domain.errors import CloudError
 from blazar.domain.lifecycle import Phase
+from blazar.domain.providers import Inventory
 from blazar.plugins.contract import Assignment, Outcome
 from blazar.plugins.slots.items import Kind, SlotItem, SlotsSeen
 from blazar.plugins.slots.names import provider_name, reservation_class
 from blazar.ports.cloud import Cloud
 from blazar.ports.compute import Aggregate, Flavor, Server
-from blazar.ports.placement import Inventory
 from blazar.settings import Settings
 
 CLASS = reservation_class(RESERVATION)

@@ -10,9 +10,10 @@ from plugins.slot_stage import CLASS, SlotStage
 
 from blazar.domain.errors import CloudConflict
 from blazar.domain.lifecycle import Phase
+from blazar.domain.providers import Inventory
 from blazar.plugins.contract import Done, Waiting
 from blazar.plugins.slots.items import Kind
-from blazar.ports.placement import Inventories, Inventory
+from blazar.ports.placement import Inventories
 
 TAKEN_BACK_FIRST = [
     Kind.ACCESS,

@@ -12,10 +12,11 @@ from plugins.slot_stage import CLASS, SlotStage
 from blazar.cloud.simulated import SimulatedCloud
 from blazar.domain.errors import CloudConflict, CloudRefused
 from blazar.domain.lifecycle import Phase
+from blazar.domain.providers import Inventory
 from blazar.plugins.contract import Done, Unusable, Waiting
 from blazar.plugins.slots.inventories import SlotInventories
 from blazar.plugins.slots.items import Kind, SlotItem, SlotsSeen
-from blazar.ports.placement import Inventories, Inventory
+from blazar.ports.placement import Inventories
 
 OTHER_CLASS = "CUSTOM_RESERVATION_OTHER"
 

@@ -10,8 +10,8 @@ from plugins.slot_stage import CLASS, SlotStage
 
 from blazar.domain.lease import ResourceId
 from blazar.domain.lifecycle import Phase
+from blazar.domain.providers import Inventory
 from blazar.plugins.slots.items import Kind, SlotItem
-from blazar.ports.placement import Inventory
 
 TYPES = ["virtual:instance", "flavor:instance"]
 

@@ -11,10 +11,10 @@ from samples import make_lease
 
 from blazar.booking.context import Context
 from blazar.domain.lease import ReservationId
+from blazar.domain.providers import Inventory
 from blazar.plugins.instances.plugin import Instances
 from blazar.plugins.slots.names import flavor_name, group_name, provider_name, reservation_class
 from blazar.ports.compute import Flavor, Lessee
-from blazar.ports.placement import Inventory
 from blazar.reconcile.sweep import Sweepings, sweep
 
 LOST = "abcdef01-2222-4333-8444-555555555555"

@@ -28,8 +28,8 @@ from reconcile.slots import instances
 from samples import know_a_lease
 
 from blazar.cloud.simulated.faults import FaultKind, FaultRule
+from blazar.domain.providers import Inventory
 from blazar.plugins.slots.names import flavor_name, group_name, provider_name, reservation_class
-from blazar.ports.placement import Inventory
 from blazar.reconcile.sweep import Sweepings, sweep
 
 LISTS = frozenset({"compute.list_flavors", "compute.list_server_groups", "placement.list_resource_classes"})

@@ -150,14 +150,14 @@ def has_room_now(context: Context, collection: str, allocation: Allocation) -> b
         position = availability.position_of(allocation.resource_id)
         if position is None:
             return False
-        room = availability.room(
+        headroom = availability.headroom(
             share.demand,
             Interval(now, now + timedelta.resolution),
             now=now,
             cleaning_time=context.settings.leases.cleaning_time,
             ignoring=[allocation.reservation_id],
         )
-        return bool(room.slots([position])[0] >= share.slots)
+        return bool(headroom.slots([position])[0] >= share.slots)
 
 
 def _choose(

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from blazar.db.tables import host_providers
 from blazar.domain.hosts import Host
 from blazar.domain.lease import ResourceId
-from blazar.domain.providers import HostInventory, HostProvider
+from blazar.domain.providers import HostProvider, Inventory
 
 _KINDS_OF_HOSTS = 4096
 
@@ -70,8 +70,8 @@ def delete_providers(connection: sa.Connection, host_id: ResourceId) -> None:
 
 
 @lru_cache(maxsize=_KINDS_OF_HOSTS)
-def _inventories(text: str) -> Mapping[str, HostInventory]:
-    return {name: HostInventory(**amounts) for name, amounts in json.loads(text).items()}
+def _inventories(text: str) -> Mapping[str, Inventory]:
+    return {name: Inventory(**amounts) for name, amounts in json.loads(text).items()}
 
 
 @lru_cache(maxsize=_KINDS_OF_HOSTS)

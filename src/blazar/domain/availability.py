@@ -19,13 +19,13 @@ from numpy.typing import NDArray
 from blazar.domain.bookings import Booking, BookingColumns, Bookings, Mask, Rows, micros
 from blazar.domain.capacity import Demand, Share
 from blazar.domain.fact_columns import FactColumn, FactColumns, changed_keys
+from blazar.domain.headroom import Headroom
 from blazar.domain.interval import Interval
+from blazar.domain.inventory_arrays import InventoryArrays
 from blazar.domain.lease import ReservationId, ResourceId
 from blazar.domain.preference import Preference
 from blazar.domain.providers import HostProvider
 from blazar.domain.requirements import Fact, Requirement
-from blazar.domain.room import Room
-from blazar.domain.supply import Supplies
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,7 +88,7 @@ class Availability:
         self._preference: Preference | None = None
         self._reservable: Mask | None = None
         self._known_facts: frozenset[str] | None = None
-        self._supplies: Supplies | None = None
+        self._inventories: InventoryArrays | None = None
 
     def __len__(self) -> int:
         """Return the number of resources."""
@@ -238,7 +238,7 @@ class Availability:
         free[self._in_the_way(window, now, cleaning_time, ignoring, awaited).positions] = False
         return free
 
-    def room(  # noqa: PLR0913 — each says which bookings count
+    def headroom(  # noqa: PLR0913 — each says which bookings count
         self,
         demand: Demand,
         window: Interval,
@@ -248,7 +248,7 @@ class Availability:
         ignoring: Collection[ReservationId] = (),
         awaited: Collection[ResourceId] = (),
         beside: Mapping[ResourceId, Sequence[Share | None]] | None = None,
-    ) -> Room:
+    ) -> Headroom:
         """Return the number of free slots of each resource throughout *window*.
 
         Args:
@@ -260,14 +260,16 @@ class Availability:
             awaited: As for :meth:`free`.
             beside: Shares that count throughout the window in addition to all bookings.
         """
-        if self._supplies is None:
-            self._supplies = Supplies([() if each is None else each.providers for each in self._resources])
+        if self._inventories is None:
+            self._inventories = InventoryArrays(
+                [() if each is None else each.providers for each in self._resources]
+            )
         positions = self._position_of
         booked = self._in_the_way(window, now, cleaning_time, ignoring, awaited)
-        return Room(
+        return Headroom(
             demand,
             window.start,
-            supplies=self._supplies,
+            inventories=self._inventories,
             bookings=self._bookings,
             # A booking that was released and cleaned by now is over, even if the window began before.
             overlapping=booked.take(booked.held | (booked.ends > micros(now))),
@@ -361,7 +363,7 @@ class Availability:
         self._preference = None
         self._reservable = None
         self._known_facts = None
-        self._supplies = None
+        self._inventories = None
 
 
 def _same_facts(one: Resource, other: Resource) -> bool:

@@ -131,10 +131,10 @@ def count_slots(providers: Sequence[HostProvider], demand: Demand, moments: Iter
     suppliers = _Suppliers(providers)
     if not suppliers.can_serve(demand):
         return 0
-    return max(0, min((_room_beside(suppliers, demand, shares) for shares in [(), *moments]), default=0))
+    return max(0, min((_headroom_beside(suppliers, demand, shares) for shares in [(), *moments]), default=0))
 
 
-def _room_beside(suppliers: _Suppliers, demand: Demand, shares: Sequence[Share]) -> int:
+def _headroom_beside(suppliers: _Suppliers, demand: Demand, shares: Sequence[Share]) -> int:
     """Return the number of slots that fit in addition to *shares*; negative if not even these fit.
 
     Another slot fits if, for every part of every slot, the rest of the host's load cannot occupy all
@@ -144,7 +144,7 @@ def _room_beside(suppliers: _Suppliers, demand: Demand, shares: Sequence[Share])
     load = _Load(suppliers, demand, shares, demands)
     names = {name for name, _ in demand.amounts}
     return min(
-        load.room_of(part)
+        load.headroom_of(part)
         for each in demands
         for part in suppliers.parts(each)
         if any(name in names for name, _ in part.amounts)
@@ -182,7 +182,7 @@ class _Load:
         for share in shares:
             self._used.update({name: size * share.slots for name, size in share.demand.amounts})
 
-    def room_of(self, part: _Part) -> int:
+    def headroom_of(self, part: _Part) -> int:
         """Return how many new slots leave a provider for *part*; -1 if even none of them do."""
         if len(part.amounts) == 1 and not part.siblings:
             ((name, size),) = part.amounts

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from blazar.domain.availability import Resource
 from blazar.domain.health import HEALTHY, Diagnosis
 from blazar.domain.lease import ResourceId
-from blazar.domain.providers import HostInventory, HostProvider
+from blazar.domain.providers import HostProvider, Inventory
 from blazar.domain.requirements import Fact
 
 _NAMESPACE = uuid.UUID("8d8a5c5e-5c35-4f0c-8f0e-0f6f1d0b7d3a")
@@ -39,7 +39,7 @@ class DiscoveredResource:
 
     def as_resource(self) -> Resource:
         """Return the resource as a search sees it; resources with smaller amounts come first."""
-        inventories = {key: HostInventory(total=amount) for key, amount in self.amounts.items()}
+        inventories = {key: Inventory(total=amount) for key, amount in self.amounts.items()}
         provider = HostProvider(uuid=self.id, name=self.name, inventories=inventories)
         return Resource(
             id=self.id,

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HostInventory:
-    """A host provider's amount of one resource class, as Placement reported it."""
+class Inventory:
+    """A provider's amount of one resource class, as in Placement."""
 
     total: int
     reserved: int = 0
@@ -34,5 +34,5 @@ class HostProvider:
     uuid: str
     name: str
     parent_uuid: str | None = None
-    inventories: Mapping[str, HostInventory] = field(default_factory=dict)
+    inventories: Mapping[str, Inventory] = field(default_factory=dict)
     traits: frozenset[str] = frozenset()

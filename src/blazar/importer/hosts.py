@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from blazar.domain.health import HEALTHY, Diagnosis, Health
 from blazar.domain.hosts import Host, ResourceProperty
 from blazar.domain.lease import ResourceId
-from blazar.domain.providers import HostInventory, HostProvider
+from blazar.domain.providers import HostProvider, Inventory
 from blazar.importer.ledger import Fate, Kind, Ledger, Table
 from blazar.importer.present import Present
 from blazar.ports.old_service import OldDatabase, OldHost, OldInventory, OldProperty
@@ -144,8 +144,8 @@ def _fate(host_id: str | None, chosen: Mapping[str, OldHost], present: Present) 
 
 def _inventories(
     old: OldDatabase, chosen: Mapping[str, OldHost], present: Present, ledger: Ledger
-) -> Mapping[str, Mapping[str, HostInventory]]:
-    found: dict[str, dict[str, HostInventory]] = defaultdict(dict)
+) -> Mapping[str, Mapping[str, Inventory]]:
+    found: dict[str, dict[str, Inventory]] = defaultdict(dict)
     for each in old.inventories:
         subject, fate = f"inventory {each.id}", _fate(each.host_id, chosen, present)
         if fate is Fate.LEFT_OUT:
@@ -159,8 +159,8 @@ def _inventories(
     return found
 
 
-def _inventory(old: OldInventory) -> HostInventory:
-    return HostInventory(
+def _inventory(old: OldInventory) -> Inventory:
+    return Inventory(
         total=old.total,
         reserved=old.reserved,
         min_unit=old.min_unit,
@@ -170,9 +170,9 @@ def _inventory(old: OldInventory) -> HostInventory:
     )
 
 
-def _from_columns(old: OldHost) -> Mapping[str, HostInventory]:
+def _from_columns(old: OldHost) -> Mapping[str, Inventory]:
     totals = {"VCPU": old.vcpus, "MEMORY_MB": old.memory_mb, "DISK_GB": old.local_gb}
-    return {name: HostInventory(total=total, max_unit=total) for name, total in totals.items() if total > 0}
+    return {name: Inventory(total=total, max_unit=total) for name, total in totals.items() if total > 0}
 
 
 def _traits(

@@ -73,17 +73,17 @@ class KeptBookings:
         return self._take_slots(claim, claim.share, beside)
 
     def _take_slots(self, claim: Claim, share: Share, beside: Sequence[Booking]) -> Verdict:
-        room = self._room(claim.resource_id, share, claim.window, beside)
-        if room is None or room >= share.slots:
+        headroom = self._headroom(claim.resource_id, share, claim.window, beside)
+        if headroom is None or headroom >= share.slots:
             return self._keep(claim, share)
         others = ", ".join(sorted({each.holder for each in beside})) or "no others"
-        reason = f"{share.slots} instances, but capacity for {room} in addition to {others}"
+        reason = f"{share.slots} instances, but capacity for {headroom} in addition to {others}"
         if claim.has_begun:
             self._keep(claim, share)
             return Verdict(kept=share, reason=f"{reason}; they are in use and are kept", is_overbooked=True)
-        if room <= 0 or claim.is_together:
+        if headroom <= 0 or claim.is_together:
             return Verdict(kept=False, reason=f"{reason}; managers search for others", is_overbooked=True)
-        kept = Share(slots=room, demand=share.demand)
+        kept = Share(slots=headroom, demand=share.demand)
         self._keep(claim, kept)
         return Verdict(kept=kept, reason=f"{reason}; managers search for others", is_overbooked=True)
 
@@ -92,7 +92,7 @@ class KeptBookings:
         self._kept[claim.resource_id].append(booking)
         return Verdict(kept=True if share is None else share)
 
-    def _room(
+    def _headroom(
         self, resource_id: ResourceId, share: Share, window: Interval, beside: Sequence[Booking]
     ) -> int | None:
         """Return the number of slots that fit; None if it is unknown.
@@ -100,7 +100,7 @@ class KeptBookings:
         The existing service compares no ``virtual:instance`` slot with Placement's inventories. So a class
         that the host does not have, as far as is known, is no reason to reject a claim.
         """
-        rooms = []
+        headrooms = []
         for name, amount in share.demand.amounts:
             capacity = sum(
                 each.inventories[name].capacity
@@ -108,8 +108,8 @@ class KeptBookings:
                 if name in each.inventories
             )
             if capacity > 0:
-                rooms.append((capacity - _peak(name, window, beside)) // amount)
-        return max(0, min(rooms)) if rooms else None
+                headrooms.append((capacity - _peak(name, window, beside)) // amount)
+        return max(0, min(headrooms)) if headrooms else None
 
 
 def _peak(resource_class: str, window: Interval, bookings: Iterable[Booking]) -> int:

@@ -6,17 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Inventory:
-    """A provider's amount of one resource class."""
-
-    total: int
-    reserved: int = 0
-    min_unit: int = 1
-    max_unit: int = 2**31 - 1
-    step_size: int = 1
-    allocation_ratio: float = 1.0
+from blazar.domain.providers import Inventory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

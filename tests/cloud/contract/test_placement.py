@@ -9,8 +9,9 @@ import pytest
 from cloud.contract.lab import CloudLab, LabHost
 
 from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused
+from blazar.domain.providers import Inventory
 from blazar.ports.compute import Flavor
-from blazar.ports.placement import Inventories, Inventory, Placement, Provider
+from blazar.ports.placement import Inventories, Placement, Provider
 
 NOBODY = str(uuid.UUID(int=1))
 UNITS = Inventory(total=3, max_unit=1)

@@ -7,7 +7,8 @@ from cloud.openstack.stub import Reply, StubCloud
 
 from blazar.cloud.openstack.driver import OpenStackCloud
 from blazar.domain.errors import CloudConflict, CloudNotFound, CloudUnavailable
-from blazar.ports.placement import Inventories, Inventory
+from blazar.domain.providers import Inventory
+from blazar.ports.placement import Inventories
 
 PROVIDERS = "/placement/resource_providers"
 

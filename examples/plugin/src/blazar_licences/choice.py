@@ -31,7 +31,7 @@ def choose_seats(wish: Wish[LicenceSpec], availability: Availability) -> Holding
     of_product = availability.matching(Requirement((Condition("product", Operator.EQ, spec.product),)))
     if not of_product.any():
         raise InvalidParameter("product", f"no pool has licences for {spec.product}")
-    room = availability.room(
+    headroom = availability.headroom(
         SEAT,
         wish.window,
         now=wish.now,
@@ -43,7 +43,7 @@ def choose_seats(wish: Wish[LicenceSpec], availability: Availability) -> Holding
     usable = of_product & ~availability.mask_of(wish.excluded)
     others = usable & availability.reservable() & ~held
     positions = [*availability.in_order(held), *availability.in_order(others, wish.shuffle)]
-    free = dict(zip(positions, room.slots(positions).tolist(), strict=True))
+    free = dict(zip(positions, headroom.slots(positions).tolist(), strict=True))
     chosen = _keep(wish, availability, {each: free[each] if usable[each] else 0 for each in positions})
     lacking = spec.seats - sum(chosen.values())
     for position in positions:

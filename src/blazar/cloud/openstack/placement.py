@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from blazar.cloud.openstack.rest import RestClient
 from blazar.domain.errors import CloudConflict, CloudUnavailable
-from blazar.ports.placement import Inventories, Inventory, Provider
+from blazar.domain.providers import Inventory
+from blazar.ports.placement import Inventories, Provider
 
 if TYPE_CHECKING:
     from blazar.ports.placement import Placement

@@ -15,11 +15,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from blazar.cloud.simulated.state import CloudState, Consumption
+from blazar.domain.providers import Inventory
 from blazar.domain.subnets import Subnet
 from blazar.ports.compute import Aggregate, Flavor, Hypervisor, Image, ImageState, Server, ServerGroup
 from blazar.ports.identity import Project, Trust
 from blazar.ports.network import FloatingIP, Network
-from blazar.ports.placement import Inventory, Provider
+from blazar.ports.placement import Provider
 
 VERSION = 2
 """The version of the document; files of other versions are refused."""

@@ -16,8 +16,9 @@ from blazar.cloud.simulated.placement import (
 from blazar.cloud.simulated.shape import DEFAULT_SHAPE, HostShape
 from blazar.cloud.simulated.state import CloudState
 from blazar.domain.errors import CloudConflict, CloudNotFound
+from blazar.domain.providers import Inventory
 from blazar.ports.compute import Aggregate, Hypervisor
-from blazar.ports.placement import Inventory, Provider
+from blazar.ports.placement import Provider
 
 
 class HostOperations:

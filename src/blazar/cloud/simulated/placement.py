@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from blazar.cloud.simulated.calls import Service, reads, writes
 from blazar.cloud.simulated.state import CloudState, known
 from blazar.domain.errors import CloudConflict, CloudRefused
-from blazar.ports.placement import Inventories, Inventory, Provider
+from blazar.domain.providers import Inventory
+from blazar.ports.placement import Inventories, Provider
 
 if TYPE_CHECKING:
     from blazar.ports.placement import Placement

@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from blazar.domain.providers import Inventory
 from blazar.ports.compute import Hypervisor
-from blazar.ports.placement import Inventory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,11 +9,12 @@ from datetime import datetime
 from typing import TypeVar
 
 from blazar.domain.errors import CloudNotFound
+from blazar.domain.providers import Inventory
 from blazar.domain.subnets import Subnet
 from blazar.ports.compute import Aggregate, Flavor, Hypervisor, Image, Server, ServerGroup
 from blazar.ports.identity import Project, Trust
 from blazar.ports.network import FloatingIP, Network
-from blazar.ports.placement import Inventory, Provider
+from blazar.ports.placement import Provider
 
 DEFAULT_ZONE = "nova"
 """The zone of hosts that are in no aggregate with a zone."""

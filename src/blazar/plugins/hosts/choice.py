@@ -44,11 +44,11 @@ def choose_hosts(wish: Wish[HostSpec], availability: Availability) -> Holdings:
     held = availability.mask_of(wish.held)
     kept = _choose_kept(wish, availability, suitable & held)
     new = suitable & availability.reservable() & ~held
-    room = wish.spec.maximum - len(kept)
+    still_wanted = wish.spec.maximum - len(kept)
     candidates = availability.best_first(
         new, wish.window, now=wish.now, asked=requirement.keys, shuffle=wish.shuffle
     )
-    added = [availability.resource_at(each).id for each in itertools.islice(candidates, room)]
+    added = [availability.resource_at(each).id for each in itertools.islice(candidates, still_wanted)]
     if len(kept) + len(added) < wish.spec.minimum:
         raise NotEnoughHosts(
             f"Not enough hosts available: {wish.spec.minimum} asked for (min), "

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from blazar.domain.health import HEALTHY, Diagnosis, Health
 from blazar.domain.hosts import Host
 from blazar.domain.lease import ResourceId
-from blazar.domain.providers import HostInventory, HostProvider
+from blazar.domain.providers import HostProvider
 from blazar.plugins.hosts.zones import displaced_hosts
 from blazar.plugins.slots.names import provider_name
 from blazar.ports.cloud import Cloud
 from blazar.ports.compute import Hypervisor
 from blazar.ports.placement import Placement
 from blazar.settings import HostSettings, Settings
-
-_AMOUNTS = tuple(each.name for each in fields(HostInventory))
 
 
 def describe(
@@ -74,10 +72,7 @@ def read_providers(
             uuid=each.uuid,
             name=each.name,
             parent_uuid=each.parent_uuid,
-            inventories={
-                name: HostInventory(**{key: getattr(inventory, key) for key in _AMOUNTS})
-                for name, inventory in placement.get_inventories(each.uuid).by_class.items()
-            },
+            inventories=placement.get_inventories(each.uuid).by_class,
             traits=placement.list_traits(each.uuid),
         )
         for each in sorted(

@@ -90,7 +90,7 @@ class _Search:
         self._amount = amount
         self._affinity = affinity
         self._asked = requirement.keys
-        self._room = availability.room(
+        self._headroom = availability.headroom(
             demand,
             wish.window,
             now=wish.now,
@@ -108,7 +108,7 @@ class _Search:
         self.is_bound = wish.is_active and bool(wish.held)
         """Whether the lessee uses slots that must stay where they are."""
         least = amount if affinity and not self.is_bound else 1
-        self._usable = self._suitable & (self._room.at_most >= least)
+        self._usable = self._suitable & (self._headroom.at_most >= least)
         self._held = self._look_at_held()
 
     def together(self) -> dict[int, int]:
@@ -217,7 +217,7 @@ class _Search:
         if self._affinity and self.is_bound:
             return
         others = self._usable & ~self._held_mask
-        for group in (others & self._room.is_shared, others & ~self._room.is_shared):
+        for group in (others & self._headroom.is_shared, others & ~self._headroom.is_shared):
             in_order = self._availability.in_order(group, self._wish.shuffle)
             yield from self._evaluated(self._availability.common_first(in_order, self._asked))
 
@@ -225,7 +225,7 @@ class _Search:
         begin, size = 0, _FIRST_CHUNK
         while begin < len(positions):
             chunk = np.asarray(positions[begin : begin + size], np.intp)
-            yield from zip(chunk.tolist(), self._room.slots(chunk).tolist(), strict=True)
+            yield from zip(chunk.tolist(), self._headroom.slots(chunk).tolist(), strict=True)
             begin, size = begin + size, 2 * size
 
     def _limited(self, free: int) -> int:
@@ -234,7 +234,7 @@ class _Search:
 
     def _bound(self, mask: Mask) -> int:
         """Return an upper bound for the slots on one of the hosts (with affinity) or on all of them."""
-        bounds = self._room.at_most[mask]
+        bounds = self._headroom.at_most[mask]
         if self._affinity:
             return int(bounds.max(initial=0))
         return int(np.minimum(bounds, 1 if self._affinity is False else self._amount).sum())

@@ -12,8 +12,9 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 
 from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused
+from blazar.domain.providers import Inventory
 from blazar.plugins.slots.names import provider_name
-from blazar.ports.placement import Inventory, Placement
+from blazar.ports.placement import Placement
 
 NewTurn = Callable[[], AbstractContextManager[object]]
 

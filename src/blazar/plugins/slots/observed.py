@@ -11,6 +11,7 @@ from typing import Generic
 from blazar.domain.circuit_breaker import CircuitBreaker
 from blazar.domain.errors import CloudNotFound, CloudUnavailable
 from blazar.domain.lifecycle import Phase
+from blazar.domain.providers import Inventory
 from blazar.plugins.contract import Assignment
 from blazar.plugins.slots.inventories import SlotInventories
 from blazar.plugins.slots.items import Kind, SlotItem, SlotsSeen
@@ -28,7 +29,6 @@ from blazar.plugins.slots.wanted import (
 )
 from blazar.ports.cloud import Cloud
 from blazar.ports.compute import Aggregate, Server
-from blazar.ports.placement import Inventory
 
 
 class Observation(Generic[SpecT]):

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from blazar.domain.lifecycle import Phase
+from blazar.domain.providers import Inventory
 from blazar.plugins.contract import AllocatedResource, Assignment
 from blazar.plugins.slots.items import Kind, SlotItem
 from blazar.plugins.slots.names import flavor_name, reservation_class
 from blazar.plugins.slots.spec import SpecT
 from blazar.ports.compute import Flavor
-from blazar.ports.placement import Inventory
 
 RESERVATION_SPEC = "aggregate_instance_extra_specs:reservation"
 """The extra spec by which BlazarFilter recognizes the flavor of a reservation."""

@@ -1,4 +1,4 @@
-"""The supply of many hosts by resource class, as arrays."""
+"""The inventories of many hosts by resource class, as arrays."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ import numpy as np
 
 from blazar.domain.bookings import Mask, Numbers
 from blazar.domain.capacity import Demand
-from blazar.domain.providers import HostInventory, HostProvider
+from blazar.domain.providers import HostProvider, Inventory
 
 Tree = tuple[HostProvider, ...]
 """The providers of a host, root first; empty if they are unknown."""
 
-_NONE = HostInventory(total=0)
+_NONE = Inventory(total=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _RootSupply:
+class _RootInventory:
     capacity: Numbers
     min_unit: Numbers
     max_unit: Numbers
     step_size: Numbers
 
 
-class Supplies:
-    """The supplies of hosts, by position; computed on first use.
+class InventoryArrays:
+    """The inventories of hosts, by position; computed on first use.
 
-    Most hosts have one provider, so that their supply is one number per class. A host is *intricate* for a
+    Most hosts have one provider, so that their inventory is one number per class. A host is *intricate* for a
     demand that its root alone cannot answer; then ``count_slots`` must examine its tree.
     """
 
     def __init__(self, trees: Sequence[Tree]) -> None:
         self.trees = trees
-        self._roots: dict[str, _RootSupply] = {}
+        self._roots: dict[str, _RootInventory] = {}
         self._masks: dict[tuple[str, str], Mask] = {}
         self._totals: dict[str, Numbers] = {}
 
@@ -58,9 +58,13 @@ class Supplies:
 
     def capacity(self, resource_class: str, amount: int) -> Numbers:
         """Return the roots' capacities of a class; 0 if *amount* is not an allowed amount."""
-        supply = self._root(resource_class)
-        gives = (supply.min_unit <= amount) & (amount <= supply.max_unit) & (amount % supply.step_size == 0)
-        return np.where(gives, supply.capacity, 0)
+        inventory = self._root(resource_class)
+        gives = (
+            (inventory.min_unit <= amount)
+            & (amount <= inventory.max_unit)
+            & (amount % inventory.step_size == 0)
+        )
+        return np.where(gives, inventory.capacity, 0)
 
     def total(self, resource_class: str) -> Numbers:
         """Return each tree's total capacity of a class, over all its providers."""
@@ -90,14 +94,14 @@ class Supplies:
             self._masks[kind, key] = mask
         return mask
 
-    def _root(self, resource_class: str) -> _RootSupply:
-        supply = self._roots.get(resource_class)
-        if supply is None:
+    def _root(self, resource_class: str) -> _RootInventory:
+        inventory = self._roots.get(resource_class)
+        if inventory is None:
             found = [tree[0].inventories.get(resource_class, _NONE) if tree else _NONE for tree in self.trees]
-            supply = self._roots[resource_class] = _RootSupply(
+            inventory = self._roots[resource_class] = _RootInventory(
                 capacity=np.array([each.capacity for each in found], np.int64),
                 min_unit=np.array([each.min_unit for each in found], np.int64),
                 max_unit=np.array([each.max_unit for each in found], np.int64),
                 step_size=np.array([each.step_size for each in found], np.int64),
             )
-        return supply
+        return inventory

@@ -15,10 +15,10 @@ from samples import HOUR, at, window
 from blazar.domain.availability import Availability, Resource
 from blazar.domain.bookings import Booking
 from blazar.domain.capacity import Demand, Share, count_slots
+from blazar.domain.headroom import Headroom
 from blazar.domain.interval import Interval
 from blazar.domain.lease import ReservationId, ResourceId
-from blazar.domain.providers import HostInventory, HostProvider
-from blazar.domain.room import Room
+from blazar.domain.providers import HostProvider, Inventory
 
 OWN, OTHER = ReservationId("own"), ReservationId("other")
 DEMANDS = [
@@ -31,12 +31,12 @@ DEMANDS = [
 ]
 
 
-def provider(name: str, traits: Sequence[str] = (), **inventories: HostInventory) -> HostProvider:
+def provider(name: str, traits: Sequence[str] = (), **inventories: Inventory) -> HostProvider:
     return HostProvider(uuid=name, name=name, inventories=inventories, traits=frozenset(traits))
 
 
 INVENTORIES = st.builds(
-    HostInventory,
+    Inventory,
     total=st.integers(0, 12),
     min_unit=st.sampled_from([1, 1, 2]),
     max_unit=st.sampled_from([12, 12, 3]),
@@ -92,8 +92,8 @@ QUESTIONS = st.builds(
 
 def ask(
     index: Availability, question: Question, beside: Mapping[ResourceId, Sequence[Share | None]] | None = None
-) -> Room:
-    return index.room(
+) -> Headroom:
+    return index.headroom(
         question.demand,
         question.window,
         now=question.now,
@@ -163,19 +163,19 @@ def test_as_many_slots_are_free_as_brute_force_finds(
         beside: list[Share | None] = []
         if extra is not None:
             beside = [extra if isinstance(extra, Share) else None]
-        room = ask(index, question, {known[0][0].id: beside})
-        slots = room.slots(range(len(known)))
+        headroom = ask(index, question, {known[0][0].id: beside})
+        slots = headroom.slots(range(len(known)))
         expected = [
             by_brute_force(*each, question, beside if number == 0 else ())
             for number, each in enumerate(known)
         ]
         assert slots.tolist() == expected
-        assert (room.at_most >= slots).all()
-        assert [room.slots([each])[0] for each in range(len(known))] == expected
+        assert (headroom.at_most >= slots).all()
+        assert [headroom.slots([each])[0] for each in range(len(known))] == expected
 
 
 class TestRoom:
-    HOST = (provider("root", VCPU=HostInventory(total=8)),)
+    HOST = (provider("root", VCPU=Inventory(total=8)),)
 
     def index(self, *bookings: tuple[float, float, Share | None]) -> Availability:
         index = Availability()
@@ -217,15 +217,15 @@ class TestRoom:
         assert ask(index, self.question()).slots([0]).tolist() == [5]
 
     def test_one_who_has_all_of_a_host_leaves_nothing(self) -> None:
-        room = ask(self.index((5, 9, None)), self.question())
+        headroom = ask(self.index((5, 9, None)), self.question())
 
-        assert room.at_most.tolist() == [0, 8]
-        assert room.is_shared.tolist() == [False, False]
+        assert headroom.at_most.tolist() == [0, 8]
+        assert headroom.is_shared.tolist() == [False, False]
 
     def test_hosts_with_shares_are_told_apart(self) -> None:
-        room = ask(self.index((5, 9, Share(slots=1, demand=DEMANDS[0]))), self.question())
+        headroom = ask(self.index((5, 9, Share(slots=1, demand=DEMANDS[0]))), self.question())
 
-        assert room.is_shared.tolist() == [True, False]
+        assert headroom.is_shared.tolist() == [True, False]
 
     def test_what_should_be_over_but_is_not_counts_in_a_window_that_has_begun(self) -> None:
         index = self.index((0, 2, Share(slots=1, demand=Demand.of({"VCPU": 5}))))
@@ -253,7 +253,7 @@ class TestRoom:
 
     def test_the_bound_of_a_host_with_devices_is_what_all_of_them_have_left(self) -> None:
         gpu = Demand.of({"VCPU": 1, "VGPU": 1})
-        devices = (provider(f"gpu-{each}", VGPU=HostInventory(total=2)) for each in (1, 2))
+        devices = (provider(f"gpu-{each}", VGPU=Inventory(total=2)) for each in (1, 2))
         host = Resource(
             id=ResourceId("1"),
             generation=0,
@@ -271,7 +271,7 @@ class TestRoom:
 
     @pytest.mark.parametrize("amount", [2**31, 2**40])
     def test_a_demand_that_no_host_can_meet_causes_no_overflow(self, amount: int) -> None:
-        room = ask(self.index(), self.question(demand=Demand.of({"VCPU": amount})))
+        headroom = ask(self.index(), self.question(demand=Demand.of({"VCPU": amount})))
 
-        assert room.slots([0, 1]).tolist() == [0, 0]
-        assert room.at_most.dtype == np.int64
+        assert headroom.slots([0, 1]).tolist() == [0, 0]
+        assert headroom.at_most.dtype == np.int64

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from blazar.domain.bookings import Bookings, Mask, Numbers, Rows, micros
 from blazar.domain.capacity import Demand, Share, count_slots
-from blazar.domain.supply import Supplies
+from blazar.domain.inventory_arrays import InventoryArrays
 
 _MANY = 2**31
 """More slots than any request can ask for."""
@@ -18,7 +18,7 @@ _MANY = 2**31
 Shares = Sequence[Share | None]
 
 
-class Room:
+class Headroom:
     """The free slots for one demand and window, computed as far as needed.
 
     An upper bound is computed for all resources at once. The peaks of the bookings inside the window take
@@ -35,7 +35,7 @@ class Room:
         demand: Demand,
         start: datetime,
         *,
-        supplies: Supplies,
+        inventories: InventoryArrays,
         bookings: Bookings,
         overlapping: Rows,
         beside: Mapping[int, Shares],
@@ -45,21 +45,21 @@ class Room:
         Args:
             demand: The needs of a slot.
             start: The start of the window.
-            supplies: The supply of every resource.
+            inventories: The inventories of every resource.
             bookings: The source of the bookings' demands.
             overlapping: The bookings that count.
             beside: Other shares that count throughout the window, by position.
         """
         self._demand = demand
         self._start = micros(start)
-        self._supplies = supplies
-        size = len(supplies.trees)
+        self._inventories = inventories
+        size = len(inventories.trees)
         self._bookings = bookings
         self._beside = _Beside(beside)
         self._rows = overlapping.take(overlapping.slots > 0)
-        self._capacities = [supplies.capacity(name, amount) for name, amount in demand.amounts]
-        self._intricate = supplies.intricate(demand)
-        totals = [supplies.total(name) for name, _ in demand.amounts] if self._intricate.any() else []
+        self._capacities = [inventories.capacity(name, amount) for name, amount in demand.amounts]
+        self._intricate = inventories.intricate(demand)
+        totals = [inventories.total(name) for name, _ in demand.amounts] if self._intricate.any() else []
         self.is_shared = np.zeros(size, np.bool_)
         self.is_shared[self._rows.positions] = True
         taken = np.zeros(size, np.bool_)
@@ -70,7 +70,7 @@ class Room:
         if totals:
             # All providers of a tree together: no choice by Placement gives more.
             self.at_most = np.where(self._intricate, self._bound(totals), self.at_most)
-        self.at_most[taken | (~self._intricate & ~supplies.suitable(demand))] = 0
+        self.at_most[taken | (~self._intricate & ~inventories.suitable(demand))] = 0
 
     def slots(self, positions: Sequence[int] | NDArray[np.intp]) -> Numbers:
         """Return how many slots are free throughout the window, one number per given position."""
@@ -83,9 +83,9 @@ class Room:
     def _bound(self, capacities: Sequence[Numbers]) -> Numbers:
         """Return the free slots according to the bookings at the start of the window."""
         at_start = self._rows.take(self._rows.starts <= self._start)
-        bound = np.full(len(self._supplies.trees), _MANY, np.int64)
+        bound = np.full(len(self._inventories.trees), _MANY, np.int64)
         for (name, amount), capacity in zip(self._demand.amounts, capacities, strict=True):
-            used = np.bincount(at_start.positions, self._used(at_start, name), len(self._supplies.trees))
+            used = np.bincount(at_start.positions, self._used(at_start, name), len(self._inventories.trees))
             used = used.astype(np.int64) + self._used_beside(name)
             bound = np.minimum(bound, np.maximum(capacity - used, 0) // amount)
         return bound
@@ -95,10 +95,10 @@ class Room:
 
     def _used_beside(self, resource_class: str) -> Numbers:
         """Return by position the amount of a class in other shares; the caller may change the array."""
-        return self._beside.used(resource_class, len(self._supplies.trees))
+        return self._beside.used(resource_class, len(self._inventories.trees))
 
     def _free_at_roots(self, asked: NDArray[np.intp]) -> Numbers:
-        wanted = np.zeros(len(self._supplies.trees), np.bool_)
+        wanted = np.zeros(len(self._inventories.trees), np.bool_)
         wanted[asked] = True
         rows = self._rows.take(wanted[self._rows.positions])
         free = np.full(len(asked), _MANY, np.int64)
@@ -121,7 +121,7 @@ class Room:
             moments.add(tuple(slots.tolist()))
         demands = [self._bookings.demand(each) for each in codes.tolist()]
         return count_slots(
-            self._supplies.trees[position],
+            self._inventories.trees[position],
             self._demand,
             [
                 [
