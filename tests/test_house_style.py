@@ -32,6 +32,9 @@ PACKAGE_INDEX = re.compile(
     r"pypi[.]org|pythonhosted[.]org|debian[.]org|ubuntu[.]com|npmjs[.]org|anaconda[.]org|index-[u]rl"
 )
 
+LOG_MESSAGE = re.compile(r"[^%:]+(: [a-z_]+=%[^ ]+( [a-z_]+=%[^ ]+)*)?")
+"""A constant text, and then its values as ``key=value``, so that logs can be searched by either."""
+
 IMPORT_EVERYTHING = """
 import importlib, pkgutil, sys
 import blazar
@@ -113,6 +116,37 @@ def test_no_module_becomes_the_place_where_everything_happens() -> None:
     too_long = {path for path in modules() if len(texts()[path].splitlines()) > LONGEST_MODULE}
 
     assert too_long == set(LONGER_MODULES)
+
+
+def test_log_messages_are_constant_and_name_their_values() -> None:
+    messages = {
+        f"{path}:{call.lineno}": call.args[0]
+        for path, tree in modules().items()
+        if path.startswith(("src/", "nova/src/"))
+        for call in calls_of_loggers(tree)
+    }
+
+    odd = [
+        where
+        for where, message in messages.items()
+        if not (isinstance(message, ast.Constant) and LOG_MESSAGE.fullmatch(str(message.value)))
+    ]
+    assert odd == []
+    assert len(messages) > 50
+
+
+def calls_of_loggers(tree: ast.AST) -> Iterator[ast.Call]:
+    """Yield the calls that write to a log."""
+    for node in ast.walk(tree):
+        function = node.func if isinstance(node, ast.Call) else None
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(function, ast.Attribute)
+            and function.attr in ("debug", "info", "warning", "error", "exception", "critical")
+            and isinstance(function.value, ast.Name)
+            and function.value.id.lower() in ("_logger", "log", "logger")
+        ):
+            yield node
 
 
 def test_the_product_has_no_notes_to_do_something_later() -> None:

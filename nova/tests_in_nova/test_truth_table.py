@@ -44,7 +44,7 @@ def test_an_example_has_the_result_of_its_row_and_a_near_one_the_other(
 
     rejecting = near if case.row.passes else case
     (said,) = (each.getMessage() for each in caplog.records if each.name == blazar_filter.__name__)
-    assert f"by row {rejecting.row.number}:" in said
+    assert f" row={rejecting.row.number} " in said
 
 
 def test_every_combination_has_the_result_of_the_first_row_that_fits(tmp_path: Path) -> None:

@@ -168,7 +168,7 @@ def test_a_class_that_servers_use_is_reported_and_left_alone(
     assert left(lab) == {f"class:{CLASS}"}
     assert (classes_on(lab, "host-1"), classes_on(lab, "host-2")) == ({CLASS}, set())
     assert not lab.servers()[server.id].is_deleting
-    assert f"cannot remove orphaned class:{CLASS}: inventory of {CLASS} on resource provider" in caplog.text
+    assert f"cannot remove a leftover: object=class:{CLASS} reason=inventory of {CLASS} on" in caplog.text
     lab.remove_server(server)
     assert sweep_once(lab).removed == (f"class:{CLASS}",)
     assert left(lab) == set()

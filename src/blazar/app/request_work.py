@@ -127,7 +127,7 @@ class RequestWork:
             plugin.withdraw(self.context.cloud, spec, kept)
         except CloudError as error:
             # It is found at the end of its reservation, or by the sweep if the reservation does not exist.
-            _logger.warning("cannot remove what a request created in the cloud: %s", error)
+            _logger.warning("cannot remove what a request created in the cloud: reason=%s", error)
 
 
 def request_work(context: Context, caller: Caller, project_id: str | None) -> RequestWork:

@@ -87,7 +87,7 @@ class Enforcing:
                 self._tell(transaction, Occasion.ABORT)
                 transaction.commit()
         except BlazarError as error:
-            _logger.warning("cannot tell the filters that a lease was not stored: %s", error)
+            _logger.warning("cannot tell the filters that a lease was not stored: reason=%s", error)
         except Exception:
             _logger.exception("cannot tell the filters that a lease was not stored")
         self._allowed_by = []

@@ -62,7 +62,7 @@ def ensure_guard(connection: sa.Connection) -> bool:
         except sa.exc.DBAPIError as error:
             if _code_of(error) != _NO_RIGHT:
                 raise
-            _logger.warning("MariaDB will not reject overlapping allocations: %s", HOW_TO_INSTALL)
+            _logger.warning("MariaDB will not reject overlapping allocations: remedy=%s", HOW_TO_INSTALL)
             return False
     return True
 

@@ -106,12 +106,16 @@ class ExternalService:
                 raise EnforcementUnavailable(
                     "The usage enforcement service cannot be reached; try again later"
                 ) from error
-            _logger.warning("lease %s is allowed without a check: %s", usage.lease.id, error)
+            _logger.warning("lease allowed without a check: lease_id=%s reason=%s", usage.lease.id, error)
             return
         if answer.status_code == HTTPStatus.NO_CONTENT:
             return
         if answer.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR and self._settings.allow_on_error:
-            _logger.warning("%s was answered with %d; allowing the lease", call, answer.status_code)
+            _logger.warning(
+                "unexpected response of the usage service, lease allowed: call=%s status=%d",
+                call,
+                answer.status_code,
+            )
             return
         raise UsageDenied(_reason(answer))
 

@@ -83,7 +83,7 @@ class KeystoneLimits:
             # oslo.limit raises this if Keystone does not have the service or endpoint.
             ValueError,
         ) as error:
-            _logger.warning("cannot read limits from Keystone: %s", error)
+            _logger.warning("cannot read limits from Keystone: reason=%s", error)
             raise LimitsUnavailable("The limits of the project cannot be read now") from error
 
 

@@ -151,5 +151,5 @@ def _take_action(
     except CloudError as error:
         return Waiting(context.settings.reconciler.first_backoff, error.message)
     except Exception as error:
-        _logger.exception("the before-end action of reservation %s failed", reservation.id)
+        _logger.exception("before-end action failed: reservation_id=%s", reservation.id)
         return Refused(f"internal error: {type(error).__name__}")

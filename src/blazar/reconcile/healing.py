@@ -94,7 +94,7 @@ def heal(
             except Exception as error:
                 # The other reservations of the lease do not depend on this one.
                 _logger.warning(
-                    "cannot heal reservation %s now: %s",
+                    "cannot heal a reservation now: reservation_id=%s reason=%s",
                     reservation.id,
                     error,
                     exc_info=not isinstance(error, CloudError),
@@ -233,9 +233,17 @@ class _Patient:
         try:
             plugin.release(self.context.cloud, assignment, kept)
         except CannotChange as error:
-            _logger.info("reservation %s keeps its failed resources: %s", self.reservation.id, error)
+            _logger.info(
+                "reservation keeps its failed resources: reservation_id=%s reason=%s",
+                self.reservation.id,
+                error,
+            )
         except CloudError as error:
-            _logger.warning("reservation %s keeps its failed resources: %s", self.reservation.id, error)
+            _logger.warning(
+                "reservation keeps its failed resources: reservation_id=%s reason=%s",
+                self.reservation.id,
+                error,
+            )
             self.healing.look_after(self.context.settings.reconciler.longest_backoff)
         else:
             return True

@@ -171,7 +171,7 @@ def _work_on(
         raise
     except Exception as error:
         # A faulty plugin must not stop the other reservations.
-        _logger.exception("cannot reconcile reservation %s", reservation.id)
+        _logger.exception("cannot reconcile a reservation: reservation_id=%s", reservation.id)
         report = Report(failure=internal_error(error))
     return report
 

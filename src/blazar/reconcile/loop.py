@@ -162,7 +162,7 @@ class Reconciler:
             except ConcurrentUpdate as error:
                 pause = self._contended(error)
             except BlazarError as error:
-                _logger.warning("%s", error)
+                _logger.warning("the reconciler pauses: reason=%s", error)
                 self._liveness.beat(error)
                 pause = self._settings.poll_interval
             except Exception as error:
@@ -255,16 +255,16 @@ class Reconciler:
             self._hand_back(claim, claim.attempts)
             return "interrupted"
         except ConcurrentUpdate as error:
-            _logger.debug("%s is reconciled again: %s", claim.key, error)
+            _logger.debug("work is repeated: key=%s reason=%s", claim.key, error)
             self._context.doubt(error)
             self._hand_back(claim, claim.attempts)
             return "overtaken"
         except (CloudError, Unavailable) as error:
-            _logger.warning("work on %s is retried: %s", claim.key, error)
+            _logger.warning("work is retried: key=%s reason=%s", claim.key, error)
             self._hand_back(claim, claim.attempts + 1)
             return _FAILED
         except Exception:
-            _logger.exception("work on %s failed and is retried", claim.key)
+            _logger.exception("work failed and is retried: key=%s", claim.key)
             self._hand_back(claim, claim.attempts + 1)
             return _FAILED
         finally:
@@ -297,7 +297,7 @@ class Reconciler:
                 transaction.work.finish(claim, due_at, attempts)
                 transaction.commit()
         except BlazarError as error:
-            _logger.info("the claim on %s is left to expire: %s", claim.key, error)
+            _logger.info("claim left to expire: key=%s reason=%s", claim.key, error)
 
     def _renew(self) -> None:
         self._every(self._settings.claim_duration / 4, self.renew_claims)
@@ -319,7 +319,7 @@ class Reconciler:
             except ConcurrentUpdate as error:
                 pause = min(interval, self._contended(error))
             except BlazarError as error:
-                _logger.warning("%s", error)
+                _logger.warning("a thread of the reconciler pauses: reason=%s", error)
                 self._liveness.beat(error)
             except Exception as error:
                 _logger.exception("a thread of the reconciler met an unexpected error and continues")
@@ -330,7 +330,7 @@ class Reconciler:
 
     def _contended(self, error: ConcurrentUpdate) -> timedelta:
         """Return how long to wait after another manager was faster, which is not an error."""
-        _logger.debug("retrying, another manager was faster: %s", error)
+        _logger.debug("retrying, another manager was faster: reason=%s", error)
         self._liveness.beat(error)
         return _CONTENDED * self._context.random.uniform(0.5, 1)
 

@@ -75,7 +75,7 @@ def mark_due_leases(context: Context, actor: str) -> int:
     try:
         written = _store_all_in_progress(context, actor, now)
     except BlazarError as error:
-        _logger.debug("waiting leases are not marked as in progress: %s", error)
+        _logger.debug("waiting leases are not marked as in progress: reason=%s", error)
         return 0
     except Exception:
         _logger.exception("cannot mark waiting leases as in progress")

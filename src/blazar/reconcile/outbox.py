@@ -101,7 +101,9 @@ class OutboxSender:
             notifier.notify(message.event_type, message.payload)
         except BlazarError as error:
             problem = str(error)
-            _logger.warning("message not delivered: id=%d event=%s %s", message.id, message.event_type, error)
+            _logger.warning(
+                "message not delivered: id=%d event=%s reason=%s", message.id, message.event_type, error
+            )
         except Exception as error:
             # The text of an unexpected error may contain a URL with a password; the log masks passwords.
             problem = f"unexpected {type(error).__name__}; the manager's log has its traceback"
@@ -125,7 +127,9 @@ class OutboxSender:
                 transaction.outbox.postpone(message.id, due_at, problem)
             transaction.commit()
         if is_given_up:
-            _logger.error("message given up: id=%d event=%s %s", message.id, message.event_type, problem)
+            _logger.error(
+                "message given up: id=%d event=%s reason=%s", message.id, message.event_type, problem
+            )
 
 
 def make_sender(context: Context, notifier: Notifier) -> OutboxSender:

@@ -62,7 +62,7 @@ class Replacing:
         except (BadRequest, Conflict) as error:
             # The request may have become impossible, for example if the last host with a property is gone.
             what = ", ".join(sorted(self.reasons)) or "missing resources"
-            _logger.info("no replacement for %s: %s", what, error)
+            _logger.info("no replacement found: resource=%s reason=%s", what, error)
             return None
 
     def is_enough(self) -> bool:
@@ -132,7 +132,12 @@ class Replacing:
             transaction.work.keep(claim)
             transaction.commit()
         for resource_id, reason in self.reasons.items():
-            _logger.warning("reservation %s loses resource %s: %s", self.reservation.id, resource_id, reason)
+            _logger.warning(
+                "reservation loses a resource: reservation_id=%s resource=%s reason=%s",
+                self.reservation.id,
+                resource_id,
+                reason,
+            )
         return after
 
     @property

@@ -75,7 +75,7 @@ def sweep(context: Context, actor: str, *, check_claim: Callable[[], None] = lam
         transaction.commit()
     if is_new and leftovers:
         _logger.warning(
-            "not removing objects of unknown reservations: this database has never contained a lease"
+            "not removing objects of unknown reservations, because this database has never contained a lease"
         )
     removed = []
     for each in leftovers:
@@ -175,7 +175,7 @@ def _remove(context: Context, leftover: _Leftover) -> bool:
     except CloudNotFound:
         return True
     except (CloudConflict, CloudRefused) as error:
-        _logger.warning("cannot remove orphaned %s: %s", leftover.key, error)
+        _logger.warning("cannot remove a leftover: object=%s reason=%s", leftover.key, error)
         return False
 
 
@@ -190,7 +190,9 @@ def _forget_old_entries(context: Context, transaction: Transaction) -> None:
 def _report(context: Context, actor: str, found: list[str], removed: list[str]) -> None:
     if not found:
         return
-    _logger.warning("sweep found %s; removed %s", ", ".join(found), ", ".join(removed) or "nothing")
+    _logger.warning(
+        "sweep has found leftovers: found=%s removed=%s", ", ".join(found), ", ".join(removed) or "nothing"
+    )
     with context.store.begin() as transaction:
         transaction.journal.append(
             [

@@ -126,7 +126,7 @@ def make_wake_others(transport: oslo_messaging.Transport, topic: str) -> Callabl
         try:
             client.cast({}, "wake")
         except oslo_messaging.MessagingException as error:
-            _logger.info("cannot wake other managers: %s", error)
+            _logger.info("cannot wake other managers: reason=%s", error)
 
     return wake_others
 

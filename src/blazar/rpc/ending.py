@@ -26,7 +26,7 @@ def end(server: oslo_messaging.MessageHandlingServer) -> None:
             _give_back(connection)
         except Exception as error:
             # The broker is unreachable, so there are no requests to return.
-            _logger.info("cannot return unread requests to the queue: %s", error)
+            _logger.info("cannot return unread requests to the queue: reason=%s", error)
     server.wait()
 
 

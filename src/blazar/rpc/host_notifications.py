@@ -65,7 +65,7 @@ class HostNotifications:
                 listener = self._make_listener()
                 listener.start()
             except oslo_messaging.MessagingException as error:
-                _logger.warning("cannot receive notifications of compute services: %s", error)
+                _logger.warning("cannot receive notifications of compute services: reason=%s", error)
             else:
                 self._listener = listener
                 return
@@ -104,7 +104,12 @@ class _Endpoint:
         try:
             service_host = _compute_service(payload)
         except ValueError as error:
-            _logger.warning("ignoring notification %s of %s: %s", event_type, publisher_id, error)
+            _logger.warning(
+                "ignoring a notification: event_type=%s publisher=%s reason=%s",
+                event_type,
+                publisher_id,
+                error,
+            )
             return
         if service_host is not None:
             self._pass_on(service_host)
@@ -117,7 +122,11 @@ class _Endpoint:
             try:
                 self._on_change(service_host)
             except BlazarError as error:
-                _logger.warning("cannot record a change of compute service %s yet: %s", service_host, error)
+                _logger.warning(
+                    "cannot record a change of a compute service yet: service=%s reason=%s",
+                    service_host,
+                    error,
+                )
             else:
                 return
             if self._stopping.wait(_PAUSE_SECONDS):

@@ -13,4 +13,9 @@ class LogNotifier:
 
     def notify(self, event_type: str, payload: Mapping[str, object]) -> None:
         """Log the event, the lease and its status."""
-        _logger.info("%s lease=%s status=%s", event_type, payload.get("lease_id"), payload.get("status"))
+        _logger.info(
+            "notification: event_type=%s lease=%s status=%s",
+            event_type,
+            payload.get("lease_id"),
+            payload.get("status"),
+        )

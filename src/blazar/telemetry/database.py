@@ -86,7 +86,7 @@ class DatabaseGauges(Collector):
         try:
             return self._reader.read(self._clock.now())
         except BlazarError as error:
-            _logger.warning("cannot read the gauges from the database: %s", error)
+            _logger.warning("cannot read the gauges from the database: reason=%s", error)
         except Exception:
             _logger.exception("cannot read the gauges from the database")
         finally:

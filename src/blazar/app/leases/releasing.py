@@ -142,7 +142,7 @@ def _hand_back(context: Context, claim: Claim) -> None:
                 transaction.work.schedule([claim.key], now)
             transaction.commit()
     except BlazarError as error:
-        _logger.warning("the claim on %s is left to expire: %s", claim.key, error)
+        _logger.warning("claim left to expire: key=%s reason=%s", claim.key, error)
     context.waker.wake()
 
 

@@ -125,7 +125,7 @@ def _return_host(sweep: Sweep, settings: HostSettings, service_host: str) -> boo
     except CloudConflict:
         return True
     except CloudNotFound:
-        _logger.warning("registered host %s is unknown to Nova", service_host)
+        _logger.warning("registered host is unknown to Nova: host=%s", service_host)
         return False
     return True
 

@@ -60,7 +60,7 @@ def check_floatingips(
         try:
             views[network_id] = _look(context, network_id, addresses)
         except (CloudConflict, CloudNotFound, CloudRefused) as error:
-            _logger.warning("cannot check the floating IPs of network %s: %s", network_id, error)
+            _logger.warning("cannot check floating IPs: network=%s reason=%s", network_id, error)
     with context.store.read() as transaction:
         registered = transaction.floatingips.list()
         # A lease that started or ended since may explain what Neutron returned, so read the holders again.

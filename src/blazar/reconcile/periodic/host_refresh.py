@@ -70,9 +70,9 @@ def refresh_hosts(
         except (CloudConflict, CloudNotFound, CloudRefused, ConcurrentUpdate) as error:
             result.failed[host.hypervisor_hostname] = error.message
     if result.unknown:
-        _logger.warning("Nova no longer knows registered hosts: %s", ", ".join(result.unknown))
+        _logger.warning("Nova no longer knows registered hosts: hosts=%s", ", ".join(result.unknown))
     for name, reason in result.failed.items():
-        _logger.warning("cannot refresh host %s: %s", name, reason)
+        _logger.warning("cannot refresh a host: host=%s reason=%s", name, reason)
     return result
 
 
@@ -96,7 +96,7 @@ def _store(context: Context, actor: str, before: Host, after: Host) -> str:
             ]
         )
         transaction.commit()
-    _logger.info("host %s has changed: %s", before.hypervisor_hostname, changes)
+    _logger.info("host has changed: host=%s changes=%s", before.hypervisor_hostname, changes)
     return changes
 
 

@@ -105,8 +105,10 @@ class BlazarFilter(filters.BaseHostFilter):  # type: ignore[misc]
             verdict = verdict_on(is_closed, *host_state.aggregates)
             if not verdict.passes:
                 LOG.debug(
-                    "BlazarFilter rejects %(host)s by row %(row)d: %(verdict)s",
-                    {"host": host_state, "row": verdict.row, "verdict": verdict.name},
+                    "BlazarFilter rejects a host: host=%s row=%d verdict=%s",
+                    host_state,
+                    verdict.row,
+                    verdict.name,
                 )
             return verdict.passes
 
