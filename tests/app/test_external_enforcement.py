@@ -90,6 +90,30 @@ class TestWhatIsAsked:
         (allocated,) = reservation["allocations"]
         assert (allocated["id"], allocated["floating_ip_address"]) == (registered, address(1))
 
+    def test_required_addresses_are_a_list_of_texts(
+        self, world: World, pool: Pool, oracle: Oracle, url: str
+    ) -> None:
+        pool.register(1)
+        ask_service(world, url)
+
+        world.create(60, 120, asked=pool.asked(1, 1))
+
+        (reservation,) = oracle.asked[0].body["lease"]["reservations"]
+        assert reservation["required_floatingips"] == [address(1)]
+
+    def test_a_capability_with_the_name_of_a_date_is_shown_as_it_is(
+        self, world: World, oracle: Oracle, url: str
+    ) -> None:
+        shown = {"time": "2031-01-01T00:00:00+02:00", "start_date": "last spring"}
+        world.register("h9", rack="r9", **shown)
+        ask_service(world, url)
+
+        world.create(60, 120, resource_properties='["==", "$rack", "r9"]')
+
+        (reservation,) = oracle.asked[0].body["lease"]["reservations"]
+        (host,) = reservation["allocations"]
+        assert {key: host[key] for key in shown} == shown
+
     def test_what_was_allowed_and_stored_is_confirmed(self, world: World, oracle: Oracle, url: str) -> None:
         ask_service(world, url)
 

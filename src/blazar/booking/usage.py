@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
 
 from blazar.booking.context import Context
-from blazar.booking.views import JsonObject, discovered_view, floatingip_view, host_view, lease_view
+from blazar.booking.views import USAGE, JsonObject, discovered_view, floatingip_view, host_view, lease_view
 from blazar.domain.lease import EventType, Holdings, Lease, LeaseStatus, ReservationId, ResourceId
 from blazar.ports.enforcement import LeaseUsage
 
@@ -15,7 +14,7 @@ LONGEST_DOCUMENT = 4_000_000
 """In characters. Databases accept rows of 16 MiB, but a smaller max_allowed_packet may be configured."""
 
 _HIDDEN = frozenset({"trust_id"})
-_DATES = ("start_date", "end_date", "before_end_date", "created_at", "updated_at", "time")
+"""Keys of the REST API that usage documents do not have."""
 
 
 def usage_of(
@@ -30,16 +29,16 @@ def usage_of(
         status: The status that the document shows.
     """
     resources = _resources(context, {key for each in holdings.values() for key in each})
-    document = dict(_plain(lease_view(lease, context.plugins)))
-    reservations = document.pop("reservations")
+    view = _shown(lease_view(lease, context.plugins, USAGE))
+    reservations = view["reservations"]
     assert isinstance(reservations, list)
     before_end = lease.find_event(EventType.BEFORE_END)
     return LeaseUsage(
         lease=lease,
         document={
-            **document,
+            **view,
             "status": status.value,
-            "before_end_date": None if before_end is None else _without_zone(before_end.time.isoformat()),
+            "before_end_date": USAGE.date(None if before_end is None else before_end.time),
             "reservations": [
                 {**shown, "allocations": _allocations(holdings.get(each.id, {}), resources)}
                 for shown, each in zip(reservations, lease.reservations, strict=True)
@@ -78,8 +77,8 @@ def bare_document(lease: Lease) -> JsonObject:
         "name": lease.name,
         "user_id": lease.user_id,
         "project_id": lease.project_id,
-        "start_date": _without_zone(lease.start.isoformat()),
-        "end_date": _without_zone(lease.end.isoformat()),
+        "start_date": USAGE.date(lease.start),
+        "end_date": USAGE.date(lease.end),
         "status": lease.status.value,
         "reservations": [
             {"id": each.id, "resource_type": each.resource_type, "allocations": []}
@@ -107,29 +106,14 @@ def _resources(context: Context, ids: set[ResourceId]) -> Mapping[ResourceId, Js
         return {}
     with context.store.read() as transaction:
         hosts = transaction.hosts.get_many(ids)
-        found = {each.id: _plain(host_view(each)) for each in hosts}
+        found = {each.id: _shown(host_view(each, formats=USAGE)) for each in hosts}
         others = ids - found.keys()
         floatingips = transaction.floatingips.get_many(others) if others else ()
-        found |= {each.id: _plain(floatingip_view(each)) for each in floatingips}
+        found |= {each.id: floatingip_view(each, USAGE) for each in floatingips}
         others = ids - found.keys()
         discovered = transaction.discovered.get_many(others) if others else ()
     return found | {each.id: discovered_view(each) for each in discovered}
 
 
-def _plain(value: JsonObject) -> JsonObject:
-    """Return a view without internal keys, and with dates that have no time zone."""
-    plain: dict[str, object] = {}
-    for key, each in value.items():
-        if key in _HIDDEN:
-            continue
-        if isinstance(each, list):
-            plain[key] = [_plain(one) for one in each]
-        elif key in _DATES and isinstance(each, str):
-            plain[key] = _without_zone(each)
-        else:
-            plain[key] = each
-    return plain
-
-
-def _without_zone(text: str) -> str:
-    return datetime.fromisoformat(text).astimezone(UTC).replace(tzinfo=None).isoformat(timespec="seconds")
+def _shown(view: JsonObject) -> JsonObject:
+    return {key: each for key, each in view.items() if key not in _HIDDEN}

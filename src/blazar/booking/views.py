@@ -1,9 +1,11 @@
-"""JSON as clients see it, with the keys of the REST API; instants in ISO 8601 with their offset."""
+"""JSON documents of leases and resources, with the keys of the REST API, made directly from values."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Final
 
 from blazar.booking.context import Plugin
 from blazar.booking.specs import rendered_spec
@@ -14,28 +16,60 @@ from blazar.domain.lease import Event, Lease, Reservation
 from blazar.ports.store import BookedWindow, HeldResource
 
 JsonObject = Mapping[str, object]
+Format = Callable[[datetime | None], str | None]
 
 
-def lease_view(lease: Lease, plugins: Mapping[str, Plugin]) -> JsonObject:
+def _with_offset(instant: datetime | None) -> str | None:
+    return instant.isoformat() if instant else None
+
+
+def _seconds(instant: datetime | None) -> str | None:
+    return _without_zone(instant).isoformat(timespec="seconds") if instant else None
+
+
+def _without_zone(instant: datetime) -> datetime:
+    return instant.astimezone(UTC).replace(tzinfo=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Formats:
+    """Formats of the instants in a document."""
+
+    date: Format
+    """For the dates of leases and the times of events."""
+    stamp: Format
+    """For times of creation and update."""
+
+
+ISO: Final = Formats(date=_with_offset, stamp=_with_offset)
+"""``2031-04-05T06:07:08+00:00``."""
+
+USAGE: Final = Formats(date=_seconds, stamp=_seconds)
+"""``2031-04-05T06:07:08``, in UTC, as enforcement filters receive all instants."""
+
+
+def lease_view(lease: Lease, plugins: Mapping[str, Plugin], formats: Formats = ISO) -> dict[str, object]:
     """Return a lease. ``trust_id`` is always null; clients expect the key, but trusts are not used."""
     return {
         "id": lease.id,
         "name": lease.name,
         "user_id": lease.user_id,
         "project_id": lease.project_id,
-        "start_date": _text(lease.start),
-        "end_date": _text(lease.end),
+        "start_date": formats.date(lease.start),
+        "end_date": formats.date(lease.end),
         "trust_id": None,
         "status": lease.status.value,
         "degraded": lease.is_degraded,
-        "created_at": _text(lease.created_at),
-        "updated_at": _text(lease.updated_at),
-        "reservations": [_reservation_view(each, plugins) for each in lease.reservations],
-        "events": [_event_view(each, lease) for each in lease.events],
+        "created_at": formats.stamp(lease.created_at),
+        "updated_at": formats.stamp(lease.updated_at),
+        "reservations": [_reservation_view(each, plugins, formats) for each in lease.reservations],
+        "events": [_event_view(each, lease, formats) for each in lease.events],
     }
 
 
-def _reservation_view(reservation: Reservation, plugins: Mapping[str, Plugin]) -> JsonObject:
+def _reservation_view(
+    reservation: Reservation, plugins: Mapping[str, Plugin], formats: Formats
+) -> JsonObject:
     return {
         **rendered_spec(plugins.get(reservation.resource_type), reservation),
         "id": reservation.id,
@@ -45,29 +79,30 @@ def _reservation_view(reservation: Reservation, plugins: Mapping[str, Plugin]) -
         "status": reservation.status.value,
         "missing_resources": reservation.missing_resources,
         "resources_changed": reservation.resources_changed,
-        "created_at": _text(reservation.created_at),
-        "updated_at": _text(reservation.updated_at),
+        "created_at": formats.stamp(reservation.created_at),
+        "updated_at": formats.stamp(reservation.updated_at),
     }
 
 
-def _event_view(event: Event, lease: Lease) -> JsonObject:
+def _event_view(event: Event, lease: Lease, formats: Formats) -> JsonObject:
     return {
         "id": event.id,
         "lease_id": lease.id,
         "event_type": event.event_type.value,
-        "time": _text(event.time),
+        "time": formats.date(event.time),
         "status": event.status.value,
-        "created_at": _text(event.created_at),
-        "updated_at": _text(event.updated_at),
+        "created_at": formats.stamp(event.created_at),
+        "updated_at": formats.stamp(event.updated_at),
     }
 
 
-def host_view(host: Host, hidden: Collection[str] = ()) -> JsonObject:
-    """Return a host. An extra capability with the name of a built-in key masks that key.
+def host_view(host: Host, hidden: Collection[str] = (), formats: Formats = ISO) -> JsonObject:
+    """Return a host. An extra capability with the name of a built-in key masks that key, unchanged.
 
     Args:
         host: The host.
         hidden: Names of extra capabilities that are hidden from the caller.
+        formats: The formats of instants.
     """
     return {
         "id": host.id,
@@ -83,13 +118,13 @@ def host_view(host: Host, hidden: Collection[str] = ()) -> JsonObject:
         "status": None,
         "reservable": host.diagnosis.is_reservable,
         "trust_id": None,
-        "created_at": _text(host.created_at),
-        "updated_at": _text(host.updated_at),
+        "created_at": formats.stamp(host.created_at),
+        "updated_at": formats.stamp(host.updated_at),
         **{name: value for name, value in host.capabilities.items() if name not in hidden},
     }
 
 
-def floatingip_view(floatingip: FloatingIP) -> JsonObject:
+def floatingip_view(floatingip: FloatingIP, formats: Formats = ISO) -> JsonObject:
     """Return a floating IP."""
     return {
         "id": floatingip.id,
@@ -97,8 +132,8 @@ def floatingip_view(floatingip: FloatingIP) -> JsonObject:
         "subnet_id": floatingip.subnet_id,
         "floating_ip_address": floatingip.address,
         "reservable": floatingip.diagnosis.is_reservable,
-        "created_at": _text(floatingip.created_at),
-        "updated_at": _text(floatingip.updated_at),
+        "created_at": formats.stamp(floatingip.created_at),
+        "updated_at": formats.stamp(floatingip.updated_at),
     }
 
 
@@ -126,8 +161,8 @@ def allocation_view(resource_id: str, booked: Sequence[BookedWindow]) -> JsonObj
             {
                 "id": each.reservation_id,
                 "lease_id": each.lease_id,
-                "start_date": _text(each.start),
-                "end_date": _text(each.end),
+                "start_date": ISO.date(each.start),
+                "end_date": ISO.date(each.end),
             }
             for each in booked
         ],
@@ -142,8 +177,8 @@ def held_view(held: HeldResource, resource_type: str) -> JsonObject:
         "resource_id": held.resource_id,
         "name": held.name,
         "amount": held.slots or 1,
-        "start_date": _text(held.window.start),
-        "end_date": _text(held.window.end),
+        "start_date": ISO.date(held.window.start),
+        "end_date": ISO.date(held.window.end),
     }
 
 
@@ -154,10 +189,6 @@ def property_view(each: ResourceProperty) -> JsonObject:
         "resource_type": each.resource_type,
         "property_name": each.name,
         "private": each.is_private,
-        "created_at": _text(each.created_at),
-        "updated_at": _text(each.updated_at),
+        "created_at": ISO.stamp(each.created_at),
+        "updated_at": ISO.stamp(each.updated_at),
     }
-
-
-def _text(instant: datetime | None) -> str | None:
-    return instant.isoformat() if instant else None
