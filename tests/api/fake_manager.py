@@ -15,19 +15,20 @@ from blazar.domain.errors import (
 )
 from blazar.ports.manager import Caller, JsonObject, Manager
 
-MOMENT = "2031-04-01T09:15:42.123456+00:00"
+STAMP = "2031-04-01 09:15:42"
+INSTANT = "2031-04-01T09:15:42.123456"
 
 
 def lease(lease_id: str, project_id: str | None = "p1", **changes: object) -> dict[str, object]:
     """Return a lease as a manager returns it."""
-    stamps = {"created_at": MOMENT, "updated_at": None}
+    stamps = {"created_at": STAMP, "updated_at": None}
     return {
         "id": lease_id,
         "name": "render-farm-night",
         "user_id": "u1",
         "project_id": project_id,
-        "start_date": "2031-04-05T20:00:00+00:00",
-        "end_date": "2031-04-06T08:00:00+02:00",
+        "start_date": "2031-04-05T20:00:00.000000",
+        "end_date": "2031-04-06T06:00:00.000000",
         "trust_id": None,
         "status": "PENDING",
         "degraded": False,
@@ -53,7 +54,7 @@ def lease(lease_id: str, project_id: str | None = "p1", **changes: object) -> di
                 "id": "e1",
                 "lease_id": lease_id,
                 "event_type": "start_lease",
-                "time": "2031-04-05T20:00:00+00:00",
+                "time": "2031-04-05T20:00:00.000000",
                 "status": "UNDONE",
                 **stamps,
             }
@@ -79,7 +80,7 @@ def host(host_id: str, **capabilities: object) -> dict[str, object]:
         "status": None,
         "reservable": True,
         "trust_id": None,
-        "created_at": MOMENT,
+        "created_at": STAMP,
         "updated_at": None,
         **capabilities,
     }
@@ -93,7 +94,7 @@ def floatingip(floatingip_id: str) -> dict[str, object]:
         "subnet_id": "s1",
         "floating_ip_address": "203.0.113.200",
         "reservable": True,
-        "created_at": MOMENT,
+        "created_at": STAMP,
         "updated_at": None,
     }
 
@@ -166,7 +167,7 @@ class FakeManager:
     def list_lease_allocations(self, caller: Caller, lease_id: str) -> Sequence[JsonObject]:
         self._asked("list_lease_allocations", caller, lease_id)
         found = {"reservation_id": "r1", "resource_type": "physical:host", "resource_id": "17"}
-        return [{**found, "name": "node-17", "amount": 1, "start_date": MOMENT, "end_date": MOMENT}]
+        return [{**found, "name": "node-17", "amount": 1, "start_date": INSTANT, "end_date": INSTANT}]
 
     def list_hosts(self, caller: Caller) -> Sequence[JsonObject]:
         self._asked("list_hosts", caller)
@@ -205,7 +206,7 @@ class FakeManager:
     def create_floatingip(self, caller: Caller, body: JsonObject) -> JsonObject:
         self._asked("create_floatingip", caller, body)
         self.floatingips["f3"] = floatingip("f3")
-        return self.floatingips["f3"]
+        return {**self.floatingips["f3"], "created_at": INSTANT}
 
     def delete_floatingip(self, caller: Caller, floatingip_id: str) -> None:
         self._asked("delete_floatingip", caller, floatingip_id)
@@ -252,8 +253,8 @@ class FakeManager:
         allocation = {
             "id": "r1",
             "lease_id": "l1",
-            "start_date": "2031-04-05T20:00:00+00:00",
-            "end_date": "2031-04-06T06:00:00+00:00",
+            "start_date": "2031-04-05T20:00:00.000000",
+            "end_date": "2031-04-06T06:00:00.000000",
         }
         return {"resource_id": host_id, "reservations": [allocation] if host_id == "17" else []}
 
@@ -276,7 +277,7 @@ class FakeManager:
             "resource_type": "physical:host",
             "property_name": name,
             "private": self.properties[name],
-            "created_at": MOMENT,
+            "created_at": INSTANT,
             "updated_at": None,
         }
 

@@ -69,9 +69,9 @@ def test_a_defect_is_answered_without_its_cause_and_logged_once(
 
 
 def test_what_the_manager_answers_wrongly_is_a_defect_too(api: Api) -> None:
-    del api.manager.leases["l1"]["start_date"]
+    del api.manager.leases["l1"]["project_id"]
 
-    assert api.get("/v1/leases").json == INTERNAL
+    assert api.get("/v1/leases/l1").json == INTERNAL
 
 
 def test_an_outage_is_a_warning_without_a_traceback(api: Api, caplog: pytest.LogCaptureFixture) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from blazar.api import render
 from blazar.api.call import Call
 
 _NO_WORDS = frozenset({"", "false", "0", "no", "off"})
@@ -10,23 +9,23 @@ _NO_WORDS = frozenset({"", "false", "0", "no", "off"})
 
 def list_hosts(call: Call) -> object:
     """Return all registered hosts."""
-    return {"hosts": [render.host(each) for each in call.manager.list_hosts(call.property_caller)]}
+    return {"hosts": list(call.manager.list_hosts(call.property_caller))}
 
 
 def create_host(call: Call) -> object:
     """Register a hypervisor as a host and return it; keys except `id` and `name` are extra capabilities."""
-    return {"host": render.host(call.manager.create_host(call.caller, call.body))}
+    return {"host": call.manager.create_host(call.caller, call.body)}
 
 
 def get_host(call: Call) -> object:
     """Return a host by id; its name is not accepted."""
-    return {"host": render.host(call.manager.get_host(call.property_caller, call.params["host_id"]))}
+    return {"host": call.manager.get_host(call.property_caller, call.params["host_id"])}
 
 
 def update_host(call: Call) -> object:
     """Set extra capabilities, or remove those that are null, and return the host."""
     host_id = call.params["host_id"]
-    return {"host": render.host(call.manager.update_host(call.property_caller, host_id, call.body))}
+    return {"host": call.manager.update_host(call.property_caller, host_id, call.body)}
 
 
 def delete_host(call: Call) -> object:
@@ -40,7 +39,7 @@ def list_allocations(call: Call) -> object:
     found = call.manager.list_allocations(
         call.caller, call.query.get("lease_id") or None, call.query.get("reservation_id") or None
     )
-    return {"allocations": [render.allocations(each) for each in found]}
+    return {"allocations": list(found)}
 
 
 def get_allocations(call: Call) -> object:
@@ -51,7 +50,7 @@ def get_allocations(call: Call) -> object:
         call.query.get("lease_id") or None,
         call.query.get("reservation_id") or None,
     )
-    return {"allocation": render.allocations(found)}
+    return {"allocation": found}
 
 
 def list_resource_properties(call: Call) -> object:
@@ -66,7 +65,7 @@ def update_resource_property(call: Call) -> object:
     """Make a resource property private or public and return it."""
     private = bool(call.body["private"]) if "private" in call.body else None
     changed = call.manager.update_resource_property(call.caller, call.params["property_name"], private)
-    return {"resource_property": render.resource_property(changed)}
+    return {"resource_property": changed}
 
 
 def _is_set(call: Call, flag: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from blazar.api import render
 from blazar.api.call import Call
 from blazar.domain.errors import Forbidden
 from blazar.ports.manager import JsonObject
@@ -14,24 +13,24 @@ def list_leases(call: Call) -> object:
     """Return the leases of the caller's project; for operators, those of all projects."""
     _require_project(call, "blazar:leases:get")
     project_id = None if call.is_admin else call.caller.project_id
-    return {"leases": render.leases(call.manager.list_leases(call.caller, project_id))}
+    return {"leases": list(call.manager.list_leases(call.caller, project_id))}
 
 
 def create_lease(call: Call) -> object:
     """Create a lease and return it."""
     _require_project(call, "blazar:leases:post")
-    return {"lease": render.lease(call.manager.create_lease(call.property_caller, _documented(call.body)))}
+    return {"lease": call.manager.create_lease(call.property_caller, _documented(call.body))}
 
 
 def get_lease(call: Call) -> object:
     """Return a lease."""
-    return {"lease": render.lease(call.lease)}
+    return {"lease": call.lease}
 
 
 def list_lease_allocations(call: Call) -> object:
     """Return the resources that the reservations of a lease hold now, with names."""
     found = call.manager.list_lease_allocations(call.caller, call.params["lease_id"])
-    return {"allocations": [render.lease_allocation(each) for each in found]}
+    return {"allocations": list(found)}
 
 
 def update_lease(call: Call) -> object:
@@ -41,7 +40,7 @@ def update_lease(call: Call) -> object:
         changed = call.manager.update_lease(caller, lease_id, body)
     else:
         changed = call.manager.update_owned_lease(caller, lease_id, call.owner, body)
-    return {"lease": render.lease(changed)}
+    return {"lease": changed}
 
 
 def delete_lease(call: Call) -> object:

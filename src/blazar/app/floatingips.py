@@ -8,7 +8,7 @@ from blazar.app.request_work import cloud_errors_as_conflicts
 from blazar.booking.context import Context
 from blazar.booking.retrying import retrying
 from blazar.booking.scheduling import reschedule_missing
-from blazar.booking.views import JsonObject, floatingip_view
+from blazar.booking.views import CHANGED, JsonObject, floatingip_view
 from blazar.domain.errors import (
     FloatingIPAlreadyRegistered,
     FloatingIPInUse,
@@ -72,7 +72,7 @@ def create_floatingip(context: Context, body: JsonObject) -> JsonObject:
         reschedule_missing(context, transaction)
         transaction.commit()
     context.waker.wake()
-    return floatingip_view(floatingip)
+    return floatingip_view(floatingip, CHANGED)
 
 
 def delete_floatingip(context: Context, floatingip_id: str) -> None:

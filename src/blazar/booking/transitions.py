@@ -10,7 +10,6 @@ from blazar.booking.context import Context
 from blazar.booking.scheduling import reschedule_missing
 from blazar.booking.views import lease_view
 from blazar.domain.lease import EventStatus, EventType, Lease, LeaseStatus
-from blazar.domain.shown import shown_lease
 from blazar.ports.manager import Caller
 from blazar.ports.outbox import Message
 from blazar.ports.store import JournalEntry, Transaction
@@ -64,10 +63,10 @@ def announce(
         at: Time of the event.
         more: Additional keys of the payload.
     """
-    view = dict(shown_lease(lease_view(lease, context.plugins)))
+    view = lease_view(lease, context.plugins)
     payload: Mapping[str, object] = {
-        "lease_id": view.pop("id"),
-        **{key: value for key, value in view.items() if key != "trust_id"},
+        "lease_id": view["id"],
+        **{key: value for key, value in view.items() if key not in ("id", "trust_id")},
         **(more or {}),
     }
     transaction.outbox.append([Message(event_type=event_type, lease_id=lease.id, payload=payload)], at)

@@ -1,4 +1,7 @@
-"""JSON documents of leases and resources, with the keys of the REST API, made directly from values."""
+"""Leases and resources as JSON: for API v1, for notifications and for enforcement filters.
+
+Documents are made directly from values, once; other code passes them on unchanged.
+"""
 
 from __future__ import annotations
 
@@ -19,21 +22,28 @@ JsonObject = Mapping[str, object]
 Format = Callable[[datetime | None], str | None]
 
 
-def _with_offset(instant: datetime | None) -> str | None:
-    return instant.isoformat() if instant else None
+def _instant(instant: datetime | None) -> str | None:
+    """Return an instant as ``2031-04-05T06:07:00.000000``: always six digits; None for None."""
+    return _in_utc(instant).isoformat(timespec="microseconds") if instant else None
+
+
+def _stamp(instant: datetime | None) -> str | None:
+    """Return an instant as ``2031-04-05 06:07:08``; None for None."""
+    return _in_utc(instant).isoformat(" ", timespec="seconds") if instant else None
 
 
 def _seconds(instant: datetime | None) -> str | None:
-    return _without_zone(instant).isoformat(timespec="seconds") if instant else None
+    """Return an instant as ``2031-04-05T06:07:08``; None for None."""
+    return _in_utc(instant).isoformat(timespec="seconds") if instant else None
 
 
-def _without_zone(instant: datetime) -> datetime:
+def _in_utc(instant: datetime) -> datetime:
     return instant.astimezone(UTC).replace(tzinfo=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Formats:
-    """Formats of the instants in a document."""
+    """The formats of instants in a document; all are in UTC and without a zone."""
 
     date: Format
     """For the dates of leases and the times of events."""
@@ -41,14 +51,17 @@ class Formats:
     """For times of creation and update."""
 
 
-ISO: Final = Formats(date=_with_offset, stamp=_with_offset)
-"""``2031-04-05T06:07:08+00:00``."""
+API: Final = Formats(date=_instant, stamp=_stamp)
+"""The formats of API v1, whose clients parse both strictly."""
+
+CHANGED: Final = Formats(date=_instant, stamp=_instant)
+"""The formats of API v1 for a new floating IP and for a changed resource property."""
 
 USAGE: Final = Formats(date=_seconds, stamp=_seconds)
-"""``2031-04-05T06:07:08``, in UTC, as enforcement filters receive all instants."""
+"""The formats of usage documents."""
 
 
-def lease_view(lease: Lease, plugins: Mapping[str, Plugin], formats: Formats = ISO) -> dict[str, object]:
+def lease_view(lease: Lease, plugins: Mapping[str, Plugin], formats: Formats = API) -> dict[str, object]:
     """Return a lease. ``trust_id`` is always null; clients expect the key, but trusts are not used."""
     return {
         "id": lease.id,
@@ -96,7 +109,7 @@ def _event_view(event: Event, lease: Lease, formats: Formats) -> JsonObject:
     }
 
 
-def host_view(host: Host, hidden: Collection[str] = (), formats: Formats = ISO) -> JsonObject:
+def host_view(host: Host, hidden: Collection[str] = (), formats: Formats = API) -> JsonObject:
     """Return a host. An extra capability with the name of a built-in key masks that key, unchanged.
 
     Args:
@@ -124,7 +137,7 @@ def host_view(host: Host, hidden: Collection[str] = (), formats: Formats = ISO) 
     }
 
 
-def floatingip_view(floatingip: FloatingIP, formats: Formats = ISO) -> JsonObject:
+def floatingip_view(floatingip: FloatingIP, formats: Formats = API) -> JsonObject:
     """Return a floating IP."""
     return {
         "id": floatingip.id,
@@ -161,8 +174,8 @@ def allocation_view(resource_id: str, booked: Sequence[BookedWindow]) -> JsonObj
             {
                 "id": each.reservation_id,
                 "lease_id": each.lease_id,
-                "start_date": ISO.date(each.start),
-                "end_date": ISO.date(each.end),
+                "start_date": API.date(each.start),
+                "end_date": API.date(each.end),
             }
             for each in booked
         ],
@@ -177,8 +190,8 @@ def held_view(held: HeldResource, resource_type: str) -> JsonObject:
         "resource_id": held.resource_id,
         "name": held.name,
         "amount": held.slots or 1,
-        "start_date": ISO.date(held.window.start),
-        "end_date": ISO.date(held.window.end),
+        "start_date": API.date(held.window.start),
+        "end_date": API.date(held.window.end),
     }
 
 
@@ -189,6 +202,6 @@ def property_view(each: ResourceProperty) -> JsonObject:
         "resource_type": each.resource_type,
         "property_name": each.name,
         "private": each.is_private,
-        "created_at": ISO.stamp(each.created_at),
-        "updated_at": ISO.stamp(each.updated_at),
+        "created_at": CHANGED.stamp(each.created_at),
+        "updated_at": CHANGED.stamp(each.updated_at),
     }

@@ -1,8 +1,8 @@
 """Port: the API's requests to a manager, one method per use case.
 
-Arguments and results are JSON values, so that they can be sent over a message bus. Instants are ISO 8601
-text with an offset (``2031-04-05T20:00:00+00:00``). Otherwise, objects have the keys of the REST API
-(``doc/openapi.json``). The API renders the results; a manager does not know about HTTP.
+Arguments and results are JSON values, so that they can be sent over a message bus. Objects in results have
+the form of API v1 (``doc/openapi.json``); the API passes them on unchanged. A manager does not know about
+HTTP.
 
 Every method may raise any :class:`~blazar.domain.errors.BlazarError`; ``Unavailable`` if no manager
 answers in time.
