@@ -1,9 +1,14 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 from api.conftest import LEASE, Api
+from api.fake_manager import lease
 
+from blazar.api.resource import written
 from blazar.domain import errors
+from blazar.ports.manager import WrittenObjects
 
 OWNER = {"project_id": "p1", "user_id": "u1"}
 
@@ -13,6 +18,13 @@ def test_an_operator_lists_the_leases_of_all_projects(api: Api) -> None:
 
     assert answer.status_code == 200
     assert [lease["id"] for lease in answer.json["leases"]] == ["l1", "l2"]
+
+
+@pytest.mark.parametrize("leases", [[], [lease("l1", name='ü "🌙" \\'), lease("l2")]])
+def test_a_list_that_is_written_already_becomes_the_same_response(leases: list[object]) -> None:
+    body = {"leases": leases, "more": [1]}
+
+    assert written({**body, "leases": WrittenObjects(json.dumps(leases))}) == json.dumps(body)
 
 
 def test_a_reader_lists_the_leases_of_the_own_project_only(api: Api) -> None:

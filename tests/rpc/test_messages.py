@@ -198,20 +198,22 @@ class TestALongList:
 
     @pytest.fixture
     def recorder(self) -> Recorder:
-        return Recorder(WrittenObjects([json.dumps(each) for each in self.OBJECTS]))
+        return Recorder(WrittenObjects(json.dumps(self.OBJECTS)))
 
     def test_it_arrives_as_it_was_written(self, recorder: Recorder) -> None:
-        assert local_manager(cast("Manager", recorder)).list_leases(CALLER, None) == list(self.OBJECTS)
+        found = local_manager(cast("Manager", recorder)).list_leases(CALLER, None)
+
+        assert isinstance(found, WrittenObjects)
+        assert (found.text, list(found)) == (json.dumps(self.OBJECTS), list(self.OBJECTS))
 
     def test_an_empty_one_arrives(self) -> None:
-        recorder = Recorder(WrittenObjects([]))
+        recorder = Recorder(WrittenObjects("[]"))
 
-        assert local_manager(cast("Manager", recorder)).list_leases(CALLER, None) == []
+        assert list(local_manager(cast("Manager", recorder)).list_leases(CALLER, None)) == []
 
     def test_it_is_short_on_its_way_and_has_nothing_to_be_escaped(self) -> None:
-        recorder = Recorder(
-            WrittenObjects([json.dumps({"id": number, "ü": "same"}) for number in range(999)])
-        )
+        objects = [{"id": number, "ü": "same"} for number in range(999)]
+        recorder = Recorder(WrittenObjects(json.dumps(objects)))
         carried: list[str] = []
 
         def carry(request: dict[str, Any]) -> dict[str, Any]:
@@ -221,8 +223,8 @@ class TestALongList:
 
         found = remote_manager(carry).list_leases(CALLER, None)
 
-        assert found == [{"id": number, "ü": "same"} for number in range(999)]
-        assert len(carried[0]) < len(json.dumps(found)) / 3
+        assert list(found) == objects
+        assert len(carried[0]) < len(json.dumps(objects)) / 3
         assert "\\" not in carried[0]
 
     def test_an_api_of_the_version_before_is_answered_in_objects(self, recorder: Recorder) -> None:
@@ -238,7 +240,7 @@ class TestALongList:
         assert remote.list_leases(CALLER, None) == [{"id": "1"}]
 
     def test_its_objects_can_be_inspected_where_it_was_written(self) -> None:
-        written = WrittenObjects([json.dumps(each) for each in self.OBJECTS])
+        written = WrittenObjects(json.dumps(self.OBJECTS))
 
         assert list(written) == list(self.OBJECTS)
         assert (len(written), written[1]) == (2, self.OBJECTS[1])

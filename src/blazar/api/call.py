@@ -57,7 +57,10 @@ class Call:
 
 
 Handler = Callable[[Call], object]
-"""Takes a call and returns the JSON value of the response; None for a response without a body."""
+"""Takes a call and returns the JSON value of the response; None for a response without a body.
+
+The members of an object may be :class:`~blazar.ports.manager.WrittenObjects`.
+"""
 
 
 def identity_of(environ: WSGIEnvironment, lease_id: str | None = None) -> RequestContext:

@@ -7,7 +7,7 @@ from blazar.api.call import Call
 
 def list_floatingips(call: Call) -> object:
     """Return all registered floating IPs."""
-    return {"floatingips": list(call.manager.list_floatingips(call.caller))}
+    return {"floatingips": call.manager.list_floatingips(call.caller)}
 
 
 def create_floatingip(call: Call) -> object:

@@ -9,7 +9,7 @@ _NO_WORDS = frozenset({"", "false", "0", "no", "off"})
 
 def list_hosts(call: Call) -> object:
     """Return all registered hosts."""
-    return {"hosts": list(call.manager.list_hosts(call.property_caller))}
+    return {"hosts": call.manager.list_hosts(call.property_caller)}
 
 
 def create_host(call: Call) -> object:
@@ -39,7 +39,7 @@ def list_allocations(call: Call) -> object:
     found = call.manager.list_allocations(
         call.caller, call.query.get("lease_id") or None, call.query.get("reservation_id") or None
     )
-    return {"allocations": list(found)}
+    return {"allocations": found}
 
 
 def get_allocations(call: Call) -> object:

@@ -13,7 +13,7 @@ def list_leases(call: Call) -> object:
     """Return the leases of the caller's project; for operators, those of all projects."""
     _require_project(call, "blazar:leases:get")
     project_id = None if call.is_admin else call.caller.project_id
-    return {"leases": list(call.manager.list_leases(call.caller, project_id))}
+    return {"leases": call.manager.list_leases(call.caller, project_id)}
 
 
 def create_lease(call: Call) -> object:
@@ -30,7 +30,7 @@ def get_lease(call: Call) -> object:
 def list_lease_allocations(call: Call) -> object:
     """Return the resources that the reservations of a lease hold now, with names."""
     found = call.manager.list_lease_allocations(call.caller, call.params["lease_id"])
-    return {"allocations": list(found)}
+    return {"allocations": found}
 
 
 def update_lease(call: Call) -> object:

@@ -18,7 +18,7 @@ from blazar.api.call import Call, caller_of, identity_of
 from blazar.api.policies import Policy
 from blazar.api.routes import Route
 from blazar.domain.errors import InvalidParameter
-from blazar.ports.manager import JsonObject, Manager
+from blazar.ports.manager import JsonObject, Manager, WrittenObjects
 from blazar.telemetry.pages import NO_ROUTE, note_route
 
 _SLASHES = re.compile("/{2,}")
@@ -60,7 +60,7 @@ class Resource:
         resp.status = route.status
         if value is not None:
             resp.content_type = falcon.MEDIA_JSON
-            resp.data = json.dumps(value).encode()
+            resp.data = written(value).encode()
 
     def _call(self, req: falcon.Request, params: Mapping[str, str]) -> Call:
         identity = identity_of(req.env, params.get("lease_id"))
@@ -108,6 +108,17 @@ class Gate:
             req.context.version = version
             resp.set_header(microversions.HEADER, f"{microversions.SERVICE} {microversions.text(version)}")
             resp.set_header("Vary", microversions.HEADER)
+
+
+def written(value: object) -> str:
+    """Return the JSON of a response; members that are written already are used as they are."""
+    if not isinstance(value, dict):
+        return json.dumps(value)
+    members = (
+        f"{json.dumps(key)}: {each.text if isinstance(each, WrittenObjects) else json.dumps(each)}"
+        for key, each in value.items()
+    )
+    return f"{{{', '.join(members)}}}"
 
 
 def _first_values(req: falcon.Request) -> dict[str, str]:

@@ -11,8 +11,9 @@ answers in time.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol, overload
 
 JsonObject = Mapping[str, object]
@@ -36,37 +37,31 @@ class Caller:
 
 
 class WrittenObjects(Sequence[JsonObject]):
-    """Objects that are already JSON text; each is parsed when it is accessed.
+    """Objects as the text of one JSON array, which is only parsed if one of them is accessed.
 
-    Code that sends them to another process uses the text, without parsing and serializing it again.
+    Code that sends them on uses the text, without parsing and serializing it again.
     """
 
-    def __init__(self, texts: Sequence[str]) -> None:
-        """Create a list of the objects with these texts."""
-        self._texts = texts
+    def __init__(self, text: str) -> None:
+        """Create a list of the objects in this array; the text is ASCII."""
+        self.text = text
 
-    @property
-    def text(self) -> str:
-        """Return all of them as the text of one JSON array."""
-        return f"[{','.join(self._texts)}]"
+    @cached_property
+    def _objects(self) -> Sequence[JsonObject]:
+        found: Sequence[JsonObject] = json.loads(self.text)
+        return found
 
     def __len__(self) -> int:
-        return len(self._texts)
-
-    def __iter__(self) -> Iterator[JsonObject]:
-        return map(json.loads, self._texts)
+        return len(self._objects)
 
     @overload
     def __getitem__(self, index: int) -> JsonObject: ...
 
     @overload
-    def __getitem__(self, index: slice) -> WrittenObjects: ...
+    def __getitem__(self, index: slice) -> Sequence[JsonObject]: ...
 
-    def __getitem__(self, index: int | slice) -> JsonObject | WrittenObjects:
-        if isinstance(index, slice):
-            return WrittenObjects(self._texts[index])
-        found: JsonObject = json.loads(self._texts[index])
-        return found
+    def __getitem__(self, index: int | slice) -> JsonObject | Sequence[JsonObject]:
+        return self._objects[index]
 
 
 class Manager(Protocol):

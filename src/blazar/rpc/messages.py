@@ -10,7 +10,6 @@ does nothing; the caller gets UnknownMethod.
 from __future__ import annotations
 
 import inspect
-import json
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
@@ -108,7 +107,7 @@ class _RemoteManager:
         reply = self._carry(request)
         if "error" in reply:
             raise _rebuilt(reply["error"], method)
-        return json.loads(unpacked(reply["packed"])) if "packed" in reply else reply["result"]
+        return WrittenObjects(unpacked(reply["packed"])) if "packed" in reply else reply["result"]
 
 
 def _rebuilt(error: Mapping[str, Any], method: str) -> BlazarError:

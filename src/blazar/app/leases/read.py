@@ -18,7 +18,7 @@ _AT_ONCE: Final = 1_000
 
 def list_leases(context: Context, project_id: str | None) -> Sequence[JsonObject]:
     """Return the leases of a project, or of all projects for None."""
-    return WrittenObjects(_list_texts(context, project_id))
+    return WrittenObjects(f"[{', '.join(_list_texts(context, project_id))}]")
 
 
 def get_lease(context: Context, lease_id: str) -> JsonObject:
@@ -62,7 +62,6 @@ def _list_texts(context: Context, project_id: str | None) -> Sequence[str]:
         unknown = [each for each in revisions if each not in texts]
         for start in range(0, len(unknown), _AT_ONCE):
             for lease in transaction.leases.get_many(unknown[start : start + _AT_ONCE]):
-                view = lease_view(lease, context.plugins)
-                text = texts[lease.id] = json.dumps(view, separators=(",", ":"))
+                text = texts[lease.id] = json.dumps(lease_view(lease, context.plugins))
                 context.lease_cache.keep(lease.id, lease.revision, text)
     return [texts[each] for each in revisions]
