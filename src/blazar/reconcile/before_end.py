@@ -22,12 +22,13 @@ from blazar.domain.lease import (
 from blazar.domain.lifecycle import Phase, is_before_end_due, with_before_end
 from blazar.plugins.contract import Outcome, Refused, Waiting
 from blazar.reconcile.lease_snapshot import LeaseSnapshot
+from blazar.reconcile.pause import Pause
 
 _logger = logging.getLogger(__name__)
 
 
 @dataclass(slots=True, kw_only=True)
-class BeforeEnd:
+class BeforeEnd(Pause):
     """The result of the action in one reconcile pass; empty if the action was not due."""
 
     status: EventStatus | None = None
@@ -35,7 +36,6 @@ class BeforeEnd:
     problems: dict[ReservationId, str] = field(default_factory=dict)
     kept: set[ReservationId] = field(default_factory=set)
     """Reservations that must not be torn down yet."""
-    retry_after: timedelta | None = None
 
     def applied_to(self, lease: Lease) -> Lease:
         """Return the lease with the event's status and the problems."""
@@ -48,10 +48,6 @@ class BeforeEnd:
             for each in lease.reservations
         )
         return with_before_end(replace(lease, reservations=reservations), self.status)
-
-    def look_after(self, pause: timedelta) -> None:
-        """Request a reconcile pass after this time or sooner."""
-        self.retry_after = pause if self.retry_after is None else min(self.retry_after, pause)
 
 
 def act_before_end(
@@ -118,7 +114,7 @@ def _note(
         case Waiting(retry_after, reason):
             _logger.info("before-end action waits: lease=%s reason=%s", lease.id, reason)
             result.status = EventStatus.IN_PROGRESS
-            result.look_after(
+            result.retry_within(
                 retry_after if late is None else min(retry_after, settings.before_end_wait - late)
             )
             is_kept = late is not None
@@ -131,7 +127,7 @@ def _note(
             is_kept = late is not None and (is_first or late < settings.before_end_grace)
             backoffs = context.settings.reconciler
             if is_kept:
-                result.look_after(backoffs.first_backoff if is_first else backoffs.longest_backoff)
+                result.retry_within(backoffs.first_backoff if is_first else backoffs.longest_backoff)
         case _:
             return
     result.problems[reservation.id] = f"{BEFORE_END_PROBLEM}{reason}"

@@ -28,6 +28,7 @@ from blazar.domain.lifecycle import Phase, reservation_phase
 from blazar.ports.work import Claim
 from blazar.reconcile.claims import Interrupted
 from blazar.reconcile.lease_snapshot import LeaseSnapshot, read_snapshot
+from blazar.reconcile.pause import Pause
 from blazar.reconcile.replacing import Replacing
 
 _CLAIM_ATTEMPTS = 8
@@ -40,7 +41,7 @@ _logger = logging.getLogger(__name__)
 
 
 @dataclass(slots=True, kw_only=True)
-class Healing:
+class Healing(Pause):
     """The result of healing: the lease and its snapshot as they are now."""
 
     lease: Lease
@@ -49,12 +50,6 @@ class Healing:
     """Reservations with failed resources that have no replacement yet."""
     unclear: set[ReservationId] = field(default_factory=set)
     """Reservations whose state could not be read from the cloud; they stay unchanged."""
-    look_again: timedelta | None = None
-
-    def look_after(self, pause: timedelta) -> None:
-        """Request a reconcile pass after this time or sooner."""
-        if pause > timedelta(0):
-            self.look_again = pause if self.look_again is None else min(self.look_again, pause)
 
 
 def heal(
@@ -100,10 +95,11 @@ def heal(
                     exc_info=not isinstance(error, CloudError),
                 )
                 healing.unclear.add(reservation.id)
-                healing.look_after(context.settings.reconciler.longest_backoff)
+                healing.retry_within(context.settings.reconciler.longest_backoff)
     if healing.missing:
         is_known = all(each.missing_resources for each in lease.reservations if each.id in healing.missing)
-        healing.look_after(context.settings.healing.interval if is_known else _SOON)
+        # Without an interval, only a change of a resource's health starts the next search.
+        healing.retry_within((context.settings.healing.interval or None) if is_known else _SOON)
     return healing
 
 
@@ -137,7 +133,7 @@ def _is_due(context: Context, healing: Healing, reservation: Reservation) -> boo
     ahead = healing.lease.start - context.clock.now()
     if not interval or ahead <= interval or reservation.missing_resources:
         return True
-    healing.look_after(ahead - interval)
+    healing.retry_within(ahead - interval)
     return False
 
 
@@ -244,7 +240,7 @@ class _Patient:
                 self.reservation.id,
                 error,
             )
-            self.healing.look_after(self.context.settings.reconciler.longest_backoff)
+            self.healing.retry_within(self.context.settings.reconciler.longest_backoff)
         else:
             return True
         return False

@@ -44,6 +44,7 @@ from blazar.reconcile.healing import heal, with_flags
 from blazar.reconcile.lease_snapshot import LeaseSnapshot
 from blazar.reconcile.mark_in_progress import in_progress, store_in_progress
 from blazar.reconcile.measuring import measure
+from blazar.reconcile.pause import Pause
 from blazar.reconcile.replacing import Replacing
 from blazar.reconcile.steps import Obstacles, Report, internal_error, take_steps
 
@@ -56,23 +57,17 @@ _logger = logging.getLogger(__name__)
 
 
 @dataclass(slots=True, kw_only=True)
-class _Pass:
+class _Pass(Pause):
     """The state of a reconcile pass."""
 
     lease: Lease
     phase: Phase
     snapshot: LeaseSnapshot
     reports: dict[ReservationId, Report] = field(default_factory=dict)
-    retry_after: timedelta | None = None
     has_failed: bool = False
     before_end: BeforeEnd = field(default_factory=BeforeEnd)
     has_replaced: bool = False
     """A reservation was given other resources, which have not been handed over yet."""
-
-    def look_again(self, retry_after: timedelta) -> None:
-        """Request a reconcile pass after this time, or sooner if one is already planned."""
-        known = self.retry_after
-        self.retry_after = retry_after if known is None else min(known, retry_after)
 
 
 def reconcile_lease(context: Context, claim: Claim, actor: str, check_claim: Callable[[], None]) -> None:
@@ -97,8 +92,7 @@ def reconcile_lease(context: Context, claim: Claim, actor: str, check_claim: Cal
     lease = _mark(context, claim, actor, lease, phase)
     healing = heal(context, claim, actor, lease, phase, check_claim)
     current = _Pass(lease=healing.lease, phase=phase, snapshot=healing.snapshot)
-    if healing.look_again is not None:
-        current.look_again(healing.look_again)
+    current.retry_within(healing.retry_after)
     if phase is Phase.OVER:
         current.before_end = act_before_end(context, healing.snapshot, healing.lease, phase, check_claim)
     for reservation in healing.lease.reservations:
@@ -257,7 +251,7 @@ def _plan_retry(current: _Pass, report: Report) -> None:
     if report.refused is not None and not report.is_complete:
         current.has_failed = True
     for each in report.waiting:
-        current.look_again(each.retry_after)
+        current.retry_within(each.retry_after)
 
 
 def _progress(reservation_id: ReservationId, report: Report) -> Progress:
@@ -285,8 +279,7 @@ def _act_before_end(context: Context, current: _Pass, lease: Lease, check_claim:
     """Return the lease with the result of its before-end action, taken now unless the lease is over."""
     if current.phase is not Phase.OVER:
         current.before_end = act_before_end(context, current.snapshot, lease, current.phase, check_claim)
-    if current.before_end.retry_after is not None:
-        current.look_again(current.before_end.retry_after)
+    current.retry_within(current.before_end.retry_after)
     return current.before_end.applied_to(lease)
 
 
@@ -305,7 +298,7 @@ def _record(context: Context, claim: Claim, actor: str, current: _Pass, after: L
             transaction.journal.append([_gone(after, now, actor)])
             transaction.work.finish(claim, None, 0)
         else:
-            due_at, attempts = _next_look(context, claim, current, after, now)
+            due_at, attempts = _next_pass(context, claim, current, after, now)
             transaction.work.finish(claim, due_at, attempts)
         transaction.commit()
     measure(context.meter, before, after, now)
@@ -337,7 +330,7 @@ def _release(context: Context, transaction: Transaction, current: _Pass, now: da
         transaction.work.schedule({*waiting, *transaction.resources.list_missing()}, now)
 
 
-def _next_look(
+def _next_pass(
     context: Context, claim: Claim, current: _Pass, after: Lease, now: datetime
 ) -> tuple[datetime | None, int]:
     """Return when the lease is reconciled next, and the number of consecutive failed attempts."""
@@ -358,10 +351,10 @@ def _next_look(
     if current.retry_after is not None:
         retry = now + current.retry_after
         return min(due or retry, retry), 0
-    needs_another_look = any(
+    needs_another_pass = any(
         reservation_phase(each, current.phase) is Phase.OVER and each.is_deployed
         for each in after.reservations
     )
-    if needs_another_look:
+    if needs_another_pass:
         return now, 0
     return due, 0
