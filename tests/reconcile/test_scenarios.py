@@ -38,6 +38,13 @@ Record = Callable[[str, object], None]
 IN_TURN = "in-turn"
 """The worker fails at odd steps and is killed at even ones."""
 _STOPS = ("fails", "killed")
+ANSWERS = "answers-in-turn"
+"""The cloud answers with one of these errors, with another one at the next step and in the next scenario."""
+_ANSWERS = ("not-found", "conflict", "refused")
+ABORTS = "aborts-in-turn"
+"""A commit without effect, after which the worker either retries at once or reports an error."""
+_ABORTS = ("fails", "deadlock")
+_TURNS = {IN_TURN: _STOPS, ANSWERS: _ANSWERS, ABORTS: _ABORTS}
 _TRIES_ALL = os.environ.get("BLAZAR_TEST_FAULTS") == "all"
 _SERVERS = ("mariadb", "postgresql")
 _STRIDE = 4
@@ -62,7 +69,8 @@ def trials(faults: Iterable[str]) -> pytest.MarkDecorator:
 
     On SQLite, every step of every scenario is faulty once, and on the servers some steps of every kind of
     action (:func:`is_struck`), with faults that stop a worker before or after a write. The effect of a fault
-    hardly depends on the database, so all other faults are tried on SQLite, with every kind of action.
+    hardly depends on the database, so all other faults are tried on SQLite, with every kind of action. Faults
+    that the code under test handles alike take turns.
     With ``BLAZAR_TEST_FAULTS=all``, every combination is tried, which takes hours.
     """
     return pytest.mark.parametrize(
@@ -84,9 +92,21 @@ def _tried(scenario: Scenario, kind: str, faults: Iterable[str]) -> Iterable[str
     return (IN_TURN,) if scenario.is_representative else ()
 
 
-def at_step(fault: str, nth: int) -> str:
+def at_step(scenario: Scenario, fault: str, nth: int) -> str:
     """Return the fault of a step."""
-    return _STOPS[(nth - 1) % len(_STOPS)] if fault == IN_TURN else fault
+    turns = _TURNS.get(fault)
+    if turns is None:
+        return fault
+    first = 0 if fault == IN_TURN else SCENARIOS.index(scenario)
+    return turns[(first + nth - 1) % len(turns)]
+
+
+def grouped(faults: Iterable[str], **groups: tuple[str, ...]) -> Iterable[str]:
+    """Return the faults, those of each group replaced by its name; all faults if all are to be tried."""
+    if _TRIES_ALL:
+        return faults
+    members = {each for group in groups.values() for each in group}
+    return (*(each for each in faults if each not in members), *groups)
 
 
 def is_struck(scenario: Scenario, kind: str, nth: int) -> bool:
@@ -130,15 +150,16 @@ def test_everything_is_looked_at_more_often_than_needed(scenario: Scenario, kind
     check_said_once(lab)
 
 
-@trials(CLOUD_FAULTS)
+@trials(grouped(CLOUD_FAULTS, **{ANSWERS: _ANSWERS}))
 def test_a_call_of_the_cloud_goes_wrong(
     scenario: Scenario, kind: str, fault: str, lab_on: LabOn, record_property: Record
 ) -> None:
     lab = lab_on(kind)
 
     def arm(nth: int) -> None:
-        lab.may_fail = fault == "refused"
-        lab.faults.add(CLOUD_FAULTS[at_step(fault, nth)](nth))
+        struck_by = at_step(scenario, fault, nth)
+        lab.may_fail = struck_by == "refused"
+        lab.faults.add(CLOUD_FAULTS[struck_by](nth))
 
     struck = filter(functools.partial(is_struck, scenario, kind), itertools.count(1))
     steps = each_step(lab, scenario, struck, arm, lambda: bool(lab.faults.fired))
@@ -146,7 +167,7 @@ def test_a_call_of_the_cloud_goes_wrong(
     record_property("engine: calls that went wrong on " + kind, steps)
 
 
-@trials(COMMIT_FAULTS)
+@trials(grouped(COMMIT_FAULTS, **{ABORTS: _ABORTS}))
 def test_a_commit_goes_wrong(
     scenario: Scenario, kind: str, fault: str, lab_on: LabOn, record_property: Record
 ) -> None:
@@ -157,7 +178,7 @@ def test_a_commit_goes_wrong(
         lab,
         scenario,
         struck,
-        lambda nth: lab.store.arm(COMMIT_FAULTS[at_step(fault, nth)], nth),
+        lambda nth: lab.store.arm(COMMIT_FAULTS[at_step(scenario, fault, nth)], nth),
         lambda: not lab.store.is_armed,
     )
 
