@@ -16,7 +16,7 @@ from blazar.domain.availability import Resource
 from blazar.domain.capacity import Demand, Share
 from blazar.domain.floatingips import FloatingIP
 from blazar.domain.interval import Interval
-from blazar.domain.lease import LeaseId, ReservationId, ResourceId
+from blazar.domain.lease import LeaseId, ResourceId
 from blazar.domain.providers import HostProvider, Inventory
 from blazar.domain.requirements import Fact
 from blazar.plugins.contract import AllocatedResource, Assignment
@@ -24,10 +24,11 @@ from blazar.plugins.flavors.plugin import make_plugin as make_flavors
 from blazar.plugins.floatingips.plugin import make_plugin as make_floatingips
 from blazar.plugins.hosts.plugin import make_plugin as make_hosts
 from blazar.plugins.instances.plugin import make_plugin as make_instances
+from blazar.plugins.testing.place import RESERVATION as RESERVATION
+from blazar.plugins.testing.place import complete_spec
 from blazar.ports.compute import Flavor, Lessee, LesseeCompute
 from blazar.settings import Settings
 
-RESERVATION = ReservationId("5b0c8f4e-61d7-4f0a-9c55-2d3a7be01f10")
 PROJECT = "project"
 SHAPE = HostShape(vcpus=8, memory_mb=16_384, local_gb=200)
 """Of every host in :func:`new_cloud`."""
@@ -61,8 +62,7 @@ def lessee_of(cloud: SimulatedCloud) -> LesseeCompute:
 
 def spec_of(plugin: Plugin, case: PluginCase, lessee: LesseeCompute) -> Any:
     """Return the spec of a reservation for which a request has done all that it does."""
-    spec = plugin.look_up(plugin.parse(case.body), lessee)
-    return plugin.provide(spec, RESERVATION, lessee, afresh=False)
+    return complete_spec(plugin, plugin.parse(case.body), lessee)
 
 
 def assignment_of(

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from blazar.plugins.capabilities import CAPABILITIES
+
 ROOT = Path(__file__).parents[1]
 GUIDE = ROOT / "doc" / "plugins" / "writing.md"
 EXAMPLE = ROOT / "examples" / "plugin"
@@ -36,6 +38,16 @@ def test_the_guide_follows_the_example_from_request_to_tests() -> None:
     names = ("parse_spec", "discover", "headroom(", "Kind", "grant_id", "LeftoverGrants", "make_plugin")
     for name in (*names, "PluginContract"):
         assert name in text
+
+
+def test_the_guide_has_a_row_for_every_capability_and_names_its_methods() -> None:
+    rows = [line for line in GUIDE.read_text().splitlines() if line.startswith("| `")]
+
+    for each in CAPABILITIES:
+        (row,) = (line for line in rows if line.startswith(f"| `{each.__name__}` |"))
+        names = {*each.__annotations__, *getattr(each, "__abstractmethods__", ())}
+        assert names
+        assert all(f"`{name}`" in row for name in names)
 
 
 def test_every_link_of_the_guide_leads_somewhere() -> None:

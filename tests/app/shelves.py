@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from app.world import World
 
-from blazar.booking.context import Context
+from blazar.booking.context import Context, Plugin
 from blazar.db.store import SqlStore
 from blazar.domain.availability import Availability
 from blazar.domain.discovered import DiscoveredResource
@@ -17,7 +17,7 @@ from blazar.domain.lease import Holdings, ReservationId
 from blazar.domain.lifecycle import Phase
 from blazar.domain.quotas import QuotaUnit
 from blazar.manager.build import make_indexes
-from blazar.plugins.base import Plugin
+from blazar.plugins.capabilities import DiscoversResources, HasLeftovers
 from blazar.plugins.contract import Assignment, Done, Item, JsonObject, Outcome, ResourcePlugin, Wish
 from blazar.plugins.leftovers import LeftoverKind, Sweep
 from blazar.ports.cloud import Cloud
@@ -37,8 +37,8 @@ class NothingSeen:
     notes: Mapping[str, object] = field(default_factory=dict)
 
 
-class Shelf(Plugin[JsonObject]):
-    """The plugin; its reservations need nothing in the cloud."""
+class Things(HasLeftovers):
+    """The plugin without its resources; its reservations need nothing in the cloud."""
 
     resource_type: ClassVar[str] = "thing"
     collection: ClassVar[str] = "shelf"
@@ -60,6 +60,9 @@ class Shelf(Plugin[JsonObject]):
 
     def decode(self, stored: JsonObject) -> JsonObject:
         return stored
+
+    def render(self, spec: JsonObject) -> JsonObject:
+        return spec
 
     def choose(self, wish: Wish[JsonObject], availability: Availability) -> Holdings:
         free = availability.free(
@@ -87,10 +90,6 @@ class Shelf(Plugin[JsonObject]):
     ) -> Outcome:
         return Done()
 
-    def discover(self, cloud: Cloud) -> Sequence[DiscoveredResource]:
-        self.stumble()
-        return tuple(self.things)
-
     def leftover_kinds(self, sweep: Sweep) -> tuple[LeftoverKind, ...]:
         return (LeftThings(self),)
 
@@ -99,12 +98,20 @@ class Shelf(Plugin[JsonObject]):
             raise self.problem
 
 
+class Shelf(Things, DiscoversResources):
+    """The plugin that discovers the things."""
+
+    def discover(self, cloud: Cloud) -> Sequence[DiscoveredResource]:
+        self.stumble()
+        return tuple(self.things)
+
+
 class LeftThings:
     """The things that reservations have left."""
 
     name: ClassVar[str] = "left"
 
-    def __init__(self, shelf: Shelf) -> None:
+    def __init__(self, shelf: Things) -> None:
         self._shelf = shelf
 
     def candidates(self) -> Mapping[str, str | None]:
@@ -117,7 +124,7 @@ class LeftThings:
         return True
 
 
-def with_shelf(world: World, shelf: Shelf, **more: Plugin[Any]) -> Context:
+def with_shelf(world: World, shelf: Things, **more: Plugin) -> Context:
     """Add the shelf's plugin to the world and return the new context."""
     context = world.context
     plugins: Any = {**context.plugins, shelf.resource_type: shelf, **more}

@@ -8,14 +8,14 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, ClassVar
 
 import pytest
-from app.shelves import THING, Shelf, with_shelf
+from app.shelves import THING, Things, with_shelf
 from app.world import World
 
 from blazar.app import resources
 from blazar.domain.collections import ResourceCollection
 from blazar.domain.discovered import DiscoveredResource
 from blazar.domain.errors import Conflict, InvalidParameter, NotFound
-from blazar.plugins.registering import RegistersResources
+from blazar.plugins.capabilities import RegistersResources
 from blazar.ports.cloud import Cloud
 from blazar.reconcile.periodic.discovery import discover_resources
 
@@ -24,7 +24,7 @@ COLLECTION = ResourceCollection(
 )
 
 
-class RegisteredShelf(Shelf):
+class RegisteredShelf(Things, RegistersResources):
     """A shelf of which operators register the things."""
 
     resource_collection: ClassVar[ResourceCollection] = COLLECTION
@@ -44,9 +44,6 @@ class RegisteredShelf(Shelf):
     def check_removable(self, cloud: Cloud, resource: DiscoveredResource) -> None:
         if self.is_used:
             raise Conflict("it is used as a seat")
-
-    def discover(self, cloud: Cloud) -> None:  # type: ignore[override]
-        return None
 
 
 @pytest.fixture

@@ -62,6 +62,7 @@ class HostsHarness(CloudHarness):
     body: ClassVar[JsonObject] = CASES["physical:host"].body
     changes: ClassVar[JsonObject] = {"max": 3}
     everything: ClassVar[JsonObject] = {"min": 4, "max": 4}
+    less: ClassVar[JsonObject | None] = {"min": 1, "max": 1}
     refused: ClassVar[tuple[tuple[str, JsonObject], ...]] = (
         ("min", {"min": 0}),
         ("max", {"max": "many"}),
@@ -146,6 +147,7 @@ class FloatingIPsHarness(CloudHarness):
     body: ClassVar[JsonObject] = {"network_id": NETWORK, "amount": "2", "required_floatingips": []}
     changes: ClassVar[JsonObject] = {"amount": 3}
     everything: ClassVar[JsonObject] = {"amount": 4}
+    less: ClassVar[JsonObject | None] = {"amount": 1}
     refused: ClassVar[tuple[tuple[str, JsonObject], ...]] = (
         ("network_id", {"network_id": "none"}),
         ("amount", {"amount": -1}),

@@ -10,7 +10,6 @@ from typing import Any
 from clocks import ManualClock
 from plugin_cases import CASES, PROJECT, RESERVATION, assignment_of, lessee_of, spec_of
 
-from blazar.booking.context import Plugin
 from blazar.cloud.simulated import SimulatedCloud
 from blazar.cloud.simulated.faults import FaultKind, FaultRule
 from blazar.domain.capacity import Share
@@ -20,6 +19,8 @@ from blazar.domain.providers import Inventory
 from blazar.plugins.contract import Assignment, Outcome
 from blazar.plugins.slots.items import Kind, SlotItem, SlotsSeen
 from blazar.plugins.slots.names import provider_name, reservation_class
+from blazar.plugins.slots.plugin import SlotPlugin
+from blazar.plugins.testing.place import complete_spec
 from blazar.ports.cloud import Cloud
 from blazar.ports.compute import Aggregate, Flavor, Server
 from blazar.settings import Settings
@@ -35,7 +36,9 @@ class SlotStage:
         self.cloud = SimulatedCloud(self.clock, server_deletion_time=timedelta(seconds=5))
         case = CASES[resource_type]
         case = replace(case, body={**case.body, **keys})
-        self.plugin: Plugin = case.make(Settings(), None)
+        plugin = case.make(Settings(), None)
+        assert isinstance(plugin, SlotPlugin)
+        self.plugin = plugin
         self.resources = case.furnish(self.cloud)
         self.lessee = lessee_of(self.cloud)
         spec = spec_of(self.plugin, case, self.lessee)
@@ -43,10 +46,8 @@ class SlotStage:
 
     def change(self, **keys: object) -> None:
         """Change keys of the reservation's spec, as an update does."""
-        spec = self.plugin.look_up(
-            self.plugin.revise(self.assignment.spec, keys, is_active=False), self.lessee
-        )
-        spec = self.plugin.provide(spec, RESERVATION, self.lessee, afresh=False)
+        spec = self.plugin.revise(self.assignment.spec, keys, is_active=False)
+        spec = complete_spec(self.plugin, spec, self.lessee)
         self.plugin.withdraw(self.cloud, self.assignment.spec, spec)
         self.assignment = replace(self.assignment, spec=spec)
 

@@ -147,7 +147,7 @@ def test_what_was_required_of_hosts_is_shown_beside_the_source_flavor() -> None:
     shown = json.loads(str(PLUGIN.render(spec)["resource_properties"]))
 
     assert shown["blazar:resource_properties"] == '["==", "$rack", "r1"]'
-    assert PLUGIN.properties_used(PLUGIN.decode(PLUGIN.encode(spec))) == {"rack"}
+    assert PLUGIN.requirement(PLUGIN.decode(PLUGIN.encode(spec))).keys == {"rack"}
 
 
 @pytest.mark.parametrize("value", [SOURCE.id, RESERVATION])

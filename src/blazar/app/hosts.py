@@ -13,6 +13,7 @@ from blazar.app.request_work import cloud_errors_as_conflicts
 from blazar.booking.context import Context
 from blazar.booking.retrying import retrying
 from blazar.booking.scheduling import reschedule_missing, schedule_host_check
+from blazar.booking.specs import requirement_of
 from blazar.booking.views import JsonObject, allocation_view, host_view
 from blazar.domain.errors import (
     BadRequest,
@@ -205,7 +206,7 @@ def _properties_used(context: Context, transaction: Transaction, host_id: Resour
         if plugin is None or isinstance(spec, StoredSpec):
             continue
         try:
-            used |= plugin.properties_used(spec)
+            used |= requirement_of(plugin, spec).keys
         except Exception:
             damaged_rows.note("reservations", "spec", f"a reservation of type {resource_type} on {host_id}")
     return frozenset(used)

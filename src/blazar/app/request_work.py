@@ -21,6 +21,7 @@ from blazar.domain.errors import (
     Unavailable,
 )
 from blazar.domain.lease import Lease, ReservationId
+from blazar.plugins.capabilities import CreatesAsLessee, ReadsAsLessee
 from blazar.ports.compute import Flavor, Lessee, LesseeCompute, ServerGroup
 from blazar.ports.manager import Caller
 
@@ -42,7 +43,7 @@ def cloud_errors_as_conflicts() -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Provided:
-    plugin: Plugin
+    plugin: CreatesAsLessee[Any]
     before: Any
     """The present spec of the reservation; None for a new one."""
     asked: Any
@@ -68,6 +69,8 @@ class RequestWork:
 
     def look_up(self, plugin: Plugin, reservation_id: ReservationId, spec: Any) -> Any:
         """Return the spec completed with facts that only the lessee can see. Raises as the plugin does."""
+        if not isinstance(plugin, ReadsAsLessee):
+            return spec
         known = self._seen.get(reservation_id)
         if known is None or known[0] != spec:
             with cloud_errors_as_conflicts():
@@ -86,6 +89,8 @@ class RequestWork:
             spec: The requested spec.
             afresh: Whether objects that the spec names may no longer exist.
         """
+        if not isinstance(plugin, CreatesAsLessee):
+            return spec
         known = self._provided.setdefault(reservation_id, [])
         if not known or (known[-1].asked, known[-1].afresh) != (spec, afresh):
             with cloud_errors_as_conflicts():
@@ -122,7 +127,7 @@ class RequestWork:
             for each in provided:
                 self._withdraw(each.plugin, each.after, each.before)
 
-    def _withdraw(self, plugin: Plugin, spec: Any, kept: Any) -> None:
+    def _withdraw(self, plugin: CreatesAsLessee[Any], spec: Any, kept: Any) -> None:
         try:
             plugin.withdraw(self.context.cloud, spec, kept)
         except CloudError as error:

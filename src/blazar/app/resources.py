@@ -13,7 +13,7 @@ from blazar.booking.views import JsonObject, resource_view
 from blazar.domain.discovered import DiscoveredResource
 from blazar.domain.errors import Conflict, InvalidParameter, NotFound
 from blazar.domain.lease import ResourceId
-from blazar.plugins.registering import RegistersResources
+from blazar.plugins.capabilities import RegistersResources
 from blazar.ports.store import Transaction
 
 _LONGEST_NAME = 255

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from blazar.booking.context import Context
+from blazar.booking.context import Context, Plugin
 from blazar.booking.specs import spec_for_work
+from blazar.domain.errors import CannotChange
 from blazar.domain.health import ResourceState
 from blazar.domain.interval import Interval
-from blazar.domain.lease import Allocation, Lease, Reservation, ResourceId
+from blazar.domain.lease import Allocation, Holdings, Lease, Reservation, ResourceId
 from blazar.domain.lifecycle import Phase, has_started
+from blazar.plugins.capabilities import ReleasesWhileActive
 from blazar.plugins.contract import AllocatedResource, Assignment
+from blazar.ports.cloud import Cloud
 
 _UNKNOWN = ResourceState()
 
@@ -20,6 +23,22 @@ def exists_ahead(context: Context, lease: Lease, reservation: Reservation) -> bo
     """Return whether the cloud holds items of a reservation long before its start."""
     plugin = context.plugin_for(reservation.resource_type)
     return bool(plugin.wanted(assign(context, lease, reservation, (), {}), Phase.AHEAD))
+
+
+def release(plugin: Plugin, cloud: Cloud, assignment: Assignment[Any], kept: Holdings) -> None:
+    """Take the resources that are not *kept* away from a reservation that has begun.
+
+    Raises:
+        CannotChange: The lessee uses one of them, or resources of this type stay until the end.
+    """
+    if isinstance(plugin, ReleasesWhileActive):
+        plugin.release(cloud, assignment, kept)
+        return
+    for each in assignment.resources:
+        left = kept.get(each.id)
+        is_less = each.share is not None and (left is None or left.slots < each.share.slots)
+        if each.id not in kept or is_less:
+            raise CannotChange(f"the share of {each.id} cannot be taken away before the lease ends")
 
 
 def assign(

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 from blazar.booking.context import Context, Plugin
-from blazar.booking.specs import intact_spec
+from blazar.booking.specs import intact_spec, requirement_of
 from blazar.domain.availability import Availability, Shuffle
 from blazar.domain.capacity import Share
 from blazar.domain.errors import BadRequest, Conflict, NotEnoughResources, rebuild
@@ -83,7 +83,7 @@ def find_resources(context: Context, searches: Sequence[Search], attempt: int) -
     """
     shuffle = _shuffle(context, attempt)
     for search in searches:
-        requirement = search.plugin.requirement(search.wish.spec)
+        requirement = requirement_of(search.plugin, search.wish.spec)
         if requirement.conditions:
             context.indexes[search.plugin.collection].prepare(requirement)
     try:

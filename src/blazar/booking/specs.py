@@ -9,6 +9,8 @@ from typing import Any
 
 from blazar.booking.context import Plugin
 from blazar.domain.lease import Reservation, StoredSpec
+from blazar.domain.requirements import Requirement
+from blazar.plugins.capabilities import RequiresProperties, ToleratesDamagedSpec
 from blazar.ports.damage import damaged_rows
 
 JsonObject = Mapping[str, object]
@@ -30,8 +32,14 @@ def spec_for_work(plugin: Plugin, reservation: Reservation) -> Any:
     """
     if not isinstance(reservation.spec, StoredSpec):
         return reservation.spec
-    least = plugin.least_spec()
-    return intact_spec(plugin, reservation) if least is None else least
+    if isinstance(plugin, ToleratesDamagedSpec):
+        return plugin.least_spec()
+    return intact_spec(plugin, reservation)
+
+
+def requirement_of(plugin: Plugin, spec: Any) -> Requirement:
+    """Return the requirement for resources in a spec; the empty one if its type names no properties."""
+    return plugin.requirement(spec) if isinstance(plugin, RequiresProperties) else Requirement()
 
 
 def rendered_spec(plugin: Plugin | None, reservation: Reservation) -> JsonObject:

@@ -4,26 +4,26 @@ A plugin knows one resource type: the keys that a request may have, the resource
 should exist in the cloud for a reservation, and how to make or remove one item. It does not decide *when*:
 the reconciler passes a phase, compares wanted items with observed ones, and calls the plugin for one item at
 a time. A plugin uses no table, no global and no other plugin (ADR-0006).
+
+Every plugin implements :class:`ResourcePlugin`. The parts that only some resource types need are in
+:mod:`blazar.plugins.capabilities`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import ClassVar, Generic, Protocol, TypeVar
 
 from blazar.domain.availability import Availability, Shuffle
 from blazar.domain.capacity import Share
-from blazar.domain.discovered import DiscoveredResource
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Holdings, LeaseId, ReservationId, ResourceId
 from blazar.domain.lifecycle import Phase
 from blazar.domain.quotas import QuotaUnit
-from blazar.domain.requirements import Fact, Requirement
-from blazar.plugins.leftovers import LeftoverKind, Sweep
+from blazar.domain.requirements import Fact
 from blazar.ports.cloud import Cloud
-from blazar.ports.compute import LesseeCompute
 
 JsonObject = Mapping[str, object]
 
@@ -97,7 +97,7 @@ class Wish(Generic[SpecT]):
     is_active: bool = False
     """Whether the lessee uses the held resources, so that they must be kept."""
     in_use: Mapping[ResourceId, int] = field(default_factory=dict)
-    """The result of :meth:`ResourcePlugin.count_in_use` for the held resources."""
+    """The result of :meth:`ReleasesWhileActive.count_in_use` for the held resources."""
     beside: Mapping[ResourceId, tuple[Share | None, ...]] = field(default_factory=dict)
     """Shares that other reservations of the same lease hold or were assigned by this request."""
     hidden: frozenset[str] = frozenset()
@@ -164,9 +164,6 @@ class ResourcePlugin(Protocol[SpecT, ItemT, SeenT]):
     """The kind of resources that its reservations hold: ``host``, ``floatingip``, or a kind of its own."""
     quota_unit: ClassVar[QuotaUnit]
     """The unit in which a project's reserved amounts are counted and limited; types may share one."""
-    independent_ranks: ClassVar[frozenset[int]]
-    """Ranks of items that may be made and removed concurrently if their scopes differ. Such a step changes
-    neither the observation nor anything in the cloud that steps of other scopes need."""
 
     # Pure.
 
@@ -191,20 +188,8 @@ class ResourcePlugin(Protocol[SpecT, ItemT, SeenT]):
     def decode(self, stored: JsonObject) -> SpecT:
         """Return the spec that :meth:`encode` wrote."""
 
-    def least_spec(self) -> SpecT | None:
-        """Return a spec in place of a damaged one, sufficient to find and remove the reservation's items.
-
-        None if the items cannot be found without the spec: such a reservation waits until it is repaired.
-        """
-
     def render(self, spec: SpecT) -> JsonObject:
         """Return the keys that clients see in addition to the common keys of a reservation."""
-
-    def properties_used(self, spec: SpecT) -> frozenset[str]:
-        """Return the names of the resource properties that the spec uses."""
-
-    def requirement(self, spec: SpecT) -> Requirement:
-        """Return the spec's requirement for hosts; the empty requirement if it reserves no part of a host."""
 
     def choose(self, wish: Wish[SpecT], availability: Availability) -> Holdings:
         """Return the resources that the reservation holds from now on; kept resources come first.
@@ -217,84 +202,7 @@ class ResourcePlugin(Protocol[SpecT, ItemT, SeenT]):
     def wanted(self, assignment: Assignment[SpecT], phase: Phase) -> frozenset[ItemT]:
         """Return the items that should exist in this phase."""
 
-    # Called while a request is served, with the rights of the lessee who sent it.
-
-    def look_up(self, spec: SpecT, lessee: LesseeCompute) -> SpecT:
-        """Return the spec with data that only the lessee can read; called for every new or changed spec.
-
-        Raises:
-            NotFound: The lessee cannot see what the spec names.
-            BadRequest, Conflict: It cannot be reserved.
-        """
-
-    def provide(
-        self, spec: SpecT, reservation_id: ReservationId, lessee: LesseeCompute, *, afresh: bool
-    ) -> SpecT:
-        """Make the objects that only the lessee may make, and return the spec with their ids.
-
-        Called after the resources were chosen.
-
-        Args:
-            spec: The requested spec. Objects that it names already are not made again.
-            reservation_id: The reservation; it is part of their names.
-            lessee: Nova with the lessee's rights.
-            afresh: True if the objects that the spec names may be gone, so that they must be made again.
-        """
-
-    def withdraw(self, cloud: Cloud, spec: SpecT, kept: SpecT | None) -> None:
-        """Undo :meth:`provide` for *spec*, except for objects that *kept* also names; safe to repeat.
-
-        Called when the request fails later, or after it replaced a spec.
-        """
-
-    def count_in_use(
-        self, cloud: Cloud, assignment: Assignment[SpecT], before: SpecT
-    ) -> Mapping[ResourceId, int]:
-        """Return how much of each resource the lessee uses now, if that matters for the change.
-
-        Called for an active reservation whose spec was *before*.
-
-        Returns:
-            For a resource with shares, the number of slots that have servers; for a whole resource, any
-            number above zero. Resources that are not in use may be omitted.
-        """
-
-    def release(self, cloud: Cloud, assignment: Assignment[SpecT], kept: Holdings) -> None:
-        """Take resources away from a reservation that has begun, so that others can use them.
-
-        Called before the change is stored: when the lessee reduces a reservation, and when a failed resource
-        is to be replaced. If the change is not stored, the reconciler restores the resources.
-
-        Args:
-            cloud: The cloud.
-            assignment: The reservation with its present resources.
-            kept: The resources that it holds from now on.
-
-        Raises:
-            CannotChange: The lessee has started to use a resource that would be taken away.
-        """
-
-    # Called to read the cloud; these methods change nothing.
-
-    def discover(self, cloud: Cloud) -> Sequence[DiscoveredResource] | None:
-        """Return the resources that exist now, from which the service updates its records.
-
-        Called when a manager starts, and periodically. None means that operators register the resources.
-
-        Raises:
-            CloudError: The resources cannot be read; the records stay unchanged.
-        """
-
-    def leftover_kinds(self, sweep: Sweep) -> Sequence[LeftoverKind]:
-        """Return the kinds of leftovers that reservations of this type may have, in the order of removal.
-
-        Reads nothing. A kind that several plugins return is searched once.
-        """
-
-    def lost(
-        self, cloud: Cloud, assignment: Assignment[SpecT], failed: Collection[ResourceId]
-    ) -> frozenset[ResourceId]:
-        """Return those failed resources that do not serve the lessee; the reservation has begun."""
+    # Reads the cloud and changes nothing.
 
     def observe(self, cloud: Cloud, assignment: Assignment[SpecT], phase: Phase) -> SeenT:
         """Return the items that exist; in ``Phase.OVER``, all items that must be removed."""
@@ -306,6 +214,3 @@ class ResourcePlugin(Protocol[SpecT, ItemT, SeenT]):
 
     def remove(self, cloud: Cloud, assignment: Assignment[SpecT], item: ItemT, seen: SeenT) -> Outcome:
         """Remove one item."""
-
-    def before_end(self, cloud: Cloud, assignment: Assignment[SpecT], due: datetime) -> Outcome:
-        """Take the before-end action that the spec requests; *due* distinguishes occasions."""

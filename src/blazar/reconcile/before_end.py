@@ -20,7 +20,8 @@ from blazar.domain.lease import (
     ReservationStatus,
 )
 from blazar.domain.lifecycle import Phase, is_before_end_due, with_before_end
-from blazar.plugins.contract import Outcome, Refused, Waiting
+from blazar.plugins.capabilities import ActsBeforeEnd
+from blazar.plugins.contract import Done, Outcome, Refused, Waiting
 from blazar.reconcile.lease_snapshot import LeaseSnapshot
 from blazar.reconcile.pause import Pause
 
@@ -140,6 +141,8 @@ def _take_action(
 ) -> Outcome:
     try:
         plugin = context.plugin_for(reservation.resource_type)
+        if not isinstance(plugin, ActsBeforeEnd):
+            return Done()
         assignment = snapshot.assign(context, lease, reservation)
         return plugin.before_end(context.cloud, assignment, event.time)
     except CloudRefused as error:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
+from blazar.booking.assignments import release
 from blazar.booking.context import Context
 from blazar.booking.retrying import retrying
 from blazar.booking.search import Found
@@ -25,6 +26,7 @@ from blazar.domain.lease import (
     ResourceId,
 )
 from blazar.domain.lifecycle import Phase, reservation_phase
+from blazar.plugins.capabilities import ServesDespiteFailure
 from blazar.ports.work import Claim
 from blazar.reconcile.claims import Interrupted
 from blazar.reconcile.lease_snapshot import LeaseSnapshot, read_snapshot
@@ -179,6 +181,8 @@ class _Patient:
     def _lost(self) -> frozenset[ResourceId]:
         """Return the failed resources that no longer serve the lessee."""
         plugin = self.context.plugin_for(self.reservation.resource_type)
+        if not isinstance(plugin, ServesDespiteFailure):
+            return frozenset(self.failed)
         assignment = self.healing.snapshot.assign(self.context, self.healing.lease, self.reservation)
         return plugin.lost(self.context.cloud, assignment, self.failed.keys())
 
@@ -227,7 +231,7 @@ class _Patient:
         kept = {**replacing.remaining, **found.chosen[0]}
         self.check_claim()
         try:
-            plugin.release(self.context.cloud, assignment, kept)
+            release(plugin, self.context.cloud, assignment, kept)
         except CannotChange as error:
             _logger.info(
                 "reservation keeps its failed resources: reservation_id=%s reason=%s",

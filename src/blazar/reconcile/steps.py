@@ -20,6 +20,7 @@ from blazar.domain.errors import (
 )
 from blazar.domain.lease import is_canonical_id
 from blazar.domain.lifecycle import Phase
+from blazar.plugins.capabilities import HasIndependentSteps
 from blazar.plugins.contract import Assignment, Done, Item, Outcome, Refused, Unusable, Waiting
 from blazar.ports.cloud import Cloud
 
@@ -183,10 +184,13 @@ class _Work:
     def _side_by_side(self, steps: Sequence[_Step]) -> list[list[_Step]]:
         """Return the steps in order, with steps that run in parallel grouped together."""
         together: list[list[_Step]] = []
+        independent: frozenset[int] = frozenset()
+        if isinstance(self.plugin, HasIndependentSteps):
+            independent = self.plugin.independent_ranks
         for (_, rank), alike in groupby(steps, key=lambda step: (step[1], step[0].rank)):
             group = list(alike)
             scopes = {item.scope for item, _ in group}
-            if rank in self.plugin.independent_ranks and len(scopes) == len(group):
+            if rank in independent and len(scopes) == len(group):
                 together.append(group)
             else:
                 together += [[each] for each in group]

@@ -17,6 +17,7 @@ from blazar.booking.index import CHANGES_KEPT_FOR
 from blazar.booking.scheduling import reschedule_missing
 from blazar.domain.errors import CloudConflict, CloudError, CloudNotFound, CloudRefused, CloudUnavailable
 from blazar.domain.lease import is_reservation_id
+from blazar.plugins.capabilities import HasLeftovers
 from blazar.plugins.leftovers import LeftoverKind, Sweep
 from blazar.ports.store import JournalEntry, Transaction
 
@@ -127,7 +128,7 @@ def _kinds(context: Context, check_claim: Callable[[], None]) -> tuple[LeftoverK
     sweep = Sweep(cloud=context.cloud, store=context.store, clock=context.clock, check_claim=check_claim)
     by_class: dict[type[LeftoverKind], LeftoverKind] = {}
     for _, plugin in sorted(context.plugins.items()):
-        for kind in plugin.leftover_kinds(sweep):
+        for kind in plugin.leftover_kinds(sweep) if isinstance(plugin, HasLeftovers) else ():
             by_class.setdefault(type(kind), kind)
     return tuple(by_class.values())
 

@@ -30,11 +30,18 @@ Call = Callable[[], Any]
 
 
 class _Around:
-    """A proxy that passes each method call to *call*, with the method's name and the call itself."""
+    """A proxy that passes each method call to *call*, with the method's name and the call itself.
+
+    To ``isinstance`` it has the class of the inner object, so that a plugin keeps its capabilities.
+    """
 
     def __init__(self, inner: Any, call: Callable[[str, Call], Any]) -> None:
         self._inner = inner
         self._call = call
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        return self._inner.__class__
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._inner, name)

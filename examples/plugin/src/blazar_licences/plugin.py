@@ -20,7 +20,12 @@ from blazar.domain.health import HEALTHY, Diagnosis, Health
 from blazar.domain.lease import Holdings, ResourceId
 from blazar.domain.lifecycle import Phase
 from blazar.domain.quotas import QuotaUnit
-from blazar.plugins.base import Plugin
+from blazar.plugins.capabilities import (
+    ActsBeforeEnd,
+    DiscoversResources,
+    HasLeftovers,
+    ReleasesWhileActive,
+)
 from blazar.plugins.contract import (
     Assignment,
     Done,
@@ -45,7 +50,9 @@ _RETRY = timedelta(seconds=10)
 _HEALTH = {PoolState.CLOSED: Health.DISABLED, PoolState.REVOKED: Health.FAILED}
 
 
-class Licences(Plugin[LicenceSpec]):
+class Licences(
+    DiscoversResources, ReleasesWhileActive[LicenceSpec], ActsBeforeEnd[LicenceSpec], HasLeftovers
+):
     """The plugin. It uses only the licence server, and no service of the cloud."""
 
     resource_type: ClassVar[str] = "software:licence"
@@ -70,6 +77,10 @@ class Licences(Plugin[LicenceSpec]):
     def decode(self, stored: JsonObject) -> LicenceSpec:
         """Return the spec from its stored form."""
         return decode_spec(stored)
+
+    def render(self, spec: LicenceSpec) -> JsonObject:
+        """Return the keys that clients see: all of them."""
+        return encode_spec(spec)
 
     def discover(self, cloud: Cloud) -> Sequence[DiscoveredResource]:
         """Return the pools."""

@@ -14,6 +14,7 @@ from blazar.booking.context import Context
 from blazar.booking.retrying import retrying
 from blazar.booking.scheduling import first_pass_of, wake_for
 from blazar.booking.search import Found, Search, find_resources
+from blazar.booking.specs import requirement_of
 from blazar.booking.transitions import announce, record_request
 from blazar.booking.views import JsonObject, lease_view
 from blazar.domain.dates import before_end_for_new
@@ -82,7 +83,9 @@ def _create_once(
                 window=window,
                 now=now,
                 cleaning_time=context.settings.leases.cleaning_time,
-                hidden=hidden_in_request(context, caller, each.plugin.requirement(each.spec), Requirement()),
+                hidden=hidden_in_request(
+                    context, caller, requirement_of(each.plugin, each.spec), Requirement()
+                ),
             ),
         )
         for each in request.reservations

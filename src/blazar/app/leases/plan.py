@@ -14,7 +14,7 @@ from blazar.app.request_work import RequestWork
 from blazar.booking.assignments import assign, exists_ahead
 from blazar.booking.context import Context, Plugin
 from blazar.booking.search import Found, Search, beside, find_resources, holdings_of, search_for
-from blazar.booking.specs import intact_spec
+from blazar.booking.specs import intact_spec, requirement_of
 from blazar.domain.dates import before_end_for_changed, check_changed_dates, counted_as_now, parse_date
 from blazar.domain.errors import Conflict
 from blazar.domain.interval import Interval
@@ -200,7 +200,7 @@ def _bookings(
             hidden=hidden_in_request(
                 context,
                 work.caller,
-                search.plugin.requirement(wish.spec),
+                requirement_of(search.plugin, wish.spec),
                 _requirement(search.plugin, before),
             ),
             in_use=count_in_use(context, before, assign(context, lease, after, own, states)),
@@ -220,7 +220,7 @@ def _bookings(
 
 
 def _requirement(plugin: Plugin, reservation: Reservation) -> Requirement:
-    return plugin.requirement(intact_spec(plugin, reservation))
+    return requirement_of(plugin, intact_spec(plugin, reservation))
 
 
 def _find(

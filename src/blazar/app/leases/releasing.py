@@ -14,7 +14,7 @@ from datetime import timedelta
 from typing import Any
 
 from blazar.app.request_work import cloud_errors_as_conflicts
-from blazar.booking.assignments import assign
+from blazar.booking.assignments import assign, release
 from blazar.booking.context import Context
 from blazar.booking.specs import intact_spec
 from blazar.domain.capacity import Share
@@ -30,6 +30,7 @@ from blazar.domain.lease import (
     ResourceId,
 )
 from blazar.domain.lifecycle import has_started
+from blazar.plugins.capabilities import ReleasesWhileActive
 from blazar.plugins.contract import Assignment
 from blazar.ports.work import Claim
 
@@ -62,6 +63,8 @@ def count_in_use(
     if not is_active(before):
         return {}
     plugin = context.plugin_for(before.resource_type)
+    if not isinstance(plugin, ReleasesWhileActive):
+        return {}
     with cloud_errors_as_conflicts():
         return plugin.count_in_use(context.cloud, assignment, intact_spec(plugin, before))
 
@@ -158,7 +161,7 @@ def _release(
     ]
     plugin = context.plugin_for(reservation.resource_type)
     with cloud_errors_as_conflicts():
-        plugin.release(context.cloud, assign(context, lease, reservation, held, states), after)
+        release(plugin, context.cloud, assign(context, lease, reservation, held, states), after)
 
 
 def _difference(before: Holdings, after: Holdings) -> Holdings:

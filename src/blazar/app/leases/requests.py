@@ -8,7 +8,7 @@ from datetime import datetime
 
 from blazar.app.leases.limits import check_amounts, check_conditions, check_number_of_reservations
 from blazar.booking.context import Context, Plugin
-from blazar.booking.specs import rendered_spec
+from blazar.booking.specs import rendered_spec, requirement_of
 from blazar.domain.dates import check_new_dates, counted_as_now, parse_date
 from blazar.domain.errors import CannotChange, InvalidParameter, MissingParameter
 from blazar.domain.lease import Lease, LeaseId, Reservation, ReservationId
@@ -131,7 +131,7 @@ def _new_reservations(context: Context, items: Sequence[JsonObject]) -> tuple[Ne
         for item in items:
             new = _new_reservation(context, item)
             reservations.append(new)
-            yield new.plugin.requirement(new.spec)
+            yield requirement_of(new.plugin, new.spec)
 
     check_amounts(limits, items)
     check_conditions(limits, requirements())

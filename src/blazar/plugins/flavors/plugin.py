@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
 from blazar.domain.errors import FlavorNotFound, FlavorNotReservable
+from blazar.plugins.capabilities import ReadsAsLessee, ToleratesDamagedSpec
 from blazar.plugins.contract import JsonObject, ResourcePlugin
 from blazar.plugins.flavors.demand import check_reservable
 from blazar.plugins.flavors.extra_specs import PCI_ALIAS
@@ -20,7 +21,7 @@ from blazar.ports.compute import Flavor, LesseeCompute
 from blazar.settings import HostSettings, Settings
 
 
-class Flavors(SlotPlugin[FlavorSpec]):
+class Flavors(SlotPlugin[FlavorSpec], ReadsAsLessee[FlavorSpec], ToleratesDamagedSpec[FlavorSpec]):
     """The plugin."""
 
     resource_type: ClassVar[str] = "flavor:instance"

@@ -18,7 +18,12 @@ from blazar.domain.lease import Holdings, ResourceId
 from blazar.domain.lifecycle import Phase
 from blazar.domain.quotas import QuotaUnit
 from blazar.domain.wording import first_few
-from blazar.plugins.base import Plugin
+from blazar.plugins.capabilities import (
+    HasLeftovers,
+    ReleasesWhileActive,
+    ServesDespiteFailure,
+    ToleratesDamagedSpec,
+)
 from blazar.plugins.contract import (
     Assignment,
     Done,
@@ -51,7 +56,12 @@ from blazar.settings import Settings
 _RETRY = timedelta(seconds=2)
 
 
-class FloatingIPs(Plugin[FloatingIPSpec]):
+class FloatingIPs(
+    ReleasesWhileActive[FloatingIPSpec],
+    ServesDespiteFailure[FloatingIPSpec],
+    ToleratesDamagedSpec[FloatingIPSpec],
+    HasLeftovers,
+):
     """The plugin."""
 
     resource_type: ClassVar[str] = "virtual:floatingip"

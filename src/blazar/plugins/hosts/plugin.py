@@ -18,7 +18,14 @@ from blazar.domain.lease import Holdings, ResourceId
 from blazar.domain.lifecycle import Phase
 from blazar.domain.quotas import QuotaUnit
 from blazar.domain.requirements import Requirement
-from blazar.plugins.base import Plugin
+from blazar.plugins.capabilities import (
+    ActsBeforeEnd,
+    HasIndependentSteps,
+    HasLeftovers,
+    ReleasesWhileActive,
+    RequiresProperties,
+    ToleratesDamagedSpec,
+)
 from blazar.plugins.contract import Assignment, Done, JsonObject, Outcome, ResourcePlugin, Waiting, Wish
 from blazar.plugins.hosts.choice import choose_hosts
 from blazar.plugins.hosts.handover import RETRY, Handover
@@ -33,7 +40,14 @@ from blazar.ports.cloud import Cloud
 from blazar.settings import HostSettings, Settings
 
 
-class Hosts(Plugin[HostSpec]):
+class Hosts(
+    RequiresProperties[HostSpec],
+    ReleasesWhileActive[HostSpec],
+    HasIndependentSteps,
+    ActsBeforeEnd[HostSpec],
+    ToleratesDamagedSpec[HostSpec],
+    HasLeftovers,
+):
     """The plugin."""
 
     resource_type: ClassVar[str] = "physical:host"
@@ -62,13 +76,13 @@ class Hosts(Plugin[HostSpec]):
         """Return the spec from its stored form."""
         return parse_spec(stored)
 
+    def render(self, spec: HostSpec) -> JsonObject:
+        """Return the keys that clients see: all of them."""
+        return encode_spec(spec)
+
     def least_spec(self) -> HostSpec:
         """Return the smallest spec: the items are found by the reservation's id."""
         return HostSpec(minimum=1, maximum=1, hypervisor_properties="", resource_properties="")
-
-    def properties_used(self, spec: HostSpec) -> frozenset[str]:
-        """Return the properties that both expressions name."""
-        return spec.requirement.keys
 
     def requirement(self, spec: HostSpec) -> Requirement:
         """Return the requirement of both expressions together."""

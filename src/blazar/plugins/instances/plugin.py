@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+from blazar.plugins.capabilities import ToleratesDamagedSpec
 from blazar.plugins.contract import JsonObject, ResourcePlugin
 from blazar.plugins.instances.spec import InstanceSpec, decode_spec, encode_spec, parse_spec, revise_spec
 from blazar.plugins.slots.items import SlotItem, SlotsSeen
@@ -11,7 +12,7 @@ from blazar.plugins.slots.plugin import SlotPlugin
 from blazar.settings import HostSettings, Settings
 
 
-class Instances(SlotPlugin[InstanceSpec]):
+class Instances(SlotPlugin[InstanceSpec], ToleratesDamagedSpec[InstanceSpec]):
     """The plugin."""
 
     resource_type: ClassVar[str] = "virtual:instance"

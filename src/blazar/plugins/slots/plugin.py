@@ -9,6 +9,7 @@ software that reads them.
 from __future__ import annotations
 
 import threading
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar
@@ -19,7 +20,13 @@ from blazar.domain.lease import Holdings, ReservationId, ResourceId
 from blazar.domain.lifecycle import Phase
 from blazar.domain.quotas import QuotaUnit
 from blazar.domain.requirements import Requirement
-from blazar.plugins.base import Plugin
+from blazar.plugins.capabilities import (
+    CreatesAsLessee,
+    HasIndependentSteps,
+    HasLeftovers,
+    ReleasesWhileActive,
+    RequiresProperties,
+)
 from blazar.plugins.contract import Assignment, JsonObject, Outcome, Wish
 from blazar.plugins.hosts.leftovers import host_leftovers
 from blazar.plugins.leftovers import LeftoverKind, Sweep
@@ -41,7 +48,13 @@ _POLICIES = {True: "affinity", False: "anti-affinity"}
 _HIDDEN = frozenset({"devices", "group_affinity"})
 
 
-class SlotPlugin(Plugin[SpecT]):
+class SlotPlugin(
+    RequiresProperties[SpecT],
+    CreatesAsLessee[SpecT],
+    ReleasesWhileActive[SpecT],
+    HasIndependentSteps,
+    HasLeftovers,
+):
     """A plugin without its resource type and its spec."""
 
     collection: ClassVar[str] = "host"
@@ -53,13 +66,13 @@ class SlotPlugin(Plugin[SpecT]):
         self._settings = settings
         self._inventories = SlotInventories(new_turn)
 
+    @abstractmethod
+    def encode(self, spec: SpecT) -> JsonObject:
+        """Return the spec as JSON."""
+
     def render(self, spec: SpecT) -> JsonObject:
         """Return the keys that clients see."""
         return {key: value for key, value in self.encode(spec).items() if key not in _HIDDEN}
-
-    def properties_used(self, spec: SpecT) -> frozenset[str]:
-        """Return the properties that the expression names."""
-        return spec.requirement.keys
 
     def requirement(self, spec: SpecT) -> Requirement:
         """Return the requirement of the expression."""

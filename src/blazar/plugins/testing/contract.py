@@ -1,6 +1,7 @@
 """Contract tests for all resource plugins: requests, choice, and single steps.
 
-:mod:`blazar.plugins.testing.lives` has the other tests. A test class inherits them and names its harness.
+The tests of capabilities are in :mod:`blazar.plugins.testing.offered`, those of complete lives in
+:mod:`blazar.plugins.testing.lives`. A test class inherits them all and names its harness.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ import functools
 import json
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -20,11 +20,11 @@ import pytest
 from blazar.db.engine import make_engine
 from blazar.db.schema import upgrade
 from blazar.domain.errors import BadRequest, BlazarError, Conflict, NotFound
+from blazar.domain.lease import Holdings
 from blazar.domain.lifecycle import Phase
-from blazar.plugins.contract import Assignment, Done, Refused
-from blazar.plugins.testing.clocks import EPOCH
+from blazar.plugins.contract import Assignment, Refused
 from blazar.plugins.testing.harness import Harness
-from blazar.plugins.testing.place import RESERVATION, Place
+from blazar.plugins.testing.place import Place
 from blazar.plugins.testing.site import LESSEE
 
 COMMON_KEYS = frozenset(
@@ -51,7 +51,7 @@ _JUNK: tuple[object, ...] = (
 
 
 class HarnessedPlace:
-    """The fixtures of both halves of the suite."""
+    """The fixtures of all parts of the suite."""
 
     harness_type: ClassVar[type[Harness]]
 
@@ -63,6 +63,11 @@ class HarnessedPlace:
         engine = make_engine(f"sqlite:///{path}")
         yield Place(engine, self.harness_type)
         engine.dispose()
+
+    @pytest.fixture
+    def stage(self, place: Place) -> Stage:
+        """Return a reservation as it is after a request."""
+        return Stage(place)
 
 
 @functools.cache
@@ -85,6 +90,11 @@ class Stage:
         self.cloud = place.cloud
         self.spec = place.spec()
         self.assignment: Assignment[Any] = place.assignment(self.spec)
+
+    @property
+    def holdings(self) -> Holdings:
+        """Return the holdings of the reservation."""
+        return {each.id: each.share for each in self.assignment.resources}
 
     def seen(self, phase: Phase) -> Any:
         """Return the plugin's observation."""
@@ -229,40 +239,12 @@ class RequestContract(HarnessedPlace):
 class StepContract(HarnessedPlace):
     """Tests of the items of a reservation, one step at a time."""
 
-    @pytest.fixture
-    def stage(self, place: Place) -> Stage:
-        """Return a reservation as it is after a request."""
-        return Stage(place)
-
     def test_ahead_of_its_time_only_what_the_request_has_made_is_wanted_and_after_it_nothing(
         self, stage: Stage
     ) -> None:
         assert stage.wanted(Phase.AHEAD) == stage.seen(Phase.AHEAD).items
         assert stage.wanted(Phase.AHEAD) == stage.seen(Phase.OVER).items
         assert stage.wanted(Phase.OVER) == frozenset()
-
-    def test_what_is_known_or_there_is_neither_looked_up_nor_made_again(self, stage: Stage) -> None:
-        before, lessee = stage.place.counted, stage.place.lessee()
-
-        assert stage.plugin.look_up(stage.spec, lessee) == stage.spec
-        assert stage.plugin.provide(stage.spec, RESERVATION, lessee, afresh=False) == stage.spec
-        assert stage.place.counted == before
-
-    def test_what_a_request_has_made_is_withdrawn_unless_it_is_kept(self, stage: Stage) -> None:
-        made = stage.seen(Phase.OVER).items
-
-        stage.plugin.withdraw(stage.cloud, stage.spec, stage.spec)
-        assert stage.seen(Phase.OVER).items == made
-        for _ in range(2):
-            stage.plugin.withdraw(stage.cloud, stage.spec, None)
-            assert stage.seen(Phase.OVER).items == frozenset()
-        assert stage.place.snapshot() == stage.place.empty
-
-    def test_who_uses_what_is_not_asked_for_when_nothing_changes(self, stage: Stage) -> None:
-        before = stage.place.counted
-
-        assert stage.plugin.count_in_use(stage.cloud, stage.assignment, stage.spec) == {}
-        assert stage.place.counted == before
 
     def test_what_becomes_known_outside_is_part_of_the_stored_spec(self, stage: Stage) -> None:
         stage.make_all(Phase.RUNNING)
@@ -303,16 +285,6 @@ class StepContract(HarnessedPlace):
 
         assert stage.seen(Phase.OVER).items == frozenset()
 
-    def test_with_the_least_spec_too_removing_what_is_seen_leaves_nothing(self, stage: Stage) -> None:
-        least = stage.plugin.least_spec()
-        stage.make_all(Phase.RUNNING)
-        if least is not None:
-            stage.assignment = replace(stage.assignment, spec=least)
-
-        stage.remove_all()
-
-        assert stage.seen(Phase.OVER).items == frozenset()
-
     def test_removing_what_is_gone_does_no_harm(self, stage: Stage) -> None:
         stage.make_all(Phase.RUNNING)
         stage.remove_all()
@@ -324,23 +296,3 @@ class StepContract(HarnessedPlace):
 
         assert not any(isinstance(each, Refused) for each in outcomes)
         assert stage.seen(Phase.OVER).items == frozenset()
-
-    def test_before_end_can_be_repeated(self, stage: Stage) -> None:
-        stage.make_all(Phase.RUNNING)
-
-        first = stage.plugin.before_end(stage.cloud, stage.assignment, EPOCH)
-        second = stage.plugin.before_end(stage.cloud, stage.assignment, EPOCH)
-
-        assert first == second == Done()
-
-    def test_what_is_in_stock_is_named_once_and_can_be_stored(self, place: Place) -> None:
-        discovered = place.plugin.discover(place.cloud)
-
-        for each in discovered or ():
-            assert each.collection == place.plugin.collection
-            assert 0 < len(each.name) <= 255
-            assert json.loads(json.dumps(dict(each.facts))) == each.facts
-            assert all(amount >= 0 for amount in each.amounts.values())
-        names = [each.name for each in discovered or ()]
-        assert len(set(names)) == len(names)
-        assert place.plugin.discover(place.cloud) == discovered

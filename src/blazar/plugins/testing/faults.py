@@ -11,6 +11,7 @@ from blazar.booking.context import Plugin
 from blazar.cloud.simulated.faults import FaultKind, FaultRule, FaultScript, Moment, SimulatedCrash
 from blazar.db.store import SqlStore
 from blazar.domain.errors import ConcurrentUpdate, Unavailable
+from blazar.plugins.capabilities import ActsBeforeEnd
 from blazar.plugins.contract import Outcome
 from blazar.ports.store import Store, Transaction
 
@@ -150,10 +151,17 @@ class _ScriptedTransaction:
 
 
 class Repeating:
-    """A plugin that takes every step twice, the second time with the same observation."""
+    """A plugin that takes every step twice, the second time with the same observation.
+
+    To ``isinstance`` it has the class of the plugin, and so the same capabilities.
+    """
 
     def __init__(self, plugin: Plugin) -> None:
         self._plugin = plugin
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> Any:
+        return self._plugin.__class__
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._plugin, name)
@@ -169,7 +177,8 @@ class Repeating:
         return self._plugin.remove(*arguments)
 
     def before_end(self, *arguments: Any) -> Outcome:
-        """Take the step twice."""
+        """Take the action twice."""
+        assert isinstance(self._plugin, ActsBeforeEnd)
         self._plugin.before_end(*arguments)
         return self._plugin.before_end(*arguments)
 

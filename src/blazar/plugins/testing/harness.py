@@ -47,7 +47,7 @@ class Harness(ABC):
     refused: ClassVar[tuple[tuple[str, JsonObject], ...]]
     """Keys that a refusal must name, each with keys that make ``body`` an invalid request."""
     less: ClassVar[JsonObject | None] = None
-    """The keys to which an active reservation can be reduced; None if it cannot be."""
+    """The keys to which an active reservation can be reduced; None if the plugin releases nothing."""
 
     @abstractmethod
     def set_up(self, outside: Outside) -> None:

@@ -18,6 +18,7 @@ from blazar.domain.bookings import Booking
 from blazar.domain.health import Diagnosis
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Holdings, Lease, LeaseId, LeaseStatus, ReservationId, ReservationStatus
+from blazar.plugins.capabilities import CreatesAsLessee, ReadsAsLessee
 from blazar.plugins.contract import AllocatedResource, Assignment, JsonObject, Wish
 from blazar.plugins.testing.clocks import EPOCH
 from blazar.plugins.testing.faults import Repeating, WatchedFaults
@@ -175,8 +176,7 @@ class Place(Site):
 
     def spec(self) -> Any:
         """Return the spec of a reservation as it is after a request."""
-        spec = self.plugin.look_up(self.plugin.parse(self.harness.body), self.lessee())
-        return self.plugin.provide(spec, RESERVATION, self.lessee(), afresh=False)
+        return complete_spec(self.plugin, self.plugin.parse(self.harness.body), self.lessee())
 
     def choose(self, spec: Any, **wishes: Any) -> Holdings:
         """Return the plugin's choice for the first hour, from all resources, none of them booked."""
@@ -230,6 +230,15 @@ class Place(Site):
                     assert together == [one], f"resource {key} is allocated twice: {together}"
                 else:
                     _check_amounts(known[one.resource_id], together)
+
+
+def complete_spec(plugin: Plugin, spec: Any, lessee: LesseeCompute) -> Any:
+    """Return a parsed spec as it is after a request for the reservation ``RESERVATION``."""
+    if isinstance(plugin, ReadsAsLessee):
+        spec = plugin.look_up(spec, lessee)
+    if isinstance(plugin, CreatesAsLessee):
+        spec = plugin.provide(spec, RESERVATION, lessee, afresh=False)
+    return spec
 
 
 def _is_there(booking: Booking, other: Booking) -> bool:

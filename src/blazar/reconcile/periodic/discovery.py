@@ -12,6 +12,7 @@ from blazar.booking.resources import delete_stored, put_stored
 from blazar.domain.discovered import DiscoveredResource
 from blazar.domain.errors import CloudError
 from blazar.domain.health import Diagnosis, Health
+from blazar.plugins.capabilities import DiscoversResources
 
 _GONE = Diagnosis(health=Health.FAILED, problem="its plugin no longer finds it")
 
@@ -70,15 +71,17 @@ def discover_resources(
 
 def _ask(context: Context, collection: str) -> Mapping[str, DiscoveredResource] | None:
     """Return the discovered resources by name; None if operators register those of this collection."""
-    answers = [
-        plugin.discover(context.cloud)
+    sources = [
+        plugin
         for plugin in context.plugins.values()
-        if plugin.collection == collection
+        if plugin.collection == collection and isinstance(plugin, DiscoversResources)
     ]
-    known = [one for each in answers if each is not None for one in each]
+    if not sources:
+        return None
+    known = [each for plugin in sources for each in plugin.discover(context.cloud)]
     if any(each.collection != collection or not 0 < len(each.name) <= _LONGEST_NAME for each in known):
         raise ValueError(f"a plugin of {collection} lists a resource with an invalid name or collection")
-    return {each.name: each for each in known} if any(each is not None for each in answers) else None
+    return {each.name: each for each in known}
 
 
 def _apply(

@@ -17,9 +17,8 @@ from blazar.domain.lease import Holdings
 from blazar.domain.lifecycle import Phase
 from blazar.domain.quotas import QuotaUnit
 from blazar.domain.requirements import Condition, Operator, Requirement
-from blazar.plugins.base import Plugin
+from blazar.plugins.capabilities import RegistersResources
 from blazar.plugins.contract import Assignment, Done, Item, JsonObject, Outcome, ResourcePlugin, Wish
-from blazar.plugins.registering import RegistersResources
 from blazar.ports.cloud import Cloud
 from blazar.settings import Settings
 from blazar_licences.dongles.collection import DONGLES
@@ -40,7 +39,7 @@ class NothingSeen:
     notes: Mapping[str, object] = field(default_factory=dict)
 
 
-class Dongles(Plugin[DongleSpec]):
+class Dongles(RegistersResources):
     """The plugin."""
 
     resource_type: ClassVar[str] = "hardware:dongle"
@@ -85,6 +84,10 @@ class Dongles(Plugin[DongleSpec]):
     def decode(self, stored: JsonObject) -> DongleSpec:
         """Return the spec from its stored form."""
         return self.parse(stored)
+
+    def render(self, spec: DongleSpec) -> JsonObject:
+        """Return the keys that clients see."""
+        return self.encode(spec)
 
     def choose(self, wish: Wish[DongleSpec], availability: Availability) -> Holdings:
         """Return a free dongle of the product, preferably the one that the reservation holds."""
@@ -131,4 +134,3 @@ def make_plugin(settings: Settings, conf: object) -> Dongles:
 
 if TYPE_CHECKING:
     _: ResourcePlugin[DongleSpec, Item, NothingSeen] = Dongles()
-    _registers: RegistersResources = Dongles()

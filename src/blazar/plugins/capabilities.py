@@ -1,0 +1,238 @@
+"""Capabilities: parts of the plugin contract that only some resource types need.
+
+A plugin declares a capability by inheriting its class, and then defines all of its methods: Python does not
+create a plugin that lacks one. The core asks with ``isinstance``. Each class says when the core calls its
+methods, and what happens for plugins without it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from typing import ClassVar, Generic
+
+from blazar.domain.collections import ResourceCollection
+from blazar.domain.discovered import DiscoveredResource
+from blazar.domain.lease import Holdings, ReservationId, ResourceId
+from blazar.domain.requirements import Requirement
+from blazar.plugins.contract import Assignment, JsonObject, Outcome, SpecT
+from blazar.plugins.leftovers import LeftoverKind, Sweep
+from blazar.ports.cloud import Cloud
+from blazar.ports.compute import LesseeCompute
+
+# Requests.
+
+
+class RequiresProperties(ABC, Generic[SpecT]):
+    """A spec names properties that its resources must have.
+
+    The core checks that the caller may see these properties and that there are not too many conditions, and
+    keeps a property of a host while a reservation relies on it. Without it, specs name no properties.
+    """
+
+    @abstractmethod
+    def requirement(self, spec: SpecT) -> Requirement:
+        """Return the spec's requirement, which names every property that the spec uses. Pure."""
+
+
+class ReadsAsLessee(ABC, Generic[SpecT]):
+    """A spec needs data that only the lessee can read. Without it, a parsed spec is complete."""
+
+    @abstractmethod
+    def look_up(self, spec: SpecT, lessee: LesseeCompute) -> SpecT:
+        """Return the spec with these data; called for every new or changed spec, while its request is served.
+
+        Raises:
+            NotFound: The lessee cannot see an object that the spec names.
+            BadRequest, Conflict: It cannot be reserved.
+        """
+
+
+class CreatesAsLessee(ABC, Generic[SpecT]):
+    """A reservation needs objects that only the lessee may create. Without it, requests create nothing."""
+
+    @abstractmethod
+    def provide(
+        self, spec: SpecT, reservation_id: ReservationId, lessee: LesseeCompute, *, afresh: bool
+    ) -> SpecT:
+        """Make these objects, and return the spec with their ids.
+
+        Called while a request is served, after the resources were chosen.
+
+        Args:
+            spec: The requested spec. Objects that it names already are not made again.
+            reservation_id: The reservation; it is part of their names.
+            lessee: Nova with the lessee's rights.
+            afresh: True if the objects that the spec names may be gone, so that they must be made again.
+        """
+
+    @abstractmethod
+    def withdraw(self, cloud: Cloud, spec: SpecT, kept: SpecT | None) -> None:
+        """Undo :meth:`provide` for *spec*, except for objects that *kept* also names; safe to repeat.
+
+        Called when the request fails later, or after it replaced a spec.
+        """
+
+
+class ReleasesWhileActive(ABC, Generic[SpecT]):
+    """Unused resources can be taken away from a reservation that has begun.
+
+    Without it, an active reservation keeps all resources until it ends: requests that reduce it are refused,
+    and failed resources of it are not replaced.
+    """
+
+    @abstractmethod
+    def count_in_use(
+        self, cloud: Cloud, assignment: Assignment[SpecT], before: SpecT
+    ) -> Mapping[ResourceId, int]:
+        """Return how much of each resource the lessee uses now, if that matters for the change.
+
+        Called for an active reservation whose spec was *before*.
+
+        Returns:
+            For a resource with shares, the number of slots that have servers; for a whole resource, any
+            number above zero. Resources that are not in use may be omitted.
+        """
+
+    @abstractmethod
+    def release(self, cloud: Cloud, assignment: Assignment[SpecT], kept: Holdings) -> None:
+        """Take resources away from a reservation that has begun, so that others can use them.
+
+        Called before the change is stored: when the lessee reduces a reservation, and when a failed resource
+        is to be replaced. If the change is not stored, the reconciler restores the resources.
+
+        Args:
+            cloud: The cloud.
+            assignment: The reservation with its present resources.
+            kept: The resources that it holds from now on.
+
+        Raises:
+            CannotChange: The lessee has started to use a resource that would be taken away.
+        """
+
+
+# Reconcile passes.
+
+
+class HasIndependentSteps:
+    """Some items may be made and removed concurrently. Without it, steps are taken one after another."""
+
+    independent_ranks: ClassVar[frozenset[int]]
+    """Ranks of items whose steps are independent if their scopes differ. Such a step changes neither the
+    observation nor anything in the cloud that steps of other scopes need."""
+
+
+class ActsBeforeEnd(ABC, Generic[SpecT]):
+    """Leases have a before-end action. Without it, only the before-end notification is sent."""
+
+    @abstractmethod
+    def before_end(self, cloud: Cloud, assignment: Assignment[SpecT], due: datetime) -> Outcome:
+        """Take the action that the spec requests; safe to repeat. *due* distinguishes occasions.
+
+        Called shortly before the end of an active reservation, and again until it is done.
+        """
+
+
+class ServesDespiteFailure(ABC, Generic[SpecT]):
+    """A failed resource may still serve its lessee. Without it, all failed resources are to be replaced."""
+
+    @abstractmethod
+    def lost(
+        self, cloud: Cloud, assignment: Assignment[SpecT], failed: Collection[ResourceId]
+    ) -> frozenset[ResourceId]:
+        """Return those failed resources that do not serve the lessee; changes nothing.
+
+        Called before failed resources of a reservation that has begun are replaced.
+        """
+
+
+class ToleratesDamagedSpec(ABC, Generic[SpecT]):
+    """The items of a reservation can be found without its spec.
+
+    Without it, a reservation whose stored spec is damaged waits until the spec is repaired.
+    """
+
+    @abstractmethod
+    def least_spec(self) -> SpecT:
+        """Return a spec in place of a damaged one, sufficient to find and remove the reservation's items."""
+
+
+# Resources.
+
+
+class DiscoversResources(ABC):
+    """The resources can be read. Without it, operators register them."""
+
+    @abstractmethod
+    def discover(self, cloud: Cloud) -> Sequence[DiscoveredResource]:
+        """Return the resources that exist now, from which the service updates its records.
+
+        Called when a manager starts, and periodically.
+
+        Raises:
+            CloudError: The resources cannot be read; the records stay unchanged.
+        """
+
+
+class RegistersResources(ABC):
+    """Operators register resources over the API, in a collection that the plugin declares.
+
+    The plugin's ``collection`` is the name of the declared collection, and it does not discover resources.
+    The declaration is also an entry point of the group ``blazar.resource.collections``, with the name of the
+    plugin's entry point, because the API serves the collection without loading the plugin. Without the
+    capability, the API has no such collection.
+    """
+
+    resource_collection: ClassVar[ResourceCollection]
+
+    @abstractmethod
+    def register(self, cloud: Cloud, body: JsonObject) -> DiscoveredResource:
+        """Return the resource that an operator registers; *body* conforms to the declared schema.
+
+        Raises:
+            BadRequest: A value is invalid.
+            NotFound, Conflict: The cloud has no such resource, or it cannot be reserved.
+        """
+
+    @abstractmethod
+    def change(self, cloud: Cloud, resource: DiscoveredResource, body: JsonObject) -> DiscoveredResource:
+        """Return a registered resource with changes; its name stays. Raises as :meth:`register`.
+
+        Called only if the collection declares a schema for changes, and the resource is not reserved.
+        """
+
+    @abstractmethod
+    def check_removable(self, cloud: Cloud, resource: DiscoveredResource) -> None:
+        """Check that a resource may be removed; change nothing.
+
+        Raises:
+            Conflict: The resource is in use, although no lease holds it, and must stay.
+        """
+
+
+class HasLeftovers(ABC):
+    """Objects in the cloud can outlive their reservation. Without it, the sweep does not search for them."""
+
+    @abstractmethod
+    def leftover_kinds(self, sweep: Sweep) -> Sequence[LeftoverKind]:
+        """Return the kinds of leftovers that reservations of this type may have, in the order of removal.
+
+        Called by each sweep; reads nothing. A kind that several plugins return is searched once.
+        """
+
+
+CAPABILITIES: tuple[type, ...] = (
+    RequiresProperties,
+    ReadsAsLessee,
+    CreatesAsLessee,
+    ReleasesWhileActive,
+    HasIndependentSteps,
+    ActsBeforeEnd,
+    ServesDespiteFailure,
+    ToleratesDamagedSpec,
+    DiscoversResources,
+    RegistersResources,
+    HasLeftovers,
+)
+"""All capabilities that a plugin can declare."""
