@@ -13,6 +13,7 @@ from stevedore.exception import NoMatches
 from blazar.booking.context import Plugin
 from blazar.cloud.openstack.identity import find_auth_url
 from blazar.known_options import unknown_keys
+from blazar.plugins.conformity import list_violations
 from blazar.ports.clock import Clock
 from blazar.ports.cloud import Cloud
 from blazar.ports.enforcement import EnforcementFilter
@@ -43,7 +44,8 @@ def load_plugins(
     configurations which name it still work.
 
     Raises:
-        PluginError: A name is unknown, a plugin fails to load, or two plugins serve one resource type.
+        PluginError: A name is unknown, a plugin fails to load or violates the contract, or two plugins serve
+            one resource type.
     """
     plugins: dict[str, Plugin] = {}
     if conf is None:
@@ -52,15 +54,29 @@ def load_plugins(
     for name in names:
         if name == PLACEHOLDER:
             continue
-        make: Callable[[Settings, ConfigOpts], Plugin] = _load(PLUGINS, name, "[manager] plugins")
-        try:
-            plugin = make(settings, conf)
-        except Exception as error:
-            raise PluginError(f"[manager] plugins: {name} could not be loaded: {error}") from error
+        plugin = make_plugin(name, _load(PLUGINS, name, "[manager] plugins"), settings, conf)
         if plugin.resource_type in plugins:
             raise PluginError(f"[manager] plugins: {plugin.resource_type} is served twice, also by {name}")
         plugins[plugin.resource_type] = plugin
     return plugins
+
+
+def make_plugin(
+    name: str, make: Callable[[Settings, ConfigOpts], Plugin], settings: Settings, conf: ConfigOpts
+) -> Plugin:
+    """Return the plugin that the target of its entry point makes.
+
+    Raises:
+        PluginError: It cannot be made, or violates the contract; the message names plugin and method.
+    """
+    try:
+        plugin = make(settings, conf)
+    except Exception as error:
+        raise PluginError(f"[manager] plugins: {name} could not be loaded: {error}") from error
+    violations = list_violations(plugin)
+    if violations:
+        raise PluginError(f"[manager] plugins: {name} violates the contract: {'; '.join(violations)}")
+    return plugin
 
 
 def load_cloud(name: str | None, conf: ConfigOpts, clock: Clock) -> Cloud:

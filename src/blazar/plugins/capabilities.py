@@ -1,7 +1,8 @@
 """Capabilities: parts of the plugin contract that only some resource types need.
 
 A plugin declares a capability by inheriting its class, and then defines all of its methods: Python does not
-create a plugin that lacks one. The core asks with ``isinstance``. Each class says when the core calls its
+create a plugin that lacks one. The core asks with ``isinstance``. A method of a capability that is not
+declared stops the start-up (:mod:`blazar.plugins.conformity`). Each class says when the core calls its
 methods, and what happens for plugins without it.
 """
 

@@ -22,6 +22,7 @@ from blazar.db.schema import upgrade
 from blazar.domain.errors import BadRequest, BlazarError, Conflict, NotFound
 from blazar.domain.lease import Holdings
 from blazar.domain.lifecycle import Phase
+from blazar.plugins.conformity import list_violations
 from blazar.plugins.contract import Assignment, Refused
 from blazar.plugins.testing.harness import Harness
 from blazar.plugins.testing.place import Place
@@ -121,6 +122,9 @@ class Stage:
 
 class RequestContract(HarnessedPlace):
     """Tests of requests and of the choice of resources."""
+
+    def test_the_plugin_conforms_to_the_contract(self, place: Place) -> None:
+        assert list_violations(place.harness.make_plugin(place.outside)) == ()
 
     def test_a_spec_survives_the_store(self, place: Place) -> None:
         plugin = place.plugin
