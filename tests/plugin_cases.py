@@ -60,9 +60,9 @@ def lessee_of(cloud: SimulatedCloud) -> LesseeCompute:
     return cloud.compute_for(Lessee(project_id=PROJECT))
 
 
-def spec_of(plugin: Plugin, case: PluginCase, lessee: LesseeCompute) -> Any:
-    """Return the spec of a reservation for which a request has done all that it does."""
-    return complete_spec(plugin, plugin.parse(case.body), lessee)
+def spec_of(plugin: Plugin, case: PluginCase, lessee: LesseeCompute, **keys: object) -> Any:
+    """Return the spec of a reservation for which a request has done all that it does; *keys* replace some."""
+    return complete_spec(plugin, plugin.parse({**case.body, **keys}), lessee)
 
 
 def assignment_of(

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from blazar.domain.lifecycle import Phase
 from blazar.plugins.contract import Assignment, Outcome
-from blazar.plugins.hosts.items import HostItem, HostsSeen
+from blazar.plugins.hosts.items import HostItem, HostsSeen, Kind
 from blazar.plugins.hosts.plugin import Hosts
 from blazar.plugins.hosts.spec import HostSpec
 from blazar.ports.cloud import Cloud
@@ -30,6 +30,10 @@ class FaultyHosts(Hosts):
     def observe(self, cloud: Cloud, assignment: Assignment[HostSpec], phase: Phase) -> HostsSeen:
         self._fail("observe", self._service_host, assignment)
         return super().observe(cloud, assignment, phase)
+
+    def wanted(self, assignment: Assignment[HostSpec], phase: Phase) -> frozenset[HostItem]:
+        wanted = super().wanted(assignment, phase)
+        return wanted | {HostItem(Kind.SERVER)} if self.step == "wanted" and wanted else wanted
 
     def make(
         self, cloud: Cloud, assignment: Assignment[HostSpec], item: HostItem, seen: HostsSeen

@@ -74,9 +74,10 @@ class Conditions:
     zone: str = ""
     """The availability zone of all hosts while they are not reserved; empty for none."""
     faulty_step: str = ""
-    """The method of the hosts plugin that has a bug: ``observe``, ``make``, ``remove`` or ``before_end``.
+    """The method of the hosts plugin that has a bug.
 
-    The bug affects *faulty_host*, or every host if that is empty.
+    One of ``observe``, ``wanted``, ``make``, ``remove`` and ``before_end``. The bug affects *faulty_host*, or
+    every host if that is empty.
     """
     faulty_host: str = ""
     faulty_error: Callable[[], Exception] = ZeroDivisionError

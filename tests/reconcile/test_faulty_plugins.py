@@ -120,6 +120,20 @@ def test_a_faulty_step_does_not_delay_a_reservation_that_waits(
     unexpected_errors.clear()
 
 
+def test_an_item_that_is_only_cleaned_up_must_not_be_wanted(lab: Lab, unexpected_errors: list[str]) -> None:
+    lab.reset(Conditions(faulty_step="wanted"))
+    lease = lab.create("a", 1, 2, (1, 1), instances(2))
+
+    lab.run_until(1.1)
+
+    assert statuses(lab, lease) == [ReservationStatus.PENDING, ReservationStatus.ACTIVE]
+    assert lab.lease(lease).reservations[0].problem == "internal error: ValueError"
+    plugin(lab).step = ""
+    lab.at(1.5)
+    assert statuses(lab, lease) == [ReservationStatus.ACTIVE, ReservationStatus.ACTIVE]
+    unexpected_errors.clear()
+
+
 def test_a_reservation_whose_plugin_is_not_loaded_stops_no_other(lab: Lab) -> None:
     lease = lab.create("a", 1, 2, (1, 1), instances(2))
     plugins = lab.manager.context.plugins

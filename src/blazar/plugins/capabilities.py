@@ -124,6 +124,18 @@ class HasIndependentSteps:
     observation nor anything in the cloud that steps of other scopes need."""
 
 
+class CleansUp:
+    """Some items are never wanted; ``observe`` returns them so that they are removed.
+
+    Each is a step that undoes no step of making, such as the deletion of the lessee's servers. If ``wanted``
+    returns such an item, the reconcile pass fails as a fault of the plugin. Without it, every observed item
+    can be wanted.
+    """
+
+    clean_up_ranks: ClassVar[frozenset[int]]
+    """Ranks of these items; their place in the order of removal."""
+
+
 class ActsBeforeEnd(ABC, Generic[SpecT]):
     """Leases have a before-end action. Without it, only the before-end notification is sent."""
 
@@ -229,6 +241,7 @@ CAPABILITIES: tuple[type, ...] = (
     CreatesAsLessee,
     ReleasesWhileActive,
     HasIndependentSteps,
+    CleansUp,
     ActsBeforeEnd,
     ServesDespiteFailure,
     ToleratesDamagedSpec,

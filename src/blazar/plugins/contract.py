@@ -205,7 +205,10 @@ class ResourcePlugin(Protocol[SpecT, ItemT, SeenT]):
     # Reads the cloud and changes nothing.
 
     def observe(self, cloud: Cloud, assignment: Assignment[SpecT], phase: Phase) -> SeenT:
-        """Return the items that exist; in ``Phase.OVER``, all items that must be removed."""
+        """Return the items that exist; in ``Phase.OVER``, all items that must be removed.
+
+        Items that are never wanted have the ranks that the plugin declares with :class:`CleansUp`.
+        """
 
     # Called to change the cloud by one item; safe to repeat; these methods never block to wait.
 

@@ -20,7 +20,7 @@ from blazar.domain.errors import (
 )
 from blazar.domain.lease import is_canonical_id
 from blazar.domain.lifecycle import Phase
-from blazar.plugins.capabilities import HasIndependentSteps
+from blazar.plugins.capabilities import CleansUp, HasIndependentSteps
 from blazar.plugins.contract import Assignment, Done, Item, Outcome, Refused, Unusable, Waiting
 from blazar.ports.cloud import Cloud
 
@@ -157,6 +157,10 @@ class _Work:
 
     def _wanted(self, seen: Any) -> frozenset[Item]:
         wanted: frozenset[Item] = self.plugin.wanted(self.assignment, self.phase)
+        if isinstance(self.plugin, CleansUp):
+            for each in wanted:
+                if each.rank in self.plugin.clean_up_ranks:
+                    raise ValueError(f"the plugin wants an item that is only to be cleaned up: {each!r}")
         left_out = self.obstacles.failed - {each.scope for each in seen.items}
         return frozenset(each for each in wanted if each.scope not in left_out)
 

@@ -10,23 +10,26 @@ from blazar.ports.compute import Aggregate
 
 
 class Kind(IntEnum):
-    """The kinds of items, in the order of making; they are removed in reverse order."""
+    """The kinds of items, in the order of making; they are removed in reverse order.
+
+    Displaced and closed hosts, unannounced reservations and servers are only cleaned up.
+    """
 
     AGGREGATE = 0
     OWNER = 1
     """The aggregate's metadata, without which the lessee may not use it."""
     DISPLACED = 2
-    """A host to be released came from the aggregate of another zone; never wanted."""
+    """A host to be released came from the aggregate of another zone."""
     MEMBER = 3
     """A host is in the aggregate."""
     WITHDRAWN = 4
     """A host in the aggregate is not in the freepool."""
     CLOSED = 5
-    """A host of the freepool is closed to preemptible servers without need; never wanted."""
+    """A host of the freepool is closed to preemptible servers without need."""
     UNANNOUNCED = 6
-    """A preemptible server was not notified yet that it will be deleted; never wanted."""
+    """A preemptible server was not notified yet that it will be deleted."""
     SERVER = 7
-    """A server runs on a host whose reservation is over; never wanted. Without an id, servers may exist."""
+    """A server runs on a host whose reservation is over. Without an id, servers may exist."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -20,6 +20,7 @@ from blazar.domain.quotas import QuotaUnit
 from blazar.domain.requirements import Requirement
 from blazar.plugins.capabilities import (
     ActsBeforeEnd,
+    CleansUp,
     HasIndependentSteps,
     HasLeftovers,
     ReleasesWhileActive,
@@ -44,6 +45,7 @@ class Hosts(
     RequiresProperties[HostSpec],
     ReleasesWhileActive[HostSpec],
     HasIndependentSteps,
+    CleansUp,
     ActsBeforeEnd[HostSpec],
     ToleratesDamagedSpec[HostSpec],
     HasLeftovers,
@@ -54,6 +56,9 @@ class Hosts(
     collection: ClassVar[str] = "host"
     quota_unit: ClassVar[QuotaUnit] = QuotaUnit(name="host", is_whole=True)
     independent_ranks: ClassVar[frozenset[int]] = frozenset({Kind.MEMBER, Kind.WITHDRAWN})
+    clean_up_ranks: ClassVar[frozenset[int]] = frozenset(
+        {Kind.DISPLACED, Kind.CLOSED, Kind.UNANNOUNCED, Kind.SERVER}
+    )
 
     def __init__(self, settings: HostSettings) -> None:
         self._settings = settings

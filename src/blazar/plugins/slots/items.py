@@ -27,7 +27,7 @@ class Kind(IntEnum):
     MEMBER = 7
     """A host is in the aggregate."""
     SERVERS = 8
-    """Servers run on a host whose reservation is over; never wanted."""
+    """Servers run on a host whose reservation is over; they are only cleaned up."""
     ACCESS = 9
     """The lessee's project may use the flavor; last, so that the project sees only usable flavors."""
 

@@ -21,6 +21,7 @@ from blazar.domain.lifecycle import Phase
 from blazar.domain.quotas import QuotaUnit
 from blazar.domain.requirements import Requirement
 from blazar.plugins.capabilities import (
+    CleansUp,
     CreatesAsLessee,
     HasIndependentSteps,
     HasLeftovers,
@@ -53,6 +54,7 @@ class SlotPlugin(
     CreatesAsLessee[SpecT],
     ReleasesWhileActive[SpecT],
     HasIndependentSteps,
+    CleansUp,
     HasLeftovers,
 ):
     """A plugin without its resource type and its spec."""
@@ -60,6 +62,7 @@ class SlotPlugin(
     collection: ClassVar[str] = "host"
     quota_unit: ClassVar[QuotaUnit] = QuotaUnit(name="instance")
     independent_ranks: ClassVar[frozenset[int]] = frozenset({Kind.INVENTORY, Kind.MEMBER})
+    clean_up_ranks: ClassVar[frozenset[int]] = frozenset({Kind.SERVERS})
 
     def __init__(self, settings: HostSettings, new_turn: NewTurn = threading.Lock) -> None:
         """Create a plugin; *new_turn* as for :class:`SlotInventories`."""

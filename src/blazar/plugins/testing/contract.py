@@ -22,6 +22,7 @@ from blazar.db.schema import upgrade
 from blazar.domain.errors import BadRequest, BlazarError, Conflict, NotFound
 from blazar.domain.lease import Holdings
 from blazar.domain.lifecycle import Phase
+from blazar.plugins.capabilities import CleansUp
 from blazar.plugins.conformity import list_violations
 from blazar.plugins.contract import Assignment, Refused
 from blazar.plugins.testing.harness import Harness
@@ -266,6 +267,14 @@ class StepContract(HarnessedPlace):
         scopes = {each.scope for each in stage.wanted(Phase.RUNNING)}
 
         assert scopes <= {"", *(each.id for each in stage.assignment.resources)}
+
+    def test_observed_items_can_be_wanted_unless_they_are_only_cleaned_up(self, stage: Stage) -> None:
+        ranks = {each.rank for each in stage.wanted(Phase.RUNNING)}
+        if isinstance(stage.plugin, CleansUp):
+            ranks |= stage.plugin.clean_up_ranks
+        stage.make_all(Phase.RUNNING)
+
+        assert {each.rank for phase in Phase for each in stage.seen(phase).items} <= ranks
 
     def test_observing_changes_nothing(self, stage: Stage) -> None:
         stage.make_all(Phase.RUNNING)

@@ -13,6 +13,7 @@ from blazar.domain.errors import Conflict
 from blazar.domain.lifecycle import Phase
 from blazar.plugins.capabilities import (
     ActsBeforeEnd,
+    CleansUp,
     CreatesAsLessee,
     DiscoversResources,
     HasIndependentSteps,
@@ -108,6 +109,14 @@ class CapabilityContract(HarnessedPlace):
 
         assert items
         assert all(each.scope for each in items)
+
+    def test_items_that_are_only_cleaned_up_are_never_wanted(self, stage: Stage) -> None:
+        plugin = require(stage.place, CleansUp)
+
+        wanted = {item.rank for phase in Phase for item in stage.wanted(phase)}
+
+        assert plugin.clean_up_ranks
+        assert wanted.isdisjoint(plugin.clean_up_ranks)
 
     def test_before_end_can_be_repeated(self, stage: Stage) -> None:
         plugin = require(stage.place, ActsBeforeEnd)

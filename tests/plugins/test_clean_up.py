@@ -1,0 +1,39 @@
+"""Items that are only cleaned up, as the service's own plugins declare them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import IntEnum
+
+import pytest
+from plugin_cases import CASES, assignment_of, lessee_of, new_cloud, spec_of
+
+from blazar.domain.lifecycle import Phase
+from blazar.plugins.capabilities import CleansUp
+from blazar.plugins.floatingips.items import Kind as FloatingIPKind
+from blazar.plugins.hosts.items import Kind as HostKind
+from blazar.plugins.slots.items import Kind as SlotKind
+from blazar.settings import Settings
+
+KINDS: Mapping[str, type[IntEnum]] = {
+    "physical:host": HostKind,
+    "virtual:instance": SlotKind,
+    "flavor:instance": SlotKind,
+    "virtual:floatingip": FloatingIPKind,
+}
+
+
+@pytest.mark.parametrize("resource_type", list(CASES))
+def test_every_kind_of_item_is_either_wanted_or_cleaned_up(resource_type: str) -> None:
+    case, cloud = CASES[resource_type], new_cloud()
+    plugin = case.make(Settings(), None)
+    resources = case.furnish(cloud)
+    with_group = {"affinity": True} if KINDS[resource_type] is SlotKind else {}
+    spec = spec_of(plugin, case, lessee_of(cloud), **with_group)
+
+    wanted = {
+        each.rank for each in plugin.wanted(assignment_of(plugin, case, resources, spec), Phase.RUNNING)
+    }
+
+    cleaned = plugin.clean_up_ranks if isinstance(plugin, CleansUp) else frozenset()
+    assert sorted([*wanted, *cleaned]) == sorted(KINDS[resource_type])
