@@ -3,8 +3,8 @@
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-DISTRIBUTIONS := -e '.[doc,test]' -e client -e nova
-PYPROJECTS := pyproject.toml client/pyproject.toml nova/pyproject.toml
+DISTRIBUTIONS := -e '.[doc,test]' -e client -e nova -e plugin-testing
+PYPROJECTS := pyproject.toml client/pyproject.toml nova/pyproject.toml plugin-testing/pyproject.toml
 PIP_FLAGS := -qq --no-input --disable-pip-version-check
 
 # The first Python found that is new enough. To use another one: `make venv PYTHON=…`.
@@ -83,7 +83,7 @@ race: $(STAMP) ## let 8 processes compete for a small pool, 20,000 attempts per 
 static: $(STAMP)
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --check --quiet .
-	@$(BIN)/mypy src client nova tests bench examples cloudlab rig doc
+	@$(BIN)/mypy src client nova plugin-testing tests bench examples cloudlab rig doc
 	@MYPYPATH=bench $(BIN)/mypy --scripts-are-modules bench/filter bench/hostile bench/month bench/processor bench/search bench/race bench/slots
 	@$(BIN)/lint-imports --no-logo
 
@@ -98,7 +98,7 @@ lock: require-python ## resolve the versions of all dependencies again, into con
 	cp "$$folder/lock" constraints.txt && echo "constraints.txt: $$(grep -c == constraints.txt) versions"
 
 clean: ## remove the files that other targets made, except var/, the data of a service
-	@rm -rf $(VENV) build client/build nova/build examples/plugin/build
+	@rm -rf $(VENV) build client/build nova/build plugin-testing/build examples/plugin/build
 	@rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	@find . -path ./.git -prune -o \( -name __pycache__ -o -name '*.egg-info' \) -prune -exec rm -rf {} +
 

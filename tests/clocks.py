@@ -1,5 +1,5 @@
 """Clocks for tests: those that authors of plugins have, too."""
 
-from blazar.plugins.testing.clocks import EPOCH, ManualClock, SharedClock
+from blazar_plugin_testing.clocks import EPOCH, ManualClock, SharedClock
 
 __all__ = ["EPOCH", "ManualClock", "SharedClock"]

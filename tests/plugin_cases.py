@@ -24,10 +24,10 @@ from blazar.plugins.flavors.plugin import make_plugin as make_flavors
 from blazar.plugins.floatingips.plugin import make_plugin as make_floatingips
 from blazar.plugins.hosts.plugin import make_plugin as make_hosts
 from blazar.plugins.instances.plugin import make_plugin as make_instances
-from blazar.plugins.testing.place import RESERVATION as RESERVATION
-from blazar.plugins.testing.place import complete_spec
 from blazar.ports.compute import Flavor, Lessee, LesseeCompute
 from blazar.settings import Settings
+from blazar_plugin_testing.place import RESERVATION as RESERVATION
+from blazar_plugin_testing.place import complete_spec
 
 PROJECT = "project"
 SHAPE = HostShape(vcpus=8, memory_mb=16_384, local_gb=200)

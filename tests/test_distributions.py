@@ -1,4 +1,4 @@
-"""The wheels of the three distributions: versions, project URLs, licence and description."""
+"""The wheels of the four distributions: versions, project URLs, licence and description."""
 
 from __future__ import annotations
 
@@ -20,10 +20,15 @@ import blazar
 from blazarclient import version as client_version
 
 ROOT = Path(__file__).resolve().parents[1]
-DISTRIBUTIONS = {"blazar": ".", "python-blazarclient": "client", "blazar-nova": "nova"}
+DISTRIBUTIONS = {
+    "blazar": ".",
+    "python-blazarclient": "client",
+    "blazar-nova": "nova",
+    "blazar-plugin-testing": "plugin-testing",
+}
 """The folder of each."""
 REPLACED = {"blazar": "18.0.0", "python-blazarclient": "4.6.0", "blazar-nova": "10.0.0"}
-"""The versions that these distributions are installed over."""
+"""The versions that these distributions are installed over; the test tools replace none."""
 OF_A_BUILD = shutil.ignore_patterns("*.egg-info", "__pycache__", "build", "tests*")
 WHEEL = ("wheel", "--quiet", "--no-input", "--no-deps", "--no-index", "--no-build-isolation")
 LINK = re.compile(r"\]\(\s*<?([^)>\s]*)")
@@ -70,13 +75,27 @@ def wheel(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 def test_its_version_sorts_above_the_one_that_it_replaces(wheel: Wheel) -> None:
-    assert Version(wheel.metadata["Version"]) > Version(REPLACED[wheel.name])
+    assert Version(wheel.metadata["Version"]) > Version(REPLACED.get(wheel.name, "0"))
 
 
 def test_the_programs_print_the_version_of_their_wheel(wheel: Wheel) -> None:
-    printed = {"blazar": blazar.__version__, "python-blazarclient": client_version.__version__}
+    printed = {
+        "blazar": blazar.__version__,
+        "python-blazarclient": client_version.__version__,
+        "blazar-plugin-testing": blazar.__version__,
+    }
 
     assert wheel.metadata["Version"] == printed.get(wheel.name, wheel.metadata["Version"])
+
+
+def test_only_the_test_tools_need_pytest_and_they_need_the_service_of_their_version(wheel: Wheel) -> None:
+    needed = {each for each in wheel.metadata.get_all("Requires-Dist", []) if "extra ==" not in each}
+
+    if wheel.name == "blazar-plugin-testing":
+        assert f"blazar=={wheel.metadata['Version']}" in needed
+    else:
+        assert not any(each.startswith("pytest") for each in needed)
+        assert not any(name.endswith("conftest.py") or "testing" in name for name in wheel.files)
 
 
 def test_it_names_the_same_project_urls_as_the_others(wheel: Wheel) -> None:

@@ -35,11 +35,11 @@ from blazar.manager.build import build_context
 from blazar.manager.plugins import load_plugins
 from blazar.manager.service import ManagerService
 from blazar.plugins.slots.names import provider_name
-from blazar.plugins.testing.site import Silent
 from blazar.reconcile.loop import Reconciler
 from blazar.reconcile.outbox import OutboxSender
 from blazar.rpc.local import local_manager
 from blazar.settings import ApiSettings, HostSettings, LeaseSettings, RequestLimits, Settings
+from blazar_plugin_testing.site import Silent
 
 if TYPE_CHECKING:
     from wsgiref.types import WSGIApplication

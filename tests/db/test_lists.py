@@ -25,9 +25,9 @@ from blazar.booking.views import lease_view
 from blazar.cloud.simulated import SimulatedCloud
 from blazar.domain.lease import EventStatus, Lease, LeaseStatus
 from blazar.manager.build import build_context
-from blazar.plugins.testing.site import Silent
 from blazar.ports.manager import JsonObject
 from blazar.settings import Settings
+from blazar_plugin_testing.site import Silent
 
 PROJECTS = ("project", "other")
 

@@ -23,9 +23,9 @@ from reconcile.parts import Conditions
 from blazar.cloud.simulated import SimulatedCloud
 from blazar.db.store import SqlStore
 from blazar.manager.clocks import SystemClock
-from blazar.plugins.testing.clocks import ManualClock
-from blazar.plugins.testing.faults import ScriptedStore, WatchedFaults
-from blazar.plugins.testing.site import Sent, Site
+from blazar_plugin_testing.clocks import ManualClock
+from blazar_plugin_testing.faults import ScriptedStore, WatchedFaults
+from blazar_plugin_testing.site import Sent, Site
 from rig.cloud import CloudControl
 
 SECONDS_TO_SETTLE = 240

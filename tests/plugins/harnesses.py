@@ -16,10 +16,10 @@ from blazar.plugins.floatingips.plugin import FloatingIPs
 from blazar.plugins.hosts.plugin import Hosts
 from blazar.plugins.instances.plugin import Instances
 from blazar.plugins.slots.names import provider_name
-from blazar.plugins.testing import Harness, Outside
-from blazar.plugins.testing.site import LESSEE
 from blazar.ports.compute import Flavor, Lessee
 from blazar.settings import HostSettings
+from blazar_plugin_testing import Harness, Outside
+from blazar_plugin_testing.site import LESSEE
 
 HOSTS = tuple(f"host-{number}" for number in range(4))
 ADDRESSES = tuple(f"203.0.113.{200 + number}" for number in range(4))

@@ -20,10 +20,10 @@ from blazar.plugins.contract import Assignment, Outcome
 from blazar.plugins.slots.items import Kind, SlotItem, SlotsSeen
 from blazar.plugins.slots.names import provider_name, reservation_class
 from blazar.plugins.slots.plugin import SlotPlugin
-from blazar.plugins.testing.place import complete_spec
 from blazar.ports.cloud import Cloud
 from blazar.ports.compute import Aggregate, Flavor, Server
 from blazar.settings import Settings
+from blazar_plugin_testing.place import complete_spec
 
 CLASS = reservation_class(RESERVATION)
 

@@ -23,10 +23,10 @@ from blazar.plugins.flavors.plugin import Flavors
 from blazar.plugins.floatingips.plugin import FloatingIPs
 from blazar.plugins.hosts.plugin import Hosts
 from blazar.plugins.instances.plugin import Instances
-from blazar.plugins.testing.faults import Repeating
 from blazar.ports.cloud import Cloud
 from blazar.settings import HostSettings, Settings
 from blazar.telemetry.measured import measured_plugin
+from blazar_plugin_testing.faults import Repeating
 
 PLUGINS: list[Any] = [
     Hosts(HostSettings()),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from plugins.harnesses import FlavorsHarness, FloatingIPsHarness, HostsHarness, InstancesHarness
 
-from blazar.plugins.testing import PluginContract
+from blazar_plugin_testing import PluginContract
 
 
 class OwnContract(PluginContract):

@@ -14,7 +14,7 @@ from samples import make_lease
 
 from blazar.db.schema import upgrade
 from blazar.db.store import SqlStore
-from blazar.plugins.testing.clocks import ManualClock
+from blazar_plugin_testing.clocks import ManualClock
 
 MORE_THAN_A_PIPE_HOLDS = 2_000
 # Without a buffer, no data is left to be flushed at exit.

@@ -19,6 +19,7 @@ EXAMPLE = ROOT / "examples" / "plugin"
 SOURCES = {
     "blazar": (ROOT, ("pyproject.toml", "README.md", "LICENSE", "src")),
     "client": (ROOT / "client", ("pyproject.toml", "README.md", "LICENSE", "src")),
+    "plugin-testing": (ROOT / "plugin-testing", ("pyproject.toml", "README.md", "LICENSE", "src")),
     "licences": (EXAMPLE, ("pyproject.toml", "README.md", "src", "tests")),
 }
 """Files to copy, so that building leaves nothing in the working tree."""
@@ -31,7 +32,7 @@ FAR = "9000-01-01 00:00"
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with an environment, ``env``, in which the service and the plugin are installed.
+    """Return a folder with an environment, ``env``, with the service, the test tools and the plugin.
 
     Libraries come from the environment of this test, except those that are installed there as editable.
     """
@@ -92,12 +93,13 @@ def wish(seats: object, **keys: object) -> dict[str, object]:
     return {"name": "cad", "start_date": "now", "end_date": FAR, "reservations": [asked]}
 
 
-def test_both_are_installed_and_neither_comes_from_the_working_tree(environment: Path, python: str) -> None:
-    code = "import blazar, blazar_licences; print(blazar.__file__, blazar_licences.__file__)"
+def test_all_are_installed_and_none_comes_from_the_working_tree(environment: Path, python: str) -> None:
+    names = "blazar, blazar_licences, blazar_plugin_testing"
+    code = f"import {names}; print(*(each.__file__ for each in ({names})))"
 
     said = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True, timeout=60).stdout
 
-    assert [Path(each).is_relative_to(environment / "env") for each in said.split()] == [True, True]
+    assert [Path(each).is_relative_to(environment / "env") for each in said.split()] == [True] * 3
 
 
 def test_the_plugin_passes_its_own_tests_and_the_suite_that_the_service_ships(

@@ -20,9 +20,9 @@ from reconcile.scene import Scene
 from blazar.db import tables
 from blazar.domain.lease import LeaseId
 from blazar.plugins.slots.names import provider_name
-from blazar.plugins.testing.faults import WatchedFaults
-from blazar.plugins.testing.site import LESSEE, NothingToStrike
 from blazar.ports.compute import Server
+from blazar_plugin_testing.faults import WatchedFaults
+from blazar_plugin_testing.site import LESSEE, NothingToStrike
 
 FREEPOOL = "freepool"
 

@@ -13,9 +13,9 @@ from reconcile.faults import FaultyHosts
 from blazar.booking.context import Plugin
 from blazar.db import tables
 from blazar.manager.plugins import load_plugins
-from blazar.plugins.testing.faults import Repeating
 from blazar.ports.compute import Flavor
 from blazar.settings import HealingSettings, HostSettings, LeaseSettings, Settings
+from blazar_plugin_testing.faults import Repeating
 
 TRAITS = ("HW_CPU_X86_AVX2",)
 """The traits of every host."""

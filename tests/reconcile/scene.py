@@ -9,9 +9,9 @@ from reconcile.parts import Conditions, make_plugins
 
 from blazar.booking.context import Plugin
 from blazar.plugins.slots.names import provider_name
-from blazar.plugins.testing.site import Site
 from blazar.ports.compute import Server
 from blazar.settings import Settings
+from blazar_plugin_testing.site import Site
 
 
 class Scene(Site):

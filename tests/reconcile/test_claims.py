@@ -8,8 +8,8 @@ import pytest
 from reconcile.lab import Lab
 
 from blazar.domain.errors import Unavailable
-from blazar.plugins.testing.faults import COMMIT_FAULTS
 from blazar.reconcile.claims import ClaimKeeper
+from blazar_plugin_testing.faults import COMMIT_FAULTS
 
 DURATION = timedelta(seconds=10)
 

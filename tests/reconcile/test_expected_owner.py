@@ -18,9 +18,9 @@ from statements import counted
 from blazar.db import tables
 from blazar.domain.errors import BadRequest, InvalidDate, LeaseNotFound, OwnerMismatch, Unavailable
 from blazar.manager.service import ManagerService
-from blazar.plugins.testing.faults import ScriptedStore
 from blazar.ports.manager import Caller
 from blazar.ports.store import Store, Transaction
+from blazar_plugin_testing.faults import ScriptedStore
 
 OWN = {"project_id": "project", "user_id": "user"}
 ADMIN = Caller(user_id="operator", project_id="operators", roles=("admin",))

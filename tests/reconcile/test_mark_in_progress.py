@@ -14,9 +14,9 @@ from reconcile.questions import events, everything
 from blazar.cloud.simulated.faults import SimulatedCrash
 from blazar.domain.errors import ConcurrentUpdate
 from blazar.domain.lease import EventStatus, EventType, LeaseStatus
-from blazar.plugins.testing.faults import COMMIT_FAULTS
 from blazar.reconcile import loop, mark_in_progress
 from blazar.reconcile.claims import ClaimKeeper
+from blazar_plugin_testing.faults import COMMIT_FAULTS
 
 every_database = pytest.mark.parametrize("kind", KINDS)
 

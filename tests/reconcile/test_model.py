@@ -37,8 +37,8 @@ from blazar.domain.errors import (
 from blazar.domain.health import HEALTHY, Diagnosis, Health
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Lease, LeaseStatus
-from blazar.plugins.testing.faults import COMMIT_FAULTS
-from blazar.plugins.testing.site import ManagerProcess
+from blazar_plugin_testing.faults import COMMIT_FAULTS
+from blazar_plugin_testing.site import ManagerProcess
 
 HOSTS, ADDRESSES = 3, 3
 MINUTE = timedelta(minutes=1)

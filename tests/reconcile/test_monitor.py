@@ -16,11 +16,11 @@ from blazar.cloud.simulated.faults import FaultKind, FaultRule, Moment
 from blazar.db import tables
 from blazar.domain.health import Health
 from blazar.manager.service import ManagerService
-from blazar.plugins.testing.site import ManagerProcess
 from blazar.reconcile.loop import Reconciler
 from blazar.reconcile.outbox import OutboxSender
 from blazar.reconcile.periodic.tasks import SWEEP
 from blazar.settings import HealingSettings, MonitorSettings, ReconcilerSettings
+from blazar_plugin_testing.site import ManagerProcess
 
 MINUTE = timedelta(minutes=1)
 LOOK = "compute.list_hypervisors"

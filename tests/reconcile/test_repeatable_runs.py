@@ -11,7 +11,7 @@ from reconcile.lab import LESSEE, Lab
 from reconcile.parts import lease_body
 
 from blazar.manager.service import ManagerService
-from blazar.plugins.testing.faults import COMMIT_FAULTS
+from blazar_plugin_testing.faults import COMMIT_FAULTS
 
 
 def test_an_overtaken_request_waits_on_the_service_s_own_clock(lab: Lab) -> None:

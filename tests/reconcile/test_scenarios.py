@@ -23,7 +23,7 @@ from reconcile.scenarios import SCENARIOS as HOST_SCENARIOS
 from reconcile.scenarios import Scenario
 from reconcile.slot_scenarios import SLOT_SCENARIOS
 
-from blazar.plugins.testing.faults import CLOUD_FAULTS, COMMIT_FAULTS
+from blazar_plugin_testing.faults import CLOUD_FAULTS, COMMIT_FAULTS
 
 SCENARIOS = (
     *HOST_SCENARIOS,

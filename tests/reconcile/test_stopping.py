@@ -11,10 +11,10 @@ import sqlalchemy as sa
 from reconcile.lab import Lab
 
 from blazar.db import tables
-from blazar.plugins.testing.clocks import ManualClock
 from blazar.reconcile import loop
 from blazar.reconcile.loop import Reconciler
 from blazar.reconcile.outbox import OutboxSender
+from blazar_plugin_testing.clocks import ManualClock
 
 STOPPING = ("the reconciler is stopping",)
 SECONDS = 30

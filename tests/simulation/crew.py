@@ -21,10 +21,10 @@ from blazar.manager.build import make_indexes
 from blazar.manager.service import ManagerService
 from blazar.plugins.flavors.plugin import Flavors
 from blazar.plugins.instances.plugin import Instances
-from blazar.plugins.testing.site import Silent
 from blazar.ports.store import Store
 from blazar.reconcile.loop import Reconciler
 from blazar.reconcile.outbox import OutboxSender
+from blazar_plugin_testing.site import Silent
 
 if TYPE_CHECKING:
     from simulation.world import World

@@ -23,8 +23,8 @@ from simulation.weather import CALM
 from simulation.world import World
 
 from blazar.domain.lease import LeaseStatus
-from blazar.plugins.testing.site import LESSEE
 from blazar.reconcile.periodic.host_monitor import notice_change
+from blazar_plugin_testing.site import LESSEE
 
 _MINUTE = timedelta(minutes=1)
 _MEMORY = Path("/dev/shm")

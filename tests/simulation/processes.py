@@ -14,10 +14,10 @@ from blazar.booking.context import Context
 from blazar.db.store import SqlStore
 from blazar.domain.errors import ConcurrentUpdate, Unavailable
 from blazar.manager.service import ManagerService
-from blazar.plugins.testing.faults import CommitFault, ScriptedStore
-from blazar.plugins.testing.site import Sent
 from blazar.ports.store import Transaction
 from blazar.reconcile.loop import Reconciler
+from blazar_plugin_testing.faults import CommitFault, ScriptedStore
+from blazar_plugin_testing.site import Sent
 
 
 class Surroundings(Protocol):

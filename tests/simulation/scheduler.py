@@ -12,7 +12,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from itertools import count
 
-from blazar.plugins.testing.clocks import ManualClock
+from blazar_plugin_testing.clocks import ManualClock
 
 AT_ONCE = datetime.min.replace(tzinfo=UTC)
 """Before all other times; for tasks that are to unwind."""

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from blazar.cloud.simulated.faults import FaultKind, FaultRule, Moment
 from blazar.domain.errors import CloudConflict, CloudNotFound
-from blazar.plugins.testing.faults import COMMIT_FAULTS, CommitFault
+from blazar_plugin_testing.faults import COMMIT_FAULTS, CommitFault
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,10 +26,10 @@ from blazar.cloud.simulated.cloud import SimulatedCloud
 from blazar.cloud.simulated.faults import FaultRule, SimulatedCrash
 from blazar.db import tables
 from blazar.db.store import SqlStore
-from blazar.plugins.testing.clocks import EPOCH
-from blazar.plugins.testing.faults import CommitFault, WatchedFaults
-from blazar.plugins.testing.site import LESSEE, ManagerProcess, Sent
 from blazar.settings import MonitorSettings, ReconcilerSettings, Settings
+from blazar_plugin_testing.clocks import EPOCH
+from blazar_plugin_testing.faults import CommitFault, WatchedFaults
+from blazar_plugin_testing.site import LESSEE, ManagerProcess, Sent
 
 if TYPE_CHECKING:
     from simulation.processes import Surroundings

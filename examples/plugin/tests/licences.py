@@ -11,12 +11,12 @@ from wsgiref.simple_server import make_server
 
 from blazar.booking.context import Plugin
 from blazar.plugins.contract import JsonObject
-from blazar.plugins.testing import Harness, Outside
 from blazar_licences.client import HttpLicenceServer
 from blazar_licences.plugin import Licences
 from blazar_licences.server.__main__ import Quiet, Server
 from blazar_licences.server.application import LicenceService
 from blazar_licences.server.ledger import Ledger
+from blazar_plugin_testing import Harness, Outside
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIEnvironment

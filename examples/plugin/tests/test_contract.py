@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from licences import LicenceHarness
 
-from blazar.plugins.testing import PluginContract
+from blazar_plugin_testing import PluginContract
 
 
 class TestLicences(PluginContract):

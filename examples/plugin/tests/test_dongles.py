@@ -7,9 +7,9 @@ from typing import ClassVar
 from blazar.booking.context import Plugin
 from blazar.manager.service import ManagerService
 from blazar.plugins.contract import JsonObject
-from blazar.plugins.testing import CapabilityContract, Harness, Outside
-from blazar.plugins.testing.site import LESSEE
 from blazar_licences.dongles.plugin import Dongles
+from blazar_plugin_testing import CapabilityContract, Harness, Outside
+from blazar_plugin_testing.site import LESSEE
 
 
 class DongleHarness(Harness):

@@ -12,9 +12,9 @@ from blazar.db.engine import make_engine
 from blazar.db.schema import upgrade
 from blazar.domain.errors import CannotChange, Conflict
 from blazar.domain.lease import LeaseId
-from blazar.plugins.testing import Place
-from blazar.plugins.testing.site import LESSEE
 from blazar.reconcile.periodic.discovery import discover_resources
+from blazar_plugin_testing import Place
+from blazar_plugin_testing.site import LESSEE
 
 
 @pytest.fixture

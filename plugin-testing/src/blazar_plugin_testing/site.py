@@ -37,14 +37,14 @@ from blazar.domain.errors import (
 from blazar.domain.lease import Lease, LeaseId
 from blazar.manager.build import make_indexes
 from blazar.manager.service import ManagerService
-from blazar.plugins.testing.clocks import EPOCH, ManualClock, SharedClock
-from blazar.plugins.testing.faults import ScriptedStore, WatchedFaults
 from blazar.ports.manager import Caller
 from blazar.ports.specs import SpecCodec
 from blazar.reconcile.loop import Reconciler
 from blazar.reconcile.outbox import OutboxSender
 from blazar.reconcile.periodic.tasks import SWEEP
 from blazar.settings import Settings
+from blazar_plugin_testing.clocks import EPOCH, ManualClock, SharedClock
+from blazar_plugin_testing.faults import ScriptedStore, WatchedFaults
 
 if TYPE_CHECKING:
     from blazar.ports.notifier import Notifier

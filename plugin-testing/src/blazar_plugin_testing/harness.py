@@ -11,8 +11,8 @@ from blazar.cloud.simulated.cloud import SimulatedCloud
 from blazar.cloud.simulated.faults import FaultRule, Moment
 from blazar.manager.service import ManagerService
 from blazar.plugins.contract import JsonObject
-from blazar.plugins.testing.clocks import ManualClock
-from blazar.plugins.testing.faults import WatchedFaults
+from blazar_plugin_testing.clocks import ManualClock
+from blazar_plugin_testing.faults import WatchedFaults
 
 TargetT = TypeVar("TargetT")
 

@@ -16,12 +16,12 @@ from blazar.domain.errors import BlazarError, Conflict
 from blazar.domain.health import Diagnosis, Health
 from blazar.domain.lease import LeaseStatus
 from blazar.plugins.capabilities import HasLeftovers
-from blazar.plugins.testing.contract import HarnessedPlace, RequestContract, StepContract
-from blazar.plugins.testing.faults import CLOUD_FAULTS, COMMIT_FAULTS
-from blazar.plugins.testing.offered import CapabilityContract
-from blazar.plugins.testing.place import Place
-from blazar.plugins.testing.site import LESSEE, NothingToStrike
 from blazar.reconcile.sweep import sweep
+from blazar_plugin_testing.contract import HarnessedPlace, RequestContract, StepContract
+from blazar_plugin_testing.faults import CLOUD_FAULTS, COMMIT_FAULTS
+from blazar_plugin_testing.offered import CapabilityContract
+from blazar_plugin_testing.place import Place
+from blazar_plugin_testing.site import LESSEE, NothingToStrike
 
 FAILED = Diagnosis(health=Health.FAILED, problem="a test says so")
 _SWEEP_INTERVAL = timedelta(minutes=10)

@@ -25,9 +25,9 @@ from blazar.plugins.capabilities import (
     ToleratesDamagedSpec,
 )
 from blazar.plugins.contract import Done
-from blazar.plugins.testing.clocks import EPOCH
-from blazar.plugins.testing.contract import HarnessedPlace, Stage
-from blazar.plugins.testing.place import RESERVATION, Place
+from blazar_plugin_testing.clocks import EPOCH
+from blazar_plugin_testing.contract import HarnessedPlace, Stage
+from blazar_plugin_testing.place import RESERVATION, Place
 
 
 def require(place: Place, capability: type) -> Any:

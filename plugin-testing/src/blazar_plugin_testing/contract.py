@@ -1,7 +1,7 @@
 """Contract tests for all resource plugins: requests, choice, and single steps.
 
-The tests of capabilities are in :mod:`blazar.plugins.testing.offered`, those of complete lives in
-:mod:`blazar.plugins.testing.lives`. A test class inherits them all and names its harness.
+The tests of capabilities are in :mod:`blazar_plugin_testing.offered`, those of complete lives in
+:mod:`blazar_plugin_testing.lives`. A test class inherits them all and names its harness.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from blazar.domain.lifecycle import Phase
 from blazar.plugins.capabilities import CleansUp
 from blazar.plugins.conformity import list_violations
 from blazar.plugins.contract import Assignment, Refused
-from blazar.plugins.testing.harness import Harness
-from blazar.plugins.testing.place import Place
-from blazar.plugins.testing.site import LESSEE
+from blazar_plugin_testing.harness import Harness
+from blazar_plugin_testing.place import Place
+from blazar_plugin_testing.site import LESSEE
 
 COMMON_KEYS = frozenset(
     {

@@ -20,13 +20,13 @@ from blazar.domain.interval import Interval
 from blazar.domain.lease import Holdings, Lease, LeaseId, LeaseStatus, ReservationId, ReservationStatus
 from blazar.plugins.capabilities import CreatesAsLessee, ReadsAsLessee
 from blazar.plugins.contract import AllocatedResource, Assignment, JsonObject, Wish
-from blazar.plugins.testing.clocks import EPOCH
-from blazar.plugins.testing.faults import Repeating, WatchedFaults
-from blazar.plugins.testing.harness import Harness, Outside
-from blazar.plugins.testing.site import LESSEE, Site, empty_tables
 from blazar.ports.compute import Lessee, LesseeCompute
 from blazar.reconcile.periodic.discovery import discover_resources
 from blazar.settings import LeaseSettings, Settings
+from blazar_plugin_testing.clocks import EPOCH
+from blazar_plugin_testing.faults import Repeating, WatchedFaults
+from blazar_plugin_testing.harness import Harness, Outside
+from blazar_plugin_testing.site import LESSEE, Site, empty_tables
 
 RESERVATION = ReservationId("5b0c8f4e-61d7-4f0a-9c55-2d3a7be01f10")
 """The reservation of tests without a lease."""
