@@ -8,8 +8,8 @@ from datetime import datetime
 from blazar.booking import event_types
 from blazar.booking.context import Context
 from blazar.booking.scheduling import reschedule_missing
-from blazar.booking.views import lease_view
-from blazar.domain.lease import EventStatus, EventType, Lease, LeaseStatus
+from blazar.booking.views import JsonObject, lease_view
+from blazar.domain.lease import EventStatus, EventType, Lease, LeaseId, LeaseStatus
 from blazar.ports.manager import Caller
 from blazar.ports.outbox import Message
 from blazar.ports.store import JournalEntry, Transaction
@@ -44,9 +44,8 @@ def record_request(
 
 
 def announce(
-    context: Context,
     transaction: Transaction,
-    lease: Lease,
+    view: JsonObject,
     event_type: str,
     at: datetime,
     more: Mapping[str, object] | None = None,
@@ -56,20 +55,19 @@ def announce(
     The payload contains no trust id, and no token is sent with it.
 
     Args:
-        context: The context.
         transaction: The transaction that stores the notification; it is sent after the commit.
-        lease: The lease as the notification shows it.
+        view: The lease as the notification shows it; see :func:`~blazar.booking.views.lease_view`.
         event_type: One of :mod:`blazar.booking.event_types`.
         at: Time of the event.
         more: Additional keys of the payload.
     """
-    view = lease_view(lease, context.plugins)
     payload: Mapping[str, object] = {
         "lease_id": view["id"],
         **{key: value for key, value in view.items() if key not in ("id", "trust_id")},
         **(more or {}),
     }
-    transaction.outbox.append([Message(event_type=event_type, lease_id=lease.id, payload=payload)], at)
+    message = Message(event_type=event_type, lease_id=LeaseId(str(view["id"])), payload=payload)
+    transaction.outbox.append([message], at)
 
 
 def record_changes(
@@ -77,11 +75,15 @@ def record_changes(
 ) -> None:
     """Record the changes of a reconcile pass in the journal and in notifications."""
     transaction.journal.append(_entries(before, after, now, actor))
-    for event_type in (*_finished_events(before, after), *_turns(before, after)):
-        announce(context, transaction, after, event_type, now)
+    events = (*_finished_events(before, after), *_turns(before, after))
     reasons = _before_end_failures(before, after)
+    if not events and not reasons:
+        return
+    view = lease_view(after, context.plugins)
+    for event_type in events:
+        announce(transaction, view, event_type, now)
     if reasons:
-        announce(context, transaction, after, event_types.BEFORE_END_FAILED, now, {"reasons": reasons})
+        announce(transaction, view, event_types.BEFORE_END_FAILED, now, {"reasons": reasons})
 
 
 def erase_lease(context: Context, transaction: Transaction, stored: Lease, shown: Lease) -> None:
@@ -101,7 +103,7 @@ def erase_lease(context: Context, transaction: Transaction, stored: Lease, shown
     transaction.allocations.touch({each.resource_id for each in held})
     transaction.leases.delete(marked)
     reschedule_missing(context, transaction)
-    announce(context, transaction, shown, event_types.DELETED, now)
+    announce(transaction, lease_view(shown, context.plugins), event_types.DELETED, now)
 
 
 def _entries(before: Lease, after: Lease, at: datetime, actor: str) -> list[JournalEntry]:

@@ -49,12 +49,12 @@ def create_lease(context: Context, caller: Caller, body: JsonObject) -> JsonObje
         work = request_work(context, caller, caller.project_id)
         request = _looked_up(request, work)
         with work.undone_on_failure(), work.enforcing.aborted_on_failure():
-            lease = retrying(
+            lease, view = retrying(
                 context,
                 lambda attempt: _create_once(context, caller, request, work, before_end, attempt),
             )
     wake_for(context, first_pass_of(context, lease))
-    return lease_view(lease, context.plugins)
+    return view
 
 
 def _looked_up(request: NewLease, work: RequestWork) -> NewLease:
@@ -72,7 +72,7 @@ def _create_once(
     work: RequestWork,
     before_end: datetime | None,
     attempt: int,
-) -> Lease:
+) -> tuple[Lease, JsonObject]:
     now = context.clock.now()
     window = Interval(request.start, request.end)
     searches = [
@@ -103,6 +103,7 @@ def _create_once(
     work.enforcing.check_create(lease, holdings)
     work.quota.prepare()
     booked = _allocations(lease, window, found)
+    view = lease_view(lease, context.plugins)
     with context.store.begin() as transaction:
         with work.quota.kept(transaction):
             transaction.allocations.claim(found.generations, adding=booked)
@@ -110,10 +111,10 @@ def _create_once(
             transaction.allocations.insert(booked)
         transaction.work.plan({lease.id: first_pass_of(context, lease)})
         record_request(context, transaction, lease, "create", caller)
-        announce(context, transaction, lease, event_types.CREATED, now)
+        announce(transaction, view, event_types.CREATED, now)
         work.enforcing.commit(transaction)
         transaction.commit()
-    return lease
+    return lease, view
 
 
 def _with_what_exists(context: Context, lease: Lease) -> Lease:

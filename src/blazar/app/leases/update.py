@@ -32,6 +32,9 @@ from blazar.ports.store import Transaction
 
 _KEYS = ("name", "start_date", "end_date", "before_end_date", "reservations")
 
+_Updated = tuple[Lease, JsonObject]
+"""A lease after an update, and its view."""
+
 IN_TRANSITION = frozenset({LeaseStatus.CREATING, LeaseStatus.STARTING, LeaseStatus.UPDATING})
 """Statuses that are followed by one that allows changes."""
 
@@ -57,7 +60,7 @@ def update_lease(
     def read() -> Lease:
         return read_lease(context, lease_id, expected)
 
-    def update(present: Lease) -> Lease:
+    def update(present: Lease) -> _Updated:
         return retrying(
             context,
             lambda attempt: _update_once(
@@ -66,15 +69,15 @@ def update_lease(
         )
 
     with work.undone_on_failure(), work.enforcing.aborted_on_failure():
-        lease = _once_settled(context, first, read, update)
+        lease, view = _once_settled(context, first, read, update)
     work.succeed(lease)
     wake_for(context, next_pass_of(context, lease))
-    return lease_view(lease, context.plugins)
+    return view
 
 
 def _once_settled(
-    context: Context, lease: Lease, read: Callable[[], Lease], update: Callable[[Lease], Lease]
-) -> Lease:
+    context: Context, lease: Lease, read: Callable[[], Lease], update: Callable[[Lease], _Updated]
+) -> _Updated:
     """Return the result of *update* once the status of the lease allows it. Raises as *read* and *update* do.
 
     Args:
@@ -100,7 +103,7 @@ def _is_settled(lease: Lease | None) -> bool:
 
 def _update_once(
     context: Context, caller: Caller, work: RequestWork, lease: Lease, body: JsonObject, attempt: int
-) -> Lease:
+) -> _Updated:
     """Return the lease after the change that *body* requests; see :func:`update_lease`.
 
     Raises:
@@ -108,7 +111,7 @@ def _update_once(
     """
     asked = {key: body[key] for key in _KEYS if body.get(key) is not None}
     if not asked:
-        return lease
+        return lease, lease_view(lease, context.plugins)
     renamed = replace(lease, name=parse_name(asked["name"])) if "name" in asked else lease
     if set(asked) == {"name"}:
         return _rename(context, caller, lease, renamed)
@@ -138,30 +141,31 @@ def _update_once(
             else:
                 transaction.work.finish(released.claim, now, 0)
             record_request(context, transaction, changed, "update", caller, _summary(context, lease, changed))
-            _announce(context, transaction, lease, changed, now)
+            view = lease_view(changed, context.plugins)
+            _announce(transaction, lease, changed, view, now)
             work.enforcing.commit(transaction)
             transaction.commit()
-    return changed
+    return changed, view
 
 
 def _announce(
-    context: Context, transaction: Transaction, before: Lease, changed: Lease, now: datetime
+    transaction: Transaction, before: Lease, changed: Lease, view: JsonObject, now: datetime
 ) -> None:
     """Queue the notifications of a change. They show the status UPDATING, as consumers expect."""
-    shown = replace(changed, status=LeaseStatus.UPDATING)
+    shown = {**view, "status": LeaseStatus.UPDATING.value}
     notice, again = (each.find_event(EventType.BEFORE_END) for each in (before, changed))
     was_given = notice is not None and notice.status is not EventStatus.UNDONE
     if was_given and again is not None and again.status is EventStatus.UNDONE:
-        announce(context, transaction, shown, event_types.BEFORE_END_REVOKED, now)
-    announce(context, transaction, shown, event_types.UPDATED, now)
+        announce(transaction, shown, event_types.BEFORE_END_REVOKED, now)
+    announce(transaction, shown, event_types.UPDATED, now)
 
 
-def _rename(context: Context, caller: Caller, lease: Lease, renamed: Lease) -> Lease:
+def _rename(context: Context, caller: Caller, lease: Lease, renamed: Lease) -> _Updated:
     with context.store.begin() as transaction:
         changed = transaction.leases.replace(lease, renamed, context.clock.now())
         record_request(context, transaction, changed, "rename", caller)
         transaction.commit()
-    return changed
+    return changed, lease_view(changed, context.plugins)
 
 
 def _book(transaction: Transaction, lease: Lease, plan: Plan) -> None:
