@@ -37,7 +37,7 @@ from blazar.manager.service import ManagerService
 from blazar.plugins.slots.names import provider_name
 from blazar.reconcile.loop import Reconciler
 from blazar.reconcile.outbox import OutboxSender
-from blazar.rpc.local import local_manager
+from blazar.rpc.messages import local_manager
 from blazar.settings import ApiSettings, HostSettings, LeaseSettings, RequestLimits, Settings
 from blazar_plugin_testing.site import Silent
 

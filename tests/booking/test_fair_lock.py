@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from blazar.booking.fair_lock import FairLock
+from blazar.booking.contention import FairLock
 
 SECONDS = 30
 

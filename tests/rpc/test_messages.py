@@ -14,8 +14,7 @@ from telemetry.listening import listening
 
 from blazar.domain import errors
 from blazar.ports.manager import Caller, Manager, WrittenObjects
-from blazar.rpc.local import local_manager
-from blazar.rpc.messages import METHODS, answer, remote_manager
+from blazar.rpc.messages import METHODS, answer, local_manager, remote_manager
 
 CALLER = Caller(user_id="u", project_id="p", roles=("member", "reader"), request_id="req-1", token="secret")
 

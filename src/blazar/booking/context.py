@@ -19,9 +19,9 @@ from blazar.plugins.contract import ResourcePlugin
 from blazar.ports.clock import Clock
 from blazar.ports.cloud import Cloud
 from blazar.ports.enforcement import EnforcementFilter
-from blazar.ports.limits import Limits
 from blazar.ports.log_context import LogContext, NoLogContext
 from blazar.ports.meter import Meter, NoMeter
+from blazar.ports.quotas import Limits
 from blazar.ports.store import Store
 from blazar.ports.waker import Waker
 from blazar.settings import Settings

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 
-from blazar.booking.fair_lock import FairLock
+from blazar.booking.contention import FairLock
 from blazar.domain.availability import Availability
 from blazar.domain.bookings import Booking
 from blazar.domain.lease import ResourceId

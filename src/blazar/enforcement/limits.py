@@ -40,7 +40,7 @@ class Enforcer(Protocol):
 
 
 class KeystoneLimits:
-    """Implements :class:`blazar.ports.limits.Limits`; caches the limits for a while."""
+    """Implements :class:`blazar.ports.quotas.Limits`; caches the limits for a while."""
 
     def __init__(self, connect: Callable[[], Enforcer], clock: Clock, lifetime: timedelta) -> None:
         self._connect = connect

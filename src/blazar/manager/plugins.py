@@ -17,7 +17,7 @@ from blazar.plugins.conformity import list_violations
 from blazar.ports.clock import Clock
 from blazar.ports.cloud import Cloud
 from blazar.ports.enforcement import EnforcementFilter
-from blazar.ports.limits import Limits
+from blazar.ports.quotas import Limits
 from blazar.settings import Settings
 
 PLUGINS = "blazar.resource.plugins"

@@ -29,7 +29,7 @@ from blazar.manager.waking import ProcessWaker
 from blazar.ports.metrics import OF_API, OF_MANAGER
 from blazar.reconcile.loop import Reconciler
 from blazar.reconcile.outbox import make_sender
-from blazar.rpc.local import local_manager
+from blazar.rpc.messages import local_manager
 from blazar.settings import ApiSettings, Settings
 from blazar.standalone.clock import embedded_clock
 from blazar.standalone.folder import CLOUD, database_url, open_folder, use_own_policy_files

@@ -9,14 +9,13 @@ from oslo_config.cfg import ConfigOpts
 from blazar.cloud.openstack import options
 from blazar.cloud.openstack.compute import OpenStackCompute
 from blazar.cloud.openstack.executor import ThreadedExecutor
+from blazar.cloud.openstack.keystone import OpenStackProjects, OpenStackTrusts
 from blazar.cloud.openstack.lessee import OpenStackLesseeCompute
 from blazar.cloud.openstack.networks import OpenStackNetworks
 from blazar.cloud.openstack.nova import NovaServices
 from blazar.cloud.openstack.placement import OpenStackPlacement
-from blazar.cloud.openstack.projects import OpenStackProjects
 from blazar.cloud.openstack.sessions import Services
 from blazar.cloud.openstack.settings import read_hypervisor_version
-from blazar.cloud.openstack.trusts import OpenStackTrusts
 from blazar.ports.clock import Clock
 from blazar.ports.compute import Lessee
 

@@ -13,13 +13,12 @@ from blazar.cloud.simulated.compute import SimulatedCompute
 from blazar.cloud.simulated.faults import FaultScript
 from blazar.cloud.simulated.flavors import insert_flavor
 from blazar.cloud.simulated.hosts import insert_aggregate
+from blazar.cloud.simulated.keystone import SERVICE_USER, SimulatedProjects, SimulatedTrusts
 from blazar.cloud.simulated.lessee import SimulatedLesseeCompute
 from blazar.cloud.simulated.network_operations import NetworkOperations
 from blazar.cloud.simulated.networks import SimulatedNetworks
 from blazar.cloud.simulated.operations import HostOperations
 from blazar.cloud.simulated.placement import SimulatedPlacement
-from blazar.cloud.simulated.projects import SimulatedProjects
-from blazar.cloud.simulated.trusts import SERVICE_USER, SimulatedTrusts
 from blazar.ports.clock import Clock
 from blazar.ports.compute import Aggregate, Flavor, Lessee, Server
 from blazar.ports.executor import Executor, SerialExecutor

@@ -1,4 +1,4 @@
-"""Keystone's trusts, simulated; the service itself creates none."""
+"""Keystone's projects and trusts, simulated; the service itself creates none."""
 
 from __future__ import annotations
 
@@ -6,13 +6,22 @@ from typing import TYPE_CHECKING
 
 from blazar.cloud.simulated.calls import Service, reads, writes
 from blazar.cloud.simulated.state import known
-from blazar.ports.identity import Trust
+from blazar.ports.identity import Project, Trust
 
 if TYPE_CHECKING:
-    from blazar.ports.identity import Trusts
+    from blazar.ports.identity import Projects, Trusts
 
 SERVICE_USER = "blazar"
 """The id of the service's own user."""
+
+
+class SimulatedProjects(Service):
+    """The projects of all domains."""
+
+    @reads("projects.list_projects")
+    def list_projects(self, name: str) -> tuple[Project, ...]:
+        """Return the projects with this name, at most one in each domain."""
+        return tuple(each for each in self._state.projects.values() if each.name == name)
 
 
 class SimulatedTrusts(Service):
@@ -37,5 +46,5 @@ class SimulatedTrusts(Service):
 
 if TYPE_CHECKING:
 
-    def _witness(trusts: SimulatedTrusts) -> Trusts:
-        return trusts
+    def _witness(projects: SimulatedProjects, trusts: SimulatedTrusts) -> tuple[Projects, Trusts]:
+        return projects, trusts

@@ -1,4 +1,4 @@
-"""Keystone's trusts."""
+"""Keystone's projects and trusts; both need an administrator's credentials."""
 
 from __future__ import annotations
 
@@ -7,10 +7,25 @@ from typing import TYPE_CHECKING, Any
 
 from blazar.cloud.openstack.access import Credentials
 from blazar.cloud.openstack.rest import RestClient
-from blazar.ports.identity import Trust
+from blazar.ports.identity import Project, Trust
 
 if TYPE_CHECKING:
-    from blazar.ports.identity import Trusts
+    from blazar.ports.identity import Projects, Trusts
+
+
+class OpenStackProjects:
+    """The projects of all domains; needs an administrator's credentials."""
+
+    def __init__(self, keystone: RestClient) -> None:
+        self._keystone = keystone
+
+    def list_projects(self, name: str) -> tuple[Project, ...]:
+        """Return the projects with this name, at most one in each domain."""
+        return self._keystone.list("projects", key="projects", parse=_project, params={"name": name})
+
+
+def _project(body: Mapping[str, Any]) -> Project:
+    return Project(id=body["id"], name=body["name"], domain_id=body["domain_id"])
 
 
 class OpenStackTrusts:
@@ -45,5 +60,5 @@ def _trust(body: Mapping[str, Any]) -> Trust:
 
 if TYPE_CHECKING:
 
-    def _witness(trusts: OpenStackTrusts) -> Trusts:
-        return trusts
+    def _witness(projects: OpenStackProjects, trusts: OpenStackTrusts) -> tuple[Projects, Trusts]:
+        return projects, trusts
