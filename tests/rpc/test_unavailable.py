@@ -134,15 +134,37 @@ def test_a_request_that_no_manager_works_on_any_more_is_given_up(
         client.list_leases(CALLER, None)
 
 
-def test_a_manager_that_works_for_longer_is_waited_for(through: Any, wire: Wire, topic: str) -> None:
-    class Slow(Named):
-        def list_leases(self, caller: Caller, project_id: str | None) -> list[dict[str, object]]:
-            threading.Event().wait(3)
-            return super().list_leases(caller, project_id)
+class Slow(Named):
+    """A manager that works for longer than a caller waits without a report."""
 
+    def list_leases(self, caller: Caller, project_id: str | None) -> list[dict[str, object]]:
+        threading.Event().wait(3)
+        return super().list_leases(caller, project_id)
+
+
+def test_a_manager_that_works_for_longer_is_waited_for(through: Any, wire: Wire, topic: str) -> None:
     client, transport = through(wire.port, silence_seconds=2)
     server = make_server(transport, topic, "slow", cast("Manager", Slow("slow")), lambda: None)
     server.start()
 
     assert client.list_leases(CALLER, None)[0]["manager"] == "slow"
+    end(server)
+
+
+@pytest.mark.parametrize("error", [ConnectionResetError("reset"), AttributeError("no channel")])
+def test_an_error_of_the_bus_in_the_manager_is_no_internal_error_of_the_api(
+    through: Any, wire: Wire, topic: str, error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The library raises the manager's built-in exceptions here again."""
+
+    def fail(manager: Manager, request: object) -> None:
+        raise error
+
+    monkeypatch.setattr("blazar.rpc.bus.answer", fail)
+    client, transport = through(wire.port)
+    server = make_server(transport, topic, "one", cast("Manager", Named("one")), lambda: None)
+    server.start()
+
+    with pytest.raises(Unavailable, match="The message bus has failed"):
+        client.list_leases(CALLER, None)
     end(server)

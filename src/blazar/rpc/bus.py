@@ -111,6 +111,12 @@ def bus_manager(
         except oslo_messaging.MessagingException as error:
             broker.note(has_succeeded=False)
             raise Unavailable("The message broker cannot be reached") from error
+        except Exception as error:
+            # The library also raises other exceptions: those of the connection to the broker, and those that
+            # the library met in the manager's process. The manager may have carried out the request.
+            broker.note(has_succeeded=False)
+            _logger.exception("unexpected error of the message bus")
+            raise Unavailable("The message bus has failed") from error
         broker.note(has_succeeded=True)
         return reply
 
