@@ -286,15 +286,74 @@ def test_news_of_the_time_when_no_manager_ran_are_heard_later(bus: Bus, heard: H
     assert heard.wait_for(1) == ["node-1"]
 
 
-def test_a_manager_without_a_broker_starts_and_stops(tmp_path: Path) -> None:
+@pytest.fixture
+def unconnected(tmp_path: Path) -> Iterator[HostNotifications]:
+    """Yield a listener whose broker does not exist."""
     path = tmp_path / "blazar.conf"
     path.write_text("[DEFAULT]\ntransport_url = rabbit://none:none@127.0.0.1:9/\n")
     cfg.CONF.reset()
     conf = config.make_conf([], "test", config_files=[str(path)], conf=cfg.CONF)
     source = NotificationSource(topics=("topic",), exchange="exchange", pool="pool")
-    listener = HostNotifications(conf, source, lambda name: None)
-
-    listener.start()
-    listener.stop()
-
+    yield HostNotifications(conf, source, lambda name: None)
     conf.reset()
+
+
+def test_a_manager_without_a_broker_starts_and_stops(unconnected: HostNotifications) -> None:
+    unconnected.start()
+    unconnected.stop()
+
+
+class Connecting:
+    """A listener of the library whose start takes until it is told to end, and may then fail."""
+
+    def __init__(self, failure: Exception | None = None) -> None:
+        self.begins, self.may_end, self.stopped = (threading.Event() for _ in range(3))
+        self._failure = failure
+
+    def start(self) -> None:
+        self.begins.set()
+        assert self.may_end.wait(WAIT_SECONDS)
+        if self._failure is not None:
+            raise self._failure
+
+    def stop(self) -> None:
+        self.stopped.set()
+
+
+@pytest.mark.parametrize("failure", [None, AttributeError("the transport is gone")])
+def test_a_manager_that_stops_while_it_connects_leaves_nothing(
+    unconnected: HostNotifications,
+    failure: Exception | None,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    connecting = Connecting(failure)
+    monkeypatch.setattr(unconnected, "_make_listener", lambda: connecting)
+    unconnected.start()
+    assert connecting.begins.wait(WAIT_SECONDS)
+
+    unconnected.stop()
+    connecting.may_end.set()
+
+    unconnected._thread.join(WAIT_SECONDS)
+    assert not unconnected._thread.is_alive()
+    assert connecting.stopped.is_set() is (failure is None)
+    assert not caplog.records
+
+
+def test_an_unexpected_error_of_the_library_does_not_end_listening(
+    unconnected: HostNotifications, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    found = [Connecting(RuntimeError("unexpected")), Connecting()]
+    for each in found:
+        each.may_end.set()
+    monkeypatch.setattr(unconnected, "_make_listener", iter(found).__next__)
+    monkeypatch.setattr("blazar.rpc.host_notifications._PAUSE_SECONDS", 0)
+
+    unconnected.start()
+
+    assert found[1].begins.wait(WAIT_SECONDS)
+    unconnected._thread.join(WAIT_SECONDS)
+    unconnected._listener = None
+    unconnected.stop()
+    assert [each.levelname for each in caplog.records] == ["ERROR"]

@@ -66,8 +66,14 @@ class HostNotifications:
                 listener.start()
             except oslo_messaging.MessagingException as error:
                 _logger.warning("cannot receive notifications of compute services: reason=%s", error)
+            except Exception:
+                # The library raises any exception if the transport is cleaned up while it connects.
+                if not self._stopping.is_set():
+                    _logger.exception("cannot receive notifications of compute services")
             else:
                 self._listener = listener
+                if self._stopping.is_set():
+                    listener.stop()
                 return
             self._stopping.wait(_PAUSE_SECONDS)
 
