@@ -1,6 +1,6 @@
 """The meaning of a lease's dates and progress at a given instant.
 
-This module only computes; the engine calls it and acts on the results.
+This module only computes; the reconciler calls it and acts on the results.
 """
 
 from __future__ import annotations
