@@ -1,4 +1,4 @@
-"""Of each of the service's own plugins: a request that it accepts, and resources in a simulated cloud."""
+"""A valid request for each of the service's own plugins, and its resources in a simulated cloud."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blazar.domain.lease import is_reservation_id
+from blazar.domain.lease import is_canonical_id
 from blazar.plugins.slots.names import (
     flavor_name,
     group_name,
@@ -65,5 +65,5 @@ def test_a_flavor_or_group_of_another_name_is_no_reservations(name: str) -> None
     "text", ["", "1", ID.upper(), uuid.UUID(ID).hex, f"{{{ID}}}", f"urn:uuid:{ID}", f"{ID} "]
 )
 def test_an_id_is_written_in_one_way(text: str) -> None:
-    assert is_reservation_id(ID)
-    assert not is_reservation_id(text)
+    assert is_canonical_id(ID)
+    assert not is_canonical_id(text)

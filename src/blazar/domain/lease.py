@@ -20,8 +20,8 @@ Holdings = Mapping[ResourceId, Share | None]
 """The resources that a reservation holds: a share of each, or None for the whole resource."""
 
 
-def is_reservation_id(text: str) -> bool:
-    """Return whether a text has the form of reservation ids: a UUID, lower case, with hyphens."""
+def is_canonical_id(text: str) -> bool:
+    """Return whether a text is a UUID in the form of this service's ids: lower case, with hyphens."""
     try:
         return str(uuid.UUID(text)) == text
     except ValueError:
@@ -200,11 +200,3 @@ class Lease:
         """Return the status of the event of this type; an absent event is done."""
         event = self.find_event(event_type)
         return event.status if event else EventStatus.DONE
-
-
-def is_canonical_id(text: str) -> bool:
-    """Return whether *text* is a UUID in the form that this service writes: lower case, with hyphens."""
-    try:
-        return str(uuid.UUID(text)) == text
-    except ValueError:
-        return False

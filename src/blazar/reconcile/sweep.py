@@ -16,7 +16,7 @@ from blazar.booking.context import Context
 from blazar.booking.index import CHANGES_KEPT_FOR
 from blazar.booking.scheduling import reschedule_missing
 from blazar.domain.errors import CloudConflict, CloudError, CloudNotFound, CloudRefused, CloudUnavailable
-from blazar.domain.lease import is_reservation_id
+from blazar.domain.lease import is_canonical_id
 from blazar.plugins.capabilities import HasLeftovers
 from blazar.plugins.leftovers import LeftoverKind, Sweep
 from blazar.ports.store import JournalEntry, Transaction
@@ -148,7 +148,7 @@ def _candidates(kind: LeftoverKind) -> list[_Leftover]:
     return [
         _Leftover(kind=kind, name=name, reservation_id=owner)
         for name, owner in sorted(found.items())
-        if owner is None or is_reservation_id(owner)
+        if owner is None or is_canonical_id(owner)
     ]
 
 

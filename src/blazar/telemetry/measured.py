@@ -127,13 +127,13 @@ def measured_plugin(plugin: Any, meter: Meter) -> Any:
         act = getattr(plugin, action)
 
         def take(cloud: Cloud, assignment: Any, item: Any, seen: Any) -> Any:
-            came_of_it = FAILED
+            outcome_name = FAILED
             try:
                 outcome = act(cloud, assignment, item, seen)
-                came_of_it = type(outcome).__name__.lower()
+                outcome_name = type(outcome).__name__.lower()
                 return outcome
             finally:
-                meter.count(metrics.STEPS, plugin.resource_type, action, _kind(item), came_of_it)
+                meter.count(metrics.STEPS, plugin.resource_type, action, _kind(item), outcome_name)
 
         return take
 

@@ -88,27 +88,27 @@ def repair(context: Context, arguments: Any) -> int:
         transaction.commit()
     context.waker.wake()
     never, deadline = threading.Event(), now + timedelta(seconds=arguments.wait)
-    while not _is_looked_at(context, lease) and context.clock.now() < deadline:
+    while not _was_reconciled(context, lease) and context.clock.now() < deadline:
         context.clock.wait(never, _POLL)
     for each in _journal(context, lease.id)[before:]:
         print(_line(each))
-    if not _is_looked_at(context, lease):
+    if not _was_reconciled(context, lease):
         print(f"{lease.id} was not reconciled in time: is a blazar-manager running?", file=sys.stderr)
         return 1
-    return _say_how_it_is(context, lease)
+    return _print_status(context, lease)
 
 
-def _say_how_it_is(context: Context, lease: Lease) -> int:
+def _print_status(context: Context, lease: Lease) -> int:
     with context.store.read() as transaction:
         found = transaction.leases.find(lease.id)
     if found is None:
         print(f"{lease.id} no longer exists")
         return 0
     print(f"{found.id} is {found.status}" + (f": {found.damage}" if found.damage else ""))
-    amiss = [each for each in found.reservations if each.problem or each.missing_resources]
-    for each in amiss:
+    troubled = [each for each in found.reservations if each.problem or each.missing_resources]
+    for each in troubled:
         print(f"  {each.resource_type} {each.id} is {each.status}: {each.problem or 'resources are missing'}")
-    return 1 if amiss else 0
+    return 1 if troubled else 0
 
 
 def _damage(lease: Lease) -> Iterator[str]:
@@ -120,7 +120,7 @@ def _damage(lease: Lease) -> Iterator[str]:
             yield f"{each.resource_type} {each.id} is {each.status}: {each.problem}"
 
 
-def _is_looked_at(context: Context, lease: Lease) -> bool:
+def _was_reconciled(context: Context, lease: Lease) -> bool:
     """Return whether a lease that was due is not due any more."""
     now = context.clock.now()
     with context.store.read() as transaction:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from blazar.domain.floatingips import FloatingIP as Registered
 from blazar.domain.floatingips import addresses_by_network
-from blazar.domain.lease import is_reservation_id
+from blazar.domain.lease import is_canonical_id
 from blazar.plugins.floatingips.names import MARK, named_reservations
 from blazar.plugins.leftovers import LeftoverKind, Sweep
 from blazar.ports.network import FloatingIP
@@ -80,7 +80,7 @@ def _place(found: FloatingIP) -> tuple[str, str]:
 def _reservations(found: FloatingIP) -> list[str]:
     """Return the ids of the reservations in the tags or, without tags, in the description."""
     names = named_reservations(found.tags) or named_reservations(frozenset({found.description}))
-    return [each for each in names if is_reservation_id(each)]
+    return [each for each in names if is_canonical_id(each)]
 
 
 if TYPE_CHECKING:

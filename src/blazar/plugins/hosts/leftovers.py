@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import ClassVar
 
 from blazar.domain.errors import CloudConflict, CloudNotFound
-from blazar.domain.lease import is_reservation_id
+from blazar.domain.lease import is_canonical_id
 from blazar.plugins.hosts.preemption import closings, open_host
 from blazar.plugins.hosts.zones import displaced_hosts, return_to_zone
 from blazar.plugins.leftovers import LeftoverKind, Sweep
@@ -37,7 +37,7 @@ class HostAggregates:
         self._marked = {
             each.name: each
             for each in self._sweep.aggregates()
-            if is_reservation_id(each.name) and each.availability_zone == f"{prefix}{each.name}"
+            if is_canonical_id(each.name) and each.availability_zone == f"{prefix}{each.name}"
         }
         return {name: name for name in self._marked}
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from blazar.domain.errors import CloudConflict, CloudNotFound
-from blazar.domain.lease import is_reservation_id
+from blazar.domain.lease import is_canonical_id
 from blazar.plugins.leftovers import LeftoverKind, Sweep
 from blazar.plugins.slots.names import (
     flavor_name,
@@ -107,7 +107,7 @@ class SlotAggregates:
         self._named = {
             each.name: each
             for each in self._sweep.aggregates()
-            if is_reservation_id(each.name) and each.availability_zone is None
+            if is_canonical_id(each.name) and each.availability_zone is None
         }
         named = self._named.values()
         marked = [each.name for each in named if each.metadata.get(_RESERVATION_KEY) == each.name]
@@ -145,7 +145,7 @@ class Flavors:
         return {
             each.id: each.id
             for each in self._compute.list_flavors()
-            if is_reservation_id(each.id) and each.name == flavor_name(each.id) and not each.is_public
+            if is_canonical_id(each.id) and each.name == flavor_name(each.id) and not each.is_public
         }
 
     def remove(self, name: str) -> bool:

@@ -5,7 +5,7 @@ Other software relies on them, and leftovers are found by them.
 
 from __future__ import annotations
 
-from blazar.domain.lease import ReservationId, is_reservation_id
+from blazar.domain.lease import ReservationId, is_canonical_id
 
 _PREFIX = "reservation:"
 _CLASS_PREFIX = "CUSTOM_RESERVATION_"
@@ -35,12 +35,12 @@ def group_name(reservation_id: str) -> str:
 def id_of_class(name: str) -> ReservationId | None:
     """Return the id of the reservation whose resource class has this name; None for other names."""
     reservation_id = name.removeprefix(_CLASS_PREFIX).lower().replace("_", "-")
-    is_ours = is_reservation_id(reservation_id) and name == reservation_class(reservation_id)
+    is_ours = is_canonical_id(reservation_id) and name == reservation_class(reservation_id)
     return ReservationId(reservation_id) if is_ours else None
 
 
 def id_of_name(name: str) -> ReservationId | None:
     """Return the id of the reservation whose flavor or server group has this name; None for other names."""
     reservation_id = name.removeprefix(_PREFIX)
-    is_ours = is_reservation_id(reservation_id) and name == flavor_name(reservation_id)
+    is_ours = is_canonical_id(reservation_id) and name == flavor_name(reservation_id)
     return ReservationId(reservation_id) if is_ours else None
