@@ -15,7 +15,7 @@ from sqlalchemy.exc import OperationalError
 
 from blazar.db.engine import make_engine
 from blazar.db.schema import upgrade
-from blazar_plugin_testing.site import empty_tables as empty_tables
+from blazar_plugin_testing.service_env import empty_tables as empty_tables
 
 KINDS: Final = ("sqlite", "mariadb", "postgresql")
 """Every database that the store runs on; the last two need a server."""

@@ -26,8 +26,8 @@ from blazar.plugins.hosts.plugin import make_plugin as make_hosts
 from blazar.plugins.instances.plugin import make_plugin as make_instances
 from blazar.ports.compute import Flavor, Lessee, LesseeCompute
 from blazar.settings import Settings
-from blazar_plugin_testing.place import RESERVATION as RESERVATION
-from blazar_plugin_testing.place import complete_spec
+from blazar_plugin_testing.plugin_env import RESERVATION as RESERVATION
+from blazar_plugin_testing.plugin_env import complete_spec
 
 PROJECT = "project"
 SHAPE = HostShape(vcpus=8, memory_mb=16_384, local_gb=200)

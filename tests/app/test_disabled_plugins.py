@@ -7,7 +7,7 @@ from app.slots import instances
 from app.world import World, lease_of, refusal
 
 from blazar.manager.build import build_context
-from blazar_plugin_testing.site import Silent
+from blazar_plugin_testing.service_env import Silent
 
 pytestmark = pytest.mark.usefixtures("hosts")
 

@@ -39,7 +39,7 @@ from blazar.reconcile.loop import Reconciler
 from blazar.reconcile.outbox import OutboxSender
 from blazar.rpc.messages import local_manager
 from blazar.settings import ApiSettings, HostSettings, LeaseSettings, RequestLimits, Settings
-from blazar_plugin_testing.site import Silent
+from blazar_plugin_testing.service_env import Silent
 
 if TYPE_CHECKING:
     from wsgiref.types import WSGIApplication

@@ -27,7 +27,7 @@ from blazar.domain.lease import EventStatus, Lease, LeaseStatus
 from blazar.manager.build import build_context
 from blazar.ports.manager import JsonObject
 from blazar.settings import Settings
-from blazar_plugin_testing.site import Silent
+from blazar_plugin_testing.service_env import Silent
 
 PROJECTS = ("project", "other")
 

@@ -25,7 +25,7 @@ from blazar.db.store import SqlStore
 from blazar.manager.clocks import SystemClock
 from blazar_plugin_testing.clocks import ManualClock
 from blazar_plugin_testing.faults import ScriptedStore, WatchedFaults
-from blazar_plugin_testing.site import Sent, Site
+from blazar_plugin_testing.service_env import Sent, ServiceEnv
 from rig.cloud import CloudControl
 
 SECONDS_TO_SETTLE = 240
@@ -46,7 +46,7 @@ class Aftermath(Lab):
     """A read-only lab of an installation in which other processes work."""
 
     def __init__(self, engine: sa.Engine, control: CloudControl, notices: Heard) -> None:
-        Site.__init__(self, engine)
+        ServiceEnv.__init__(self, engine)
         self.conditions = Conditions()
         self.violations = []
         self.last_problem = ""

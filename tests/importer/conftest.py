@@ -18,7 +18,7 @@ from blazar.db.old_service.reader import SqlOldService
 from blazar.manager.build import build_context
 from blazar.manager.plugins import load_plugins
 from blazar.settings import LeaseSettings, Settings
-from blazar_plugin_testing.site import Silent
+from blazar_plugin_testing.service_env import Silent
 
 NOW = EPOCH.replace(tzinfo=None)
 """The current time in the examples, in the format of the existing service."""

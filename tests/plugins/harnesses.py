@@ -18,8 +18,8 @@ from blazar.plugins.instances.plugin import Instances
 from blazar.plugins.slots.names import provider_name
 from blazar.ports.compute import Flavor, Lessee
 from blazar.settings import HostSettings
-from blazar_plugin_testing import Harness, Outside
-from blazar_plugin_testing.site import LESSEE
+from blazar_plugin_testing import CloudEnv, Harness
+from blazar_plugin_testing.service_env import LESSEE
 
 HOSTS = tuple(f"host-{number}" for number in range(4))
 ADDRESSES = tuple(f"203.0.113.{200 + number}" for number in range(4))
@@ -30,8 +30,8 @@ STRANGE_ID = "11111111-2222-4333-8444-555555555555"
 class CloudHarness(Harness):
     """A harness for plugins that work on the simulated cloud."""
 
-    def snapshot(self, outside: Outside) -> object:
-        compute, networks = outside.cloud.compute, outside.cloud.networks
+    def snapshot(self, env: CloudEnv) -> object:
+        compute, networks = env.cloud.compute, env.cloud.networks
         aggregates = [
             (each.name, each.availability_zone, sorted(each.hosts), sorted(each.metadata.items()))
             for each in compute.list_aggregates()
@@ -40,8 +40,8 @@ class CloudHarness(Harness):
             "aggregates": sorted(aggregates, key=str),
             "flavors": sorted((each.id, each.name) for each in compute.list_flavors()),
             "groups": sorted(each.name for each in compute.list_server_groups()),
-            "classes": sorted(outside.cloud.placement.list_resource_classes()),
-            "inventories": list(_inventories(outside.cloud)),
+            "classes": sorted(env.cloud.placement.list_resource_classes()),
+            "inventories": list(_inventories(env.cloud)),
             "addresses": sorted(
                 (each.address, each.project_id, sorted(each.tags)) for each in networks.list_floating_ips()
             ),
@@ -72,37 +72,37 @@ class HostsHarness(CloudHarness):
         ("before_end", {"before_end": "party"}),
     )
 
-    def set_up(self, outside: Outside) -> None:
-        outside.cloud.add_aggregate("freepool")
+    def set_up(self, env: CloudEnv) -> None:
+        env.cloud.add_aggregate("freepool")
         for name in HOSTS:
-            outside.cloud.add_hypervisor(name, SHAPE)
+            env.cloud.add_hypervisor(name, SHAPE)
 
     def register(self, service: ManagerService) -> None:
         for name in HOSTS:
             service.create_host(LESSEE, {"name": name})
 
-    def make_plugin(self, outside: Outside) -> Plugin:
+    def make_plugin(self, env: CloudEnv) -> Plugin:
         return Hosts(HostSettings())
 
-    def put_strangers(self, outside: Outside) -> None:
-        outside.cloud.add_aggregate(STRANGE_ID, "foreign zone")
-        aggregate = outside.cloud.add_aggregate("blazar_foreign", "blazar_zone")
-        outside.cloud.compute.set_aggregate_metadata(aggregate.id, {"blazar:owner": "foreign"})
+    def put_strangers(self, env: CloudEnv) -> None:
+        env.cloud.add_aggregate(STRANGE_ID, "foreign zone")
+        aggregate = env.cloud.add_aggregate("blazar_foreign", "blazar_zone")
+        env.cloud.compute.set_aggregate_metadata(aggregate.id, {"blazar:owner": "foreign"})
 
 
 class SlotsHarness(HostsHarness):
     """The common part of both slot types: the hosts, and a flavor."""
 
-    def set_up(self, outside: Outside) -> None:
-        super().set_up(outside)
-        outside.cloud.compute.create_flavor(SOURCE)
+    def set_up(self, env: CloudEnv) -> None:
+        super().set_up(env)
+        env.cloud.compute.create_flavor(SOURCE)
 
-    def put_strangers(self, outside: Outside) -> None:
-        super().put_strangers(outside)
+    def put_strangers(self, env: CloudEnv) -> None:
+        super().put_strangers(env)
         flavor = Flavor(id=STRANGE_ID, name="foreign", vcpus=1, memory_mb=1, disk_gb=0)
-        outside.cloud.compute.create_flavor(flavor)
-        outside.cloud.compute_for(Lessee(project_id="x")).create_server_group("reservation:mine", "affinity")
-        outside.cloud.placement.create_resource_class("CUSTOM_RESERVATION_OF_SOMEBODY")
+        env.cloud.compute.create_flavor(flavor)
+        env.cloud.compute_for(Lessee(project_id="x")).create_server_group("reservation:mine", "affinity")
+        env.cloud.placement.create_resource_class("CUSTOM_RESERVATION_OF_SOMEBODY")
 
 
 class InstancesHarness(SlotsHarness):
@@ -120,7 +120,7 @@ class InstancesHarness(SlotsHarness):
         ("resource_properties", {"resource_properties": "("}),
     )
 
-    def make_plugin(self, outside: Outside) -> Plugin:
+    def make_plugin(self, env: CloudEnv) -> Plugin:
         return Instances(HostSettings())
 
 
@@ -137,7 +137,7 @@ class FlavorsHarness(SlotsHarness):
         ("affinity", {"affinity": "maybe"}),
     )
 
-    def make_plugin(self, outside: Outside) -> Plugin:
+    def make_plugin(self, env: CloudEnv) -> Plugin:
         return Flavors(HostSettings())
 
 
@@ -155,13 +155,11 @@ class FloatingIPsHarness(CloudHarness):
         ("required_floatingips", {"required_floatingips": ["203.0.113.99"]}),
     )
 
-    def set_up(self, outside: Outside) -> None:
-        network = outside.cloud.add_network("public")
+    def set_up(self, env: CloudEnv) -> None:
+        network = env.cloud.add_network("public")
         assert network.id == NETWORK
         pools = (("203.0.113.10", "203.0.113.99"),)
-        outside.cloud.add_subnet(
-            network.id, "203.0.113.0/24", gateway_ip="203.0.113.1", allocation_pools=pools
-        )
+        env.cloud.add_subnet(network.id, "203.0.113.0/24", gateway_ip="203.0.113.1", allocation_pools=pools)
 
     def register(self, service: ManagerService) -> None:
         for address in ADDRESSES:
@@ -169,11 +167,11 @@ class FloatingIPsHarness(CloudHarness):
                 LESSEE, {"floating_network_id": NETWORK, "floating_ip_address": address}
             )
 
-    def make_plugin(self, outside: Outside) -> Plugin:
+    def make_plugin(self, env: CloudEnv) -> Plugin:
         return FloatingIPs()
 
-    def put_strangers(self, outside: Outside) -> None:
-        (subnet,) = outside.cloud.networks.list_subnets(NETWORK)
+    def put_strangers(self, env: CloudEnv) -> None:
+        (subnet,) = env.cloud.networks.list_subnets(NETWORK)
         for address, tags in (("203.0.113.20", {"blazar"}), ("203.0.113.21", {"reservation:mine", "blazar"})):
-            found = outside.cloud.networks.create_floating_ip(NETWORK, subnet.id, address, "stranger")
-            outside.cloud.networks.set_floating_ip_tags(found.id, frozenset(tags))
+            found = env.cloud.networks.create_floating_ip(NETWORK, subnet.id, address, "stranger")
+            env.cloud.networks.set_floating_ip_tags(found.id, frozenset(tags))

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 from plugin_cases import PROJECT, RESERVATION, SOURCE, lessee_of, new_cloud
-from plugins.slot_stage import SlotStage
+from plugins.slot_env import SlotEnv
 
 from blazar.domain.capacity import Group
 from blazar.domain.errors import (
@@ -253,11 +253,11 @@ def test_devices_of_known_aliases_are_guaranteed_and_stay_what_they_were() -> No
 
 
 def test_a_flavor_that_another_reservation_has_made_cannot_be_reserved() -> None:
-    stage = SlotStage("flavor:instance")
-    stage.reach(Phase.RUNNING)
+    env = SlotEnv("flavor:instance")
+    env.reach(Phase.RUNNING)
 
     with pytest.raises(FlavorNotReservable):
-        PLUGIN.look_up(parse(flavor_id=RESERVATION), stage.lessee)
+        PLUGIN.look_up(parse(flavor_id=RESERVATION), env.lessee)
 
 
 def test_a_spec_whose_flavor_was_not_looked_up_has_no_demand_yet() -> None:

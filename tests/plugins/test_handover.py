@@ -32,7 +32,7 @@ SPOT = Flavor(
 )
 
 
-class Stage:
+class HandoverEnv:
     """A reservation of two hosts whose aggregate exists."""
 
     def __init__(self, notice: timedelta = timedelta(0)) -> None:
@@ -80,182 +80,182 @@ class Stage:
 
 
 def test_a_foreign_server_makes_its_host_unusable_and_stays() -> None:
-    stage = Stage()
-    server = stage.boot()
-    preemptible = stage.boot("spot")
+    env = HandoverEnv()
+    server = env.boot()
+    preemptible = env.boot("spot")
 
-    outcome = stage.hand_over()
+    outcome = env.hand_over()
 
     assert isinstance(outcome, Unusable)
     assert not outcome.is_final
     assert f"{server.id} (project stranger)" in outcome.reason
-    assert not any(stage.servers[each].is_deleting for each in (server.id, preemptible.id))
-    assert stage.mark is None
+    assert not any(env.servers[each].is_deleting for each in (server.id, preemptible.id))
+    assert env.mark is None
 
 
 def test_a_server_of_the_lessee_is_not_deleted_either() -> None:
-    stage = Stage()
-    server = stage.boot(project_id="project")
+    env = HandoverEnv()
+    server = env.boot(project_id="project")
 
-    assert isinstance(stage.hand_over(), Unusable)
-    assert not stage.servers[server.id].is_deleting
+    assert isinstance(env.hand_over(), Unusable)
+    assert not env.servers[server.id].is_deleting
 
 
 def test_a_preemptible_server_that_cannot_be_deleted_now_does_not_protect_the_others() -> None:
-    stage = Stage()
-    servers = [stage.boot("spot"), stage.boot("spot")]
-    stage.cloud.faults.add(
+    env = HandoverEnv()
+    servers = [env.boot("spot"), env.boot("spot")]
+    env.cloud.faults.add(
         FaultRule(kind=FaultKind.ERROR, operation="compute.delete_server", nth=1, error=CloudConflict)
     )
 
-    assert isinstance(stage.hand_over(), Waiting)
-    assert sorted(stage.servers[each.id].is_deleting for each in servers) == [False, True]
+    assert isinstance(env.hand_over(), Waiting)
+    assert sorted(env.servers[each.id].is_deleting for each in servers) == [False, True]
 
 
 def test_servers_that_are_going_are_waited_for() -> None:
-    stage = Stage()
-    stage.cloud.compute.delete_server(stage.boot().id)
+    env = HandoverEnv()
+    env.cloud.compute.delete_server(env.boot().id)
 
-    assert isinstance(stage.hand_over(), Waiting)
-    stage.clock.advance(timedelta(seconds=6))
-    assert stage.hand_over() == Done()
+    assert isinstance(env.hand_over(), Waiting)
+    env.clock.advance(timedelta(seconds=6))
+    assert env.hand_over() == Done()
 
 
 def test_without_notice_preemptible_servers_are_deleted_at_the_start() -> None:
-    stage = Stage()
-    server = stage.boot("spot")
+    env = HandoverEnv()
+    server = env.boot("spot")
 
-    assert isinstance(stage.hand_over(), Waiting)
-    assert stage.servers[server.id].is_deleting
-    assert stage.mark == f"{RESERVATION} {EPOCH.isoformat()}"
+    assert isinstance(env.hand_over(), Waiting)
+    assert env.servers[server.id].is_deleting
+    assert env.mark == f"{RESERVATION} {EPOCH.isoformat()}"
 
 
 def test_with_notice_they_are_told_when_the_start_is_prepared_and_stay_until_then() -> None:
-    stage = Stage(notice=timedelta(minutes=1))
-    server = stage.boot("spot")
+    env = HandoverEnv(notice=timedelta(minutes=1))
+    server = env.boot("spot")
 
-    stage.prepare()
+    env.prepare()
 
-    assert stage.servers[server.id].metadata == {PREEMPTED_AT: EPOCH.isoformat()}
-    assert not stage.servers[server.id].is_deleting
-    assert stage.mark == f"{RESERVATION} {EPOCH.isoformat()}"
-    stage.hand_over()
-    assert stage.servers[server.id].is_deleting
+    assert env.servers[server.id].metadata == {PREEMPTED_AT: EPOCH.isoformat()}
+    assert not env.servers[server.id].is_deleting
+    assert env.mark == f"{RESERVATION} {EPOCH.isoformat()}"
+    env.hand_over()
+    assert env.servers[server.id].is_deleting
 
 
 def test_one_that_was_not_told_early_enough_delays_the_start() -> None:
-    stage = Stage(notice=NOTICE)
-    server = stage.boot("spot")
+    env = HandoverEnv(notice=NOTICE)
+    server = env.boot("spot")
 
-    first = stage.hand_over()
-    second = stage.hand_over(timedelta(minutes=4))
+    first = env.hand_over()
+    second = env.hand_over(timedelta(minutes=4))
 
     assert isinstance(first, Waiting)
     assert isinstance(second, Waiting)
     assert (first.retry_after, second.retry_after) == (NOTICE, timedelta(minutes=1))
-    assert not stage.servers[server.id].is_deleting
-    stage.hand_over(NOTICE)
-    assert stage.servers[server.id].is_deleting
+    assert not env.servers[server.id].is_deleting
+    env.hand_over(NOTICE)
+    assert env.servers[server.id].is_deleting
 
 
 def test_its_owner_cannot_prolong_the_stay_of_a_server() -> None:
-    stage = Stage()
-    server = stage.boot("spot")
-    stage.cloud.compute.set_server_metadata(server.id, {PREEMPTED_AT: "2999-01-01T00:00:00+00:00"})
+    env = HandoverEnv()
+    server = env.boot("spot")
+    env.cloud.compute.set_server_metadata(server.id, {PREEMPTED_AT: "2999-01-01T00:00:00+00:00"})
 
-    stage.hand_over()
+    env.hand_over()
 
-    assert stage.servers[server.id].is_deleting
+    assert env.servers[server.id].is_deleting
 
 
 @pytest.mark.parametrize("mark", ["", "nonsense", f"{RESERVATION} 2026-01-01", f"{RESERVATION} tomorrow"])
 def test_a_mark_that_says_nothing_is_made_anew(mark: str) -> None:
-    stage = Stage()
-    stage.boot("spot")
-    freepool = stage.aggregate("freepool")
-    stage.cloud.compute.set_aggregate_metadata(freepool.id, {f"{CLOSED_KEY}{stage.host}": mark})
+    env = HandoverEnv()
+    env.boot("spot")
+    freepool = env.aggregate("freepool")
+    env.cloud.compute.set_aggregate_metadata(freepool.id, {f"{CLOSED_KEY}{env.host}": mark})
 
-    stage.hand_over()
+    env.hand_over()
 
-    assert stage.mark == f"{RESERVATION} {EPOCH.isoformat()}"
+    assert env.mark == f"{RESERVATION} {EPOCH.isoformat()}"
 
 
 def test_the_mark_of_another_reservation_is_no_notice() -> None:
-    stage = Stage(notice=NOTICE)
-    server = stage.boot("spot")
-    freepool = stage.aggregate("freepool")
+    env = HandoverEnv(notice=NOTICE)
+    server = env.boot("spot")
+    freepool = env.aggregate("freepool")
     old = f"another {(EPOCH - NOTICE).isoformat()}"
-    stage.cloud.compute.set_aggregate_metadata(freepool.id, {f"{CLOSED_KEY}{stage.host}": old})
+    env.cloud.compute.set_aggregate_metadata(freepool.id, {f"{CLOSED_KEY}{env.host}": old})
 
-    stage.hand_over()
+    env.hand_over()
 
-    assert not stage.servers[server.id].is_deleting
-    assert stage.mark == f"{RESERVATION} {(EPOCH + NOTICE).isoformat()}"
+    assert not env.servers[server.id].is_deleting
+    assert env.mark == f"{RESERVATION} {(EPOCH + NOTICE).isoformat()}"
 
 
 def test_without_a_freepool_no_notice_can_be_given_and_nothing_is_deleted() -> None:
-    stage = Stage(notice=NOTICE)
-    server = stage.boot("spot")
-    freepool = stage.aggregate("freepool")
+    env = HandoverEnv(notice=NOTICE)
+    server = env.boot("spot")
+    freepool = env.aggregate("freepool")
     for host in freepool.hosts:
-        stage.cloud.compute.remove_host(freepool.id, host)
-    stage.cloud.compute.delete_aggregate(freepool.id)
+        env.cloud.compute.remove_host(freepool.id, host)
+    env.cloud.compute.delete_aggregate(freepool.id)
 
-    outcome = stage.hand_over(NOTICE)
+    outcome = env.hand_over(NOTICE)
 
     assert isinstance(outcome, Waiting)
     assert "the freepool" in outcome.reason
-    assert not stage.servers[server.id].is_deleting
+    assert not env.servers[server.id].is_deleting
 
 
 def test_a_host_that_no_preemptible_server_uses_is_not_closed() -> None:
-    stage = Stage(notice=NOTICE)
+    env = HandoverEnv(notice=NOTICE)
 
-    stage.prepare()
+    env.prepare()
 
-    assert stage.mark is None
+    assert env.mark is None
 
 
 def test_a_host_leaves_its_own_zone_and_the_way_back_is_written_down() -> None:
-    stage = Stage()
-    zone = stage.cloud.add_aggregate("rack-1", "az1")
-    stage.cloud.compute.add_host(zone.id, stage.host)
+    env = HandoverEnv()
+    zone = env.cloud.add_aggregate("rack-1", "az1")
+    env.cloud.compute.add_host(zone.id, env.host)
 
-    assert stage.hand_over() == Done()
+    assert env.hand_over() == Done()
 
-    assert stage.host in stage.aggregate(RESERVATION).hosts
-    assert stage.host not in stage.aggregate("rack-1").hosts
-    assert stage.aggregate(RESERVATION).metadata[f"blazar:came_from:{stage.host}"] == str(zone.id)
+    assert env.host in env.aggregate(RESERVATION).hosts
+    assert env.host not in env.aggregate("rack-1").hosts
+    assert env.aggregate(RESERVATION).metadata[f"blazar:came_from:{env.host}"] == str(zone.id)
 
 
 def test_a_host_in_the_aggregate_of_another_reservation_is_left_there() -> None:
-    stage = Stage()
-    other = stage.cloud.add_aggregate("other", "blazar_other")
-    stage.cloud.compute.add_host(other.id, stage.host)
+    env = HandoverEnv()
+    other = env.cloud.add_aggregate("other", "blazar_other")
+    env.cloud.compute.add_host(other.id, env.host)
 
-    assert isinstance(stage.hand_over(), Unusable)
-    assert stage.host in stage.aggregate("other").hosts
+    assert isinstance(env.hand_over(), Unusable)
+    assert env.host in env.aggregate("other").hosts
 
 
 def test_a_host_that_nova_does_not_know_is_unusable_for_good() -> None:
-    stage = Stage()
-    stage.cloud.remove_hypervisor(stage.host)
+    env = HandoverEnv()
+    env.cloud.remove_hypervisor(env.host)
 
-    outcome = stage.hand_over()
+    outcome = env.hand_over()
 
     assert isinstance(outcome, Unusable)
     assert outcome.is_final
 
 
 def test_all_servers_of_a_host_are_deleted_at_once_when_it_is_given_back() -> None:
-    stage = Stage()
-    compute = stage.cloud.compute
-    compute.add_host(stage.aggregate(RESERVATION).id, stage.host)
-    servers = [stage.boot(project_id="project") for _ in range(3)]
+    env = HandoverEnv()
+    compute = env.cloud.compute
+    compute.add_host(env.aggregate(RESERVATION).id, env.host)
+    servers = [env.boot(project_id="project") for _ in range(3)]
 
-    seen = stage.plugin.observe(stage.cloud, stage.at(timedelta(hours=9)), Phase.OVER)
+    seen = env.plugin.observe(env.cloud, env.at(timedelta(hours=9)), Phase.OVER)
     first = next(each for each in sorted(seen.items, key=repr) if each.kind is Kind.SERVER)
-    outcome = stage.plugin.remove(stage.cloud, stage.at(timedelta(hours=9)), first, seen)
+    outcome = env.plugin.remove(env.cloud, env.at(timedelta(hours=9)), first, seen)
 
     assert isinstance(outcome, Waiting)
-    assert {each.id for each in stage.servers.values() if each.is_deleting} == {each.id for each in servers}
+    assert {each.id for each in env.servers.values() if each.is_deleting} == {each.id for each in servers}

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from plugins.slot_stage import CLASS, SlotStage
+from plugins.slot_env import CLASS, SlotEnv
 
 from blazar.cloud.simulated import SimulatedCloud
 from blazar.domain.errors import CloudConflict, CloudRefused
@@ -22,9 +22,9 @@ OTHER_CLASS = "CUSTOM_RESERVATION_OTHER"
 
 
 @pytest.fixture
-def stage() -> SlotStage:
+def env() -> SlotEnv:
     """A reservation of three slots on each of two hosts, without any items."""
-    return SlotStage(affinity=None)
+    return SlotEnv(affinity=None)
 
 
 class Crowded:
@@ -50,9 +50,9 @@ class Crowded:
         return getattr(self._placement, name)
 
 
-def put_another(stage: SlotStage) -> None:
+def put_another(env: SlotEnv) -> None:
     """Put the slots of another reservation on the first host, as its manager does."""
-    placement = stage.cloud.placement
+    placement = env.cloud.placement
     provider = placement.find_provider("blazar_host-0.example")
     assert provider is not None
     if OTHER_CLASS not in placement.list_resource_classes():
@@ -66,84 +66,84 @@ def put_another(stage: SlotStage) -> None:
     )
 
 
-def test_they_wait_for_their_resource_class(stage: SlotStage) -> None:
-    outcome = stage.make(Kind.INVENTORY)
+def test_they_wait_for_their_resource_class(env: SlotEnv) -> None:
+    outcome = env.make(Kind.INVENTORY)
 
     assert isinstance(outcome, Waiting)
     assert "the resource class does not exist yet" in outcome.reason
 
 
-def test_a_class_that_is_there_is_fine(stage: SlotStage) -> None:
-    stage.cloud.placement.create_resource_class(CLASS)
+def test_a_class_that_is_there_is_fine(env: SlotEnv) -> None:
+    env.cloud.placement.create_resource_class(CLASS)
 
-    assert stage.plugin.make(stage.cloud, stage.assignment, SlotItem(Kind.CLASS), SlotsSeen()) == Done()
+    assert env.plugin.make(env.cloud, env.assignment, SlotItem(Kind.CLASS), SlotsSeen()) == Done()
 
 
-def test_the_provider_is_made_below_the_hosts_own_and_used_by_all(stage: SlotStage) -> None:
-    stage.reach(Phase.RUNNING)
+def test_the_provider_is_made_below_the_hosts_own_and_used_by_all(env: SlotEnv) -> None:
+    env.reach(Phase.RUNNING)
 
-    root = stage.cloud.placement.find_provider("host-0.example")
-    nested = stage.cloud.placement.find_provider("blazar_host-0.example")
+    root = env.cloud.placement.find_provider("host-0.example")
+    nested = env.cloud.placement.find_provider("blazar_host-0.example")
     assert root is not None
     assert nested is not None
     assert nested.parent_uuid == root.uuid
 
 
-def test_slots_of_other_reservations_stay(stage: SlotStage) -> None:
-    stage.reach(Phase.RUNNING)
-    put_another(stage)
-    stage.hold(host_0=1, host_1=3)
+def test_slots_of_other_reservations_stay(env: SlotEnv) -> None:
+    env.reach(Phase.RUNNING)
+    put_another(env)
+    env.hold(host_0=1, host_1=3)
 
-    stage.reach(Phase.RUNNING)
+    env.reach(Phase.RUNNING)
 
-    assert stage.inventories("host-0") == {
+    assert env.inventories("host-0") == {
         CLASS: Inventory(total=1, max_unit=1),
         OTHER_CLASS: Inventory(total=1),
     }
 
 
 @pytest.mark.parametrize("times", [1, 9])
-def test_two_reservations_that_start_at_once_both_get_theirs(stage: SlotStage, times: int) -> None:
-    stage.reach(Phase.RUNNING)
-    stage.hold(host_0=2, host_1=3)
-    crowded = Crowded(stage.cloud, "put_inventories", lambda: put_another(stage), times)
+def test_two_reservations_that_start_at_once_both_get_theirs(env: SlotEnv, times: int) -> None:
+    env.reach(Phase.RUNNING)
+    env.hold(host_0=2, host_1=3)
+    crowded = Crowded(env.cloud, "put_inventories", lambda: put_another(env), times)
 
-    assert stage.make(Kind.INVENTORY, cloud=crowded) == Done()
+    assert env.make(Kind.INVENTORY, cloud=crowded) == Done()
 
-    assert stage.inventories("host-0").keys() == {CLASS, OTHER_CLASS}
-    assert stage.inventories("host-0")[CLASS].total == 2
+    assert env.inventories("host-0").keys() == {CLASS, OTHER_CLASS}
+    assert env.inventories("host-0")[CLASS].total == 2
 
 
-def test_who_is_never_fast_enough_says_so(stage: SlotStage) -> None:
-    stage.reach(Phase.PREPARING)
-    before = stage.cloud.calls
-    stage.fail("placement.put_inventories", CloudConflict, times=100)
+def test_who_is_never_fast_enough_says_so(env: SlotEnv) -> None:
+    env.reach(Phase.PREPARING)
+    before = env.cloud.calls
+    env.fail("placement.put_inventories", CloudConflict, times=100)
 
     with pytest.raises(CloudConflict):
-        stage.make(Kind.INVENTORY)
+        env.make(Kind.INVENTORY)
 
-    assert (stage.cloud.calls - before)["placement.put_inventories"] == 10
+    assert (env.cloud.calls - before)["placement.put_inventories"] == 10
 
 
-def test_a_provider_that_another_makes_at_the_same_instant_is_used(stage: SlotStage) -> None:
-    stage.reach(Phase.PREPARING)
-    placement = stage.cloud.placement
+def test_a_provider_that_another_makes_at_the_same_instant_is_used(env: SlotEnv) -> None:
+    env.reach(Phase.PREPARING)
+    placement = env.cloud.placement
     root = placement.find_provider("host-0.example")
     assert root is not None
     make = partial(placement.create_provider, "blazar_host-0.example", root.uuid)
-    crowded = Crowded(stage.cloud, "create_provider", make, times=1)
+    crowded = Crowded(env.cloud, "create_provider", make, times=1)
 
-    assert stage.make(Kind.INVENTORY, cloud=crowded) == Done()
+    assert env.make(Kind.INVENTORY, cloud=crowded) == Done()
 
-    assert stage.inventories("host-0").keys() == {CLASS}
+    assert env.inventories("host-0").keys() == {CLASS}
 
 
-def test_a_provider_that_is_replaced_is_found_again(stage: SlotStage) -> None:
-    placement, slots, inventories = stage.cloud.placement, Inventory(total=1), SlotInventories()
+def test_a_provider_that_is_replaced_is_found_again(env: SlotEnv) -> None:
+    placement, slots, inventories = env.cloud.placement, Inventory(total=1), SlotInventories()
     placement.create_resource_class(CLASS)
     for _ in range(2):
         assert inventories.put(placement, "host-0.example", CLASS, slots)
-        assert stage.inventories("host-0") == {CLASS: slots}
+        assert env.inventories("host-0") == {CLASS: slots}
         provider = placement.find_provider("blazar_host-0.example")
         assert provider is not None
         placement.delete_provider(provider.uuid)
@@ -154,34 +154,34 @@ def test_a_provider_that_is_replaced_is_found_again(stage: SlotStage) -> None:
 
 
 @pytest.mark.parametrize("is_refused", [False, True])
-def test_a_host_without_a_provider_of_its_own_is_unusable_for_now(stage: SlotStage, is_refused: bool) -> None:
-    stage.reach(Phase.PREPARING)
+def test_a_host_without_a_provider_of_its_own_is_unusable_for_now(env: SlotEnv, is_refused: bool) -> None:
+    env.reach(Phase.PREPARING)
     if is_refused:
-        stage.fail("placement.create_provider", CloudRefused)
+        env.fail("placement.create_provider", CloudRefused)
     else:
-        root = stage.cloud.placement.find_provider("host-0.example")
+        root = env.cloud.placement.find_provider("host-0.example")
         assert root is not None
-        stage.cloud.placement.delete_provider(root.uuid)
+        env.cloud.placement.delete_provider(root.uuid)
 
     reason = "Placement has no resource provider for host host-0.example"
-    assert stage.make(Kind.INVENTORY) == Unusable(reason)
+    assert env.make(Kind.INVENTORY) == Unusable(reason)
 
 
-def test_a_class_that_somebody_deletes_meanwhile_is_waited_for(stage: SlotStage) -> None:
-    stage.reach(Phase.PREPARING)
+def test_a_class_that_somebody_deletes_meanwhile_is_waited_for(env: SlotEnv) -> None:
+    env.reach(Phase.PREPARING)
     cloud: Any = Crowded(
-        stage.cloud, "put_inventories", lambda: stage.cloud.placement.delete_resource_class(CLASS), 1
+        env.cloud, "put_inventories", lambda: env.cloud.placement.delete_resource_class(CLASS), 1
     )
 
-    outcome = stage.make(Kind.INVENTORY, cloud=cloud)
+    outcome = env.make(Kind.INVENTORY, cloud=cloud)
 
     assert isinstance(outcome, Waiting)
     assert "resource class" in outcome.reason
 
 
-def test_inventories_that_placement_refuses_though_it_has_the_class_are_refused(stage: SlotStage) -> None:
-    stage.reach(Phase.PREPARING)
-    stage.fail("placement.put_inventories", CloudRefused)
+def test_inventories_that_placement_refuses_though_it_has_the_class_are_refused(env: SlotEnv) -> None:
+    env.reach(Phase.PREPARING)
+    env.fail("placement.put_inventories", CloudRefused)
 
     with pytest.raises(CloudRefused):
-        stage.make(Kind.INVENTORY)
+        env.make(Kind.INVENTORY)

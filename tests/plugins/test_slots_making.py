@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from plugin_cases import PROJECT, RESERVATION
-from plugins.slot_stage import SlotStage
+from plugins.slot_env import SlotEnv
 
 from blazar.cloud.simulated import SimulatedCloud
 from blazar.domain.errors import CloudConflict, CloudNotFound, CloudUnavailable
@@ -19,9 +19,9 @@ from blazar.ports.compute import Flavor
 
 
 @pytest.fixture
-def stage() -> SlotStage:
+def env() -> SlotEnv:
     """A reservation of three slots on each of two hosts, without any items."""
-    return SlotStage(affinity=None)
+    return SlotEnv(affinity=None)
 
 
 class OtherNova:
@@ -58,201 +58,201 @@ class Strict(OtherNova):
 
 
 class TestTheFlavor:
-    def test_one_that_was_left_without_its_extra_specs_is_completed(self, stage: SlotStage) -> None:
-        stage.fail("compute.set_flavor_extra_specs", CloudUnavailable)
+    def test_one_that_was_left_without_its_extra_specs_is_completed(self, env: SlotEnv) -> None:
+        env.fail("compute.set_flavor_extra_specs", CloudUnavailable)
         with pytest.raises(CloudUnavailable):
-            stage.make(Kind.FLAVOR)
+            env.make(Kind.FLAVOR)
 
-        stage.reach(Phase.PREPARING)
+        env.reach(Phase.PREPARING)
 
-        assert stage.seen(Phase.PREPARING).items == stage.wanted(Phase.PREPARING)
+        assert env.seen(Phase.PREPARING).items == env.wanted(Phase.PREPARING)
 
-    def test_one_of_other_sizes_is_made_again_with_all_its_extra_specs(self, stage: SlotStage) -> None:
-        stage.reach(Phase.PREPARING)
-        stage.change(vcpus=5)
+    def test_one_of_other_sizes_is_made_again_with_all_its_extra_specs(self, env: SlotEnv) -> None:
+        env.reach(Phase.PREPARING)
+        env.change(vcpus=5)
 
-        stage.reach(Phase.PREPARING)
+        env.reach(Phase.PREPARING)
 
-        assert stage.flavor is not None
-        assert stage.flavor.vcpus == 5
-        assert stage.seen(Phase.PREPARING).items == stage.wanted(Phase.PREPARING)
+        assert env.flavor is not None
+        assert env.flavor.vcpus == 5
+        assert env.seen(Phase.PREPARING).items == env.wanted(Phase.PREPARING)
 
-    def test_one_that_everybody_may_use_is_made_again(self, stage: SlotStage) -> None:
-        stage.reach(Phase.PREPARING)
-        made = stage.flavor
+    def test_one_that_everybody_may_use_is_made_again(self, env: SlotEnv) -> None:
+        env.reach(Phase.PREPARING)
+        made = env.flavor
         assert made is not None
-        stage.cloud.compute.delete_flavor(RESERVATION)
-        stage.cloud.compute.create_flavor(replace(made, is_public=True))
+        env.cloud.compute.delete_flavor(RESERVATION)
+        env.cloud.compute.create_flavor(replace(made, is_public=True))
 
-        stage.reach(Phase.RUNNING)
+        env.reach(Phase.RUNNING)
 
-        assert stage.flavor == made
-        assert stage.seen(Phase.RUNNING).items == stage.wanted(Phase.RUNNING)
+        assert env.flavor == made
+        assert env.seen(Phase.RUNNING).items == env.wanted(Phase.RUNNING)
 
     def test_extra_specs_that_were_changed_before_the_start_do_not_stay(self) -> None:
-        stage = SlotStage("flavor:instance", affinity=None)
-        stage.reach(Phase.PREPARING)
-        stage.cloud.compute.create_flavor(
+        env = SlotEnv("flavor:instance", affinity=None)
+        env.reach(Phase.PREPARING)
+        env.cloud.compute.create_flavor(
             Flavor(id="9", name="9", vcpus=2, memory_mb=1024, disk_gb=10, ephemeral_gb=5, is_public=True)
         )
-        stage.change(flavor_id=9)
+        env.change(flavor_id=9)
 
         # Also if the start comes before the next observation.
-        stage.reach(Phase.RUNNING)
+        env.reach(Phase.RUNNING)
 
-        assert stage.flavor is not None
-        assert len(stage.flavor.extra_specs) == 2
-        assert stage.seen(Phase.RUNNING).items == stage.wanted(Phase.RUNNING)
+        assert env.flavor is not None
+        assert len(env.flavor.extra_specs) == 2
+        assert env.seen(Phase.RUNNING).items == env.wanted(Phase.RUNNING)
 
-    def test_extra_specs_that_an_operator_adds_to_one_in_use_stay(self, stage: SlotStage) -> None:
-        stage.reach(Phase.RUNNING)
-        stage.cloud.compute.set_flavor_extra_specs(RESERVATION, {"quota:disk_read_iops_sec": "100"})
+    def test_extra_specs_that_an_operator_adds_to_one_in_use_stay(self, env: SlotEnv) -> None:
+        env.reach(Phase.RUNNING)
+        env.cloud.compute.set_flavor_extra_specs(RESERVATION, {"quota:disk_read_iops_sec": "100"})
 
-        assert stage.seen(Phase.RUNNING).items == stage.wanted(Phase.RUNNING)
+        assert env.seen(Phase.RUNNING).items == env.wanted(Phase.RUNNING)
 
-    def test_one_that_another_manager_has_just_made_will_do(self, stage: SlotStage) -> None:
-        seen = stage.seen(Phase.PREPARING)
-        stage.reach(Phase.PREPARING)
-        item = next(each for each in stage.wanted(Phase.PREPARING) if each.kind is Kind.FLAVOR)
+    def test_one_that_another_manager_has_just_made_will_do(self, env: SlotEnv) -> None:
+        seen = env.seen(Phase.PREPARING)
+        env.reach(Phase.PREPARING)
+        item = next(each for each in env.wanted(Phase.PREPARING) if each.kind is Kind.FLAVOR)
 
-        assert stage.plugin.make(stage.cloud, stage.assignment, item, seen) == Done()
+        assert env.plugin.make(env.cloud, env.assignment, item, seen) == Done()
 
-    def test_another_flavor_of_its_name_is_waited_for(self, stage: SlotStage) -> None:
-        stage.cloud.compute.create_flavor(
+    def test_another_flavor_of_its_name_is_waited_for(self, env: SlotEnv) -> None:
+        env.cloud.compute.create_flavor(
             Flavor(id="x", name=f"reservation:{RESERVATION}", vcpus=2, memory_mb=1024, disk_gb=0)
         )
 
-        outcome = stage.make(Kind.FLAVOR)
+        outcome = env.make(Kind.FLAVOR)
 
         assert isinstance(outcome, Waiting)
         assert "another flavor is in the way" in outcome.reason
 
 
 class TestTheAggregate:
-    def test_one_that_was_left_without_its_metadata_is_completed(self, stage: SlotStage) -> None:
-        stage.cloud.add_aggregate(RESERVATION)
+    def test_one_that_was_left_without_its_metadata_is_completed(self, env: SlotEnv) -> None:
+        env.cloud.add_aggregate(RESERVATION)
 
-        stage.reach(Phase.PREPARING)
+        env.reach(Phase.PREPARING)
 
-        assert stage.seen(Phase.PREPARING).items == stage.wanted(Phase.PREPARING)
+        assert env.seen(Phase.PREPARING).items == env.wanted(Phase.PREPARING)
 
     @pytest.mark.parametrize(("before", "after"), [(True, False), (True, None), (None, False)])
     def test_it_follows_a_change_of_the_affinity(self, before: bool | None, after: bool | None) -> None:
-        stage = SlotStage(affinity=before)
-        stage.reach(Phase.PREPARING)
-        stage.change(affinity=after)
+        env = SlotEnv(affinity=before)
+        env.reach(Phase.PREPARING)
+        env.change(affinity=after)
 
-        stage.reach(Phase.PREPARING)
+        env.reach(Phase.PREPARING)
 
-        groups = [each.id for each in stage.cloud.compute.list_server_groups()]
+        groups = [each.id for each in env.cloud.compute.list_server_groups()]
         assert len(groups) == (after is not None)
-        assert stage.aggregate.metadata.get("affinity_id") == (groups[0] if groups else None)
-        assert stage.flavor is not None
-        assert stage.flavor.extra_specs.get("affinity_id") == (groups[0] if groups else None)
-        assert stage.seen(Phase.PREPARING).items == stage.wanted(Phase.PREPARING)
+        assert env.aggregate.metadata.get("affinity_id") == (groups[0] if groups else None)
+        assert env.flavor is not None
+        assert env.flavor.extra_specs.get("affinity_id") == (groups[0] if groups else None)
+        assert env.seen(Phase.PREPARING).items == env.wanted(Phase.PREPARING)
 
-    def test_nova_is_not_asked_to_remove_what_is_not_there(self, stage: SlotStage) -> None:
-        stage.cloud.add_aggregate(RESERVATION)
+    def test_nova_is_not_asked_to_remove_what_is_not_there(self, env: SlotEnv) -> None:
+        env.cloud.add_aggregate(RESERVATION)
 
-        assert stage.make(Kind.METADATA, cloud=Strict(stage.cloud)) == Done()
+        assert env.make(Kind.METADATA, cloud=Strict(env.cloud)) == Done()
 
-    def test_metadata_of_others_stay(self, stage: SlotStage) -> None:
-        stage.reach(Phase.PREPARING)
-        stage.cloud.compute.set_aggregate_metadata(stage.aggregate.id, {"note": "mine", "reservation": "x"})
+    def test_metadata_of_others_stay(self, env: SlotEnv) -> None:
+        env.reach(Phase.PREPARING)
+        env.cloud.compute.set_aggregate_metadata(env.aggregate.id, {"note": "mine", "reservation": "x"})
 
-        stage.reach(Phase.PREPARING)
+        env.reach(Phase.PREPARING)
 
-        assert stage.aggregate.metadata["note"] == "mine"
-        assert stage.aggregate.metadata["reservation"] == RESERVATION
+        assert env.aggregate.metadata["note"] == "mine"
+        assert env.aggregate.metadata["reservation"] == RESERVATION
 
-    def test_one_that_another_manager_has_just_made_is_looked_at_again(self, stage: SlotStage) -> None:
-        seen = stage.seen(Phase.PREPARING)
-        stage.cloud.add_aggregate(RESERVATION)
+    def test_one_that_another_manager_has_just_made_is_looked_at_again(self, env: SlotEnv) -> None:
+        seen = env.seen(Phase.PREPARING)
+        env.cloud.add_aggregate(RESERVATION)
 
-        outcome = stage.plugin.make(stage.cloud, stage.assignment, SlotItem(Kind.AGGREGATE), seen)
+        outcome = env.plugin.make(env.cloud, env.assignment, SlotItem(Kind.AGGREGATE), seen)
 
         assert isinstance(outcome, Waiting)
 
     @pytest.mark.parametrize("kind", [Kind.METADATA, Kind.MEMBER])
-    def test_what_needs_it_waits_for_it(self, stage: SlotStage, kind: Kind) -> None:
-        outcome = stage.make(kind)
+    def test_what_needs_it_waits_for_it(self, env: SlotEnv, kind: Kind) -> None:
+        outcome = env.make(kind)
 
         assert isinstance(outcome, Waiting)
         assert "the aggregate does not exist yet" in outcome.reason
 
 
 class TestMembers:
-    def test_a_host_that_is_in_there_already_is_fine(self, stage: SlotStage) -> None:
-        stage.reach(Phase.PREPARING)
-        seen = stage.seen(Phase.RUNNING)
-        stage.reach(Phase.RUNNING)
-        item = min(each for each in stage.wanted(Phase.RUNNING) if each.kind is Kind.MEMBER)
+    def test_a_host_that_is_in_there_already_is_fine(self, env: SlotEnv) -> None:
+        env.reach(Phase.PREPARING)
+        seen = env.seen(Phase.RUNNING)
+        env.reach(Phase.RUNNING)
+        item = min(each for each in env.wanted(Phase.RUNNING) if each.kind is Kind.MEMBER)
 
-        assert stage.plugin.make(stage.cloud, stage.assignment, item, seen) == Done()
+        assert env.plugin.make(env.cloud, env.assignment, item, seen) == Done()
 
-    def test_another_conflict_is_waited_for(self, stage: SlotStage) -> None:
-        stage.reach(Phase.PREPARING)
-        stage.fail("compute.add_host", CloudConflict)
+    def test_another_conflict_is_waited_for(self, env: SlotEnv) -> None:
+        env.reach(Phase.PREPARING)
+        env.fail("compute.add_host", CloudConflict)
 
-        assert isinstance(stage.make(Kind.MEMBER), Waiting)
+        assert isinstance(env.make(Kind.MEMBER), Waiting)
 
     def test_a_host_that_nova_does_not_know_is_unusable_for_good_and_leaves_no_slots(
-        self, stage: SlotStage
+        self, env: SlotEnv
     ) -> None:
-        stage.reach(Phase.PREPARING)
-        stage.make(Kind.INVENTORY)
-        provider = stage.cloud.placement.find_provider("blazar_host-0.example")
+        env.reach(Phase.PREPARING)
+        env.make(Kind.INVENTORY)
+        provider = env.cloud.placement.find_provider("blazar_host-0.example")
         assert provider is not None
-        stage.fail("compute.add_host", CloudNotFound)
+        env.fail("compute.add_host", CloudNotFound)
         # As Nova shows it when the service is gone but Placement still has the provider.
-        cloud = WithoutHosts(stage.cloud)
+        cloud = WithoutHosts(env.cloud)
 
-        outcome = stage.make(Kind.MEMBER, cloud=cloud)
+        outcome = env.make(Kind.MEMBER, cloud=cloud)
 
         assert outcome == Unusable("Nova no longer has host host-0", is_final=True)
-        assert stage.cloud.placement.get_inventories(provider.uuid).by_class == {}
+        assert env.cloud.placement.get_inventories(provider.uuid).by_class == {}
 
-    def test_an_aggregate_that_goes_meanwhile_is_no_fault_of_the_host(self, stage: SlotStage) -> None:
-        stage.reach(Phase.PREPARING)
-        stage.fail("compute.add_host", CloudNotFound)
+    def test_an_aggregate_that_goes_meanwhile_is_no_fault_of_the_host(self, env: SlotEnv) -> None:
+        env.reach(Phase.PREPARING)
+        env.fail("compute.add_host", CloudNotFound)
 
-        assert isinstance(stage.make(Kind.MEMBER), Waiting)
+        assert isinstance(env.make(Kind.MEMBER), Waiting)
 
 
 class TestAccess:
-    def test_who_has_it_already_is_fine(self, stage: SlotStage) -> None:
-        stage.reach(Phase.PREPARING)
-        stage.cloud.compute.add_flavor_access(RESERVATION, PROJECT)
+    def test_who_has_it_already_is_fine(self, env: SlotEnv) -> None:
+        env.reach(Phase.PREPARING)
+        env.cloud.compute.add_flavor_access(RESERVATION, PROJECT)
 
-        assert stage.make(Kind.ACCESS) == Done()
+        assert env.make(Kind.ACCESS) == Done()
 
     @pytest.mark.parametrize("kind", [Kind.ACCESS, Kind.SPECS])
-    def test_without_the_flavor_it_is_waited_for(self, stage: SlotStage, kind: Kind) -> None:
-        assert isinstance(stage.make(kind), Waiting)
+    def test_without_the_flavor_it_is_waited_for(self, env: SlotEnv, kind: Kind) -> None:
+        assert isinstance(env.make(kind), Waiting)
 
-    def test_access_of_other_projects_does_not_count_and_stays(self, stage: SlotStage) -> None:
-        stage.reach(Phase.PREPARING)
-        stage.cloud.compute.add_flavor_access(RESERVATION, "another")
+    def test_access_of_other_projects_does_not_count_and_stays(self, env: SlotEnv) -> None:
+        env.reach(Phase.PREPARING)
+        env.cloud.compute.add_flavor_access(RESERVATION, "another")
 
-        stage.reach(Phase.RUNNING)
+        env.reach(Phase.RUNNING)
 
-        assert stage.cloud.compute.list_flavor_access(RESERVATION) == {"another", PROJECT}
+        assert env.cloud.compute.list_flavor_access(RESERVATION) == {"another", PROJECT}
 
 
-def test_as_many_servers_run_as_there_are_slots(stage: SlotStage) -> None:
-    stage.hold(host_0=1, host_1=2)
-    stage.reach(Phase.RUNNING)
+def test_as_many_servers_run_as_there_are_slots(env: SlotEnv) -> None:
+    env.hold(host_0=1, host_1=2)
+    env.reach(Phase.RUNNING)
 
-    hosts = sorted(stage.boot().service_host for _ in range(3))
+    hosts = sorted(env.boot().service_host for _ in range(3))
 
     assert hosts == ["host-0", "host-1", "host-1"]
     with pytest.raises(CloudConflict):
-        stage.boot()
+        env.boot()
 
 
 def test_a_group_that_is_wanted_was_made_by_the_request() -> None:
-    stage = SlotStage(affinity=True)
-    before = stage.cloud.calls
+    env = SlotEnv(affinity=True)
+    before = env.cloud.calls
 
-    assert stage.make(Kind.GROUP, Phase.AHEAD) == Done()
-    assert not [each for each in stage.cloud.calls - before if "server_group" in each]
+    assert env.make(Kind.GROUP, Phase.AHEAD) == Done()
+    assert not [each for each in env.cloud.calls - before if "server_group" in each]

@@ -22,7 +22,7 @@ from blazar.domain.lease import LeaseId
 from blazar.plugins.slots.names import provider_name
 from blazar.ports.compute import Server
 from blazar_plugin_testing.faults import WatchedFaults
-from blazar_plugin_testing.site import LESSEE, NothingToStrike
+from blazar_plugin_testing.service_env import LESSEE, NothingToStrike
 
 FREEPOOL = "freepool"
 

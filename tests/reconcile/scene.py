@@ -11,10 +11,10 @@ from blazar.booking.context import Plugin
 from blazar.plugins.slots.names import provider_name
 from blazar.ports.compute import Server
 from blazar.settings import Settings
-from blazar_plugin_testing.site import Site
+from blazar_plugin_testing.service_env import ServiceEnv
 
 
-class Scene(Site):
+class Scene(ServiceEnv):
     """The state of the service and of its cloud; subclasses provide the initial state."""
 
     conditions: Conditions

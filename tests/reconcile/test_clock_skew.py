@@ -14,7 +14,7 @@ from reconcile.slots import instances
 
 from blazar.domain.errors import Unavailable
 from blazar.domain.lease import LeaseStatus
-from blazar_plugin_testing.site import ManagerProcess
+from blazar_plugin_testing.service_env import ManagerProcess
 
 BEHIND = timedelta(seconds=5)
 LIMIT = timedelta(seconds=2)

@@ -38,7 +38,7 @@ from blazar.domain.health import HEALTHY, Diagnosis, Health
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Lease, LeaseStatus
 from blazar_plugin_testing.faults import COMMIT_FAULTS
-from blazar_plugin_testing.site import ManagerProcess
+from blazar_plugin_testing.service_env import ManagerProcess
 
 HOSTS, ADDRESSES = 3, 3
 MINUTE = timedelta(minutes=1)

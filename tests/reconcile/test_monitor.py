@@ -20,7 +20,7 @@ from blazar.reconcile.loop import Reconciler
 from blazar.reconcile.outbox import OutboxSender
 from blazar.reconcile.periodic.tasks import SWEEP
 from blazar.settings import HealingSettings, MonitorSettings, ReconcilerSettings
-from blazar_plugin_testing.site import ManagerProcess
+from blazar_plugin_testing.service_env import ManagerProcess
 
 MINUTE = timedelta(minutes=1)
 LOOK = "compute.list_hypervisors"

@@ -14,7 +14,7 @@ from blazar.booking.index import Watermark
 from blazar.domain.errors import NotEnoughHosts
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Allocation
-from blazar_plugin_testing.site import ManagerProcess
+from blazar_plugin_testing.service_env import ManagerProcess
 
 HOUR = timedelta(hours=1)
 MINUTE = timedelta(minutes=1)

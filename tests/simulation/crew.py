@@ -24,7 +24,7 @@ from blazar.plugins.instances.plugin import Instances
 from blazar.ports.store import Store
 from blazar.reconcile.loop import Reconciler
 from blazar.reconcile.outbox import OutboxSender
-from blazar_plugin_testing.site import Silent
+from blazar_plugin_testing.service_env import Silent
 
 if TYPE_CHECKING:
     from simulation.world import World

@@ -24,7 +24,7 @@ from simulation.world import World
 
 from blazar.domain.lease import LeaseStatus
 from blazar.reconcile.periodic.host_monitor import notice_change
-from blazar_plugin_testing.site import LESSEE
+from blazar_plugin_testing.service_env import LESSEE
 
 _MINUTE = timedelta(minutes=1)
 _MEMORY = Path("/dev/shm")

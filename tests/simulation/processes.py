@@ -17,7 +17,7 @@ from blazar.manager.service import ManagerService
 from blazar.ports.store import Transaction
 from blazar.reconcile.loop import Reconciler
 from blazar_plugin_testing.faults import CommitFault, ScriptedStore
-from blazar_plugin_testing.site import Sent
+from blazar_plugin_testing.service_env import Sent
 
 
 class Surroundings(Protocol):

@@ -29,7 +29,7 @@ from blazar.db.store import SqlStore
 from blazar.settings import MonitorSettings, ReconcilerSettings, Settings
 from blazar_plugin_testing.clocks import EPOCH
 from blazar_plugin_testing.faults import CommitFault, WatchedFaults
-from blazar_plugin_testing.site import LESSEE, ManagerProcess, Sent
+from blazar_plugin_testing.service_env import LESSEE, ManagerProcess, Sent
 
 if TYPE_CHECKING:
     from simulation.processes import Surroundings

@@ -16,7 +16,7 @@ from blazar_licences.plugin import Licences
 from blazar_licences.server.__main__ import Quiet, Server
 from blazar_licences.server.application import LicenceService
 from blazar_licences.server.ledger import Ledger
-from blazar_plugin_testing import Harness, Outside
+from blazar_plugin_testing import CloudEnv, Harness
 
 if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIEnvironment
@@ -58,18 +58,18 @@ class LicenceHarness(Harness):
         ("seats", {"seats": "many"}),
     )
 
-    def set_up(self, outside: Outside) -> None:
-        self.ledger = SWITCHBOARD.ledger = Ledger(now=outside.clock.now)
+    def set_up(self, env: CloudEnv) -> None:
+        self.ledger = SWITCHBOARD.ledger = Ledger(now=env.clock.now)
         for name, product, seats in (("site", "cad", 10), ("spare", "cad", 5), ("office", "writer", 3)):
             self.ledger.put_pool(name, product, seats, "open", "")
 
-    def make_plugin(self, outside: Outside) -> Plugin:
-        return Licences(outside.watched(HttpLicenceServer(server_url()), "licences"))
+    def make_plugin(self, env: CloudEnv) -> Plugin:
+        return Licences(env.watched(HttpLicenceServer(server_url()), "licences"))
 
-    def snapshot(self, outside: Outside) -> object:
+    def snapshot(self, env: CloudEnv) -> object:
         return self.ledger.list_pools(), self.ledger.list_grants("")
 
-    def put_strangers(self, outside: Outside) -> None:
-        until = (outside.clock.now() + timedelta(days=9)).isoformat()
+    def put_strangers(self, env: CloudEnv) -> None:
+        until = (env.clock.now() + timedelta(days=9)).isoformat()
         for number, name in enumerate(("by-hand", "blazar", "blazar:lab")):
             self.ledger.put_grant(name, "office", "another-project", number, until)

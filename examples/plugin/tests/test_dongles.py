@@ -8,8 +8,8 @@ from blazar.booking.context import Plugin
 from blazar.manager.service import ManagerService
 from blazar.plugins.contract import JsonObject
 from blazar_licences.dongles.plugin import Dongles
-from blazar_plugin_testing import CapabilityContract, Harness, Outside
-from blazar_plugin_testing.site import LESSEE
+from blazar_plugin_testing import CapabilityContract, CloudEnv, Harness
+from blazar_plugin_testing.service_env import LESSEE
 
 
 class DongleHarness(Harness):
@@ -20,16 +20,16 @@ class DongleHarness(Harness):
     everything: ClassVar[JsonObject] = {}
     refused: ClassVar[tuple[tuple[str, JsonObject], ...]] = (("product", {"product": 1}),)
 
-    def set_up(self, outside: Outside) -> None:
+    def set_up(self, env: CloudEnv) -> None:
         """Do nothing: dongles are only registered."""
 
     def register(self, service: ManagerService) -> None:
         service.create_resource(LESSEE, "dongle", {"serial": "D-1", "product": "cad"})
 
-    def make_plugin(self, outside: Outside) -> Plugin:
+    def make_plugin(self, env: CloudEnv) -> Plugin:
         return Dongles()
 
-    def snapshot(self, outside: Outside) -> object:
+    def snapshot(self, env: CloudEnv) -> object:
         return None
 
 

@@ -20,12 +20,12 @@ pytest.register_assert_rewrite(
     "blazar_plugin_testing.contract",
     "blazar_plugin_testing.lives",
     "blazar_plugin_testing.offered",
-    "blazar_plugin_testing.place",
+    "blazar_plugin_testing.plugin_env",
 )
 
-from blazar_plugin_testing.harness import Harness, Outside  # noqa: E402 - after the registration
+from blazar_plugin_testing.harness import CloudEnv, Harness  # noqa: E402 - after the registration
 from blazar_plugin_testing.lives import PluginContract  # noqa: E402
 from blazar_plugin_testing.offered import CapabilityContract  # noqa: E402
-from blazar_plugin_testing.place import Place  # noqa: E402
+from blazar_plugin_testing.plugin_env import PluginEnv  # noqa: E402
 
-__all__ = ["CapabilityContract", "Harness", "Outside", "Place", "PluginContract"]
+__all__ = ["CapabilityContract", "CloudEnv", "Harness", "PluginContract", "PluginEnv"]

@@ -26,8 +26,8 @@ from blazar.plugins.capabilities import CleansUp
 from blazar.plugins.conformity import list_violations
 from blazar.plugins.contract import Assignment, Refused
 from blazar_plugin_testing.harness import Harness
-from blazar_plugin_testing.place import Place
-from blazar_plugin_testing.site import LESSEE
+from blazar_plugin_testing.plugin_env import PluginEnv
+from blazar_plugin_testing.service_env import LESSEE
 
 COMMON_KEYS = frozenset(
     {
@@ -52,24 +52,24 @@ _JUNK: tuple[object, ...] = (
 )
 
 
-class HarnessedPlace:
+class HarnessedEnv:
     """The fixtures of all parts of the suite."""
 
     harness_type: ClassVar[type[Harness]]
 
     @pytest.fixture
-    def place(self, tmp_path: Path) -> Iterator[Place]:
+    def env(self, tmp_path: Path) -> Iterator[PluginEnv]:
         """Yield a service with the plugin; nothing is reserved."""
         path = tmp_path / "blazar.sqlite"
         path.write_bytes(_migrated())
         engine = make_engine(f"sqlite:///{path}")
-        yield Place(engine, self.harness_type)
+        yield PluginEnv(engine, self.harness_type)
         engine.dispose()
 
     @pytest.fixture
-    def stage(self, place: Place) -> Stage:
+    def steps(self, env: PluginEnv) -> StepEnv:
         """Return a reservation as it is after a request."""
-        return Stage(place)
+        return StepEnv(env)
 
 
 @functools.cache
@@ -83,15 +83,15 @@ def _migrated() -> bytes:
         return path.read_bytes()
 
 
-class Stage:
+class StepEnv:
     """A reservation that a test processes one step at a time."""
 
-    def __init__(self, place: Place) -> None:
-        self.place = place
-        self.plugin = place.plugin
-        self.cloud = place.cloud
-        self.spec = place.spec()
-        self.assignment: Assignment[Any] = place.assignment(self.spec)
+    def __init__(self, env: PluginEnv) -> None:
+        self.env = env
+        self.plugin = env.plugin
+        self.cloud = env.cloud
+        self.spec = env.spec()
+        self.assignment: Assignment[Any] = env.assignment(self.spec)
 
     @property
     def holdings(self) -> Holdings:
@@ -121,191 +121,195 @@ class Stage:
                 self.plugin.remove(self.cloud, self.assignment, item, self.seen(Phase.OVER))
 
 
-class RequestContract(HarnessedPlace):
+class RequestContract(HarnessedEnv):
     """Tests of requests and of the choice of resources."""
 
-    def test_the_plugin_conforms_to_the_contract(self, place: Place) -> None:
-        assert list_violations(place.harness.make_plugin(place.outside)) == ()
+    def test_the_plugin_conforms_to_the_contract(self, env: PluginEnv) -> None:
+        assert list_violations(env.harness.make_plugin(env.cloud_env)) == ()
 
-    def test_a_spec_survives_the_store(self, place: Place) -> None:
-        plugin = place.plugin
+    def test_a_spec_survives_the_store(self, env: PluginEnv) -> None:
+        plugin = env.plugin
 
-        for spec in (plugin.parse(place.harness.body), place.spec()):
+        for spec in (plugin.parse(env.harness.body), env.spec()):
             assert plugin.decode(json.loads(json.dumps(dict(plugin.encode(spec))))) == spec
 
-    def test_what_clients_see_is_json_and_hides_no_key_that_all_reservations_have(self, place: Place) -> None:
-        rendered = dict(place.plugin.render(place.spec()))
+    def test_what_clients_see_is_json_and_hides_no_key_that_all_reservations_have(
+        self, env: PluginEnv
+    ) -> None:
+        rendered = dict(env.plugin.render(env.spec()))
 
         assert json.loads(json.dumps(rendered)) == rendered
         assert rendered.keys().isdisjoint(COMMON_KEYS)
 
-    def test_clients_see_what_they_asked_for(self, place: Place) -> None:
-        lease_id = place.create("asked", 1, 2)
+    def test_clients_see_what_they_asked_for(self, env: PluginEnv) -> None:
+        lease_id = env.create("asked", 1, 2)
 
-        shown = place.shown(lease_id)
+        shown = env.shown(lease_id)
 
-        assert place.harness.body.keys() <= shown.keys()
-        assert shown["resource_type"] == place.plugin.resource_type
+        assert env.harness.body.keys() <= shown.keys()
+        assert shown["resource_type"] == env.plugin.resource_type
 
     @pytest.mark.parametrize("is_active", [False, True])
-    def test_what_clients_see_can_be_sent_back_to_change_nothing(self, place: Place, is_active: bool) -> None:
-        spec = place.spec()
+    def test_what_clients_see_can_be_sent_back_to_change_nothing(
+        self, env: PluginEnv, is_active: bool
+    ) -> None:
+        spec = env.spec()
 
-        assert place.plugin.revise(spec, place.plugin.render(spec), is_active=is_active) == spec
+        assert env.plugin.revise(spec, env.plugin.render(spec), is_active=is_active) == spec
 
-    def test_an_empty_request_is_refused_and_an_empty_change_changes_nothing(self, place: Place) -> None:
-        spec = place.plugin.parse(place.harness.body)
+    def test_an_empty_request_is_refused_and_an_empty_change_changes_nothing(self, env: PluginEnv) -> None:
+        spec = env.plugin.parse(env.harness.body)
 
         with pytest.raises(BadRequest):
-            place.plugin.parse({})
-        assert place.plugin.revise(spec, {}, is_active=False) == spec
-        assert place.plugin.revise(spec, place.harness.changes, is_active=False) != spec
+            env.plugin.parse({})
+        assert env.plugin.revise(spec, {}, is_active=False) == spec
+        assert env.plugin.revise(spec, env.harness.changes, is_active=False) != spec
 
-    def test_unknown_keys_are_ignored(self, place: Place) -> None:
-        body = {**place.harness.body, "no such key": [1]}
+    def test_unknown_keys_are_ignored(self, env: PluginEnv) -> None:
+        body = {**env.harness.body, "no such key": [1]}
 
-        assert place.plugin.parse(body) == place.plugin.parse(place.harness.body)
+        assert env.plugin.parse(body) == env.plugin.parse(env.harness.body)
 
     def test_what_makes_no_sense_is_refused_by_the_name_of_its_key_and_changes_nothing(
-        self, place: Place
+        self, env: PluginEnv
     ) -> None:
-        before = place.everything()
+        before = env.everything()
 
-        for key, problem in place.harness.refused:
+        for key, problem in env.harness.refused:
             with pytest.raises((BadRequest, NotFound)) as refusal:
-                place.manager.service.create_lease(LESSEE, place.body("refused", 1, 2, problem))
+                env.manager.service.create_lease(LESSEE, env.body("refused", 1, 2, problem))
             assert key in refusal.value.message, refusal.value.message
-        assert place.everything() == before
-        assert place.harness.refused, "a plugin refuses something"
+        assert env.everything() == before
+        assert env.harness.refused, "a plugin refuses something"
 
-    def test_whatever_clients_send_is_accepted_or_refused_and_nothing_else(self, place: Place) -> None:
-        spec = place.plugin.parse(place.harness.body)
+    def test_whatever_clients_send_is_accepted_or_refused_and_nothing_else(self, env: PluginEnv) -> None:
+        spec = env.plugin.parse(env.harness.body)
 
-        for key in place.harness.body:
+        for key in env.harness.body:
             for junk in _JUNK:
                 with suppress(BadRequest, NotFound):
-                    place.plugin.parse({**place.harness.body, key: junk})
+                    env.plugin.parse({**env.harness.body, key: junk})
                 with suppress(BadRequest, NotFound, Conflict):
-                    place.plugin.revise(spec, {key: junk}, is_active=True)
+                    env.plugin.revise(spec, {key: junk}, is_active=True)
 
-    def test_errors_are_those_that_every_process_of_the_service_knows(self, place: Place) -> None:
-        place.create("all", 1, 2, place.harness.everything)
+    def test_errors_are_those_that_every_process_of_the_service_knows(self, env: PluginEnv) -> None:
+        env.create("all", 1, 2, env.harness.everything)
 
         with pytest.raises(Conflict) as refusal:
-            place.manager.service.create_lease(LESSEE, place.body("more", 1, 2))
+            env.manager.service.create_lease(LESSEE, env.body("more", 1, 2))
 
         # An API process without the plugin answers 500 for all other errors.
         assert type(refusal.value).__module__ == BlazarError.__module__
 
-    def test_what_is_chosen_is_known_and_not_excluded(self, place: Place) -> None:
-        chosen = place.choose(place.spec())
-        known = {each.id for each in place.resources()}
+    def test_what_is_chosen_is_known_and_not_excluded(self, env: PluginEnv) -> None:
+        chosen = env.choose(env.spec())
+        known = {each.id for each in env.resources()}
 
         assert chosen
         assert chosen.keys() <= known
         with suppress(Conflict, BadRequest):
             excluded = frozenset(chosen)
-            assert place.choose(place.spec(), excluded=excluded).keys() <= known - excluded
+            assert env.choose(env.spec(), excluded=excluded).keys() <= known - excluded
 
-    def test_what_is_held_is_kept(self, place: Place) -> None:
-        spec = place.spec()
-        chosen = place.choose(spec)
+    def test_what_is_held_is_kept(self, env: PluginEnv) -> None:
+        spec = env.spec()
+        chosen = env.choose(spec)
 
         for is_active in (False, True):
-            assert place.choose(spec, held=chosen, is_active=is_active) == chosen
+            assert env.choose(spec, held=chosen, is_active=is_active) == chosen
 
-    def test_windows_back_to_back_do_not_overlap_and_others_are_refused(self, place: Place) -> None:
-        everything = place.harness.everything
-        place.create("a", 1, 3, everything)
-        place.create("b", 3, 5, everything)
-        before = place.everything()
+    def test_windows_back_to_back_do_not_overlap_and_others_are_refused(self, env: PluginEnv) -> None:
+        everything = env.harness.everything
+        env.create("a", 1, 3, everything)
+        env.create("b", 3, 5, everything)
+        before = env.everything()
 
         for start, end in ((2, 4), (1, 3), (0, 1.5), (4.5, 6), (0, 9)):
             with pytest.raises(Conflict):
-                place.manager.service.create_lease(LESSEE, place.body("between", start, end))
+                env.manager.service.create_lease(LESSEE, env.body("between", start, end))
 
-        assert place.everything() == before
-        place.create("c", 0, 1, everything)
-        place.create("d", 5, 6, everything)
-        place.check_nothing_twice()
+        assert env.everything() == before
+        env.create("c", 0, 1, everything)
+        env.create("d", 5, 6, everything)
+        env.check_nothing_twice()
 
-    def test_cleaning_time_is_owed_between_two_uses(self, place: Place) -> None:
-        place.reset(cleaning_time=timedelta(minutes=30))
-        everything = place.harness.everything
-        place.create("a", 1, 2, everything)
+    def test_cleaning_time_is_owed_between_two_uses(self, env: PluginEnv) -> None:
+        env.reset(cleaning_time=timedelta(minutes=30))
+        everything = env.harness.everything
+        env.create("a", 1, 2, everything)
 
         with pytest.raises(Conflict):
-            place.manager.service.create_lease(LESSEE, place.body("b", 2, 3, everything))
+            env.manager.service.create_lease(LESSEE, env.body("b", 2, 3, everything))
 
-        place.create("b", 2.5, 3, everything)
-        place.check_nothing_twice()
+        env.create("b", 2.5, 3, everything)
+        env.check_nothing_twice()
 
 
-class StepContract(HarnessedPlace):
+class StepContract(HarnessedEnv):
     """Tests of the items of a reservation, one step at a time."""
 
     def test_ahead_of_its_time_only_what_the_request_has_made_is_wanted_and_after_it_nothing(
-        self, stage: Stage
+        self, steps: StepEnv
     ) -> None:
-        assert stage.wanted(Phase.AHEAD) == stage.seen(Phase.AHEAD).items
-        assert stage.wanted(Phase.AHEAD) == stage.seen(Phase.OVER).items
-        assert stage.wanted(Phase.OVER) == frozenset()
+        assert steps.wanted(Phase.AHEAD) == steps.seen(Phase.AHEAD).items
+        assert steps.wanted(Phase.AHEAD) == steps.seen(Phase.OVER).items
+        assert steps.wanted(Phase.OVER) == frozenset()
 
-    def test_what_becomes_known_outside_is_part_of_the_stored_spec(self, stage: Stage) -> None:
-        stage.make_all(Phase.RUNNING)
-        notes = dict(stage.seen(Phase.RUNNING).notes)
+    def test_what_becomes_known_outside_is_part_of_the_stored_spec(self, steps: StepEnv) -> None:
+        steps.make_all(Phase.RUNNING)
+        notes = dict(steps.seen(Phase.RUNNING).notes)
 
-        spec = stage.plugin.decode({**stage.plugin.encode(stage.spec), **notes})
+        spec = steps.plugin.decode({**steps.plugin.encode(steps.spec), **notes})
 
-        stored = stage.plugin.encode(spec)
+        stored = steps.plugin.encode(spec)
         assert {key: stored[key] for key in notes} == notes
 
-    def test_what_is_prepared_is_a_part_of_what_is_wanted_later(self, stage: Stage) -> None:
-        assert stage.wanted(Phase.PREPARING) <= stage.wanted(Phase.RUNNING)
+    def test_what_is_prepared_is_a_part_of_what_is_wanted_later(self, steps: StepEnv) -> None:
+        assert steps.wanted(Phase.PREPARING) <= steps.wanted(Phase.RUNNING)
 
-    def test_every_scope_is_a_resource_of_the_reservation_or_all_of_it(self, stage: Stage) -> None:
-        scopes = {each.scope for each in stage.wanted(Phase.RUNNING)}
+    def test_every_scope_is_a_resource_of_the_reservation_or_all_of_it(self, steps: StepEnv) -> None:
+        scopes = {each.scope for each in steps.wanted(Phase.RUNNING)}
 
-        assert scopes <= {"", *(each.id for each in stage.assignment.resources)}
+        assert scopes <= {"", *(each.id for each in steps.assignment.resources)}
 
-    def test_observed_items_can_be_wanted_unless_they_are_only_cleaned_up(self, stage: Stage) -> None:
-        ranks = {each.rank for each in stage.wanted(Phase.RUNNING)}
-        if isinstance(stage.plugin, CleansUp):
-            ranks |= stage.plugin.clean_up_ranks
-        stage.make_all(Phase.RUNNING)
+    def test_observed_items_can_be_wanted_unless_they_are_only_cleaned_up(self, steps: StepEnv) -> None:
+        ranks = {each.rank for each in steps.wanted(Phase.RUNNING)}
+        if isinstance(steps.plugin, CleansUp):
+            ranks |= steps.plugin.clean_up_ranks
+        steps.make_all(Phase.RUNNING)
 
-        assert {each.rank for phase in Phase for each in stage.seen(phase).items} <= ranks
+        assert {each.rank for phase in Phase for each in steps.seen(phase).items} <= ranks
 
-    def test_observing_changes_nothing(self, stage: Stage) -> None:
-        stage.make_all(Phase.RUNNING)
-        before = stage.place.snapshot()
+    def test_observing_changes_nothing(self, steps: StepEnv) -> None:
+        steps.make_all(Phase.RUNNING)
+        before = steps.env.snapshot()
 
-        assert stage.seen(Phase.RUNNING).items == stage.seen(Phase.RUNNING).items
-        assert stage.place.snapshot() == before != stage.place.empty
+        assert steps.seen(Phase.RUNNING).items == steps.seen(Phase.RUNNING).items
+        assert steps.env.snapshot() == before != steps.env.empty
 
     @pytest.mark.parametrize("phase", [Phase.PREPARING, Phase.RUNNING])
     @pytest.mark.parametrize("times", [1, 2])
-    def test_making_what_is_wanted_makes_it_seen(self, stage: Stage, phase: Phase, times: int) -> None:
-        stage.make_all(phase, times)
+    def test_making_what_is_wanted_makes_it_seen(self, steps: StepEnv, phase: Phase, times: int) -> None:
+        steps.make_all(phase, times)
 
-        assert stage.seen(phase).items == stage.wanted(phase)
+        assert steps.seen(phase).items == steps.wanted(phase)
 
     @pytest.mark.parametrize("times", [1, 2])
-    def test_removing_what_is_seen_leaves_nothing(self, stage: Stage, times: int) -> None:
-        stage.make_all(Phase.RUNNING)
+    def test_removing_what_is_seen_leaves_nothing(self, steps: StepEnv, times: int) -> None:
+        steps.make_all(Phase.RUNNING)
 
-        stage.remove_all(times)
+        steps.remove_all(times)
 
-        assert stage.seen(Phase.OVER).items == frozenset()
+        assert steps.seen(Phase.OVER).items == frozenset()
 
-    def test_removing_what_is_gone_does_no_harm(self, stage: Stage) -> None:
-        stage.make_all(Phase.RUNNING)
-        stage.remove_all()
+    def test_removing_what_is_gone_does_no_harm(self, steps: StepEnv) -> None:
+        steps.make_all(Phase.RUNNING)
+        steps.remove_all()
 
         outcomes = [
-            stage.plugin.remove(stage.cloud, stage.assignment, item, stage.seen(Phase.OVER))
-            for item in stage.wanted(Phase.RUNNING)
+            steps.plugin.remove(steps.cloud, steps.assignment, item, steps.seen(Phase.OVER))
+            for item in steps.wanted(Phase.RUNNING)
         ]
 
         assert not any(isinstance(each, Refused) for each in outcomes)
-        assert stage.seen(Phase.OVER).items == frozenset()
+        assert steps.seen(Phase.OVER).items == frozenset()

@@ -18,8 +18,8 @@ TargetT = TypeVar("TargetT")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outside:
-    """Everything outside the service at the start of a test."""
+class CloudEnv:
+    """The simulated cloud, the clock and the faults that a harness gets at the start of a test."""
 
     clock: ManualClock
     cloud: SimulatedCloud
@@ -50,11 +50,11 @@ class Harness(ABC):
     """The keys to which an active reservation can be reduced; None if the plugin releases nothing."""
 
     @abstractmethod
-    def set_up(self, outside: Outside) -> None:
+    def set_up(self, env: CloudEnv) -> None:
         """Create the resources; nothing is reserved."""
 
     @abstractmethod
-    def make_plugin(self, outside: Outside) -> Plugin:
+    def make_plugin(self, env: CloudEnv) -> Plugin:
         """Return a new plugin, as a process that starts does."""
 
     def register(self, service: ManagerService) -> None:
@@ -62,10 +62,10 @@ class Harness(ABC):
         return
 
     @abstractmethod
-    def snapshot(self, outside: Outside) -> object:
+    def snapshot(self, env: CloudEnv) -> object:
         """Return everything that exists in the cloud, for comparison, without use of the plugin."""
 
-    def put_strangers(self, outside: Outside) -> None:
+    def put_strangers(self, env: CloudEnv) -> None:
         """Create objects of others that are similar to the plugin's own; nothing by default."""
         return
 

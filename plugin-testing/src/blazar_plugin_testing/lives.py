@@ -17,103 +17,103 @@ from blazar.domain.health import Diagnosis, Health
 from blazar.domain.lease import LeaseStatus
 from blazar.plugins.capabilities import HasLeftovers
 from blazar.reconcile.sweep import sweep
-from blazar_plugin_testing.contract import HarnessedPlace, RequestContract, StepContract
+from blazar_plugin_testing.contract import HarnessedEnv, RequestContract, StepContract
 from blazar_plugin_testing.faults import CLOUD_FAULTS, COMMIT_FAULTS
 from blazar_plugin_testing.offered import CapabilityContract
-from blazar_plugin_testing.place import Place
-from blazar_plugin_testing.site import LESSEE, NothingToStrike
+from blazar_plugin_testing.plugin_env import PluginEnv
+from blazar_plugin_testing.service_env import LESSEE, NothingToStrike
 
 FAILED = Diagnosis(health=Health.FAILED, problem="a test says so")
 _SWEEP_INTERVAL = timedelta(minutes=10)
 
 
-def starts_and_ends(place: Place) -> None:
+def starts_and_ends(env: PluginEnv) -> None:
     """A lease starts and ends."""
-    with place.trial():
-        place.create("a", 1, 3)
-        place.at(0.5)
-        place.at(1.1)
-        assert place.snapshot() != place.empty
-        place.at(3.1)
+    with env.trial():
+        env.create("a", 1, 3)
+        env.at(0.5)
+        env.at(1.1)
+        assert env.snapshot() != env.empty
+        env.at(3.1)
 
 
-def back_to_back(place: Place) -> None:
+def back_to_back(env: PluginEnv) -> None:
     """One lease holds all resources, and then another does."""
-    place.create("a", 1, 2, place.harness.everything)
-    place.create("b", 2, 3, place.harness.everything)
-    place.at(1.9)
-    with place.trial():
-        place.at(2.1)
-    place.at(3.1)
+    env.create("a", 1, 2, env.harness.everything)
+    env.create("b", 2, 3, env.harness.everything)
+    env.at(1.9)
+    with env.trial():
+        env.at(2.1)
+    env.at(3.1)
 
 
-def changed_before_its_start(place: Place) -> None:
+def changed_before_its_start(env: PluginEnv) -> None:
     """A reservation is changed before its start."""
-    lease = place.create("a", 1, 2)
-    with place.trial():
-        place.change(lease, place.harness.changes)
-        place.at(1.1)
-    place.at(2.1)
+    lease = env.create("a", 1, 2)
+    with env.trial():
+        env.change(lease, env.harness.changes)
+        env.at(1.1)
+    env.at(2.1)
 
 
-def extended_while_active(place: Place) -> None:
+def extended_while_active(env: PluginEnv) -> None:
     """An active lease is extended, and keeps its resources."""
-    lease = place.create("a", 1, 2)
-    place.at(1.5)
-    held = place.held(lease)
-    with place.trial():
-        place.update(lease, end=4)
-        place.at(1.6)
-        assert place.held(lease) == held
-        place.at(2.5)
-        assert place.held(lease) == held
-    place.at(4.1)
+    lease = env.create("a", 1, 2)
+    env.at(1.5)
+    held = env.held(lease)
+    with env.trial():
+        env.update(lease, end=4)
+        env.at(1.6)
+        assert env.held(lease) == held
+        env.at(2.5)
+        assert env.held(lease) == held
+    env.at(4.1)
 
 
-def ended_early(place: Place) -> None:
+def ended_early(env: PluginEnv) -> None:
     """An active lease is ended now."""
-    lease = place.create("a", 1, 4)
-    place.at(1.5)
-    with place.trial():
-        place.update(lease, end="now")
-        place.at(1.6)
-        assert place.lease(lease).status is LeaseStatus.TERMINATED
+    lease = env.create("a", 1, 4)
+    env.at(1.5)
+    with env.trial():
+        env.update(lease, end="now")
+        env.at(1.6)
+        assert env.lease(lease).status is LeaseStatus.TERMINATED
 
 
-def reduced_while_active(place: Place) -> None:
+def reduced_while_active(env: PluginEnv) -> None:
     """An active reservation is reduced, if the plugin supports it."""
-    lease = place.create("a", 1, 3)
-    place.at(1.5)
-    with place.trial():
-        if place.harness.less is not None:
-            place.change(lease, place.harness.less)
-        place.at(1.7)
-    place.at(3.1)
+    lease = env.create("a", 1, 3)
+    env.at(1.5)
+    with env.trial():
+        if env.harness.less is not None:
+            env.change(lease, env.harness.less)
+        env.at(1.7)
+    env.at(3.1)
 
 
-def deleted_before_its_start(place: Place) -> None:
+def deleted_before_its_start(env: PluginEnv) -> None:
     """One lease is deleted long before its start, another shortly before."""
-    with place.trial():
-        place.delete(place.create("a", 2, 3))
-        place.at(0.5)
-        lease = place.create("b", 1, 3)
-        place.run_until(0.99)
-        place.delete(lease)
-        place.at(1.1)
-        assert place.leases() == ()
+    with env.trial():
+        env.delete(env.create("a", 2, 3))
+        env.at(0.5)
+        lease = env.create("b", 1, 3)
+        env.run_until(0.99)
+        env.delete(lease)
+        env.at(1.1)
+        assert env.leases() == ()
 
 
-def deleted_while_active(place: Place) -> None:
+def deleted_while_active(env: PluginEnv) -> None:
     """An active lease is deleted."""
-    lease = place.create("a", 1, 4)
-    place.at(1.5)
-    with place.trial():
-        place.delete(lease)
-        place.at(1.7)
-        assert place.leases() == ()
+    lease = env.create("a", 1, 4)
+    env.at(1.5)
+    with env.trial():
+        env.delete(lease)
+        env.at(1.7)
+        assert env.leases() == ()
 
 
-STORIES: Mapping[str, Callable[[Place], None]] = {
+STORIES: Mapping[str, Callable[[PluginEnv], None]] = {
     each.__name__: each
     for each in (
         starts_and_ends,
@@ -137,164 +137,166 @@ trials = pytest.mark.parametrize(
 )
 
 
-class LifeContract(HarnessedPlace):
+class LifeContract(HarnessedEnv):
     """Tests of leases from their request to their end, with one fault each."""
 
     stride: ClassVar[int] = 1
     """Only every so many-th step fails; more than 1 only to save time."""
 
     @every_story
-    def test_a_life_leaves_nothing(self, place: Place, story: str) -> None:
-        STORIES[story](place)
+    def test_a_life_leaves_nothing(self, env: PluginEnv, story: str) -> None:
+        STORIES[story](env)
 
-        assert place.snapshot() == place.empty
+        assert env.snapshot() == env.empty
 
     @every_story
-    def test_every_step_can_be_taken_twice(self, place: Place, story: str) -> None:
-        place.reset(takes_steps_twice=True)
+    def test_every_step_can_be_taken_twice(self, env: PluginEnv, story: str) -> None:
+        env.reset(takes_steps_twice=True)
 
-        STORIES[story](place)
+        STORIES[story](env)
 
-        assert place.snapshot() == place.empty
+        assert env.snapshot() == env.empty
 
     @trials
-    def test_every_call_of_the_outside_may_go_wrong_once(self, place: Place, story: str, fault: str) -> None:
+    def test_every_external_call_may_fail_once(self, env: PluginEnv, story: str, fault: str) -> None:
         def arm(nth: int) -> None:
-            place.faults.add(CLOUD_FAULTS[fault](nth))
+            env.faults.add(CLOUD_FAULTS[fault](nth))
 
-        each_step(place, STORIES[story], arm, lambda: bool(place.faults.fired), self.stride)
+        each_step(env, STORIES[story], arm, lambda: bool(env.faults.fired), self.stride)
 
     @trials
-    def test_every_commit_may_go_wrong_once(self, place: Place, story: str, fault: str) -> None:
+    def test_every_commit_may_go_wrong_once(self, env: PluginEnv, story: str, fault: str) -> None:
         each_step(
-            place,
+            env,
             STORIES[story],
-            lambda nth: place.store.arm(COMMIT_FAULTS[fault], nth),
-            lambda: not place.store.is_armed,
+            lambda nth: env.store.arm(COMMIT_FAULTS[fault], nth),
+            lambda: not env.store.is_armed,
             self.stride,
         )
 
     @pytest.mark.parametrize("calls", range(1, 6))
     def test_a_lease_that_is_deleted_in_the_middle_of_its_start_leaves_nothing(
-        self, place: Place, calls: int
+        self, env: PluginEnv, calls: int
     ) -> None:
-        lease = place.create("a", 1, 4)
-        place.run_until(0.9)
-        place.faults.add(CLOUD_FAULTS["killed"](calls))
-        place.run_until(1)
-        place.faults.clear()
+        lease = env.create("a", 1, 4)
+        env.run_until(0.9)
+        env.faults.add(CLOUD_FAULTS["killed"](calls))
+        env.run_until(1)
+        env.faults.clear()
 
-        place.delete(lease)
-        place.at(1.2)
+        env.delete(lease)
+        env.at(1.2)
 
-        assert place.leases() == ()
-        assert place.snapshot() == place.empty
+        assert env.leases() == ()
+        assert env.snapshot() == env.empty
 
-    def test_nothing_is_promised_twice_whatever_is_asked_for(self, place: Place) -> None:
+    def test_nothing_is_promised_twice_whatever_is_asked_for(self, env: PluginEnv) -> None:
         chance = random.Random(2031)  # noqa: S311 - every run is the same
         for number in range(60):
             start = chance.randrange(1, 40) / 4
             end = start + chance.randrange(1, 12) / 4
-            keys = chance.choice([{}, {}, place.harness.changes, place.harness.everything])
+            keys = chance.choice([{}, {}, env.harness.changes, env.harness.everything])
             with suppress(Conflict):
-                place.manager.service.create_lease(LESSEE, place.body(f"lease {number}", start, end, keys))
-            leases = place.leases()
+                env.manager.service.create_lease(LESSEE, env.body(f"lease {number}", start, end, keys))
+            leases = env.leases()
             if leases and chance.random() < 0.3:
                 lease = chance.choice(leases)
                 with suppress(BlazarError):
-                    place.manager.service.update_lease(
-                        LESSEE, lease.id, {"end_date": place.date(chance.randrange(4, 60) / 4)}
+                    env.manager.service.update_lease(
+                        LESSEE, lease.id, {"end_date": env.date(chance.randrange(4, 60) / 4)}
                     )
             if leases and chance.random() < 0.2:
-                place.delete(chance.choice(leases).id)
-            place.check_nothing_twice()
-        assert place.bookings()
+                env.delete(chance.choice(leases).id)
+            env.check_nothing_twice()
+        assert env.bookings()
 
-        place.at(16)
-        assert place.snapshot() == place.empty
+        env.at(16)
+        assert env.snapshot() == env.empty
 
-    def test_what_belongs_to_others_is_left_alone(self, place: Place) -> None:
-        with place.faults.exempt():
-            place.harness.put_strangers(place.outside)
-        before = place.snapshot()
+    def test_what_belongs_to_others_is_left_alone(self, env: PluginEnv) -> None:
+        with env.faults.exempt():
+            env.harness.put_strangers(env.cloud_env)
+        before = env.snapshot()
 
-        starts_and_ends(place)
-        sweep_all(place)
+        starts_and_ends(env)
+        sweep_all(env)
 
-        assert place.snapshot() == before
+        assert env.snapshot() == before
 
-    def test_what_a_forgotten_reservation_left_is_found_by_its_mark_and_removed(self, place: Place) -> None:
-        lease = place.create("a", 1, 4)
-        place.at(1.5)
-        assert sweep(place.manager.context, "manager").found == ()
-        assert place.lease(lease).status is LeaseStatus.ACTIVE
-        place.forget_leases()
-        if not isinstance(place.plugin, HasLeftovers):
-            assert place.snapshot() == place.empty, "a plugin with objects in the cloud declares HasLeftovers"
+    def test_what_a_forgotten_reservation_left_is_found_by_its_mark_and_removed(self, env: PluginEnv) -> None:
+        lease = env.create("a", 1, 4)
+        env.at(1.5)
+        assert sweep(env.manager.context, "manager").found == ()
+        assert env.lease(lease).status is LeaseStatus.ACTIVE
+        env.forget_leases()
+        if not isinstance(env.plugin, HasLeftovers):
+            assert env.snapshot() == env.empty, "a plugin with objects in the cloud declares HasLeftovers"
             return
 
-        first = sweep(place.manager.context, "manager")
-        sweep_all(place)
+        first = sweep(env.manager.context, "manager")
+        sweep_all(env)
 
         assert first.found
         assert first.removed == ()
-        assert place.snapshot() == place.empty
+        assert env.snapshot() == env.empty
 
-    def test_a_reservation_ahead_whose_resource_fails_is_given_another_or_flagged(self, place: Place) -> None:
-        lease = place.create("a", 1, 3)
-        failed = next(iter(place.held(lease)))
+    def test_a_reservation_ahead_whose_resource_fails_is_given_another_or_flagged(
+        self, env: PluginEnv
+    ) -> None:
+        lease = env.create("a", 1, 3)
+        failed = next(iter(env.held(lease)))
 
-        place.diagnose(failed, FAILED)
-        place.run_until(0.5)
+        env.diagnose(failed, FAILED)
+        env.run_until(0.5)
 
-        is_flagged = place.lease(lease).reservations[0].missing_resources
-        assert is_flagged is (failed in place.held(lease))
-        place.run_until(3.1)
-        assert place.snapshot() == place.empty
+        is_flagged = env.lease(lease).reservations[0].missing_resources
+        assert is_flagged is (failed in env.held(lease))
+        env.run_until(3.1)
+        assert env.snapshot() == env.empty
 
-    def test_an_active_reservation_whose_resource_fails_ends_all_the_same(self, place: Place) -> None:
-        lease = place.create("a", 1, 3)
-        place.at(1.5)
-        failed = next(iter(place.held(lease)))
+    def test_an_active_reservation_whose_resource_fails_ends_all_the_same(self, env: PluginEnv) -> None:
+        lease = env.create("a", 1, 3)
+        env.at(1.5)
+        failed = next(iter(env.held(lease)))
 
-        place.diagnose(failed, FAILED)
-        place.run_until(2)
-        place.check_nothing_twice()
-        place.run_until(3.1)
+        env.diagnose(failed, FAILED)
+        env.run_until(2)
+        env.check_nothing_twice()
+        env.run_until(3.1)
 
-        assert place.lease(lease).status is LeaseStatus.TERMINATED
-        assert place.snapshot() == place.empty
+        assert env.lease(lease).status is LeaseStatus.TERMINATED
+        assert env.snapshot() == env.empty
 
 
 def each_step(
-    place: Place,
-    story: Callable[[Place], None],
+    env: PluginEnv,
+    story: Callable[[PluginEnv], None],
     arm: Callable[[int], None],
     has_struck: Callable[[], bool],
     stride: int,
 ) -> None:
     """Run a story once for each of its steps, with a fault at that step; nothing is left in the cloud."""
     for nth in itertools.count(1, stride):
-        place.reset()
-        place.arm, place.has_struck = functools.partial(arm, nth), has_struck
+        env.reset()
+        env.arm, env.has_struck = functools.partial(arm, nth), has_struck
         try:
-            story(place)
+            story(env)
             # A killed request may have made objects that no reservation knows.
-            sweep_all(place)
-            assert place.snapshot() == place.empty
+            sweep_all(env)
+            assert env.snapshot() == env.empty
         except NothingToStrike:
             return
         except BaseException as error:
-            error.add_note(f"with a fault at step {nth}: {place.faults.fired}")
+            error.add_note(f"with a fault at step {nth}: {env.faults.fired}")
             raise
 
 
-def sweep_all(place: Place) -> None:
+def sweep_all(env: PluginEnv) -> None:
     """Run sweeps until all leftovers are removed; some can be removed only after others."""
-    with place.faults.exempt():
+    with env.faults.exempt():
         for _ in range(3):
-            place.clock.advance(_SWEEP_INTERVAL)
-            sweep(place.manager.context, "manager")
+            env.clock.advance(_SWEEP_INTERVAL)
+            sweep(env.manager.context, "manager")
 
 
 class PluginContract(RequestContract, StepContract, CapabilityContract, LifeContract):

@@ -1,7 +1,7 @@
 """A complete service on a manual clock: managers that can be killed, a cloud, a database.
 
 Everything happens on request: requests are served at once, and due work is processed by
-:meth:`Site.run_until`. Times are in hours since the epoch.
+:meth:`ServiceEnv.run_until`. Times are in hours since the epoch.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Sent:
 
 
 class Silent:
-    """A waker without effect: the site processes due work itself."""
+    """A waker without effect: the environment processes due work itself."""
 
     def wake(self) -> None:
         """Do nothing."""
@@ -96,7 +96,7 @@ class ManagerProcess:
     reconciler: Reconciler
 
 
-class Site(ABC):
+class ServiceEnv(ABC):
     """The service with its environment; :meth:`begin` creates everything except the database."""
 
     engine: sa.Engine
@@ -104,7 +104,7 @@ class Site(ABC):
     cloud: SimulatedCloud
     faults: WatchedFaults
     codecs: dict[str, SpecCodec]
-    """The codecs of the store, which all managers of the site share."""
+    """The codecs of the store, which all managers of the environment share."""
     store: ScriptedStore
     sent: Sent
     manager: ManagerProcess
@@ -115,7 +115,7 @@ class Site(ABC):
     """Whether faults are permanent, so that reservations may end in error."""
 
     def __init__(self, engine: sa.Engine) -> None:
-        """Create a site on a migrated database that has no other user; :meth:`begin` starts it."""
+        """Create an environment on a migrated database that has no other user; :meth:`begin` starts it."""
         self.engine = engine
         self.has_struck: Callable[[], bool] = lambda: True
 
@@ -146,7 +146,7 @@ class Site(ABC):
         """Return another manager process, with empty caches.
 
         Args:
-            clock: Its own clock; None for the site's, which is also the database's.
+            clock: Its own clock; None for the environment's, which is also the database's.
             clock_limit: The difference between both clocks above which it stops acting; zero for no limit.
         """
         clock = clock or self.clock

@@ -23,12 +23,12 @@ from blazar.plugins.slots.plugin import SlotPlugin
 from blazar.ports.cloud import Cloud
 from blazar.ports.compute import Aggregate, Flavor, Server
 from blazar.settings import Settings
-from blazar_plugin_testing.place import complete_spec
+from blazar_plugin_testing.plugin_env import complete_spec
 
 CLASS = reservation_class(RESERVATION)
 
 
-class SlotStage:
+class SlotEnv:
     """A reservation, its plugin, and the cloud; hosts are counted from 0, and the first two are held."""
 
     def __init__(self, resource_type: str = "virtual:instance", **keys: object) -> None:

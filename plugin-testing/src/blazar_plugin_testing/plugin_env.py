@@ -25,8 +25,8 @@ from blazar.reconcile.periodic.discovery import discover_resources
 from blazar.settings import LeaseSettings, Settings
 from blazar_plugin_testing.clocks import EPOCH
 from blazar_plugin_testing.faults import Repeating, WatchedFaults
-from blazar_plugin_testing.harness import Harness, Outside
-from blazar_plugin_testing.site import LESSEE, Site, empty_tables
+from blazar_plugin_testing.harness import CloudEnv, Harness
+from blazar_plugin_testing.service_env import LESSEE, ServiceEnv, empty_tables
 
 RESERVATION = ReservationId("5b0c8f4e-61d7-4f0a-9c55-2d3a7be01f10")
 """The reservation of tests without a lease."""
@@ -39,11 +39,11 @@ _LEASE_TABLES = (
 )
 
 
-class Place(Site):
+class PluginEnv(ServiceEnv):
     """A service with one plugin; :meth:`reset` starts another one on the same database."""
 
     harness: Harness
-    outside: Outside
+    cloud_env: CloudEnv
     empty: object
     """The snapshot while nothing is reserved."""
 
@@ -60,9 +60,9 @@ class Place(Site):
         empty_tables(self.engine)
         self.begin(WatchedFaults(lambda: None))
         self.harness = self._harness_type()
-        self.outside = Outside(clock=self.clock, cloud=self.cloud, faults=self.faults)
+        self.cloud_env = CloudEnv(clock=self.clock, cloud=self.cloud, faults=self.faults)
         with self.faults.exempt():
-            self.harness.set_up(self.outside)
+            self.harness.set_up(self.cloud_env)
             self.manager = self.new_manager()
             self.harness.register(self.manager.service)
             discover_resources(self.manager.context, "operator")
@@ -81,7 +81,7 @@ class Place(Site):
 
     def make_plugins(self) -> Mapping[str, Plugin]:
         """Return the one plugin."""
-        plugin = self.harness.make_plugin(self.outside)
+        plugin = self.harness.make_plugin(self.cloud_env)
         if self._takes_steps_twice:
             return {plugin.resource_type: cast("Plugin", Repeating(plugin))}
         return {plugin.resource_type: plugin}
@@ -95,7 +95,7 @@ class Place(Site):
     def snapshot(self) -> object:
         """Return everything that exists in the cloud."""
         with self.faults.exempt():
-            return self.harness.snapshot(self.outside)
+            return self.harness.snapshot(self.cloud_env)
 
     # Leases.
 
@@ -258,8 +258,8 @@ def _check_amounts(resource: Resource, bookings: list[Booking]) -> None:
         assert amount <= total, f"{amount} {name} of {total} of resource {resource.id} are allocated"
 
 
-def _check_status(place: Place, lease: Lease) -> None:
-    now = place.clock.now()
+def _check_status(env: PluginEnv, lease: Lease) -> None:
+    now = env.clock.now()
     if now >= lease.end:
         wanted = LeaseStatus.TERMINATED, ReservationStatus.DELETED
     elif now >= lease.start:
@@ -270,13 +270,13 @@ def _check_status(place: Place, lease: Lease) -> None:
     assert (lease.status, reservation.status, reservation.problem) == (*wanted, None)
     if wanted[0] is LeaseStatus.TERMINATED:
         assert not reservation.is_deployed
-        assert not place.held(lease.id), "a lease that is over still holds resources"
+        assert not env.held(lease.id), "a lease that is over still holds resources"
     else:
-        assert place.held(lease.id), "a lease holds no resources"
+        assert env.held(lease.id), "a lease holds no resources"
 
 
-def _check_work(place: Place) -> None:
-    with place.engine.connect() as connection:
+def _check_work(env: PluginEnv) -> None:
+    with env.engine.connect() as connection:
         work = list(connection.execute(sa.select(tables.work)))
     assert [row.key for row in work if row.owner is not None] == [], "a claim is held"
-    assert [row.key for row in work if row.due_at <= place.clock.now()] == [], "work is overdue"
+    assert [row.key for row in work if row.due_at <= env.clock.now()] == [], "work is overdue"
