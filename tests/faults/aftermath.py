@@ -17,8 +17,8 @@ from typing import Protocol
 import sqlalchemy as sa
 from faults.lessees import Promise
 from reconcile import invariants
-from reconcile.lab import Lab
 from reconcile.parts import Conditions
+from reconcile.reconciler_env import ReconcilerEnv
 
 from blazar.cloud.simulated import SimulatedCloud
 from blazar.db.store import SqlStore
@@ -42,8 +42,8 @@ class Heard(Protocol):
         """Return the number of notifications received, by lease ID and event type."""
 
 
-class Aftermath(Lab):
-    """A read-only lab of an installation in which other processes work."""
+class Aftermath(ReconcilerEnv):
+    """A read-only environment on an installation in which other processes work."""
 
     def __init__(self, engine: sa.Engine, control: CloudControl, notices: Heard) -> None:
         ServiceEnv.__init__(self, engine)

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 import pytest
 import sqlalchemy as sa
 from databases import make_database
-from reconcile.lab import Lab, LabOn
+from reconcile.reconciler_env import EnvOn, ReconcilerEnv
 from reconcile.unexpected import UnexpectedErrors
 
 EngineOf = Callable[[str], sa.Engine]
@@ -38,11 +38,11 @@ def unexpected_errors() -> Iterator[list[str]]:
 
 
 @pytest.fixture
-def lab_on(engine_of: EngineOf, unexpected_errors: list[str]) -> LabOn:
-    """Return a function that returns a new lab on a kind of database."""
-    return lambda kind: Lab(engine_of(kind))
+def env_on(engine_of: EngineOf, unexpected_errors: list[str]) -> EnvOn:
+    """Return a function that returns a new environment on a kind of database."""
+    return lambda kind: ReconcilerEnv(engine_of(kind))
 
 
 @pytest.fixture
-def lab(lab_on: LabOn) -> Lab:
-    return lab_on("sqlite")
+def env(env_on: EnvOn) -> ReconcilerEnv:
+    return env_on("sqlite")

@@ -1,4 +1,4 @@
-"""Life cycles of leases of floating IPs, as functions of a lab; see :mod:`reconcile.scenarios`."""
+"""Life cycles of leases of floating IPs, as functions of an environment; see :mod:`reconcile.scenarios`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from reconcile.floatingips import (
     subnet_of,
     take_away,
 )
-from reconcile.lab import LESSEE, Lab
+from reconcile.reconciler_env import LESSEE, ReconcilerEnv
 from reconcile.scenarios import Scenario, further, representative
 from reconcile.slot_scenarios import forget
 
@@ -24,187 +24,187 @@ from blazar.domain.lease import LeaseStatus
 from blazar.reconcile.periodic.tasks import CHECK_FLOATINGIPS
 
 
-def addresses_come_and_go(lab: Lab) -> None:
-    with lab.trial():
-        lab.create("a", 1, 2, floatingips(lab, 2, 3))
-        lab.at(0.5)
-        lab.at(0.99)
-        lab.at(1.1)
-        lab.at(2.1)
+def addresses_come_and_go(env: ReconcilerEnv) -> None:
+    with env.trial():
+        env.create("a", 1, 2, floatingips(env, 2, 3))
+        env.at(0.5)
+        env.at(0.99)
+        env.at(1.1)
+        env.at(2.1)
 
 
-def addresses_come_now(lab: Lab) -> None:
-    lab.jump(0.005)
-    with lab.trial():
-        lab.create("a", "now", 2, floatingips(lab, 3))
-        lab.at(0.1)
+def addresses_come_now(env: ReconcilerEnv) -> None:
+    env.jump(0.005)
+    with env.trial():
+        env.create("a", "now", 2, floatingips(env, 3))
+        env.at(0.1)
 
 
-def no_address_at_all(lab: Lab) -> None:
-    with lab.trial():
-        lab.create("a", 1, 2, floatingips(lab, 0))
-        lab.at(1.1)
-        lab.at(2.1)
+def no_address_at_all(env: ReconcilerEnv) -> None:
+    with env.trial():
+        env.create("a", 1, 2, floatingips(env, 0))
+        env.at(1.1)
+        env.at(2.1)
 
 
-def addresses_beside_hosts(lab: Lab) -> None:
-    lab.create("a", 0, 2, floatingips(lab, 1, 2), (1, 1), floatingips(lab, 1))
-    with lab.trial():
-        lab.at(1.1)
-        lab.at(2.1)
+def addresses_beside_hosts(env: ReconcilerEnv) -> None:
+    env.create("a", 0, 2, floatingips(env, 1, 2), (1, 1), floatingips(env, 1))
+    with env.trial():
+        env.at(1.1)
+        env.at(2.1)
 
 
-def addresses_back_to_back(lab: Lab) -> None:
-    lab.create("a", 0, 2, floatingips(lab, 3))
-    second = lab.create("b", 2, 3, floatingips(lab, 3))
-    lab.at(1.9)
-    with lab.trial():
-        lab.at(2.1)
-        assert lab.may_fail or len(addresses_of(lab, second)) == 3
+def addresses_back_to_back(env: ReconcilerEnv) -> None:
+    env.create("a", 0, 2, floatingips(env, 3))
+    second = env.create("b", 2, 3, floatingips(env, 3))
+    env.at(1.9)
+    with env.trial():
+        env.at(2.1)
+        assert env.may_fail or len(addresses_of(env, second)) == 3
 
 
-def addresses_are_attached(lab: Lab) -> None:
-    lab.create("a", 0, 2, floatingips(lab, 2))
-    lab.at(1.9)
-    for number, each in enumerate(existing(lab).values()):
-        lab.cloud.attach_floating_ip(each.id, f"port-{number}")
-    with lab.trial():
-        lab.at(2.1)
-        assert not existing(lab)
+def addresses_are_attached(env: ReconcilerEnv) -> None:
+    env.create("a", 0, 2, floatingips(env, 2))
+    env.at(1.9)
+    for number, each in enumerate(existing(env).values()):
+        env.cloud.attach_floating_ip(each.id, f"port-{number}")
+    with env.trial():
+        env.at(2.1)
+        assert not existing(env)
 
 
-def more_addresses_while_active(lab: Lab) -> None:
-    lease = lab.create("a", 0, 2, floatingips(lab, 1, 2))
-    lab.at(1)
-    (reservation,) = lab.lease(lease).reservations
-    before = existing(lab)[address(2)]
-    with lab.trial():
-        lab.update(lease, reservations=[{"id": reservation.id, "amount": 3}])
-        lab.at(1.1)
-        assert existing(lab)[address(2)] == before
-        lab.at(2.1)
+def more_addresses_while_active(env: ReconcilerEnv) -> None:
+    lease = env.create("a", 0, 2, floatingips(env, 1, 2))
+    env.at(1)
+    (reservation,) = env.lease(lease).reservations
+    before = existing(env)[address(2)]
+    with env.trial():
+        env.update(lease, reservations=[{"id": reservation.id, "amount": 3}])
+        env.at(1.1)
+        assert existing(env)[address(2)] == before
+        env.at(2.1)
 
 
-def fewer_addresses_while_active(lab: Lab) -> None:
-    lease = lab.create("a", 0, 2, floatingips(lab, 3))
-    lab.at(1)
-    (reservation,) = lab.lease(lease).reservations
-    used = existing(lab)[address(2)]
-    lab.cloud.attach_floating_ip(used.id, "port")
-    with lab.trial():
-        lab.update(lease, reservations=[{"id": reservation.id, "amount": 1}])
-        lab.at(1.1)
-        assert existing(lab)[address(2)].id == used.id
-        lab.at(2.1)
+def fewer_addresses_while_active(env: ReconcilerEnv) -> None:
+    lease = env.create("a", 0, 2, floatingips(env, 3))
+    env.at(1)
+    (reservation,) = env.lease(lease).reservations
+    used = existing(env)[address(2)]
+    env.cloud.attach_floating_ip(used.id, "port")
+    with env.trial():
+        env.update(lease, reservations=[{"id": reservation.id, "amount": 1}])
+        env.at(1.1)
+        assert existing(env)[address(2)].id == used.id
+        env.at(2.1)
 
 
-def other_addresses_before_the_start(lab: Lab) -> None:
-    lease = lab.create("a", 1, 2, floatingips(lab, 2, 1))
-    lab.at(0.99)
-    (reservation,) = lab.lease(lease).reservations
-    with lab.trial():
+def other_addresses_before_the_start(env: ReconcilerEnv) -> None:
+    lease = env.create("a", 1, 2, floatingips(env, 2, 1))
+    env.at(0.99)
+    (reservation,) = env.lease(lease).reservations
+    with env.trial():
         changes = {"id": reservation.id, "amount": 1, "required_floatingips": [address(3)]}
-        lab.update(lease, reservations=[changes], end=3)
-        lab.at(1.1)
-        assert lab.may_fail or addresses_of(lab, lease) == {address(3)}
-        lab.at(3.1)
+        env.update(lease, reservations=[changes], end=3)
+        env.at(1.1)
+        assert env.may_fail or addresses_of(env, lease) == {address(3)}
+        env.at(3.1)
 
 
-def a_future_lease_for_the_same_address_is_deleted(lab: Lab) -> None:
-    running = lab.create("a", 0, 2, floatingips(lab, 1, 1))
-    future = lab.create("b", 2, 3, floatingips(lab, 1, 1))
-    lab.at(1.99)
-    before = existing(lab)
-    with lab.trial():
-        lab.delete(future)
-        lab.run_until(1.991)
-        assert existing(lab) == before
-        assert lab.lease(running).status is LeaseStatus.ACTIVE
-        lab.at(2.1)
+def a_future_lease_for_the_same_address_is_deleted(env: ReconcilerEnv) -> None:
+    running = env.create("a", 0, 2, floatingips(env, 1, 1))
+    future = env.create("b", 2, 3, floatingips(env, 1, 1))
+    env.at(1.99)
+    before = existing(env)
+    with env.trial():
+        env.delete(future)
+        env.run_until(1.991)
+        assert existing(env) == before
+        assert env.lease(running).status is LeaseStatus.ACTIVE
+        env.at(2.1)
 
 
-def addresses_deleted_while_active(lab: Lab) -> None:
-    lease = lab.create("a", 0, 2, floatingips(lab, 2))
-    lab.at(1)
-    with lab.trial():
-        lab.delete(lease)
-        lab.at(1.1)
+def addresses_deleted_while_active(env: ReconcilerEnv) -> None:
+    lease = env.create("a", 0, 2, floatingips(env, 2))
+    env.at(1)
+    with env.trial():
+        env.delete(lease)
+        env.at(1.1)
 
 
-def addresses_overslept(lab: Lab) -> None:
-    lab.create("a", 1, 2, floatingips(lab, 3))
-    lab.create("b", 2, 4, floatingips(lab, 3))
-    with lab.trial():
-        lab.jump(3)
-        lab.at(3.1)
+def addresses_overslept(env: ReconcilerEnv) -> None:
+    env.create("a", 1, 2, floatingips(env, 3))
+    env.create("b", 2, 4, floatingips(env, 3))
+    with env.trial():
+        env.jump(3)
+        env.at(3.1)
 
 
-def a_stranger_has_an_address(lab: Lab) -> None:
-    lease = lab.create("a", 1, 2, floatingips(lab, 2))
-    foreign = put(lab, 1)
-    lab.run_until(0.99)
-    with lab.trial():
-        lab.at(1.1)
-        assert lab.may_fail or addresses_of(lab, lease) == {address(2), address(3)}
-        lab.at(2.1)
-        assert existing(lab) == {address(1): foreign}
+def a_stranger_has_an_address(env: ReconcilerEnv) -> None:
+    lease = env.create("a", 1, 2, floatingips(env, 2))
+    foreign = put(env, 1)
+    env.run_until(0.99)
+    with env.trial():
+        env.at(1.1)
+        assert env.may_fail or addresses_of(env, lease) == {address(2), address(3)}
+        env.at(2.1)
+        assert existing(env) == {address(1): foreign}
 
 
-def a_stranger_has_a_required_address(lab: Lab) -> None:
-    lease = lab.create("a", 1, 2, floatingips(lab, 2, 1))
-    foreign = put(lab, 1)
-    lab.run_until(0.99)
-    with lab.trial():
-        lab.run_until(1.0003)
-        assert existing(lab)[address(1)] == foreign
-        take_away(lab, foreign)
-        lab.at(1.1)
-        assert lab.may_fail or address(1) in addresses_of(lab, lease)
+def a_stranger_has_a_required_address(env: ReconcilerEnv) -> None:
+    lease = env.create("a", 1, 2, floatingips(env, 2, 1))
+    foreign = put(env, 1)
+    env.run_until(0.99)
+    with env.trial():
+        env.run_until(1.0003)
+        assert existing(env)[address(1)] == foreign
+        take_away(env, foreign)
+        env.at(1.1)
+        assert env.may_fail or address(1) in addresses_of(env, lease)
 
 
-def neutron_takes_an_address(lab: Lab) -> None:
+def neutron_takes_an_address(env: ReconcilerEnv) -> None:
     """Remove an address from Neutron's allocation pools, then restore it."""
-    lease = lab.create("a", 0.5, 2, floatingips(lab, 2))
-    running = lab.create("b", 0, 2, floatingips(lab, 1, 3))
-    lab.at(0.1)
-    own = existing(lab)
-    with lab.trial():
-        subnet_id = subnet_of(lab)[1]
-        lab.cloud.set_allocation_pools(subnet_id, ((address(2), address(3)),))
-        lab.plan_chore(CHECK_FLOATINGIPS)
-        lab.run_until(0.2)
-        assert existing(lab) == own
-        lab.cloud.set_allocation_pools(subnet_id, POOLS)
-        lab.at(0.55)
-        assert lab.may_fail or len(addresses_of(lab, lease)) == 2
-        assert addresses_of(lab, running) == {address(3)}
+    lease = env.create("a", 0.5, 2, floatingips(env, 2))
+    running = env.create("b", 0, 2, floatingips(env, 1, 3))
+    env.at(0.1)
+    own = existing(env)
+    with env.trial():
+        subnet_id = subnet_of(env)[1]
+        env.cloud.set_allocation_pools(subnet_id, ((address(2), address(3)),))
+        env.plan_chore(CHECK_FLOATINGIPS)
+        env.run_until(0.2)
+        assert existing(env) == own
+        env.cloud.set_allocation_pools(subnet_id, POOLS)
+        env.at(0.55)
+        assert env.may_fail or len(addresses_of(env, lease)) == 2
+        assert addresses_of(env, running) == {address(3)}
 
 
-def lost_addresses_are_swept(lab: Lab) -> None:
-    lease = lab.create("a", 0, 1, floatingips(lab, 2))
-    lab.at(0.5)
-    forget(lab, lease)
-    lab.plan_chore()
-    with lab.trial():
-        lab.run_until(1.05)
-        lab.at(1.06)
-        assert not existing(lab)
+def lost_addresses_are_swept(env: ReconcilerEnv) -> None:
+    lease = env.create("a", 0, 1, floatingips(env, 2))
+    env.at(0.5)
+    forget(env, lease)
+    env.plan_chore()
+    with env.trial():
+        env.run_until(1.05)
+        env.at(1.06)
+        assert not existing(env)
 
 
-def address_comes(lab: Lab) -> None:
-    body = registration(lab, 4)
-    with lab.trial():
-        lab.request(lambda service: service.create_floatingip(LESSEE, body), FloatingIPAlreadyRegistered)
-        assert address(4) in {row.address for row in lab.world().floatingips}
-        lab.at(0.1)
+def address_comes(env: ReconcilerEnv) -> None:
+    body = registration(env, 4)
+    with env.trial():
+        env.request(lambda service: service.create_floatingip(LESSEE, body), FloatingIPAlreadyRegistered)
+        assert address(4) in {row.address for row in env.rows().floatingips}
+        env.at(0.1)
 
 
-def address_goes(lab: Lab) -> None:
-    floatingip_id = lab.world().floatingips[0].id
-    with lab.trial():
-        lab.request(lambda service: service.delete_floatingip(LESSEE, floatingip_id), FloatingIPNotFound)
-        assert len(lab.world().floatingips) == 2
-        lab.at(0.1)
+def address_goes(env: ReconcilerEnv) -> None:
+    floatingip_id = env.rows().floatingips[0].id
+    with env.trial():
+        env.request(lambda service: service.delete_floatingip(LESSEE, floatingip_id), FloatingIPNotFound)
+        assert len(env.rows().floatingips) == 2
+        env.at(0.1)
 
 
 FLOATINGIP_SCENARIOS: tuple[Scenario, ...] = (

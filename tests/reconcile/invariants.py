@@ -29,26 +29,26 @@ from blazar.ports.compute import Aggregate
 from blazar.reconcile.periodic.tasks import periodic_tasks
 
 if TYPE_CHECKING:
-    from reconcile.scene import Scene
+    from reconcile.simulated_env import SimulatedEnv
 
 FREEPOOL = "freepool"
 Rows = list[sa.Row[Any]]
 _FINISHED = (EventStatus.DONE, EventStatus.ERROR)
 
 
-def check_hosts_are_somewhere(lab: Scene) -> None:
+def check_hosts_are_somewhere(env: SimulatedEnv) -> None:
     """Record a violation if a registered host is in no pool, where any server could be scheduled on it."""
     placed: set[str] = set()
-    for each in lab.cloud.compute.list_aggregates():
+    for each in env.cloud.compute.list_aggregates():
         if each.name == FREEPOOL or (each.availability_zone or "").startswith("blazar_"):
             placed |= each.hosts
-    lost = [name for name in lab.host_names if name not in placed]
+    lost = [name for name in env.host_names if name not in placed]
     if lost:
-        lab.violations.append(f"{lab.clock.now()}: {', '.join(lost)} in no pool")
+        env.violations.append(f"{env.clock.now()}: {', '.join(lost)} in no pool")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class World:
+class DatabaseRows:
     """All rows of the database at one time, in the order in which they were written."""
 
     leases: tuple[Lease, ...]
@@ -61,22 +61,22 @@ class World:
     outbox: Rows
 
 
-def read_world(engine: sa.Engine) -> World:
+def read_rows(engine: sa.Engine) -> DatabaseRows:
     """Return all rows of a database."""
     with engine.connect() as connection:
 
-        def rows(table: sa.Table[Any]) -> Rows:
+        def all_of(table: sa.Table[Any]) -> Rows:
             return list(connection.execute(sa.select(table).order_by(*table.primary_key.columns)))
 
-        return World(
+        return DatabaseRows(
             leases=SqlLeases(connection, SpecColumn({})).list(),
             allocations=read_allocations(connection),
-            hosts=rows(tables.hosts),
-            floatingips=rows(tables.floatingips),
-            resources=rows(tables.resources),
-            work=rows(tables.work),
-            journal=rows(tables.journal),
-            outbox=rows(tables.outbox),
+            hosts=all_of(tables.hosts),
+            floatingips=all_of(tables.floatingips),
+            resources=all_of(tables.resources),
+            work=all_of(tables.work),
+            journal=all_of(tables.journal),
+            outbox=all_of(tables.outbox),
         )
 
 
@@ -89,13 +89,13 @@ def read_allocations(connection: sa.Connection) -> Rows:
     return list(connection.execute(query.order_by(tables.allocations.c.id)))
 
 
-def check_always(lab: Scene, world: World | None = None) -> None:
+def check_always(env: SimulatedEnv, rows: DatabaseRows | None = None) -> None:
     """Check the invariants that hold at all times, whatever has failed."""
-    assert not lab.violations, lab.violations
-    world = world or lab.world()
-    check_nothing_twice(world.allocations, world.hosts, lab.conditions.cleaning_time)
-    with lab.faults.exempt():
-        check_one_lessee(lab.cloud.compute.list_aggregates())
+    assert not env.violations, env.violations
+    rows = rows or env.rows()
+    check_nothing_twice(rows.allocations, rows.hosts, env.conditions.cleaning_time)
+    with env.faults.exempt():
+        check_one_lessee(env.cloud.compute.list_aggregates())
 
 
 def check_one_lessee(aggregates: Iterable[Aggregate]) -> None:
@@ -106,34 +106,34 @@ def check_one_lessee(aggregates: Iterable[Aggregate]) -> None:
     assert not twice, twice
 
 
-def check_settled(lab: Scene, *, may_fail: bool = False) -> None:
+def check_settled(env: SimulatedEnv, *, may_fail: bool = False) -> None:
     """Check the invariants that hold when nothing has failed recently: every lease is as its window requires.
 
     Args:
-        lab: The lab.
+        env: The environment.
         may_fail: Allow reservations in error, because the cloud has permanently refused an operation.
     """
-    world = lab.world()
-    check_always(lab, world)
-    for lease in world.leases:
-        _check_status(lab, world, lease, may_fail)
-        _check_books(world, lease)
-    check_healing(lab, world)
-    _check_cloud(lab, world)
-    _check_work(lab, world)
-    _check_journal(world)
-    _check_messages(lab, world)
+    rows = env.rows()
+    check_always(env, rows)
+    for lease in rows.leases:
+        _check_status(env, rows, lease, may_fail)
+        _check_books(rows, lease)
+    check_healing(env, rows)
+    _check_cloud(env, rows)
+    _check_work(env, rows)
+    _check_journal(rows)
+    _check_messages(env, rows)
 
 
-def check_said_once(lab: Scene) -> None:
+def check_said_once(env: SimulatedEnv) -> None:
     """Check that no notification was sent twice in a run without faults."""
-    world = lab.world()
-    changed = {row.lease_id for row in world.journal if row.event == "update"}
+    rows = env.rows()
+    changed = {row.lease_id for row in rows.journal if row.event == "update"}
     # An event that was moved into the future happens again.
-    turns = Counter(row.lease_id for row in world.journal if row.event == "reservation.flags")
+    turns = Counter(row.lease_id for row in rows.journal if row.event == "reservation.flags")
     twice = {
         key
-        for key, count in lab.sent.counts.items()
+        for key, count in env.sent.counts.items()
         if key[0] not in changed and count > (turns[key[0]] if key[1] in (DEGRADED, HEALED) else 1)
     }
     assert not twice, twice
@@ -183,8 +183,8 @@ def _check_room(rows: Rows, host: sa.Row[Any], cleaning_time: timedelta) -> None
         assert all(used[name] <= room[name] for name in used), f"{host.service_name}: {used}"
 
 
-def _check_status(lab: Scene, world: World, lease: Lease, may_fail: bool) -> None:
-    now = lab.clock.now()
+def _check_status(env: SimulatedEnv, rows: DatabaseRows, lease: Lease, may_fail: bool) -> None:
+    now = env.clock.now()
     assert not lease.is_deleting, "a lease is stuck in DELETING"
     if now >= lease.end:
         wanted = LeaseStatus.TERMINATED, ReservationStatus.DELETED
@@ -197,19 +197,19 @@ def _check_status(lab: Scene, world: World, lease: Lease, may_fail: bool) -> Non
         assert ReservationStatus.ERROR in reservations
         assert all(each.problem for each in lease.reservations if each.status is ReservationStatus.ERROR)
         return
-    assert (lease.status, reservations - {wanted[1]}) == (wanted[0], set()), _story(lab, world, lease)
+    assert (lease.status, reservations - {wanted[1]}) == (wanted[0], set()), _story(env, rows, lease)
     problems = [each.problem for each in lease.reservations if each.problem]
     if lease.get_event_status(EventType.BEFORE_END) is EventStatus.ERROR:
         problems = [each for each in problems if not each.startswith(BEFORE_END_PROBLEM)]
-    assert problems == [], _story(lab, world, lease)
+    assert problems == [], _story(env, rows, lease)
     assert [each.event_type for each in lease.events if each.status is EventStatus.IN_PROGRESS] == []
 
 
-def _check_books(world: World, lease: Lease) -> None:
+def _check_books(rows: DatabaseRows, lease: Lease) -> None:
     for reservation in lease.reservations:
         own = [
             row
-            for row in world.allocations
+            for row in rows.allocations
             if row.reservation_id == reservation.id and row.released_at is None
         ]
         if lease.status is LeaseStatus.TERMINATED:
@@ -241,51 +241,51 @@ def _count(reservation: Reservation, key: str) -> int:
     return count
 
 
-def _check_cloud(lab: Scene, world: World) -> None:
-    wanted = dict(_wanted_aggregates(lab, world))
-    of_slots = {each.id for each in _reservations(world) if is_of_slots(each)}
+def _check_cloud(env: SimulatedEnv, rows: DatabaseRows) -> None:
+    wanted = dict(_wanted_aggregates(env, rows))
+    of_slots = {each.id for each in _reservations(rows) if is_of_slots(each)}
     away = frozenset().union(*(hosts for key, hosts in wanted.items() if key not in of_slots))
-    wanted[FREEPOOL] = frozenset(lab.host_names) - away
-    if lab.conditions.zone:
-        wanted[lab.conditions.zone] = wanted[FREEPOOL]
-    assert lab.aggregates() == wanted, (lab.aggregates(), wanted)
-    with lab.faults.exempt():
-        for aggregate in lab.cloud.compute.list_aggregates():
+    wanted[FREEPOOL] = frozenset(env.host_names) - away
+    if env.conditions.zone:
+        wanted[env.conditions.zone] = wanted[FREEPOOL]
+    assert env.aggregates() == wanted, (env.aggregates(), wanted)
+    with env.faults.exempt():
+        for aggregate in env.cloud.compute.list_aggregates():
             owner = aggregate.metadata.get("blazar:owner")
-            is_reserved = aggregate.name not in (FREEPOOL, lab.conditions.zone)
+            is_reserved = aggregate.name not in (FREEPOOL, env.conditions.zone)
             assert owner == ("project" if is_reserved else None)
             closed = {each.reservation_id for each in closings(aggregate).values()}
-            assert closed <= set(_being_prepared(lab, world)), "a host stays closed"
-    groups = check_slots_in_cloud(lab, world, wanted)
-    with_addresses = check_floatingips(lab, world, failed_resources(world))
-    deployed = {each.id for each in _reservations(world) if each.is_deployed}
-    assert deployed == (wanted.keys() | groups | with_addresses) - {FREEPOOL, lab.conditions.zone}, deployed
+            assert closed <= set(_being_prepared(env, rows)), "a host stays closed"
+    groups = check_slots_in_cloud(env, rows, wanted)
+    with_addresses = check_floatingips(env, rows, failed_resources(rows))
+    deployed = {each.id for each in _reservations(rows) if each.is_deployed}
+    assert deployed == (wanted.keys() | groups | with_addresses) - {FREEPOOL, env.conditions.zone}, deployed
 
 
-def _reservations(world: World) -> Iterator[Reservation]:
-    for lease in world.leases:
+def _reservations(rows: DatabaseRows) -> Iterator[Reservation]:
+    for lease in rows.leases:
         yield from lease.reservations
 
 
-def _being_prepared(lab: Scene, world: World) -> Iterator[str]:
-    now, lead = lab.clock.now(), lab.conditions.settings.leases.prepare_lead
-    for lease in world.leases:
+def _being_prepared(env: SimulatedEnv, rows: DatabaseRows) -> Iterator[str]:
+    now, lead = env.clock.now(), env.conditions.settings.leases.prepare_lead
+    for lease in rows.leases:
         if lease.start - lead <= now < lease.start:
             yield from (each.id for each in lease.reservations)
 
 
-def _wanted_aggregates(lab: Scene, world: World) -> Iterator[tuple[str, frozenset[str]]]:
-    now, lead = lab.clock.now(), lab.conditions.settings.leases.prepare_lead
-    names = {row.id: row.service_name for row in world.hosts}
-    failed, present = failed_resources(world), lab.aggregates()
+def _wanted_aggregates(env: SimulatedEnv, rows: DatabaseRows) -> Iterator[tuple[str, frozenset[str]]]:
+    now, lead = env.clock.now(), env.conditions.settings.leases.prepare_lead
+    names = {row.id: row.service_name for row in rows.hosts}
+    failed, present = failed_resources(rows), env.aggregates()
     allocated: dict[str, set[str]] = defaultdict(set)
-    for row in (each for each in world.allocations if each.resource_id in names):
+    for row in (each for each in rows.allocations if each.resource_id in names):
         name = names[row.resource_id]
         # A failed resource is handed over once it has recovered.
         is_there = row.resource_id not in failed or name in present.get(row.reservation_id, ())
         if row.released_at is None and is_there:
             allocated[row.reservation_id].add(name)
-    for lease in world.leases:
+    for lease in rows.leases:
         if not lease.start - lead <= now < lease.end:
             continue
         for reservation in lease.reservations:
@@ -294,35 +294,35 @@ def _wanted_aggregates(lab: Scene, world: World) -> Iterator[tuple[str, frozense
                 yield reservation.id, frozenset(hosts)
 
 
-def _check_work(lab: Scene, world: World) -> None:
-    now = lab.clock.now()
-    rows = {row.key: row for row in world.work}
-    assert [row.key for row in rows.values() if row.owner is not None] == [], "a claim is held"
-    assert [row.key for row in rows.values() if row.due_at <= now] == [], "work is overdue"
-    unfinished = {each.id for each in world.leases if each.status is not LeaseStatus.TERMINATED}
-    assert unfinished <= rows.keys(), "a lease is not scheduled"
-    assert rows.keys() - periodic_tasks(lab.settings).keys() <= {each.id for each in world.leases}
-    assert not world.outbox, "a message does not leave"
+def _check_work(env: SimulatedEnv, rows: DatabaseRows) -> None:
+    now = env.clock.now()
+    work = {row.key: row for row in rows.work}
+    assert [row.key for row in work.values() if row.owner is not None] == [], "a claim is held"
+    assert [row.key for row in work.values() if row.due_at <= now] == [], "work is overdue"
+    unfinished = {each.id for each in rows.leases if each.status is not LeaseStatus.TERMINATED}
+    assert unfinished <= work.keys(), "a lease is not scheduled"
+    assert work.keys() - periodic_tasks(env.settings).keys() <= {each.id for each in rows.leases}
+    assert not rows.outbox, "a message does not leave"
 
 
-def _check_messages(lab: Scene, world: World) -> None:
+def _check_messages(env: SimulatedEnv, rows: DatabaseRows) -> None:
     expected = Counter(
         (row.lease_id, "lease." + row.event)
-        for row in world.journal
+        for row in rows.journal
         if row.event in ("create", "update", "delete")
     )
-    for lease in world.leases:
+    for lease in rows.leases:
         for event in lease.events:
             if event.status in _FINISHED:
                 expected[lease.id, f"lease.event.{event.event_type}"] += 1
-    missing = {key for key, count in expected.items() if lab.sent.counts[key] < min(count, 1)}
+    missing = {key for key, count in expected.items() if env.sent.counts[key] < min(count, 1)}
     assert not missing, missing
 
 
-def _check_journal(world: World) -> None:
+def _check_journal(rows: DatabaseRows) -> None:
     """Check that each entry starts from the previous state, and that the last one gives the current state."""
     known: dict[tuple[str, str], str | None] = {}
-    for row in world.journal:
+    for row in rows.journal:
         if row.lease_id is None:
             continue
         if row.event == "delete":
@@ -332,11 +332,11 @@ def _check_journal(world: World) -> None:
             known = {key: value for key, value in known.items() if key[0] != row.lease_id}
         if row.event in ("lease.status", "reservation.status", "event.status"):
             subject, before, after = _transition(row)
-            assert known.get((row.lease_id, subject)) in (None, before), _lines(world, row.lease_id)
+            assert known.get((row.lease_id, subject)) in (None, before), _lines(rows, row.lease_id)
             known[row.lease_id, subject] = after
-    for lease in world.leases:
+    for lease in rows.leases:
         for subject, status in _statuses(lease).items():
-            assert known.get((lease.id, subject), status) == status, _lines(world, lease.id)
+            assert known.get((lease.id, subject), status) == status, _lines(rows, lease.id)
 
 
 def _transition(row: sa.Row[Any]) -> tuple[str, str, str]:
@@ -356,12 +356,12 @@ def _statuses(lease: Lease) -> Mapping[str, str]:
     }
 
 
-def _lines(world: World, lease_id: str) -> str:
-    rows = (row for row in world.journal if row.lease_id == lease_id)
-    return "\n".join(f"{row.at:%H:%M:%S} {row.actor} {row.event} {row.reason}" for row in rows)
+def _lines(rows: DatabaseRows, lease_id: str) -> str:
+    entries = (row for row in rows.journal if row.lease_id == lease_id)
+    return "\n".join(f"{row.at:%H:%M:%S} {row.actor} {row.event} {row.reason}" for row in entries)
 
 
-def _story(lab: Scene, world: World, lease: Lease) -> str:
-    due = [f"{row.key} due {row.due_at} claimed by {row.owner}" for row in world.work]
+def _story(env: SimulatedEnv, rows: DatabaseRows, lease: Lease) -> str:
+    due = [f"{row.key} due {row.due_at} claimed by {row.owner}" for row in rows.work]
     problems = [each.problem for each in lease.reservations]
-    return f"at {lab.clock.now()}: {problems} {due}\n{_lines(world, lease.id)}"
+    return f"at {env.clock.now()}: {problems} {due}\n{_lines(rows, lease.id)}"

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from datetime import timedelta
 
-from reconcile.lab import FREEPOOL, Lab
+from reconcile.reconciler_env import FREEPOOL, ReconcilerEnv
 from samples import make_lease
 
 from blazar.booking.context import Context
@@ -23,47 +23,49 @@ CLASS = reservation_class(LOST)
 INTERVAL = timedelta(minutes=10)
 
 
-def context_of(lab: Lab, *, reserves_slots: bool = True) -> Context:
+def context_of(env: ReconcilerEnv, *, reserves_slots: bool = True) -> Context:
     """Return the manager's context, with or without plugins that reserve slots."""
-    context = lab.manager.context
+    context = env.manager.context
     hosts = context.plugins["physical:host"]
     slots = {"virtual:instance": Instances(context.settings.hosts)} if reserves_slots else {}
     return replace(context, plugins={"physical:host": hosts, **slots})
 
 
-def sweep_once(lab: Lab) -> Sweepings:
-    return sweep(context_of(lab), "manager")
+def sweep_once(env: ReconcilerEnv) -> Sweepings:
+    return sweep(context_of(env), "manager")
 
 
-def sweep_twice(lab: Lab) -> Sweepings:
+def sweep_twice(env: ReconcilerEnv) -> Sweepings:
     """Return the result of the second of two sweeps, one interval apart."""
-    sweep_once(lab)
-    lab.clock.advance(INTERVAL)
-    return sweep_once(lab)
+    sweep_once(env)
+    env.clock.advance(INTERVAL)
+    return sweep_once(env)
 
 
-def leave_group(lab: Lab, name: str = group_name(LOST)) -> str:
+def leave_group(env: ReconcilerEnv, name: str = group_name(LOST)) -> str:
     """Create a server group with this name and return its ID."""
-    return lab.cloud.compute_for(Lessee(project_id="project")).create_server_group(name, "affinity").id
+    return env.cloud.compute_for(Lessee(project_id="project")).create_server_group(name, "affinity").id
 
 
-def leave_aggregate(lab: Lab, name: str = LOST, **metadata: str) -> None:
+def leave_aggregate(env: ReconcilerEnv, name: str = LOST, **metadata: str) -> None:
     """Create an aggregate with this name and host-1, without an availability zone."""
-    aggregate = lab.cloud.compute.create_aggregate(name, None, metadata)
-    lab.cloud.compute.add_host(aggregate.id, "host-1")
+    aggregate = env.cloud.compute.create_aggregate(name, None, metadata)
+    env.cloud.compute.add_host(aggregate.id, "host-1")
 
 
-def leave_flavor(lab: Lab, flavor_id: str = LOST, name: str = flavor_name(LOST), **more: bool) -> None:
+def leave_flavor(
+    env: ReconcilerEnv, flavor_id: str = LOST, name: str = flavor_name(LOST), **more: bool
+) -> None:
     """Create a flavor with this ID and name, for one slot."""
     specs = {f"resources:{CLASS}": "1", "aggregate_instance_extra_specs:reservation": LOST}
-    lab.cloud.compute.create_flavor(
+    env.cloud.compute.create_flavor(
         Flavor(id=flavor_id, name=name, vcpus=1, memory_mb=1, disk_gb=0, extra_specs=specs, **more)
     )
 
 
-def leave_class(lab: Lab, name: str = CLASS, *, host_names: tuple[str, ...] = ("host-1",)) -> None:
+def leave_class(env: ReconcilerEnv, name: str = CLASS, *, host_names: tuple[str, ...] = ("host-1",)) -> None:
     """Create a resource class with this name, and slots of it on these hosts."""
-    placement = lab.cloud.placement
+    placement = env.cloud.placement
     placement.create_resource_class(name)
     for host_name in host_names:
         provider = placement.find_provider(provider_name(host_name))
@@ -73,45 +75,45 @@ def leave_class(lab: Lab, name: str = CLASS, *, host_names: tuple[str, ...] = ("
         placement.put_inventories(provider.uuid, replace(present, by_class=slots))
 
 
-def leave_all(lab: Lab) -> str:
+def leave_all(env: ReconcilerEnv) -> str:
     """Create all cloud objects of a reservation that is not in the database; return its server group's ID."""
-    leave_class(lab, host_names=("host-1", "host-2"))
-    leave_aggregate(lab, reservation=LOST)
-    leave_flavor(lab)
-    lab.cloud.compute.add_flavor_access(LOST, "project")
-    return leave_group(lab)
+    leave_class(env, host_names=("host-1", "host-2"))
+    leave_aggregate(env, reservation=LOST)
+    leave_flavor(env)
+    env.cloud.compute.add_flavor_access(LOST, "project")
+    return leave_group(env)
 
 
-def store_reservation(lab: Lab, *, is_deployed: bool) -> None:
+def store_reservation(env: ReconcilerEnv, *, is_deployed: bool) -> None:
     """Store the reservation in the database."""
     lease = make_lease("lease")
     (reservation,) = lease.reservations
     known = replace(reservation, id=ReservationId(LOST), is_deployed=is_deployed)
-    with lab.store.begin() as transaction:
+    with env.store.begin() as transaction:
         transaction.leases.insert(replace(lease, reservations=(known,)))
         transaction.commit()
 
 
-def left(lab: Lab) -> set[str]:
+def left(env: ReconcilerEnv) -> set[str]:
     """Return the keys of all cloud objects that may be leftovers of slots."""
-    compute = lab.cloud.compute
+    compute = env.cloud.compute
     return {
-        *(f"class:{each}" for each in lab.cloud.placement.list_resource_classes() if "CUSTOM" in each),
+        *(f"class:{each}" for each in env.cloud.placement.list_resource_classes() if "CUSTOM" in each),
         *(f"aggregate:{each.name}" for each in compute.list_aggregates() if each.name != FREEPOOL),
         *(f"flavor:{each.id}" for each in compute.list_flavors()),
         *(f"group:{each.id}" for each in compute.list_server_groups()),
     }
 
 
-def classes_on(lab: Lab, host_name: str) -> set[str]:
-    placement = lab.cloud.placement
+def classes_on(env: ReconcilerEnv, host_name: str) -> set[str]:
+    placement = env.cloud.placement
     provider = placement.find_provider(provider_name(host_name))
     assert provider is not None
     return set(placement.get_inventories(provider.uuid).by_class)
 
 
-def calls_of(lab: Lab, context: Context) -> Counter[str]:
+def calls_of(env: ReconcilerEnv, context: Context) -> Counter[str]:
     """Return the cloud calls of one sweep."""
-    before = lab.cloud.calls
+    before = env.cloud.calls
     sweep(context, "manager")
-    return lab.cloud.calls - before
+    return env.cloud.calls - before

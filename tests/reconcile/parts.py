@@ -1,4 +1,4 @@
-"""Parts of a lab: its conditions, its plugins, and requests."""
+"""Parts of an environment: its conditions, its plugins, and requests."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ LEASE_TABLES = (
     tables.outbox,
     tables.sweep_findings,
 )
-"""The tables that are emptied if the next lab has the same hosts."""
+"""The tables that are emptied if the next environment has the same hosts."""
 
 
 def forget_leases(connection: sa.Connection) -> None:
-    """Delete everything but the lab's hosts, and set their health to healthy."""
+    """Delete everything but the environment's hosts, and set their health to healthy."""
     for table in LEASE_TABLES:
         connection.execute(sa.delete(table))
     connection.execute(sa.delete(tables.floatingips))
@@ -60,7 +60,7 @@ PREEMPTIBLE = Flavor(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conditions:
-    """The settings of a lab: its size, its rules, and the duration of operations."""
+    """The settings of an environment: its size, its rules, and the duration of operations."""
 
     hosts: int = 3
     floatingips: int = 0
@@ -133,7 +133,7 @@ Asked = tuple[int, int] | Mapping[str, object] | None
 
 
 def lease_body(name: str, start: str, end: str, *asked: Asked, **keys: object) -> Mapping[str, object]:
-    """Return the body of a request for a lease, by default for one host; see :meth:`Lab.create`."""
+    """Return the body of a request for a lease, by default for one host; see :meth:`ReconcilerEnv.create`."""
     reservations = [
         {**(each if isinstance(each, Mapping) else hosts(*each)), **keys}
         for each in asked or ((1, 1),)

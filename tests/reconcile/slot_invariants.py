@@ -13,8 +13,8 @@ from blazar.domain.lease import Lease, LeaseStatus, Reservation, ReservationId, 
 from blazar.plugins.slots.names import flavor_name, group_name, provider_name, reservation_class
 
 if TYPE_CHECKING:
-    from reconcile.invariants import World
-    from reconcile.scene import Scene
+    from reconcile.invariants import DatabaseRows
+    from reconcile.simulated_env import SimulatedEnv
 
 
 def is_of_slots(reservation: Reservation) -> bool:
@@ -22,37 +22,37 @@ def is_of_slots(reservation: Reservation) -> bool:
     return reservation.resource_type in ("virtual:instance", "flavor:instance")
 
 
-def check_slots_in_cloud(lab: Scene, world: World, prepared: Collection[str]) -> frozenset[str]:
+def check_slots_in_cloud(env: SimulatedEnv, rows: DatabaseRows, prepared: Collection[str]) -> frozenset[str]:
     """Check all cloud objects of reservations of slots, except their aggregates.
 
     Args:
-        lab: The lab.
-        world: The rows of the database.
+        env: The environment.
+        rows: The rows of the database.
         prepared: IDs of reservations of any type whose aggregates exist.
 
     Returns:
         The IDs of the reservations that have a server group.
     """
-    with lab.faults.exempt():
-        wanted = {each.id: each for _, each in _living(world) if each.id in prepared}
-        running = {
-            each.id for lease, each in _living(world) if lab.clock.now() >= lease.start
-        } & wanted.keys()
-        _check_flavors(lab, wanted, running)
-        _check_classes(lab, world, wanted.keys(), running)
-        _check_servers(lab, world, running)
-        return _check_groups(lab, world)
+    with env.faults.exempt():
+        wanted = {each.id: each for _, each in _living(rows) if each.id in prepared}
+        running = {each.id for lease, each in _living(rows) if env.clock.now() >= lease.start} & wanted.keys()
+        _check_flavors(env, wanted, running)
+        _check_classes(env, rows, wanted.keys(), running)
+        _check_servers(env, rows, running)
+        return _check_groups(env, rows)
 
 
-def _living(world: World) -> Iterator[tuple[Lease, Reservation]]:
-    for lease in world.leases:
+def _living(rows: DatabaseRows) -> Iterator[tuple[Lease, Reservation]]:
+    for lease in rows.leases:
         for each in lease.reservations:
             if is_of_slots(each) and lease.status is not LeaseStatus.TERMINATED:
                 yield lease, each
 
 
-def _check_flavors(lab: Scene, wanted: Mapping[ReservationId, Reservation], running: Collection[str]) -> None:
-    compute = lab.cloud.compute
+def _check_flavors(
+    env: SimulatedEnv, wanted: Mapping[ReservationId, Reservation], running: Collection[str]
+) -> None:
+    compute = env.cloud.compute
     found = {each.id: each for each in compute.list_flavors() if each.name == flavor_name(each.id)}
     assert found.keys() == wanted.keys(), (found, wanted)
     for key, flavor in ((ReservationId(each), flavor) for each, flavor in found.items()):
@@ -64,14 +64,16 @@ def _check_flavors(lab: Scene, wanted: Mapping[ReservationId, Reservation], runn
         assert compute.list_flavor_access(key) == (frozenset({"project"}) if key in running else frozenset())
 
 
-def _check_classes(lab: Scene, world: World, wanted: Collection[str], running: Collection[str]) -> None:
-    placement = lab.cloud.placement
+def _check_classes(
+    env: SimulatedEnv, rows: DatabaseRows, wanted: Collection[str], running: Collection[str]
+) -> None:
+    placement = env.cloud.placement
     classes = {each for each in placement.list_resource_classes() if each.startswith("CUSTOM_RESERVATION_")}
     assert classes == {reservation_class(each) for each in wanted}
     booked: dict[str, dict[str, int]] = defaultdict(dict)
-    names = {row.id: row.hypervisor_hostname for row in world.hosts}
-    failed = {names[each] for each in failed_resources(world)}
-    for row in world.allocations:
+    names = {row.id: row.hypervisor_hostname for row in rows.hosts}
+    failed = {names[each] for each in failed_resources(rows)}
+    for row in rows.allocations:
         if row.reservation_id in running and row.released_at is None:
             booked[names[row.resource_id]][reservation_class(row.reservation_id)] = row.slots
     for name in names.values():
@@ -84,22 +86,22 @@ def _check_classes(lab: Scene, world: World, wanted: Collection[str], running: C
         assert {each.max_unit for each in inventories.values()} <= {1}
 
 
-def _check_servers(lab: Scene, world: World, running: Collection[str]) -> None:
-    known = {each.id for lease in world.leases for each in lease.reservations if is_of_slots(each)}
+def _check_servers(env: SimulatedEnv, rows: DatabaseRows, running: Collection[str]) -> None:
+    known = {each.id for lease in rows.leases for each in lease.reservations if is_of_slots(each)}
     for each in known - set(running):
-        assert lab.cloud.compute.list_servers(flavor_id=each) == ()
+        assert env.cloud.compute.list_servers(flavor_id=each) == ()
 
 
-def _check_groups(lab: Scene, world: World) -> frozenset[str]:
-    found = {each.id: each for each in lab.cloud.compute.list_server_groups()}
+def _check_groups(env: SimulatedEnv, rows: DatabaseRows) -> frozenset[str]:
+    found = {each.id: each for each in env.cloud.compute.list_server_groups()}
     wanted: dict[str, Reservation] = {}
-    for _, each in _living(world):
+    for _, each in _living(rows):
         group_id = stored_spec(each)["server_group_id"]
         if each.status is not ReservationStatus.ERROR:
             assert (group_id is not None) == (stored_spec(each)["affinity"] is not None)
             wanted |= {str(group_id): each} if group_id else {}
     # Objects that an interrupted request has created are left to the sweep.
-    is_exact = not lab.faults.fired and not lab.store.has_struck
+    is_exact = not env.faults.fired and not env.store.has_struck
     assert found.keys() == wanted.keys() if is_exact else found.keys() >= wanted.keys(), (found, wanted)
     for key, each in wanted.items():
         policy = "affinity" if stored_spec(each)["affinity"] else "anti-affinity"

@@ -1,11 +1,11 @@
-"""Requests for reservations of slots, and their state in a lab."""
+"""Requests for reservations of slots, and their state in an environment."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-from reconcile.lab import Lab
+from reconcile.reconciler_env import ReconcilerEnv
 
 from blazar.domain.errors import CloudConflict
 from blazar.domain.lease import Reservation
@@ -26,7 +26,7 @@ BIGGER_SOURCE = Flavor(id="bigger", name="bigger", vcpus=8, memory_mb=8192, disk
 
 
 def instances(amount: int, affinity: bool | None = None, **keys: object) -> Mapping[str, object]:
-    """Return a reservation of slots with four VCPU each; a host of the lab has room for four."""
+    """Return a reservation of slots with four VCPU each; a host of the environment has room for four."""
     return {
         "resource_type": "virtual:instance",
         "vcpus": 4,
@@ -40,7 +40,7 @@ def instances(amount: int, affinity: bool | None = None, **keys: object) -> Mapp
 
 
 def of_flavor(amount: int, affinity: bool | None = None, **keys: object) -> Mapping[str, object]:
-    """Return a reservation of slots of the source flavor; a host of the lab has room for eight."""
+    """Return a reservation of slots of the source flavor; a host of the environment has room for eight."""
     return {
         "resource_type": "flavor:instance",
         "flavor_id": SOURCE.id,
@@ -50,25 +50,25 @@ def of_flavor(amount: int, affinity: bool | None = None, **keys: object) -> Mapp
     }
 
 
-def add_source_flavors(lab: Lab) -> None:
+def add_source_flavors(env: ReconcilerEnv) -> None:
     """Create the flavors that reservations can be made from."""
-    with lab.faults.exempt():
+    with env.faults.exempt():
         for each in (SOURCE, BIGGER_SOURCE):
-            lab.cloud.compute.create_flavor(each)
+            env.cloud.compute.create_flavor(each)
 
 
-def revise(lab: Lab, lease_id: str, position: int = 0, **keys: Any) -> None:
+def revise(env: ReconcilerEnv, lease_id: str, position: int = 0, **keys: Any) -> None:
     """Change keys of one of a lease's reservations."""
-    reservation = lab.lease(lease_id).reservations[position]
-    lab.update(lease_id, reservations=[{"id": reservation.id, **keys}])
+    reservation = env.lease(lease_id).reservations[position]
+    env.update(lease_id, reservations=[{"id": reservation.id, **keys}])
 
 
-def slots_by_host(lab: Lab, reservation: Reservation) -> Mapping[str, int]:
+def slots_by_host(env: ReconcilerEnv, reservation: Reservation) -> Mapping[str, int]:
     """Return the number of slots that a reservation has in Placement, by host."""
     resource_class, found = reservation_class(reservation.id), {}
-    with lab.faults.exempt():
-        placement = lab.cloud.placement
-        for name in lab.host_names:
+    with env.faults.exempt():
+        placement = env.cloud.placement
+        for name in env.host_names:
             provider = placement.find_provider(provider_name(name))
             inventories = placement.get_inventories(provider.uuid).by_class if provider else {}
             if resource_class in inventories:
@@ -76,17 +76,17 @@ def slots_by_host(lab: Lab, reservation: Reservation) -> Mapping[str, int]:
     return found
 
 
-def boot(lab: Lab, reservation: Reservation) -> Server:
+def boot(env: ReconcilerEnv, reservation: Reservation) -> Server:
     """Boot a server in a slot."""
-    return lab.cloud.boot_server("in a slot", "project", flavor_id=reservation.id)
+    return env.cloud.boot_server("in a slot", "project", flavor_id=reservation.id)
 
 
-def fill(lab: Lab, lease_id: str, position: int = 0) -> list[Server]:
+def fill(env: ReconcilerEnv, lease_id: str, position: int = 0) -> list[Server]:
     """Boot servers until no slot is left, and return them."""
-    reservation = lab.lease(lease_id).reservations[position]
+    reservation = env.lease(lease_id).reservations[position]
     servers = []
     while True:
         try:
-            servers.append(boot(lab, reservation))
+            servers.append(boot(env, reservation))
         except CloudConflict:
             return servers

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from reconcile.lab import Lab
+from reconcile.reconciler_env import ReconcilerEnv
 
 from blazar.domain.errors import Unavailable
 from blazar.reconcile.claims import ClaimKeeper
@@ -14,32 +14,32 @@ from blazar_plugin_testing.faults import COMMIT_FAULTS
 DURATION = timedelta(seconds=10)
 
 
-def keeper(lab: Lab, name: str) -> ClaimKeeper:
-    return ClaimKeeper(lab.store, lab.clock, name, DURATION)
+def keeper(env: ReconcilerEnv, name: str) -> ClaimKeeper:
+    return ClaimKeeper(env.store, env.clock, name, DURATION)
 
 
 @pytest.fixture
-def due(lab: Lab) -> list[str]:
+def due(env: ReconcilerEnv) -> list[str]:
     """Return the IDs of four leases that are due, the most urgent first."""
-    leases = [lab.create(f"lease {number}", 1, 2, None) for number in range(4)]
-    lab.jump(1)
-    now = lab.clock.now()
-    with lab.store.begin() as transaction:
+    leases = [env.create(f"lease {number}", 1, 2, None) for number in range(4)]
+    env.jump(1)
+    now = env.clock.now()
+    with env.store.begin() as transaction:
         # The claims are not committed, so they have no effect.
         keys = [each.key for each in transaction.work.claim_due("test", now, now, 10)]
     assert sorted(keys) == sorted(leases)
     return keys
 
 
-def test_as_many_are_taken_as_are_wanted_the_most_urgent_first(lab: Lab, due: list[str]) -> None:
-    assert [each.key for each in keeper(lab, "one").take(3)] == due[:3]
-    assert [each.key for each in keeper(lab, "other").take(3)] == due[3:]
+def test_as_many_are_taken_as_are_wanted_the_most_urgent_first(env: ReconcilerEnv, due: list[str]) -> None:
+    assert [each.key for each in keeper(env, "one").take(3)] == due[:3]
+    assert [each.key for each in keeper(env, "other").take(3)] == due[3:]
 
 
-def test_claims_that_cannot_be_written_are_an_error_and_not_held(lab: Lab, due: list[str]) -> None:
-    lab.store.arm(COMMIT_FAULTS["fails"], 1)
+def test_claims_that_cannot_be_written_are_an_error_and_not_held(env: ReconcilerEnv, due: list[str]) -> None:
+    env.store.arm(COMMIT_FAULTS["fails"], 1)
 
     with pytest.raises(Unavailable):
-        keeper(lab, "one").take(4)
+        keeper(env, "one").take(4)
 
-    assert [each.key for each in keeper(lab, "other").take(4)] == due
+    assert [each.key for each in keeper(env, "other").take(4)] == due

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 
 import pytest
 from reconcile.invariants import check_always, check_settled
-from reconcile.lab import Lab
 from reconcile.parts import Conditions
+from reconcile.reconciler_env import ReconcilerEnv
 from reconcile.slots import instances
 
 from blazar.cloud.openstack.executor import ThreadedExecutor
@@ -33,62 +33,62 @@ class SeenThreads(ThreadedExecutor):
 
 
 @pytest.fixture
-def threads(lab: Lab) -> SeenThreads:
+def threads(env: ReconcilerEnv) -> SeenThreads:
     threads = SeenThreads()
-    lab.reset(Conditions(hosts=HOSTS))
-    lab.cloud.executor = threads
+    env.reset(Conditions(hosts=HOSTS))
+    env.cloud.executor = threads
     return threads
 
 
-def test_all_hosts_come_and_go_together(lab: Lab, threads: SeenThreads) -> None:
-    lease = lab.create("a", 1, 2, (HOSTS, HOSTS))
+def test_all_hosts_come_and_go_together(env: ReconcilerEnv, threads: SeenThreads) -> None:
+    lease = env.create("a", 1, 2, (HOSTS, HOSTS))
 
-    lab.at(1.1)
-    assert len(lab.hosts_of(lease)) == HOSTS
-    check_always(lab)
-    lab.at(2.1)
+    env.at(1.1)
+    assert len(env.hosts_of(lease)) == HOSTS
+    check_always(env)
+    env.at(2.1)
 
     # Add members, leave the freepool; list servers, join the freepool, remove members.
     assert threads.sizes[HOSTS] == 5
-    assert lab.lease(lease).status is LeaseStatus.TERMINATED
-    check_settled(lab)
+    assert env.lease(lease).status is LeaseStatus.TERMINATED
+    check_settled(env)
 
 
-def test_slots_are_made_and_removed_together(lab: Lab, threads: SeenThreads) -> None:
-    lease = lab.create("a", 1, 2, instances(HOSTS, False))
+def test_slots_are_made_and_removed_together(env: ReconcilerEnv, threads: SeenThreads) -> None:
+    lease = env.create("a", 1, 2, instances(HOSTS, False))
 
-    lab.at(1.1)
-    assert lab.lease(lease).status is LeaseStatus.ACTIVE
-    check_always(lab)
-    lab.at(2.1)
+    env.at(1.1)
+    assert env.lease(lease).status is LeaseStatus.ACTIVE
+    check_always(env)
+    env.at(2.1)
 
     assert threads.sizes[HOSTS] >= 4
-    check_settled(lab)
+    check_settled(env)
 
 
-def test_a_host_that_fails_does_not_hold_up_those_beside_it(lab: Lab, threads: SeenThreads) -> None:
-    lab.faults.add(FaultRule(kind=FaultKind.ERROR, operation="compute.add_host", nth=3, error=CloudConflict))
-    lease = lab.create("a", 1, 2, (HOSTS, HOSTS))
+def test_a_host_that_fails_does_not_hold_up_those_beside_it(env: ReconcilerEnv, threads: SeenThreads) -> None:
+    env.faults.add(FaultRule(kind=FaultKind.ERROR, operation="compute.add_host", nth=3, error=CloudConflict))
+    lease = env.create("a", 1, 2, (HOSTS, HOSTS))
 
-    lab.clock.set(lab.instant(1))
-    lab.run_due()
+    env.clock.set(env.instant(1))
+    env.run_due()
 
-    assert len(lab.hosts_of(lease)) >= HOSTS - 1
-    lab.at(1.1)
-    assert len(lab.hosts_of(lease)) == HOSTS
-    lab.at(2.1)
-    check_settled(lab)
+    assert len(env.hosts_of(lease)) >= HOSTS - 1
+    env.at(1.1)
+    assert len(env.hosts_of(lease)) == HOSTS
+    env.at(2.1)
+    check_settled(env)
 
 
-def test_calls_that_fail_now_and_then_leave_nothing_behind(lab: Lab, threads: SeenThreads) -> None:
-    lab.faults.add(FaultRule(kind=FaultKind.STATUS, every=11))
-    lab.faults.add(FaultRule(kind=FaultKind.LOSE_REPLY, every=13))
-    first = lab.create("hosts", 1, 2, (HOSTS, HOSTS))
-    lab.create("slots", 2, 3, instances(HOSTS, False))
-    lab.create("hosts again", 3, 4, (HOSTS, HOSTS))
+def test_calls_that_fail_now_and_then_leave_nothing_behind(env: ReconcilerEnv, threads: SeenThreads) -> None:
+    env.faults.add(FaultRule(kind=FaultKind.STATUS, every=11))
+    env.faults.add(FaultRule(kind=FaultKind.LOSE_REPLY, every=13))
+    first = env.create("hosts", 1, 2, (HOSTS, HOSTS))
+    env.create("slots", 2, 3, instances(HOSTS, False))
+    env.create("hosts again", 3, 4, (HOSTS, HOSTS))
 
-    lab.at(1.1)
-    assert lab.lease(first).status is LeaseStatus.ACTIVE
-    lab.at(4.1)
+    env.at(1.1)
+    assert env.lease(first).status is LeaseStatus.ACTIVE
+    env.at(4.1)
 
-    check_settled(lab)
+    check_settled(env)

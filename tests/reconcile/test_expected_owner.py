@@ -10,8 +10,8 @@ from typing import Any, cast
 import pytest
 import sqlalchemy as sa
 from clocks import ManualClock
-from reconcile.lab import LESSEE, Lab
 from reconcile.questions import everything
+from reconcile.reconciler_env import LESSEE, ReconcilerEnv
 from reconcile.test_clock_skew import BEHIND, LIMIT
 from statements import counted
 
@@ -66,42 +66,44 @@ every_change = pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
 @every_change
 @pytest.mark.parametrize("owner", WRONG, ids=str)
 def test_a_wrong_owner_changes_nothing_and_the_real_one_is_named(
-    lab: Lab, change: Change, owner: dict[str, Any]
+    env: ReconcilerEnv, change: Change, owner: dict[str, Any]
 ) -> None:
-    lease = lab.create("a", 1, 2)
-    before = everything(lab)
+    lease = env.create("a", 1, 2)
+    before = everything(env)
 
     with pytest.raises(OwnerMismatch) as caught:
-        change(lab.manager.service, lease, owner)
+        change(env.manager.service, lease, owner)
 
     assert caught.value.fields == OWN
     assert "project" not in caught.value.message
-    assert everything(lab) == before
+    assert everything(env) == before
 
 
 @every_change
 @pytest.mark.parametrize("owner", [{}, {"project_id": "project"}, {**OWN, "domain_id": "d"}], ids=str)
-def test_an_owner_that_is_not_whole_changes_nothing(lab: Lab, change: Change, owner: dict[str, Any]) -> None:
-    lease = lab.create("a", 1, 2)
-    before = everything(lab)
+def test_an_owner_that_is_not_whole_changes_nothing(
+    env: ReconcilerEnv, change: Change, owner: dict[str, Any]
+) -> None:
+    lease = env.create("a", 1, 2)
+    before = everything(env)
 
     with pytest.raises(BadRequest):
-        change(lab.manager.service, lease, owner)
+        change(env.manager.service, lease, owner)
 
-    assert everything(lab) == before
+    assert everything(env) == before
 
 
 @every_change
-def test_a_missing_lease_is_missing_with_any_owner(lab: Lab, change: Change) -> None:
+def test_a_missing_lease_is_missing_with_any_owner(env: ReconcilerEnv, change: Change) -> None:
     for owner in (OWN, WRONG[0]):
         with pytest.raises(LeaseNotFound):
-            change(lab.manager.service, "5b0c8f4e-61d7-4f0a-9c55-2d3a7be01f10", owner)
+            change(env.manager.service, "5b0c8f4e-61d7-4f0a-9c55-2d3a7be01f10", owner)
 
 
 @every_change
-def test_the_owner_is_checked_before_the_managers_clock(lab: Lab, change: Change) -> None:
-    lease = lab.create("a", 1, 2)
-    wrong = lab.new_manager(ManualClock(lab.clock.now() - BEHIND), LIMIT)
+def test_the_owner_is_checked_before_the_managers_clock(env: ReconcilerEnv, change: Change) -> None:
+    lease = env.create("a", 1, 2)
+    wrong = env.new_manager(ManualClock(env.clock.now() - BEHIND), LIMIT)
     wrong.reconciler.compare_clocks()
 
     with pytest.raises(OwnerMismatch):
@@ -112,72 +114,72 @@ def test_the_owner_is_checked_before_the_managers_clock(lab: Lab, change: Change
         change(wrong.service, lease, OWN)
 
 
-def test_the_right_owner_changes_and_deletes_for_any_caller(lab: Lab) -> None:
-    lease = lab.create("a", 1, 2)
+def test_the_right_owner_changes_and_deletes_for_any_caller(env: ReconcilerEnv) -> None:
+    lease = env.create("a", 1, 2)
 
     with pytest.raises(InvalidDate):
-        CHANGES["update"](lab.manager.service, lease, OWN)
-    changed = lab.manager.service.update_owned_lease(ADMIN, lease, OWN, {"end_date": lab.date(3)})
-    lab.manager.service.delete_owned_lease(ADMIN, lease, OWN)
+        CHANGES["update"](env.manager.service, lease, OWN)
+    changed = env.manager.service.update_owned_lease(ADMIN, lease, OWN, {"end_date": env.date(3)})
+    env.manager.service.delete_owned_lease(ADMIN, lease, OWN)
 
     assert (changed["project_id"], changed["user_id"]) == ("project", "user")
-    assert lab.leases() == ()
+    assert env.leases() == ()
 
 
 @pytest.mark.parametrize("change", [CHANGES["rename"], CHANGES["delete"]], ids=["update", "delete"])
-def test_the_owner_is_checked_again_in_a_retry(lab: Lab, change: Change) -> None:
-    lease = lab.create("a", 1, 2)
+def test_the_owner_is_checked_again_in_a_retry(env: ReconcilerEnv, change: Change) -> None:
+    lease = env.create("a", 1, 2)
     after: list[object] = []
 
     def give_away() -> None:
         # No request does this. It stands for an id that names another lease now.
-        with lab.engine.begin() as connection:
+        with env.engine.begin() as connection:
             leases = tables.leases
             values = {"project_id": "elsewhere", "revision": leases.c.revision + 1}
             connection.execute(sa.update(leases).where(leases.c.id == lease).values(values))
-        after.append(everything(lab))
+        after.append(everything(env))
 
-    lab.store.overtake(give_away)
+    env.store.overtake(give_away)
     with pytest.raises(OwnerMismatch) as caught:
-        change(lab.manager.service, lease, OWN)
+        change(env.manager.service, lease, OWN)
 
     assert caught.value.fields["project_id"] == "elsewhere"
-    assert [everything(lab)] == after
+    assert [everything(env)] == after
 
 
 @pytest.mark.parametrize("change", [CHANGES["rename"], CHANGES["delete"]], ids=["update", "delete"])
-def test_a_lease_that_is_deleted_during_the_change_is_missing(lab: Lab, change: Change) -> None:
-    lease = lab.create("a", 1, 2)
-    rival = lab.new_manager().service
+def test_a_lease_that_is_deleted_during_the_change_is_missing(env: ReconcilerEnv, change: Change) -> None:
+    lease = env.create("a", 1, 2)
+    rival = env.new_manager().service
 
-    lab.store.overtake(lambda: rival.delete_owned_lease(LESSEE, lease, OWN))
+    env.store.overtake(lambda: rival.delete_owned_lease(LESSEE, lease, OWN))
     with pytest.raises(LeaseNotFound):
-        change(lab.manager.service, lease, OWN)
+        change(env.manager.service, lease, OWN)
 
-    assert lab.leases() == ()
+    assert env.leases() == ()
 
 
-def test_a_change_that_was_overtaken_is_made_to_the_lease_as_it_is_then(lab: Lab) -> None:
-    lease = lab.create("a", 1, 2)
-    manager, rival = lab.manager.service, lab.new_manager().service
+def test_a_change_that_was_overtaken_is_made_to_the_lease_as_it_is_then(env: ReconcilerEnv) -> None:
+    lease = env.create("a", 1, 2)
+    manager, rival = env.manager.service, env.new_manager().service
 
-    lab.store.overtake(lambda: rival.update_owned_lease(LESSEE, lease, OWN, {"name": "b"}))
-    manager.update_owned_lease(LESSEE, lease, OWN, {"end_date": lab.date(3)})
+    env.store.overtake(lambda: rival.update_owned_lease(LESSEE, lease, OWN, {"name": "b"}))
+    manager.update_owned_lease(LESSEE, lease, OWN, {"end_date": env.date(3)})
 
-    assert (lab.lease(lease).name, lab.lease(lease).end) == ("b", lab.instant(3))
+    assert (env.lease(lease).name, env.lease(lease).end) == ("b", env.instant(3))
 
 
 @pytest.mark.parametrize("change", [CHANGES["rename"], CHANGES["delete"]], ids=["update", "delete"])
-def test_a_change_reads_the_lease_once(lab: Lab, change: Change) -> None:
-    lease = lab.create("a", 1, 2)
-    manager = lab.manager.service
-    with counted(lab.engine) as reading:
+def test_a_change_reads_the_lease_once(env: ReconcilerEnv, change: Change) -> None:
+    lease = env.create("a", 1, 2)
+    manager = env.manager.service
+    with counted(env.engine) as reading:
         manager.get_lease(LESSEE, lease)
 
-    with counted(lab.engine) as expecting, pytest.raises(OwnerMismatch):
+    with counted(env.engine) as expecting, pytest.raises(OwnerMismatch):
         change(manager, lease, WRONG[0])
-    store = CountingStore(lab.store)
-    change(ManagerService(replace(lab.manager.context, store=cast("Store", store))), lease, OWN)
+    store = CountingStore(env.store)
+    change(ManagerService(replace(env.manager.context, store=cast("Store", store))), lease, OWN)
 
     assert expecting.count("SELECT") == reading.count("SELECT")
     assert store.reads == 1

@@ -9,7 +9,7 @@ from datetime import timedelta
 
 import pytest
 from clocks import ManualClock
-from reconcile.lab import Lab
+from reconcile.reconciler_env import ReconcilerEnv
 from telemetry.counting import Counts
 
 from blazar.domain.errors import ConcurrentUpdate
@@ -32,53 +32,59 @@ def soon(is_so: Callable[[], bool]) -> bool:
 
 class TestClaims:
     @pytest.fixture
-    def keeper(self, lab: Lab) -> ClaimKeeper:
-        lab.create("a", 1, 2, None)
-        lab.jump(1)
-        return ClaimKeeper(lab.store, lab.clock, "one", DURATION, LIMIT)
+    def keeper(self, env: ReconcilerEnv) -> ClaimKeeper:
+        env.create("a", 1, 2, None)
+        env.jump(1)
+        return ClaimKeeper(env.store, env.clock, "one", DURATION, LIMIT)
 
-    def renew_for(self, lab: Lab, keeper: ClaimKeeper, duration: timedelta) -> list[Claim]:
-        end = lab.clock.now() + duration
+    def renew_for(self, env: ReconcilerEnv, keeper: ClaimKeeper, duration: timedelta) -> list[Claim]:
+        end = env.clock.now() + duration
         overdue: list[Claim] = []
-        while lab.clock.now() < end:
-            lab.clock.advance(DURATION / 4)
+        while env.clock.now() < end:
+            env.clock.advance(DURATION / 4)
             overdue += keeper.renew()
         return overdue
 
     def test_a_claim_is_renewed_as_long_as_its_steps_keep_to_their_deadline(
-        self, lab: Lab, keeper: ClaimKeeper
+        self, env: ReconcilerEnv, keeper: ClaimKeeper
     ) -> None:
         (claim,) = keeper.take(1)
         for _ in range(5):
-            assert self.renew_for(lab, keeper, LIMIT * 0.9) == []
+            assert self.renew_for(env, keeper, LIMIT * 0.9) == []
             keeper.check(claim)
 
-    def test_a_step_past_its_deadline_loses_its_claim_once(self, lab: Lab, keeper: ClaimKeeper) -> None:
+    def test_a_step_past_its_deadline_loses_its_claim_once(
+        self, env: ReconcilerEnv, keeper: ClaimKeeper
+    ) -> None:
         (claim,) = keeper.take(1)
 
-        assert self.renew_for(lab, keeper, LIMIT + 2 * DURATION) == [claim]
+        assert self.renew_for(env, keeper, LIMIT + 2 * DURATION) == [claim]
 
-        (taken,) = ClaimKeeper(lab.store, lab.clock, "other", DURATION).take(1)
+        (taken,) = ClaimKeeper(env.store, env.clock, "other", DURATION).take(1)
         assert (taken.key, taken.taken_from) == (claim.key, "one")
         with pytest.raises(Interrupted):
             keeper.check(claim)
-        with lab.store.begin() as transaction, pytest.raises(ConcurrentUpdate):
+        with env.store.begin() as transaction, pytest.raises(ConcurrentUpdate):
             transaction.work.finish(claim, None, 0)
 
-    def test_a_step_that_ends_before_its_claim_runs_out_keeps_it(self, lab: Lab, keeper: ClaimKeeper) -> None:
+    def test_a_step_that_ends_before_its_claim_runs_out_keeps_it(
+        self, env: ReconcilerEnv, keeper: ClaimKeeper
+    ) -> None:
         (claim,) = keeper.take(1)
-        assert self.renew_for(lab, keeper, LIMIT + DURATION / 4) == [claim]
+        assert self.renew_for(env, keeper, LIMIT + DURATION / 4) == [claim]
 
         keeper.check(claim)
 
-        assert self.renew_for(lab, keeper, LIMIT * 0.9) == []
+        assert self.renew_for(env, keeper, LIMIT * 0.9) == []
         keeper.check(claim)
 
-    def test_without_a_deadline_a_step_may_take_any_time(self, lab: Lab, keeper: ClaimKeeper) -> None:
-        patient = ClaimKeeper(lab.store, lab.clock, "one", DURATION)
+    def test_without_a_deadline_a_step_may_take_any_time(
+        self, env: ReconcilerEnv, keeper: ClaimKeeper
+    ) -> None:
+        patient = ClaimKeeper(env.store, env.clock, "one", DURATION)
         (claim,) = patient.take(1)
 
-        assert self.renew_for(lab, patient, 10 * LIMIT) == []
+        assert self.renew_for(env, patient, 10 * LIMIT) == []
         patient.check(claim)
 
 
@@ -166,16 +172,16 @@ class WaitedOnClock(ManualClock):
         return event.wait(min(timeout.total_seconds(), 0.05))
 
 
-def test_a_lease_whose_step_hangs_is_started_by_another_manager(lab: Lab) -> None:
-    leases = [lab.create("a", 1, 2), lab.create("b", 1, 2)]
-    lab.at(0.99)
-    lab.jump(1)
-    clock, counts = WaitedOnClock(lab.clock.now()), Counts()
-    settings = lab.manager.context.settings
+def test_a_lease_whose_step_hangs_is_started_by_another_manager(env: ReconcilerEnv) -> None:
+    leases = [env.create("a", 1, 2), env.create("b", 1, 2)]
+    env.at(0.99)
+    env.jump(1)
+    clock, counts = WaitedOnClock(env.clock.now()), Counts()
+    settings = env.manager.context.settings
     settings = replace(settings, reconciler=replace(settings.reconciler, workers=1, step_limit=LIMIT))
-    context = replace(lab.manager.context, clock=clock, settings=settings, meter=counts)
+    context = replace(env.manager.context, clock=clock, settings=settings, meter=counts)
     reconciler = Reconciler(
-        context, "hanging", OutboxSender(lab.store, clock, lab.sent, {}), threading.Event()
+        context, "hanging", OutboxSender(env.store, clock, env.sent, {}), threading.Event()
     )
     hangs, go_on = threading.Event(), threading.Event()
 
@@ -183,7 +189,7 @@ def test_a_lease_whose_step_hangs_is_started_by_another_manager(lab: Lab) -> Non
         hangs.set()
         assert go_on.wait(SECONDS)
 
-    lab.faults.before("compute.add_host", hang)
+    env.faults.before("compute.add_host", hang)
     reconciler.start()
     try:
         assert hangs.wait(SECONDS)
@@ -191,15 +197,15 @@ def test_a_lease_whose_step_hangs_is_started_by_another_manager(lab: Lab) -> Non
         assert soon(lambda: reconciler.hanging() == 1)
         clock.advance(2 * DURATION)
 
-        assert soon(lambda: {str(lab.lease(each).status) for each in leases} == {"ACTIVE"})
+        assert soon(lambda: {str(env.lease(each).status) for each in leases} == {"ACTIVE"})
         assert counts.of(metrics.STEPS_OVERDUE) == {(): 1}
-        before = [lab.lease(each) for each in leases]
+        before = [env.lease(each) for each in leases]
         go_on.set()
         assert soon(lambda: reconciler.hanging() == 0)
     finally:
         go_on.set()
         reconciler.stop()
-    assert [lab.lease(each) for each in leases] == before
-    lab.clock.set(clock.now())
-    lab.at(1.5)
-    assert lab.lease(leases[0]).status is LeaseStatus.ACTIVE
+    assert [env.lease(each) for each in leases] == before
+    env.clock.set(clock.now())
+    env.at(1.5)
+    assert env.lease(leases[0]).status is LeaseStatus.ACTIVE

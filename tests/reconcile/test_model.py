@@ -19,9 +19,9 @@ from hypothesis.stateful import (
 )
 from reconcile.floatingips import address, floatingips
 from reconcile.healing import DISABLED, FAILED, diagnose
-from reconcile.invariants import World, check_always, check_settled
-from reconcile.lab import Lab
+from reconcile.invariants import DatabaseRows, check_always, check_settled
 from reconcile.parts import Conditions
+from reconcile.reconciler_env import ReconcilerEnv
 from reconcile.slot_invariants import is_of_slots
 from reconcile.slots import fill, instances, slots_by_host
 
@@ -63,7 +63,7 @@ class Leases(RuleBasedStateMachine):
     Times are in minutes from now, so that many actions fall close together.
     """
 
-    lab: Lab
+    env: ReconcilerEnv
 
     def __init__(self) -> None:
         super().__init__()
@@ -72,7 +72,7 @@ class Leases(RuleBasedStateMachine):
 
     @initialize(cleaning=st.sampled_from([0, 15]), lead=st.sampled_from([0, 20]))
     def begin(self, cleaning: int, lead: int) -> None:
-        self.lab.reset(
+        self.env.reset(
             Conditions(
                 hosts=HOSTS,
                 floatingips=ADDRESSES,
@@ -81,8 +81,8 @@ class Leases(RuleBasedStateMachine):
                 server_deletion_time=timedelta(seconds=5),
             )
         )
-        self.lab.plan_chore()
-        self.lab.run_due()
+        self.env.plan_chore()
+        self.env.run_due()
 
     # Lessees.
 
@@ -105,7 +105,7 @@ class Leases(RuleBasedStateMachine):
         first = "now" if start == 0 else self._hours(start)
         keys = {"hypervisor_properties": expression, "before_end": before_end}
         try:
-            self.lab.create(f"lease {self.names}", first, self._hours(start + length), *counts, **keys)
+            self.env.create(f"lease {self.names}", first, self._hours(start + length), *counts, **keys)
         except NotEnoughHosts:
             window = Interval(self._minute(start), self._minute(start + length))
             assert expression or not _is_enough(self._free_hosts(window), counts)
@@ -121,7 +121,7 @@ class Leases(RuleBasedStateMachine):
         first = "now" if start == 0 else self._hours(start)
         asked = instances(amount, affinity)
         try:
-            self.lab.create(f"lease {self.names}", first, self._hours(start + length), asked)
+            self.env.create(f"lease {self.names}", first, self._hours(start + length), asked)
         except NotEnoughHosts:
             free = self._free_slots(Interval(self._minute(start), self._minute(start + length)))
             match affinity:
@@ -141,12 +141,12 @@ class Leases(RuleBasedStateMachine):
     def create_floatingips(self, start: int, length: int, amount: int, required: set[int]) -> None:
         self.names += 1
         first = "now" if start == 0 else self._hours(start)
-        asked = floatingips(self.lab, max(amount, len(required)), *required)
+        asked = floatingips(self.env, max(amount, len(required)), *required)
         try:
-            self.lab.create(f"lease {self.names}", first, self._hours(start + length), asked)
+            self.env.create(f"lease {self.names}", first, self._hours(start + length), asked)
         except NotEnoughFloatingIPs:
-            world = self.lab.world()
-            ids = {row.address: row.id for row in world.floatingips}
+            rows = self.env.rows()
+            ids = {row.address: row.id for row in rows.floatingips}
             free = set(ids.values()) - self._busy(Interval(self._minute(start), self._minute(start + length)))
             assert len(free) < amount or not {ids[address(each)] for each in required} <= free
 
@@ -192,7 +192,7 @@ class Leases(RuleBasedStateMachine):
     def cancel(self, pick: int) -> None:
         lease = self._pick(pick)
         if lease is not None:
-            self.lab.delete(lease.id)
+            self.env.delete(lease.id)
 
     @rule(pick=st.integers(0, 99))
     def boot_on_a_reserved_host(self, pick: int) -> None:
@@ -201,9 +201,9 @@ class Leases(RuleBasedStateMachine):
         if lease is None or lease.status is not LeaseStatus.ACTIVE or not is_for_hosts:
             return
         try:
-            self.lab.boot("reserved", reservation_id=lease.reservations[0].id)
+            self.env.boot("reserved", reservation_id=lease.reservations[0].id)
         except CloudConflict:
-            assert self.lab.clock.now() >= lease.end
+            assert self.env.clock.now() >= lease.end
 
     @rule(pick=st.integers(0, 99))
     def boot_in_every_slot(self, pick: int) -> None:
@@ -211,126 +211,128 @@ class Leases(RuleBasedStateMachine):
         if lease is None or lease.status is not LeaseStatus.ACTIVE or not is_of_slots(lease.reservations[0]):
             return
         reservation = lease.reservations[0]
-        slots = slots_by_host(self.lab, reservation)
-        with self.lab.faults.exempt():
+        slots = slots_by_host(self.env, reservation)
+        with self.env.faults.exempt():
             before = Counter(
-                each.service_host for each in self.lab.cloud.compute.list_servers(flavor_id=reservation.id)
+                each.service_host for each in self.env.cloud.compute.list_servers(flavor_id=reservation.id)
             )
-        booted = Counter(each.service_host for each in fill(self.lab, lease.id))
-        if self.lab.clock.now() < lease.end:
+        booted = Counter(each.service_host for each in fill(self.env, lease.id))
+        if self.env.clock.now() < lease.end:
             assert before + booted == Counter(slots)
 
     # Operators and the host monitor.
 
     @rule(number=st.integers(1, HOSTS), diagnosis=st.sampled_from([FAILED, DISABLED, HEALTHY]))
     def something_is_found_out_about_a_host(self, number: int, diagnosis: Diagnosis) -> None:
-        diagnose(self.lab, f"host-{number}", diagnosis)
+        diagnose(self.env, f"host-{number}", diagnosis)
 
     # Time and faults.
 
     @rule(minutes=st.integers(1, 60))
     def work(self, minutes: int) -> None:
-        self.lab.run_until(self._hours(minutes))
+        self.env.run_until(self._hours(minutes))
 
     @rule()
     def work_a_little(self) -> None:
-        self.lab.run_due()
+        self.env.run_due()
 
     @rule(minutes=st.sampled_from([1, 10, 70, 60 * 24, 60 * 24 * 3]))
     def sleep(self, minutes: int) -> None:
-        self.lab.jump(self._hours(minutes))
+        self.env.jump(self._hours(minutes))
 
     @rule(trouble=TROUBLES)
     def trouble_begins(self, trouble: FaultRule) -> None:
-        self.lab.faults.add(trouble)
+        self.env.faults.add(trouble)
 
-    @precondition(lambda self: self.lab.faults.rules)
+    @precondition(lambda self: self.env.faults.rules)
     @rule()
     def trouble_ends(self) -> None:
-        self.lab.faults.clear()
+        self.env.faults.clear()
 
     @rule(fault=st.sampled_from(sorted(COMMIT_FAULTS)), nth=st.integers(1, 6))
     def a_commit_will_go_wrong(self, fault: str, nth: int) -> None:
-        self.lab.store.arm(COMMIT_FAULTS[fault], nth)
+        self.env.store.arm(COMMIT_FAULTS[fault], nth)
 
     @rule()
     def kill_the_manager(self) -> None:
-        self.lab.kill()
+        self.env.kill()
 
     @rule()
     def go_on_with_another_manager(self) -> None:
-        other = self.other or self.lab.new_manager()
-        self.other, self.lab.manager = self.lab.manager, other
+        other = self.other or self.env.new_manager()
+        self.other, self.env.manager = self.env.manager, other
 
     @invariant()
     def nothing_is_promised_twice(self) -> None:
-        check_always(self.lab)
+        check_always(self.env)
 
     def teardown(self) -> None:
-        if not hasattr(self.lab, "clock"):
+        if not hasattr(self.env, "clock"):
             return
-        self.lab.faults.clear()
-        self.lab.store.disarm()
-        self.lab.run_until(self._hours(5.5))
-        check_settled(self.lab)
+        self.env.faults.clear()
+        self.env.store.disarm()
+        self.env.run_until(self._hours(5.5))
+        check_settled(self.env)
 
     # Helpers of the rules.
 
     def _minute(self, minutes: float) -> datetime:
-        return self.lab.clock.now().replace(second=0, microsecond=0) + minutes * MINUTE
+        return self.env.clock.now().replace(second=0, microsecond=0) + minutes * MINUTE
 
     def _hours(self, minutes: float) -> float:
-        beginning = self.lab.instant(0)
+        beginning = self.env.instant(0)
         return (self._minute(minutes) - beginning) / timedelta(hours=1)
 
     def _pick(self, number: int) -> Lease | None:
-        leases = self.lab.leases()
+        leases = self.env.leases()
         return leases[number % len(leases)] if leases else None
 
     def _change(self, pick: int, changes: Callable[[Lease], dict[str, Any]]) -> None:
         lease = self._pick(pick)
         if lease is None:
             return
-        before = self.lab.world()
+        before = self.env.rows()
         try:
-            self.lab.update(lease.id, **changes(lease))
+            self.env.update(lease.id, **changes(lease))
         except (BadRequest, Conflict, NotFound):
-            assert _intent(self.lab.world()) == _intent(before), "a refused request changed something"
+            assert _intent(self.env.rows()) == _intent(before), "a refused request changed something"
 
     def _free_slots(self, window: Interval) -> list[int]:
         """Return the number of free slots on each host; a slot has four of the host's sixteen VCPU."""
-        now, world = self.lab.clock.now(), self.lab.world()
-        cleaning = self.lab.conditions.cleaning_time
+        now, rows = self.env.clock.now(), self.env.rows()
+        cleaning = self.env.conditions.cleaning_time
         occupied = Interval(window.start, window.end + cleaning)
-        free = {row.id: 4 for row in world.hosts}
+        free = {row.id: 4 for row in rows.hosts}
         for host_id in free:
-            rows = [row for row in world.allocations if row.resource_id == host_id]
-            instants = [window.start, *(row.start_at for row in rows if occupied.contains(row.start_at))]
+            booked = [row for row in rows.allocations if row.resource_id == host_id]
+            instants = [window.start, *(row.start_at for row in booked if occupied.contains(row.start_at))]
             for instant in instants:
                 present = [
-                    row for row in rows if _is_there(row, instant, cleaning) or _is_overdue(row, window, now)
+                    row
+                    for row in booked
+                    if _is_there(row, instant, cleaning) or _is_overdue(row, window, now)
                 ]
                 used = sum(4 if row.slots is None else row.slots for row in present)
                 free[host_id] = min(free[host_id], max(0, 4 - used))
-        return [0 if key in _unsound(world) else each for key, each in free.items()]
+        return [0 if key in _unsound(rows) else each for key, each in free.items()]
 
     def _free_hosts(self, window: Interval) -> int:
-        return HOSTS - len({row.id for row in self.lab.world().hosts} & self._busy(window))
+        return HOSTS - len({row.id for row in self.env.rows().hosts} & self._busy(window))
 
     def _busy(self, window: Interval) -> set[str]:
         """Return the IDs of the resources that are not entirely free for a new reservation."""
-        now, world = self.lab.clock.now(), self.lab.world()
-        wide = window.widened(self.lab.conditions.cleaning_time)
-        busy = set(_unsound(world))
-        for row in world.allocations:
+        now, rows = self.env.clock.now(), self.env.rows()
+        wide = window.widened(self.env.conditions.cleaning_time)
+        busy = set(_unsound(rows))
+        for row in rows.allocations:
             end = max(row.end_at, row.released_at or row.end_at)
             if _is_overdue(row, window, now) or (row.start_at < wide.end and end > wide.start):
                 busy.add(row.resource_id)
         return busy
 
 
-def _unsound(world: World) -> frozenset[str]:
-    return frozenset(row.id for row in world.resources if row.health != Health.HEALTHY.value)
+def _unsound(rows: DatabaseRows) -> frozenset[str]:
+    return frozenset(row.id for row in rows.resources if row.health != Health.HEALTHY.value)
 
 
 def _is_there(row: Any, instant: datetime, cleaning: timedelta) -> bool:
@@ -352,12 +354,12 @@ def _is_enough(free: int, counts: list[tuple[int, int]]) -> bool:
     return True
 
 
-def _intent(world: World) -> tuple[object, ...]:
-    return world.leases, world.allocations, world.journal
+def _intent(rows: DatabaseRows) -> tuple[object, ...]:
+    return rows.leases, rows.allocations, rows.journal
 
 
-def test_leases_under_anything_that_may_happen(lab: Lab) -> None:
-    Leases.lab = lab
+def test_leases_under_anything_that_may_happen(env: ReconcilerEnv) -> None:
+    Leases.env = env
 
     run_state_machine_as_test(
         Leases,

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
-from reconcile.lab import Lab
+from reconcile.reconciler_env import ReconcilerEnv
 
 from blazar.booking.context import Context
 from blazar.booking.scheduling import HOST_CHECK
@@ -26,151 +26,151 @@ MINUTE = timedelta(minutes=1)
 LOOK = "compute.list_hypervisors"
 
 
-def start_manager(lab: Lab, name: str = "watcher", *, is_polling: bool = True) -> ManagerProcess:
+def start_manager(env: ReconcilerEnv, name: str = "watcher", *, is_polling: bool = True) -> ManagerProcess:
     """Start a manager that monitors hosts, every minute or on notifications only, and heals at once."""
     settings = replace(
-        lab.conditions.settings,
+        env.conditions.settings,
         monitor=MonitorSettings(is_polling=is_polling, is_listening=True, polling_interval=MINUTE),
         healing=HealingSettings(interval=timedelta(0)),
         # No other periodic task lists hypervisors.
         reconciler=ReconcilerSettings(sweep_interval=timedelta(0), refresh_interval=timedelta(0)),
     )
-    return _start(lab, name, replace(lab.manager.context, settings=settings))
+    return _start(env, name, replace(env.manager.context, settings=settings))
 
 
-def _start(lab: Lab, name: str, context: Context) -> ManagerProcess:
-    made = replace(lab.manager, name=name, context=context)
-    sender = OutboxSender(lab.store, lab.clock, lab.sent, {})
+def _start(env: ReconcilerEnv, name: str, context: Context) -> ManagerProcess:
+    made = replace(env.manager, name=name, context=context)
+    sender = OutboxSender(env.store, env.clock, env.sent, {})
     reconciler = Reconciler(made.context, name, sender, threading.Event())
     reconciler.plan_chores()
     return replace(made, service=ManagerService(made.context), reconciler=reconciler)
 
 
-def let_pass(lab: Lab, duration: timedelta, *managers: ManagerProcess) -> None:
+def let_pass(env: ReconcilerEnv, duration: timedelta, *managers: ManagerProcess) -> None:
     """Advance the clock, and run the managers' work as it falls due."""
-    end = lab.clock.now() + duration
+    end = env.clock.now() + duration
     while True:
         for each in managers:
             each.reconciler.run_due(100)
-        due = lab.next_due()
+        due = env.next_due()
         if due is None or due > end:
             break
-        lab.clock.set(max(due, lab.clock.now()))
-    lab.clock.set(end)
+        env.clock.set(max(due, env.clock.now()))
+    env.clock.set(end)
 
 
-def keys(lab: Lab) -> set[str]:
+def keys(env: ReconcilerEnv) -> set[str]:
     """Return the keys of the scheduled work."""
-    return {each.key for each in lab.world().work}
+    return {each.key for each in env.rows().work}
 
 
-def looks(lab: Lab) -> int:
-    return lab.cloud.calls[LOOK]
+def looks(env: ReconcilerEnv) -> int:
+    return env.cloud.calls[LOOK]
 
 
-def health(lab: Lab, name: str) -> Health:
-    with lab.store.read() as transaction:
+def health(env: ReconcilerEnv, name: str) -> Health:
+    with env.store.read() as transaction:
         host = transaction.hosts.find_by_hostname(name)
     assert host is not None
     return host.diagnosis.health
 
 
-def booked(lab: Lab, lease_id: str) -> set[str]:
+def booked(env: ReconcilerEnv, lease_id: str) -> set[str]:
     """Return the names of the hosts that are allocated to a lease."""
-    with lab.store.read() as transaction:
-        ids = [each.id for each in lab.lease(lease_id).reservations]
+    with env.store.read() as transaction:
+        ids = [each.id for each in env.lease(lease_id).reservations]
         found = transaction.allocations.of_reservations(ids)
-    return {lab.host_name(each.resource_id) for each in found}
+    return {env.host_name(each.resource_id) for each in found}
 
 
-def test_a_host_that_falls_silent_is_replaced_automatically(lab: Lab) -> None:
-    manager = start_manager(lab)
-    lease_id = lab.create("later", 5, 8)
-    let_pass(lab, MINUTE, manager)
-    (broken,) = booked(lab, lease_id)
+def test_a_host_that_falls_silent_is_replaced_automatically(env: ReconcilerEnv) -> None:
+    manager = start_manager(env)
+    lease_id = env.create("later", 5, 8)
+    let_pass(env, MINUTE, manager)
+    (broken,) = booked(env, lease_id)
 
-    lab.cloud.set_host_state(broken, is_up=False)
-    let_pass(lab, 2 * MINUTE, manager)
+    env.cloud.set_host_state(broken, is_up=False)
+    let_pass(env, 2 * MINUTE, manager)
 
-    assert len(booked(lab, lease_id)) == 1
-    assert broken not in booked(lab, lease_id)
-
-
-def test_what_found_no_other_host_is_healed_when_the_host_is_back(lab: Lab) -> None:
-    manager = start_manager(lab)
-    lease_id = lab.create("everything", 5, 8, (3, 3))
-    lab.cloud.set_host_state("host-2", is_up=False)
-    let_pass(lab, 2 * MINUTE, manager)
-    assert lab.lease(lease_id).reservations[0].missing_resources
-
-    lab.cloud.set_host_state("host-2", is_up=True)
-    let_pass(lab, 2 * MINUTE, manager)
-
-    assert not lab.lease(lease_id).reservations[0].missing_resources
-    assert booked(lab, lease_id) == set(lab.host_names)
+    assert len(booked(env, lease_id)) == 1
+    assert broken not in booked(env, lease_id)
 
 
-def test_managers_share_the_looks(lab: Lab) -> None:
-    managers = [start_manager(lab, f"watcher-{number}") for number in range(3)]
-    let_pass(lab, MINUTE / 2, *managers)
-    before = looks(lab)
+def test_what_found_no_other_host_is_healed_when_the_host_is_back(env: ReconcilerEnv) -> None:
+    manager = start_manager(env)
+    lease_id = env.create("everything", 5, 8, (3, 3))
+    env.cloud.set_host_state("host-2", is_up=False)
+    let_pass(env, 2 * MINUTE, manager)
+    assert env.lease(lease_id).reservations[0].missing_resources
 
-    let_pass(lab, 10 * MINUTE, *managers)
+    env.cloud.set_host_state("host-2", is_up=True)
+    let_pass(env, 2 * MINUTE, manager)
 
-    assert looks(lab) - before == 10
+    assert not env.lease(lease_id).reservations[0].missing_resources
+    assert booked(env, lease_id) == set(env.host_names)
 
 
-def test_managers_that_only_listen_look_once_when_they_start(lab: Lab) -> None:
-    before = looks(lab)
+def test_managers_share_the_looks(env: ReconcilerEnv) -> None:
+    managers = [start_manager(env, f"watcher-{number}") for number in range(3)]
+    let_pass(env, MINUTE / 2, *managers)
+    before = looks(env)
 
-    manager = start_manager(lab, is_polling=False)
-    let_pass(lab, 10 * MINUTE, manager)
+    let_pass(env, 10 * MINUTE, *managers)
 
-    assert looks(lab) - before == 1
-    assert HOST_CHECK not in keys(lab)
+    assert looks(env) - before == 10
+
+
+def test_managers_that_only_listen_look_once_when_they_start(env: ReconcilerEnv) -> None:
+    before = looks(env)
+
+    manager = start_manager(env, is_polling=False)
+    let_pass(env, 10 * MINUTE, manager)
+
+    assert looks(env) - before == 1
+    assert HOST_CHECK not in keys(env)
 
 
 @pytest.mark.parametrize("is_polling", [True, False])
 @pytest.mark.parametrize("kind", [FaultKind.STATUS, FaultKind.LOSE_REPLY])
-def test_a_look_that_fails_is_made_again(lab: Lab, kind: FaultKind, is_polling: bool) -> None:
-    lab.cloud.set_host_state("host-2", is_up=False)
-    lab.faults.add(FaultRule(kind=kind, operation=LOOK, times=3))
+def test_a_look_that_fails_is_made_again(env: ReconcilerEnv, kind: FaultKind, is_polling: bool) -> None:
+    env.cloud.set_host_state("host-2", is_up=False)
+    env.faults.add(FaultRule(kind=kind, operation=LOOK, times=3))
 
-    manager = start_manager(lab, is_polling=is_polling)
-    let_pass(lab, timedelta(seconds=1), manager)
-    assert health(lab, "host-2") is Health.HEALTHY
+    manager = start_manager(env, is_polling=is_polling)
+    let_pass(env, timedelta(seconds=1), manager)
+    assert health(env, "host-2") is Health.HEALTHY
 
-    let_pass(lab, 5 * MINUTE, manager)
-    assert health(lab, "host-2") is Health.FAILED
+    let_pass(env, 5 * MINUTE, manager)
+    assert health(env, "host-2") is Health.FAILED
 
 
 @pytest.mark.parametrize("is_polling", [True, False])
 @pytest.mark.parametrize("moment", Moment)
 def test_a_killed_manager_is_replaced_at_a_look_by_another(
-    lab: Lab, moment: Moment, is_polling: bool
+    env: ReconcilerEnv, moment: Moment, is_polling: bool
 ) -> None:
-    lab.cloud.set_host_state("host-2", is_up=False)
-    lab.faults.add(FaultRule(kind=FaultKind.CRASH, operation=LOOK, times=1, when=moment))
-    first, second = (start_manager(lab, name, is_polling=is_polling) for name in ("first", "second"))
+    env.cloud.set_host_state("host-2", is_up=False)
+    env.faults.add(FaultRule(kind=FaultKind.CRASH, operation=LOOK, times=1, when=moment))
+    first, second = (start_manager(env, name, is_polling=is_polling) for name in ("first", "second"))
 
     with pytest.raises(BaseException, match="failed by script"):
         first.reconciler.run_due()
-    let_pass(lab, ReconcilerSettings().claim_duration, second)
+    let_pass(env, ReconcilerSettings().claim_duration, second)
 
-    assert health(lab, "host-2") is Health.FAILED
+    assert health(env, "host-2") is Health.FAILED
 
 
-def test_a_chore_that_is_not_to_be_done_here_is_dropped(lab: Lab) -> None:
+def test_a_chore_that_is_not_to_be_done_here_is_dropped(env: ReconcilerEnv) -> None:
     never = ReconcilerSettings(sweep_interval=timedelta(0), refresh_interval=timedelta(0))
-    quiet = replace(lab.conditions.settings, reconciler=never)
-    manager = _start(lab, "quiet", replace(lab.manager.context, settings=quiet))
-    assert SWEEP not in keys(lab)
-    lab.plan_chore()
-    with lab.engine.begin() as connection:
+    quiet = replace(env.conditions.settings, reconciler=never)
+    manager = _start(env, "quiet", replace(env.manager.context, settings=quiet))
+    assert SWEEP not in keys(env)
+    env.plan_chore()
+    with env.engine.begin() as connection:
         connection.execute(sa.delete(tables.work).where(tables.work.c.key != SWEEP))
-    before = lab.counted
+    before = env.counted
 
     manager.reconciler.run_due()
 
-    assert keys(lab) == set()
-    assert lab.counted == before
+    assert keys(env) == set()
+    assert env.counted == before

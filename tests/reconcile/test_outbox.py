@@ -7,7 +7,7 @@ from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
-from reconcile.lab import Lab
+from reconcile.reconciler_env import ReconcilerEnv
 
 from blazar.cloud.simulated import SimulatedCrash
 from blazar.db import tables
@@ -29,33 +29,33 @@ class Deadly:
         raise SimulatedCrash(event_type)
 
 
-def test_what_a_killed_manager_was_about_to_notify_is_notified_by_another(lab: Lab) -> None:
-    lease_id = lab.create("lease", 1, 2)
-    other = OutboxSender(lab.store, lab.clock, lab.sent, {})
+def test_what_a_killed_manager_was_about_to_notify_is_notified_by_another(env: ReconcilerEnv) -> None:
+    lease_id = env.create("lease", 1, 2)
+    other = OutboxSender(env.store, env.clock, env.sent, {})
     with pytest.raises(SimulatedCrash):
-        OutboxSender(lab.store, lab.clock, Deadly(), {}).send_due()
+        OutboxSender(env.store, env.clock, Deadly(), {}).send_due()
 
     at_once = other.send_due()
-    lab.clock.advance(TAKEOVER)
+    env.clock.advance(TAKEOVER)
     later = other.send_due()
 
     assert (at_once, later) == (0, 1)
-    assert lab.sent.counts == {(lease_id, "lease.create"): 1}
+    assert env.sent.counts == {(lease_id, "lease.create"): 1}
 
 
-def test_all_that_is_due_is_sent_however_much_it_is(lab: Lab) -> None:
-    leases = [lab.create(f"lease {number}", 1 + number, 2 + number) for number in range(5)]
+def test_all_that_is_due_is_sent_however_much_it_is(env: ReconcilerEnv) -> None:
+    leases = [env.create(f"lease {number}", 1 + number, 2 + number) for number in range(5)]
     message = Message(
         event_type="lease.many", lease_id=leases[0], payload={"lease_id": leases[0], "status": "PENDING"}
     )
-    with lab.store.begin() as transaction:
-        transaction.outbox.append([message] * (2 * SENT_AT_ONCE), lab.clock.now())
+    with env.store.begin() as transaction:
+        transaction.outbox.append([message] * (2 * SENT_AT_ONCE), env.clock.now())
         transaction.commit()
 
-    lab.manager.reconciler.send_outbox()
+    env.manager.reconciler.send_outbox()
 
-    assert lab.sent.counts[leases[0], "lease.many"] == 2 * SENT_AT_ONCE
-    assert all(lab.sent.counts[lease, "lease.create"] == 1 for lease in leases)
+    assert env.sent.counts[leases[0], "lease.many"] == 2 * SENT_AT_ONCE
+    assert all(env.sent.counts[lease, "lease.create"] == 1 for lease in leases)
 
 
 class Choosy:
@@ -74,90 +74,90 @@ class Choosy:
         self.delivered.append(str(payload["name"]))
 
 
-def put(lab: Lab, *names: str) -> None:
-    with lab.store.begin() as transaction:
+def put(env: ReconcilerEnv, *names: str) -> None:
+    with env.store.begin() as transaction:
         transaction.outbox.append(
             [
                 Message(event_type="lease.test", lease_id=LeaseId("lease"), payload={"name": name})
                 for name in names
             ],
-            lab.clock.now(),
+            env.clock.now(),
         )
         transaction.commit()
 
 
-def letters(lab: Lab, *, failed: bool) -> tuple[Letter, ...]:
-    with lab.store.read() as transaction:
+def letters(env: ReconcilerEnv, *, failed: bool) -> tuple[Letter, ...]:
+    with env.store.read() as transaction:
         return transaction.outbox.list(failed=failed, limit=9)
 
 
 @pytest.mark.parametrize("error", [Unavailable("not now"), RuntimeError("a bug"), OSError("no CA file")])
 def test_a_message_that_raises_anything_delays_only_itself(
-    lab: Lab, unexpected_errors: list[str], error: Exception
+    env: ReconcilerEnv, unexpected_errors: list[str], error: Exception
 ) -> None:
-    put(lab, *(f"{number}" for number in range(2 * SENT_AT_ONCE)))
+    put(env, *(f"{number}" for number in range(2 * SENT_AT_ONCE)))
     choosy = Choosy("0", error)
-    sender = OutboxSender(lab.store, lab.clock, choosy, {})
+    sender = OutboxSender(env.store, env.clock, choosy, {})
 
     for _ in range(4):
         sender.send_due()
 
     assert choosy.delivered == [f"{number}" for number in range(1, 2 * SENT_AT_ONCE)]
-    [waiting] = letters(lab, failed=False)
+    [waiting] = letters(env, failed=False)
     assert "not now" in str(waiting.problem) or type(error).__name__ in str(waiting.problem)
     unexpected_errors.clear()
 
 
-def test_a_message_is_tried_less_and_less_often_and_then_given_up(lab: Lab) -> None:
-    put(lab, "bad")
+def test_a_message_is_tried_less_and_less_often_and_then_given_up(env: ReconcilerEnv) -> None:
+    put(env, "bad")
     choosy = Choosy("bad", Unavailable("not now"))
-    sender = OutboxSender(lab.store, lab.clock, choosy, {}, give_up_after=timedelta(hours=1))
+    sender = OutboxSender(env.store, env.clock, choosy, {}, give_up_after=timedelta(hours=1))
 
     for _ in range(2 * 3600):
         sender.send_due()
-        lab.clock.advance(timedelta(seconds=1))
+        env.clock.advance(timedelta(seconds=1))
 
     assert 10 < len(choosy.tries) < 25
-    assert letters(lab, failed=False) == ()
-    [given_up] = letters(lab, failed=True)
+    assert letters(env, failed=False) == ()
+    [given_up] = letters(env, failed=True)
     assert given_up.problem == "not now"
     assert given_up.failed_at is not None
 
 
-def test_a_message_is_tried_for_ever_where_the_option_says_so(lab: Lab) -> None:
-    put(lab, "bad")
+def test_a_message_is_tried_for_ever_where_the_option_says_so(env: ReconcilerEnv) -> None:
+    put(env, "bad")
     sender = OutboxSender(
-        lab.store, lab.clock, Choosy("bad", Unavailable("not now")), {}, give_up_after=timedelta(0)
+        env.store, env.clock, Choosy("bad", Unavailable("not now")), {}, give_up_after=timedelta(0)
     )
 
     for _ in range(10):
-        lab.clock.advance(timedelta(days=1000))
+        env.clock.advance(timedelta(days=1000))
         sender.send_due()
 
-    assert len(letters(lab, failed=False)) == 1
+    assert len(letters(env, failed=False)) == 1
 
 
-def test_a_damaged_message_is_set_aside_and_the_others_leave(lab: Lab) -> None:
-    put(lab, "a", "b", "c", "d")
-    with lab.engine.begin() as connection:
+def test_a_damaged_message_is_set_aside_and_the_others_leave(env: ReconcilerEnv) -> None:
+    put(env, "a", "b", "c", "d")
+    with env.engine.begin() as connection:
         for name, payload in (("a", "{broken"), ("b", "[1]")):
             this = tables.outbox.c.payload.contains(f'"{name}"')
             connection.execute(sa.update(tables.outbox).where(this).values(payload=payload))
     choosy = Choosy("none", RuntimeError())
 
-    OutboxSender(lab.store, lab.clock, choosy, {}).send_due()
+    OutboxSender(env.store, env.clock, choosy, {}).send_due()
 
     assert choosy.delivered == ["c", "d"]
-    assert [each.payload for each in letters(lab, failed=True)] == ["{broken", "[1]"]
+    assert [each.payload for each in letters(env, failed=True)] == ["{broken", "[1]"]
 
 
-def test_notifications_do_not_wait_for_a_filter_that_does_not_answer(lab: Lab) -> None:
+def test_notifications_do_not_wait_for_a_filter_that_does_not_answer(env: ReconcilerEnv) -> None:
     class Slow(Filter):
         told = 0
 
         def deliver(self, occasion: Occasion, document: JsonObject, key: str) -> None:
             self.told += 1
-            lab.clock.advance(timedelta(seconds=10))
+            env.clock.advance(timedelta(seconds=10))
             raise Unavailable("no answer")
 
     slow, choosy = Slow(), Choosy("none", RuntimeError())
@@ -166,15 +166,15 @@ def test_notifications_do_not_wait_for_a_filter_that_does_not_answer(lab: Lab) -
         lease_id=LeaseId("lease"),
         payload={"filter": "slow", "key": "k", "lease": {}},
     )
-    with lab.store.begin() as transaction:
-        transaction.outbox.append([told] * 4 * SENT_AT_ONCE, lab.clock.now())
+    with env.store.begin() as transaction:
+        transaction.outbox.append([told] * 4 * SENT_AT_ONCE, env.clock.now())
         transaction.commit()
-    put(lab, "notice")
-    sender = OutboxSender(lab.store, lab.clock, choosy, {"slow": slow})
+    put(env, "notice")
+    sender = OutboxSender(env.store, env.clock, choosy, {"slow": slow})
 
-    began = lab.clock.now()
+    began = env.clock.now()
     while not choosy.delivered:
         sender.send_due()
 
-    assert lab.clock.now() - began <= timedelta(seconds=10)
+    assert env.clock.now() - began <= timedelta(seconds=10)
     assert slow.told == 1

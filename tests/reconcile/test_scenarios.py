@@ -17,8 +17,8 @@ from databases import KINDS
 from reconcile.floatingip_scenarios import FLOATINGIP_SCENARIOS
 from reconcile.healing_scenarios import HEALING_SCENARIOS
 from reconcile.invariants import check_said_once
-from reconcile.lab import Lab, LabOn, NothingToStrike
 from reconcile.occupied_host_scenarios import OCCUPIED_HOST_SCENARIOS
+from reconcile.reconciler_env import EnvOn, NothingToStrike, ReconcilerEnv
 from reconcile.scenarios import SCENARIOS as HOST_SCENARIOS
 from reconcile.scenarios import Scenario
 from reconcile.slot_scenarios import SLOT_SCENARIOS
@@ -121,72 +121,72 @@ def is_struck(scenario: Scenario, kind: str, nth: int) -> bool:
 
 
 @plays(is_repeated=False)
-def test_nothing_goes_wrong(scenario: Scenario, kind: str, lab_on: LabOn) -> None:
-    lab = lab_on(kind)
-    lab.reset(scenario.conditions)
+def test_nothing_goes_wrong(scenario: Scenario, kind: str, env_on: EnvOn) -> None:
+    env = env_on(kind)
+    env.reset(scenario.conditions)
 
-    scenario.play(lab)
+    scenario.play(env)
 
-    check_said_once(lab)
-
-
-@plays(is_repeated=True)
-def test_every_step_is_taken_twice(scenario: Scenario, kind: str, lab_on: LabOn) -> None:
-    lab = lab_on(kind)
-    lab.reset(replace(scenario.conditions, takes_steps_twice=True))
-
-    scenario.play(lab)
-
-    check_said_once(lab)
+    check_said_once(env)
 
 
 @plays(is_repeated=True)
-def test_everything_is_looked_at_more_often_than_needed(scenario: Scenario, kind: str, lab_on: LabOn) -> None:
-    lab = lab_on(kind)
-    lab.reset(replace(scenario.conditions, is_restless=True))
+def test_every_step_is_taken_twice(scenario: Scenario, kind: str, env_on: EnvOn) -> None:
+    env = env_on(kind)
+    env.reset(replace(scenario.conditions, takes_steps_twice=True))
 
-    scenario.play(lab)
+    scenario.play(env)
 
-    check_said_once(lab)
+    check_said_once(env)
+
+
+@plays(is_repeated=True)
+def test_everything_is_looked_at_more_often_than_needed(scenario: Scenario, kind: str, env_on: EnvOn) -> None:
+    env = env_on(kind)
+    env.reset(replace(scenario.conditions, is_restless=True))
+
+    scenario.play(env)
+
+    check_said_once(env)
 
 
 @trials(grouped(CLOUD_FAULTS, **{ANSWERS: _ANSWERS}))
 def test_a_call_of_the_cloud_goes_wrong(
-    scenario: Scenario, kind: str, fault: str, lab_on: LabOn, record_property: Record
+    scenario: Scenario, kind: str, fault: str, env_on: EnvOn, record_property: Record
 ) -> None:
-    lab = lab_on(kind)
+    env = env_on(kind)
 
     def arm(nth: int) -> None:
         struck_by = at_step(scenario, fault, nth)
-        lab.may_fail = struck_by == "refused"
-        lab.faults.add(CLOUD_FAULTS[struck_by](nth))
+        env.may_fail = struck_by == "refused"
+        env.faults.add(CLOUD_FAULTS[struck_by](nth))
 
     struck = filter(functools.partial(is_struck, scenario, kind), itertools.count(1))
-    steps = each_step(lab, scenario, struck, arm, lambda: bool(lab.faults.fired))
+    steps = each_step(env, scenario, struck, arm, lambda: bool(env.faults.fired))
 
     record_property("engine: calls that went wrong on " + kind, steps)
 
 
 @trials(grouped(COMMIT_FAULTS, **{ABORTS: _ABORTS}))
 def test_a_commit_goes_wrong(
-    scenario: Scenario, kind: str, fault: str, lab_on: LabOn, record_property: Record
+    scenario: Scenario, kind: str, fault: str, env_on: EnvOn, record_property: Record
 ) -> None:
-    lab = lab_on(kind)
+    env = env_on(kind)
 
     struck = filter(functools.partial(is_struck, scenario, kind), itertools.count(1))
     steps = each_step(
-        lab,
+        env,
         scenario,
         struck,
-        lambda nth: lab.store.arm(COMMIT_FAULTS[at_step(scenario, fault, nth)], nth),
-        lambda: not lab.store.is_armed,
+        lambda nth: env.store.arm(COMMIT_FAULTS[at_step(scenario, fault, nth)], nth),
+        lambda: not env.store.is_armed,
     )
 
     record_property("engine: commits that went wrong on " + kind, steps)
 
 
 def each_step(
-    lab: Lab,
+    env: ReconcilerEnv,
     scenario: Scenario,
     struck: Iterable[int],
     arm: Callable[[int], None],
@@ -194,13 +194,13 @@ def each_step(
 ) -> int:
     """Run a scenario once for each of these faulty steps, until a run has too few steps; return the count."""
     for times, nth in enumerate(struck):
-        lab.reset(scenario.conditions)
-        lab.arm, lab.has_struck = functools.partial(arm, nth), has_struck
+        env.reset(scenario.conditions)
+        env.arm, env.has_struck = functools.partial(arm, nth), has_struck
         try:
-            scenario.play(lab)
+            scenario.play(env)
         except NothingToStrike:
             return times
         except BaseException as error:
-            error.add_note(f"when step {nth} was struck: {lab.faults.fired}")
+            error.add_note(f"when step {nth} was struck: {env.faults.fired}")
             raise
     raise AssertionError

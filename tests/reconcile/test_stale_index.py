@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 from clocks import EPOCH
 from databases import KINDS
-from reconcile.lab import LESSEE, Lab, LabOn
 from reconcile.parts import Conditions, lease_body
+from reconcile.reconciler_env import LESSEE, EnvOn, ReconcilerEnv
 
 from blazar.booking.index import Watermark
 from blazar.domain.errors import NotEnoughHosts
@@ -21,89 +21,89 @@ MINUTE = timedelta(minutes=1)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_the_log_has_forgotten_is_read_from_the_books(kind: str, lab_on: LabOn) -> None:
-    lab = lab_on(kind)
-    lab.reset(Conditions(hosts=1))
-    idle = lab.new_manager()
-    idle.service.create_lease(LESSEE, lease_body("a", lab.date(1), lab.date(2)))
-    lab.plan_chore()
-    lab.create("b", 5, 6)
-    lab.run_until(4)
+def test_what_the_log_has_forgotten_is_read_from_the_books(kind: str, env_on: EnvOn) -> None:
+    env = env_on(kind)
+    env.reset(Conditions(hosts=1))
+    idle = env.new_manager()
+    idle.service.create_lease(LESSEE, lease_body("a", env.date(1), env.date(2)))
+    env.plan_chore()
+    env.create("b", 5, 6)
+    env.run_until(4)
 
-    idle.service.create_lease(LESSEE, lease_body("c", lab.date(6), lab.date(7)))
+    idle.service.create_lease(LESSEE, lease_body("c", env.date(6), env.date(7)))
     with pytest.raises(NotEnoughHosts):
-        idle.service.create_lease(LESSEE, lease_body("d", lab.date(5), lab.date(6)))
+        idle.service.create_lease(LESSEE, lease_body("d", env.date(5), env.date(6)))
 
-    lab.at(5.1)
+    env.at(5.1)
 
 
 @pytest.fixture(params=["mariadb", "postgresql"])
-def lab_of_two(request: pytest.FixtureRequest, lab_on: LabOn) -> Lab:
-    """Return a lab with two hosts, both allocated to a lease on the next day."""
-    lab = lab_on(request.param)
-    lab.reset(Conditions(hosts=2))
-    lab.create("tomorrow", 24, 25, (2, 2))
-    return lab
+def env_of_two(request: pytest.FixtureRequest, env_on: EnvOn) -> ReconcilerEnv:
+    """Return an environment with two hosts, both allocated to a lease on the next day."""
+    env = env_on(request.param)
+    env.reset(Conditions(hosts=2))
+    env.create("tomorrow", 24, 25, (2, 2))
+    return env
 
 
-def commit_late(lab: Lab, other: ManagerProcess, books: bool) -> None:
+def commit_late(env: ReconcilerEnv, other: ManagerProcess, books: bool) -> None:
     """Change the first host in a transaction that commits after *other* has stopped waiting for it."""
-    (reservation,) = lab.leases()[0].reservations
-    with lab.store.read() as transaction:
+    (reservation,) = env.leases()[0].reservations
+    with env.store.read() as transaction:
         generations = transaction.availability.all_generations("host")
     first, second = sorted(generations)
-    with lab.store.begin() as frozen:
+    with env.store.begin() as frozen:
         frozen.allocations.claim({first: generations[first]})
         if books:
             window = Interval(EPOCH + 5 * HOUR, EPOCH + 6 * HOUR)
             booked = Allocation(resource_id=first, reservation_id=reservation.id, window=window)
             frozen.allocations.insert([booked])
-        with lab.store.begin() as transaction:
+        with env.store.begin() as transaction:
             transaction.allocations.claim({second: generations[second]})
             transaction.commit()
         for _ in range(2):
             other.reconciler.refresh_indexes()
-            lab.clock.advance(5 * MINUTE)
+            env.clock.advance(5 * MINUTE)
         frozen.commit()
 
 
-def test_a_late_commit_fails_no_request_that_relies_on_the_resource(lab_of_two: Lab) -> None:
-    other = lab_of_two.new_manager()
+def test_a_late_commit_fails_no_request_that_relies_on_the_resource(env_of_two: ReconcilerEnv) -> None:
+    other = env_of_two.new_manager()
     other.reconciler.refresh_indexes()
-    commit_late(lab_of_two, other, books=False)
+    commit_late(env_of_two, other, books=False)
 
-    body = lease_body("late", lab_of_two.date(5), lab_of_two.date(6), (2, 2))
+    body = lease_body("late", env_of_two.date(5), env_of_two.date(6), (2, 2))
     other.service.create_lease(LESSEE, body)
 
-    assert [each.name for each in lab_of_two.leases()] == ["tomorrow", "late"]
+    assert [each.name for each in env_of_two.leases()] == ["tomorrow", "late"]
 
 
-def test_what_was_booked_by_a_commit_that_comes_late_is_not_promised_again(lab_of_two: Lab) -> None:
-    other = lab_of_two.new_manager()
+def test_what_was_booked_by_a_commit_that_comes_late_is_not_promised_again(env_of_two: ReconcilerEnv) -> None:
+    other = env_of_two.new_manager()
     other.reconciler.refresh_indexes()
-    commit_late(lab_of_two, other, books=True)
+    commit_late(env_of_two, other, books=True)
 
-    start, end = lab_of_two.date(5), lab_of_two.date(6)
+    start, end = env_of_two.date(5), env_of_two.date(6)
     with pytest.raises(NotEnoughHosts):
         other.service.create_lease(LESSEE, lease_body("both", start, end, (2, 2)))
     other.service.create_lease(LESSEE, lease_body("one", start, end, (1, 2)))
 
-    assert [each.name for each in lab_of_two.leases()] == ["tomorrow", "one"]
+    assert [each.name for each in env_of_two.leases()] == ["tomorrow", "one"]
 
 
-def test_a_manager_that_is_idle_for_long_need_not_load_everything_again(lab: Lab) -> None:
-    lab.reset(Conditions(hosts=3))
-    index = lab.manager.context.indexes["host"]
+def test_a_manager_that_is_idle_for_long_need_not_load_everything_again(env: ReconcilerEnv) -> None:
+    env.reset(Conditions(hosts=3))
+    index = env.manager.context.indexes["host"]
     with index.searching() as first:
         pass
 
     for minutes in range(20, 240, 20):
-        lab.jump(minutes / 60)
-        lab.manager.reconciler.refresh_indexes()
-    lab.jump(4)
+        env.jump(minutes / 60)
+        env.manager.reconciler.refresh_indexes()
+    env.jump(4)
     with index.searching() as kept:
         pass
-    lab.jump(5)
+    env.jump(5)
     with index.searching() as loaded_again:
         pass
 

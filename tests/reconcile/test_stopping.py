@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
-from reconcile.lab import Lab
+from reconcile.reconciler_env import ReconcilerEnv
 
 from blazar.db import tables
 from blazar.reconcile import loop
@@ -28,24 +28,24 @@ class WaitedOnClock(ManualClock):
         return event.wait(timeout.total_seconds())
 
 
-def held_by(lab: Lab, name: str) -> int:
+def held_by(env: ReconcilerEnv, name: str) -> int:
     work = tables.work.c
-    with lab.engine.connect() as connection:
+    with env.engine.connect() as connection:
         return connection.scalar(sa.select(sa.func.count()).where(work.owner == name)) or 0
 
 
 @pytest.mark.parametrize("number", [1, 4])
 def test_claims_on_work_not_started_are_free_once_it_has_stopped(
-    lab: Lab, monkeypatch: pytest.MonkeyPatch, number: int
+    env: ReconcilerEnv, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
-    leases = [lab.create(f"lease {each}", 1, 2, None) for each in range(number)]
-    lab.jump(1)
-    context = replace(lab.manager.context, clock=WaitedOnClock(lab.clock.now()))
+    leases = [env.create(f"lease {each}", 1, 2, None) for each in range(number)]
+    env.jump(1)
+    context = replace(env.manager.context, clock=WaitedOnClock(env.clock.now()))
     context = replace(
         context,
         settings=replace(context.settings, reconciler=replace(context.settings.reconciler, workers=number)),
     )
-    sender = OutboxSender(lab.store, context.clock, lab.sent, {})
+    sender = OutboxSender(env.store, context.clock, env.sent, {})
     reconciler = Reconciler(context, "ending", sender, threading.Event())
     stopper = threading.Thread(target=reconciler.stop, daemon=True)
     started, begun, held = threading.Event(), threading.Event(), []
@@ -53,7 +53,7 @@ def test_claims_on_work_not_started_are_free_once_it_has_stopped(
     def stop_meanwhile(*_: object) -> int:
         """Stop the reconciler after it has taken claims, before it passes them to workers."""
         assert started.wait(SECONDS)
-        held.append(held_by(lab, "ending"))
+        held.append(held_by(env, "ending"))
         stopper.start()
         begun.set()
         for _round in range(100 * SECONDS):
@@ -70,7 +70,7 @@ def test_claims_on_work_not_started_are_free_once_it_has_stopped(
     stopper.join(SECONDS)
 
     assert (stopper.is_alive(), held) == (False, [number])
-    assert held_by(lab, "ending") == 0
-    assert {str(lab.lease(each).status) for each in leases} == {"PENDING"}
-    lab.at(1.5)
-    assert {str(lab.lease(each).status) for each in leases} == {"ACTIVE"}
+    assert held_by(env, "ending") == 0
+    assert {str(env.lease(each).status) for each in leases} == {"PENDING"}
+    env.at(1.5)
+    assert {str(env.lease(each).status) for each in leases} == {"ACTIVE"}

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from reconcile import floatingips
 from reconcile.invariants import FREEPOOL, check_nothing_twice, check_one_lessee, read_allocations
 from reconcile.parts import TRAITS
-from reconcile.scene import Scene
+from reconcile.simulated_env import SimulatedEnv
 from reconcile.slots import BIGGER_SOURCE, SOURCE
 from simulation.crew import Crew, Sabotage
 from simulation.database import Database
@@ -57,7 +57,7 @@ class Faults(WatchedFaults):
         return self._world.call_fault()
 
 
-class World(Scene):
+class World(SimulatedEnv):
     """The whole world of a seed at its beginning; :meth:`go_on` advances the time."""
 
     clock: TurnClock

@@ -14,7 +14,7 @@ from blazar.settings import Settings
 from blazar_plugin_testing.service_env import ServiceEnv
 
 
-class Scene(ServiceEnv):
+class SimulatedEnv(ServiceEnv):
     """The state of the service and of its cloud; subclasses provide the initial state."""
 
     conditions: Conditions
@@ -34,13 +34,13 @@ class Scene(ServiceEnv):
         with self.faults.exempt():
             return {each.id: each for each in self.cloud.compute.list_servers()}
 
-    def world(self) -> invariants.World:
+    def rows(self) -> invariants.DatabaseRows:
         """Return all rows of the database."""
-        return invariants.read_world(self.engine)
+        return invariants.read_rows(self.engine)
 
     def host_name(self, resource_id: str) -> str:
         """Return the name of a registered host, by its ID."""
-        return next(str(row.service_name) for row in self.world().hosts if row.id == resource_id)
+        return next(str(row.service_name) for row in self.rows().hosts if row.id == resource_id)
 
     def aggregates(self) -> Mapping[str, frozenset[str]]:
         """Return the hosts of every aggregate, by the aggregate's name."""

@@ -15,7 +15,7 @@ from reconcile.parts import (
     forget_leases,
     lease_body,
 )
-from reconcile.scene import Scene
+from reconcile.simulated_env import SimulatedEnv
 
 from blazar.db import tables
 from blazar.domain.lease import LeaseId
@@ -26,10 +26,10 @@ from blazar_plugin_testing.service_env import LESSEE, NothingToStrike
 
 FREEPOOL = "freepool"
 
-__all__ = ["FREEPOOL", "LESSEE", "Lab", "LabOn", "NothingToStrike"]
+__all__ = ["FREEPOOL", "LESSEE", "EnvOn", "NothingToStrike", "ReconcilerEnv"]
 
 
-class Lab(Scene):
+class ReconcilerEnv(SimulatedEnv):
     """A service with registered hosts; :meth:`reset` starts another one on the same database."""
 
     def __init__(self, engine: sa.Engine) -> None:
@@ -133,5 +133,5 @@ class Lab(Scene):
             super().run_due()
 
 
-LabOn = Callable[[str], Lab]
-"""Return a lab on a kind of database."""
+EnvOn = Callable[[str], ReconcilerEnv]
+"""Return an environment on a kind of database."""
