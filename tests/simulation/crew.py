@@ -1,4 +1,4 @@
-"""The manager processes of a world: which one starts due work, and which are killed, paused and replaced."""
+"""The manager processes of a simulation: which one starts due work; which are killed, paused, replaced."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from blazar.reconcile.outbox import OutboxSender
 from blazar_plugin_testing.service_env import Silent
 
 if TYPE_CHECKING:
-    from simulation.world import World
+    from simulation.simulation_env import SimulationEnv
 
 _DUE = """
 SELECT min(at) FROM (
@@ -44,8 +44,8 @@ Sabotage = Callable[[Store], Store]
 class Crew:
     """The live processes and their threads."""
 
-    def __init__(self, world: World, sabotage: Sabotage | None) -> None:
-        self._world = world
+    def __init__(self, env: SimulationEnv, sabotage: Sabotage | None) -> None:
+        self._env = env
         self._sabotage = sabotage
         self._inside: dict[Task, Process] = {}
         self._due_at = NEVER
@@ -56,29 +56,29 @@ class Crew:
 
     def start(self) -> Process:
         """Start a new process with no state, and return it."""
-        world, plan = self._world, self._world.plan
+        env, plan = self._env, self._env.plan
         self._begun += 1
         name = f"manager-{self._begun}"
-        clock = SkewedClock(world.clock, world.chance.uniform(-1, 1) * plan.skew)
+        clock = SkewedClock(env.clock, env.chance.uniform(-1, 1) * plan.skew)
         plugins = self._plugins()
-        world.codecs.update(plugins)
-        store: Store = TurnStore(SqlStore(world.engine, clock, plugins), world)
+        env.codecs.update(plugins)
+        store: Store = TurnStore(SqlStore(env.engine, clock, plugins), env)
         if self._sabotage is not None:
             store = self._sabotage(store)
-        chance = random.Random(world.chance.getrandbits(64))
+        chance = random.Random(env.chance.getrandbits(64))
         context = Context(
             store=store,
             clock=clock,
-            cloud=world.cloud,
+            cloud=env.cloud,
             plugins=plugins,
             # Searches hold a real lock inside their process, so no task may pause while holding it.
-            indexes=make_indexes(SqlStore(world.engine, clock, plugins), clock, plugins),
-            settings=world.settings,
+            indexes=make_indexes(SqlStore(env.engine, clock, plugins), clock, plugins),
+            settings=env.settings,
             waker=Silent(),
             random=chance,
             new_id=lambda: str(uuid.UUID(int=chance.getrandbits(128), version=4)),
         )
-        sender = OutboxSender(store, clock, Broker(world.sent, world), {})
+        sender = OutboxSender(store, clock, Broker(env.sent, env), {})
         process = Process(
             name=name,
             clock=clock,
@@ -91,25 +91,25 @@ class Crew:
 
     def _plugins(self) -> Mapping[str, Plugin]:
         """Return plugins without real locks around cloud calls, during which other tasks run."""
-        settings = self._world.settings.hosts
+        settings = self._env.settings.hosts
         slots: Mapping[str, Plugin] = {
             "virtual:instance": Instances(settings, nullcontext),
             "flavor:instance": Flavors(settings, nullcontext),
         }
-        return {**self._world.make_plugins(), **slots}
+        return {**self._env.make_plugins(), **slots}
 
     def some(self) -> Process:
         """Return a random process, as a message bus would choose one."""
-        return self._world.chance.choice(self.processes)
+        return self._env.chance.choice(self.processes)
 
     def present(self) -> Process | None:
         """Return the process of the current task, None if it has no process."""
-        return self._inside.get(self._world.scheduler.current)
+        return self._inside.get(self._env.scheduler.current)
 
     @contextmanager
     def inside(self, process: Process) -> Iterator[None]:
         """Run the current task in a process until it ends or is killed with the process."""
-        task = self._world.scheduler.current
+        task = self._env.scheduler.current
         process.tasks.append(task)
         self._inside[task] = process
         task.not_before = process.paused_until
@@ -124,40 +124,38 @@ class Crew:
 
     def strike(self, process: Process) -> None:
         """Let a process be killed or paused, or its clock jump, with the weather's likelihood."""
-        world, weather = self._world, self._world.weather
-        if world.happens(weather.clock_jumps):
-            process.clock.offset = world.seconds(-20, 20)
-            world.note(
-                f"the clock of {process.name} is wrong by {process.clock.offset.total_seconds():.1f} s"
-            )
-        if process.is_dead or self._disasters >= world.plan.disasters:
+        env, weather = self._env, self._env.weather
+        if env.happens(weather.clock_jumps):
+            process.clock.offset = env.seconds(-20, 20)
+            env.note(f"the clock of {process.name} is wrong by {process.clock.offset.total_seconds():.1f} s")
+        if process.is_dead or self._disasters >= env.plan.disasters:
             return
         for likelihood, happen in ((weather.killed, self._kill), (weather.stalled, self._pause)):
-            if world.happens(likelihood):
+            if env.happens(likelihood):
                 self._disasters += 1
                 happen(process)
                 return
 
     def _kill(self, process: Process) -> None:
-        self._world.note(f"{process.name} is killed")
+        self._env.note(f"{process.name} is killed")
         process.is_dead = True
         self.processes.remove(process)
         for each in process.tasks:
             each.not_before = each.wake_at = AT_ONCE
         successor = self.start()
-        self._world.spawn(f"{successor.name} begins", lambda: self._begin(successor))
+        self._env.spawn(f"{successor.name} begins", lambda: self._begin(successor))
 
     def _begin(self, process: Process) -> None:
         try:
             with self.inside(process):
                 process.reconciler.plan_chores()
         except (BlazarError, SimulatedCrash) as error:
-            self._world.note(f"does not get far: {error}")
+            self._env.note(f"does not get far: {error}")
 
     def _pause(self, process: Process) -> None:
         """Pause a process for longer than its claims last; it then continues as if nothing had happened."""
-        process.paused_until = self._world.clock.now() + self._world.seconds(11, 90)
-        self._world.note(f"{process.name} is paused until {self._world.say(process.paused_until)}")
+        process.paused_until = self._env.clock.now() + self._env.seconds(11, 90)
+        self._env.note(f"{process.name} is paused until {self._env.say(process.paused_until)}")
         for each in process.tasks:
             each.not_before = process.paused_until
             each.wake_at = max(each.wake_at, each.not_before)
@@ -166,14 +164,14 @@ class Crew:
 
     def look(self) -> None:
         """Read when work is next due."""
-        ((due,),) = self._world.database.look(_DUE)
+        ((due,),) = self._env.database.look(_DUE)
         self._due_at = NEVER if due is None else datetime.fromisoformat(f"{due}+00:00")
 
     @property
     def is_busy(self) -> bool:
         """Return whether a task is running or work is due."""
         self.look()
-        return len(self._world.scheduler.tasks) > 1 or self._due_at <= self._world.clock.now()
+        return len(self._env.scheduler.tasks) > 1 or self._due_at <= self._env.clock.now()
 
     @property
     def next_start(self) -> datetime:
@@ -182,8 +180,8 @@ class Crew:
 
     def begin_work(self) -> None:
         """Start a worker in one of the processes whose clocks say that work is due."""
-        world, now = self._world, self._world.clock.now()
-        workers = world.plan.workers
+        env, now = self._env, self._env.clock.now()
+        workers = env.plan.workers
         awake = [
             each
             for each in self.processes
@@ -192,23 +190,23 @@ class Crew:
         if not awake:
             self._not_before = now + timedelta(seconds=1)
             return
-        process = world.chance.choice(awake)
+        process = env.chance.choice(awake)
         # Sometimes several workers compete for the same work.
-        self._not_before = now + (world.seconds(0, 0.5) if world.happens(0.2) else world.seconds(1, 4))
+        self._not_before = now + (env.seconds(0, 0.5) if env.happens(0.2) else env.seconds(1, 4))
         process.busy += 1
-        world.spawn(f"{process.name}/{process.busy}", lambda: self._work(process))
+        env.spawn(f"{process.name}/{process.busy}", lambda: self._work(process))
         if not process.is_renewing:
             process.is_renewing = True
-            world.spawn(f"{process.name}/renew", lambda: self._renew(process))
+            env.spawn(f"{process.name}/renew", lambda: self._renew(process))
 
     def _work(self, process: Process) -> None:
         try:
             with self.inside(process):
-                if self._world.happens(_CROWDED):
+                if self._env.happens(_CROWDED):
                     process.reconciler.mark_due_leases()
-                process.reconciler.run_due(self._world.chance.randint(1, 2))
+                process.reconciler.run_due(self._env.chance.randint(1, 2))
         except (BlazarError, SimulatedCrash) as error:
-            self._world.note(f"ends: {error}")
+            self._env.note(f"ends: {error}")
         finally:
             process.busy -= 1
 
@@ -218,10 +216,10 @@ class Crew:
         try:
             with self.inside(process):
                 while process.busy and not process.is_dead:
-                    self._world.scheduler.pause(interval)
+                    self._env.scheduler.pause(interval)
                     self._renew_once(process)
         except SimulatedCrash as error:
-            self._world.note(f"ends: {error}")
+            self._env.note(f"ends: {error}")
         finally:
             process.is_renewing = False
 
@@ -231,4 +229,4 @@ class Crew:
         try:
             process.reconciler.renew_claims()
         except BlazarError as error:
-            self._world.note(f"claims are not renewed: {error}")
+            self._env.note(f"claims are not renewed: {error}")

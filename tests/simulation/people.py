@@ -19,7 +19,7 @@ from blazar_plugin_testing.service_env import LESSEE
 
 if TYPE_CHECKING:
     from simulation.processes import Process
-    from simulation.world import World
+    from simulation.simulation_env import SimulationEnv
 
 _MINUTE = timedelta(minutes=1)
 _LEASES = "SELECT id, name FROM leases ORDER BY created_at, id"
@@ -34,9 +34,9 @@ Kind = Callable[[], Mapping[str, object]]
 class People:
     """All lessees and operators."""
 
-    def __init__(self, world: World) -> None:
-        self._world = world
-        self._chance = world.chance
+    def __init__(self, env: SimulationEnv) -> None:
+        self._env = env
+        self._chance = env.chance
         self._names = 0
         self._acts: list[tuple[int, Callable[[], None]]] = [
             (6, self._create),
@@ -51,10 +51,10 @@ class People:
 
     def come(self) -> None:
         """Schedule all requests, each at a random time."""
-        world, plan = self._world, self._world.plan
+        env, plan = self._env, self._env.plan
         for number in range(1, plan.requests + 1):
-            at = world.clock.now() + plan.horizon * self._chance.random()
-            world.scheduler.spawn(f"person {number}", self._act, at)
+            at = env.clock.now() + plan.horizon * self._chance.random()
+            env.scheduler.spawn(f"person {number}", self._act, at)
 
     def _act(self) -> None:
         weights = [weight for weight, _ in self._acts]
@@ -69,14 +69,14 @@ class People:
 
     def _rush(self) -> None:
         """Send several requests for the same resources at once, to different managers."""
-        world = self._world
+        env = self._env
         start = self._chance.randint(1, 20)
         kind = self._chance.choice(self._kinds())
         for number in range(self._chance.randint(2, 4)):
-            world.scheduler.spawn(
-                f"{world.scheduler.current.name}.{number}",
+            env.scheduler.spawn(
+                f"{env.scheduler.current.name}.{number}",
                 lambda: self._ask_for(start, start + self._chance.randint(5, 20), kind),
-                world.clock.now(),
+                env.clock.now(),
             )
 
     def _ask_for(
@@ -95,7 +95,7 @@ class People:
 
     def _kinds(self) -> list[Kind]:
         kinds = [self._some_hosts, self._some_hosts, self._some_instances, self._some_of_a_flavor]
-        return kinds + [self._some_addresses] * bool(self._world.conditions.floatingips)
+        return kinds + [self._some_addresses] * bool(self._env.conditions.floatingips)
 
     def _some_hosts(self) -> Mapping[str, object]:
         low = self._chance.choice([1, 1, 2])
@@ -111,9 +111,9 @@ class People:
         return of_flavor(self._chance.randint(1, 8), self._chance.choice([None, None, True, False]))
 
     def _some_addresses(self) -> Mapping[str, object]:
-        count = self._world.conditions.floatingips
+        count = self._env.conditions.floatingips
         required = [address(self._chance.randint(1, count))] if self._chance.random() < 0.3 else []
-        ((network_id,), *_) = self._world.database.look("SELECT network_id FROM floatingips")
+        ((network_id,), *_) = self._env.database.look("SELECT network_id FROM floatingips")
         return {
             "resource_type": FLOATINGIP,
             "network_id": network_id,
@@ -146,7 +146,7 @@ class People:
         return {"end_date": self._date(self._chance.randint(1, 50))}
 
     def _new_needs(self, lease_id: str) -> dict[str, Any]:
-        reservations = self._world.database.look(_RESERVATIONS.format(lease_id))
+        reservations = self._env.database.look(_RESERVATIONS.format(lease_id))
         if not reservations:
             return {"end_date": "now"}
         reservation_id, resource_type, _ = self._chance.choice(reservations)
@@ -174,35 +174,35 @@ class People:
         lease_id = self._some_lease()
         if lease_id is None:
             return
-        for reservation_id, resource_type, _ in self._world.database.look(_RESERVATIONS.format(lease_id)):
+        for reservation_id, resource_type, _ in self._env.database.look(_RESERVATIONS.format(lease_id)):
             is_host = resource_type == "physical:host"
             where = {"reservation_id": reservation_id} if is_host else {"flavor_id": reservation_id}
             try:
-                server = self._world.cloud.boot_server("server", "project", **where)
+                server = self._env.cloud.boot_server("server", "project", **where)
             except CloudError as error:
-                self._world.note(f"no server: {error}")
+                self._env.note(f"no server: {error}")
             else:
-                self._world.note(f"boots server on {server.service_host} for {reservation_id[:8]}")
+                self._env.note(f"boots server on {server.service_host} for {reservation_id[:8]}")
 
     def _some_lease(self) -> str | None:
-        leases = self._world.database.look(_LEASES)
+        leases = self._env.database.look(_LEASES)
         return self._chance.choice(leases)[0] if leases else None
 
     # Operators.
 
     def _break_or_mend(self) -> None:
-        name = self._chance.choice(self._world.host_names)
+        name = self._chance.choice(self._env.host_names)
         is_up, is_enabled = self._chance.choice([(False, True), (True, False), (True, True)])
-        self._world.cloud.set_host_state(name, is_up=is_up, is_enabled=is_enabled)
-        self._world.note(f"{name} is up: {is_up}, enabled: {is_enabled}")
+        self._env.cloud.set_host_state(name, is_up=is_up, is_enabled=is_enabled)
+        self._env.note(f"{name} is up: {is_up}, enabled: {is_enabled}")
         self._request(f"nova says something of {name}", lambda process: notice_change(process.context, name))
 
     def _add_or_remove_host(self) -> None:
-        found = sorted(set(self._world.host_names) - set(self._world.plan.steady_hosts))
+        found = sorted(set(self._env.host_names) - set(self._env.plan.steady_hosts))
         if not found:
             return
         name = self._chance.choice(found)
-        registered = dict(self._world.database.look("SELECT service_name, id FROM hosts"))
+        registered = dict(self._env.database.look("SELECT service_name, id FROM hosts"))
         if name in registered:
             host_id = registered[name]
             self._insist(f"remove {name}", lambda process: process.service.delete_host(LESSEE, host_id))
@@ -210,7 +210,7 @@ class People:
             self._insist(f"add {name}", lambda process: process.service.create_host(LESSEE, {"name": name}))
 
     def _describe_host(self) -> None:
-        ((host_id,), *_) = self._world.database.look("SELECT id FROM hosts ORDER BY id")
+        ((host_id,), *_) = self._env.database.look("SELECT id FROM hosts ORDER BY id")
         body = {"rack": str(self._chance.randint(1, 3))}
         self._request("describe a host", lambda process: process.service.update_host(LESSEE, host_id, body))
 
@@ -222,27 +222,27 @@ class People:
 
     def _request(self, what: str, request: Request, *, attempts: int = 1) -> None:
         """Send a request to a random manager, and repeat it if there is no answer."""
-        world = self._world
+        env = self._env
         for _ in range(attempts):
-            process = world.crew.some()
-            world.note(f"asks {process.name}: {what}")
+            process = env.crew.some()
+            env.note(f"asks {process.name}: {what}")
             try:
-                with world.crew.inside(process):
+                with env.crew.inside(process):
                     request(process)
                     # The answer may still be lost.
-                    world.step("answers")
+                    env.step("answers")
             except (SimulatedCrash, *_NO_ANSWER) as error:
-                world.note(f"gets no answer: {error}")
-                world.scheduler.pause(world.seconds(0, 60))
+                env.note(f"gets no answer: {error}")
+                env.scheduler.pause(env.seconds(0, 60))
             except BlazarError as error:
-                world.note(f"is refused: {type(error).__name__} {error}")
+                env.note(f"is refused: {type(error).__name__} {error}")
                 return
             else:
-                world.note("gets what was asked for")
+                env.note("gets what was asked for")
                 return
 
     def _date(self, minutes: int) -> str:
         return f"{self._minute(minutes):%Y-%m-%d %H:%M}"
 
     def _minute(self, minutes: int) -> datetime:
-        return self._world.clock.now().replace(second=0, microsecond=0) + minutes * _MINUTE
+        return self._env.clock.now().replace(second=0, microsecond=0) + minutes * _MINUTE

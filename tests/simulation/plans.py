@@ -1,4 +1,4 @@
-"""The plan of a seed: the size of its world, its rules, its weather, and the number of requests."""
+"""The plan of a seed: the size of its environment, its rules, its weather, and the number of requests."""
 
 from __future__ import annotations
 

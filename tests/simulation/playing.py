@@ -19,8 +19,8 @@ from simulation.crew import Sabotage
 from simulation.database import Database
 from simulation.people import People
 from simulation.plans import draw_plan
+from simulation.simulation_env import SimulationEnv
 from simulation.weather import CALM
-from simulation.world import World
 
 from blazar.domain.lease import LeaseStatus
 from blazar.reconcile.periodic.host_monitor import notice_change
@@ -45,16 +45,16 @@ class Outcome:
 
 def play(database: Database, seed: int, sabotage: Sabotage | None = None) -> Outcome:
     """Run a seed, with a bug from *sabotage* if given, and return its outcome."""
-    world = World(database, draw_plan(seed), sabotage)
+    env = SimulationEnv(database, draw_plan(seed), sabotage)
     error = ""
     try:
         with _nothing_unexpected():
-            _live(world)
+            _live(env)
     except Exception:
         error = traceback.format_exc()
     finally:
-        world.scheduler.close()
-    return Outcome(seed=seed, trace=world.trace, events=tuple(world.events), error=error)
+        env.scheduler.close()
+    return Outcome(seed=seed, trace=env.trace, events=tuple(env.events), error=error)
 
 
 def play_all(seeds: Iterable[int], sabotage: Sabotage | None = None) -> list[Outcome]:
@@ -74,62 +74,62 @@ def story(outcome: Outcome, length: int = 40) -> str:
     return f"{events}\n{outcome.error}seed {outcome.seed} failed; again: make simulate SEED={outcome.seed}"
 
 
-def _live(world: World) -> None:
+def _live(env: SimulationEnv) -> None:
     """Run requests and faults, let all of them end, and check that every resource is available again."""
-    People(world).come()
-    world.weather = world.plan.weather
-    world.go_on(world.clock.now() + world.plan.horizon)
-    _calm_down(world)
-    _settle(world, world.clock.now())
-    _settle(world, max([world.clock.now(), *_ends(world)]))
-    _have_everything(world)
+    People(env).come()
+    env.weather = env.plan.weather
+    env.go_on(env.clock.now() + env.plan.horizon)
+    _calm_down(env)
+    _settle(env, env.clock.now())
+    _settle(env, max([env.clock.now(), *_ends(env)]))
+    _have_everything(env)
 
 
-def _calm_down(world: World) -> None:
+def _calm_down(env: SimulationEnv) -> None:
     """Stop all faults and correct the clocks; paused processes continue when their pause ends."""
-    world.note("nothing goes wrong any more")
-    world.weather = CALM
-    for each in world.crew.processes:
+    env.note("nothing goes wrong any more")
+    env.weather = CALM
+    for each in env.crew.processes:
         each.clock.offset = timedelta(0)
 
 
-def _settle(world: World, after: datetime) -> None:
+def _settle(env: SimulationEnv, after: datetime) -> None:
     """Advance the clock by more than two sweeps, then check that every lease is as its window requires."""
-    instant = after + 2 * world.plan.sweep_interval + 15 * _MINUTE
+    instant = after + 2 * env.plan.sweep_interval + 15 * _MINUTE
     # Leases start and end at full minutes.
-    world.go_on(instant.replace(second=30, microsecond=0))
-    while world.crew.is_busy and world.clock.now() < instant + 10 * _MINUTE:
-        world.go_on(world.clock.now() + _MINUTE)
-    assert world.scheduler.tasks == [world.scheduler.main], [each.name for each in world.scheduler.tasks]
-    world.host_names = _registered(world)
-    check_settled(world)
-    world.note("all is as it should be")
+    env.go_on(instant.replace(second=30, microsecond=0))
+    while env.crew.is_busy and env.clock.now() < instant + 10 * _MINUTE:
+        env.go_on(env.clock.now() + _MINUTE)
+    assert env.scheduler.tasks == [env.scheduler.main], [each.name for each in env.scheduler.tasks]
+    env.host_names = _registered(env)
+    check_settled(env)
+    env.note("all is as it should be")
 
 
-def _have_everything(world: World) -> None:
+def _have_everything(env: SimulationEnv) -> None:
     """Check that a lease of all resources can start."""
-    process, names = world.crew.some(), _registered(world)
+    process, names = env.crew.some(), _registered(env)
     for name in names:
-        world.cloud.set_host_state(name, is_up=True, is_enabled=True)
+        env.cloud.set_host_state(name, is_up=True, is_enabled=True)
         notice_change(process.context, name)
-    world.go_on(world.clock.now() + 5 * _MINUTE)
+    env.go_on(env.clock.now() + 5 * _MINUTE)
     asked = [hosts(len(names), len(names))]
-    if world.conditions.floatingips:
-        asked.append(floatingips(world, world.conditions.floatingips))
-    end = f"{world.clock.now() + 60 * _MINUTE:%Y-%m-%d %H:%M}"
+    if env.conditions.floatingips:
+        asked.append(floatingips(env, env.conditions.floatingips))
+    end = f"{env.clock.now() + 60 * _MINUTE:%Y-%m-%d %H:%M}"
     process.service.create_lease(LESSEE, lease_body("everything", "now", end, *asked))
-    world.go_on(world.clock.now() + 5 * _MINUTE)
-    status = {each.name: each.status for each in world.leases()}["everything"]
+    env.go_on(env.clock.now() + 5 * _MINUTE)
+    status = {each.name: each.status for each in env.leases()}["everything"]
     assert status is LeaseStatus.ACTIVE, status
 
 
-def _registered(world: World) -> list[str]:
-    return sorted(name for (name,) in world.database.look("SELECT service_name FROM hosts"))
+def _registered(env: SimulationEnv) -> list[str]:
+    return sorted(name for (name,) in env.database.look("SELECT service_name FROM hosts"))
 
 
-def _ends(world: World) -> list[datetime]:
+def _ends(env: SimulationEnv) -> list[datetime]:
     return [
-        datetime.fromisoformat(f"{end}+00:00") for (end,) in world.database.look("SELECT end_at FROM leases")
+        datetime.fromisoformat(f"{end}+00:00") for (end,) in env.database.look("SELECT end_at FROM leases")
     ]
 
 

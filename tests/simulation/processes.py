@@ -21,7 +21,7 @@ from blazar_plugin_testing.service_env import Sent
 
 
 class Surroundings(Protocol):
-    """The world's answers to a process at each step outside its own memory."""
+    """The simulation's answers to a process at each step outside its own memory."""
 
     lock: WriteLock
 
@@ -44,9 +44,9 @@ class Surroundings(Protocol):
 class TurnStore(ScriptedStore):
     """The store of one process; other tasks run before each transaction and each commit."""
 
-    def __init__(self, store: SqlStore, world: Surroundings) -> None:
+    def __init__(self, store: SqlStore, env: Surroundings) -> None:
         super().__init__(store)
-        self._world = world
+        self._env = env
 
     @contextmanager
     def begin(self) -> Iterator[Transaction]:
@@ -57,13 +57,13 @@ class TurnStore(ScriptedStore):
             Unavailable: The database cannot be reached.
         """
         self._connect("begin")
-        if not self._world.lock.acquire():
+        if not self._env.lock.acquire():
             raise ConcurrentUpdate("The database is busy")
         try:
             with super().begin() as transaction:
                 yield transaction
         finally:
-            self._world.lock.release()
+            self._env.lock.release()
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
@@ -74,18 +74,18 @@ class TurnStore(ScriptedStore):
 
     def commit(self, transaction: Transaction) -> None:
         """Commit, unless a fault prevents it."""
-        self._world.step("commit")
-        fault = self._world.commit_fault()
+        self._env.step("commit")
+        fault = self._env.commit_fault()
         if fault is None or not fault.is_lost:
             super().commit(transaction)
-            self._world.committed()
+            self._env.committed()
         if fault is not None:
             self.has_struck = True
             raise fault.raises()
 
     def _connect(self, purpose: str) -> None:
-        self._world.step(purpose)
-        if not self._world.has_connection():
+        self._env.step(purpose)
+        if not self._env.has_connection():
             self.has_struck = True
             raise Unavailable("The database cannot be reached")
 
@@ -93,17 +93,17 @@ class TurnStore(ScriptedStore):
 class Broker:
     """Notifier that may refuse a notification, or deliver it and report a failure."""
 
-    def __init__(self, sent: Sent, world: Surroundings) -> None:
+    def __init__(self, sent: Sent, env: Surroundings) -> None:
         self._sent = sent
-        self._world = world
+        self._env = env
 
     def notify(self, event_type: str, payload: Mapping[str, object]) -> None:
         """Deliver a notification. Raises Unavailable."""
-        self._world.step(f"notify {event_type}")
-        if self._world.broker_refuses():
+        self._env.step(f"notify {event_type}")
+        if self._env.broker_refuses():
             raise Unavailable("the broker is gone")
         self._sent.notify(event_type, payload)
-        if self._world.broker_refuses():
+        if self._env.broker_refuses():
             raise Unavailable("the broker did not confirm")
 
 

@@ -20,7 +20,7 @@ NEVER = datetime.max.replace(tzinfo=UTC)
 
 
 _LONGEST_TURN_SECONDS = 120
-"""The maximum real time, in seconds, until the world has its turn again; only a deadlock takes as long."""
+"""The maximum real time until the first task has its turn again; only a deadlock takes as long."""
 
 
 class Abandoned(BaseException):
@@ -47,12 +47,12 @@ class Task:
 
 
 class Scheduler:
-    """Gives turns to tasks; the thread that creates the scheduler is the first task, named ``world``."""
+    """Gives turns to tasks; the thread that creates the scheduler is the first task, named ``main``."""
 
     def __init__(self, clock: ManualClock) -> None:
         self.clock = clock
         self._orders = count()
-        self.main = Task("world", next(self._orders))
+        self.main = Task("main", next(self._orders))
         self.current = self.main
         self.tasks: list[Task] = [self.main]
         self._is_over = False
@@ -61,7 +61,7 @@ class Scheduler:
 
     @property
     def is_outside(self) -> bool:
-        """Return whether the world itself has the turn."""
+        """Return whether the first task itself has the turn."""
         return self.current is self.main
 
     def spawn(self, name: str, act: Callable[[], None], at: datetime) -> Task:
@@ -122,7 +122,7 @@ class Scheduler:
 
 
 class TurnClock(ManualClock):
-    """The world's clock; waiting on it lets other tasks run."""
+    """The simulation's clock; waiting on it lets other tasks run."""
 
     scheduler: Scheduler
 

@@ -43,27 +43,27 @@ _HOUR = timedelta(hours=1)
 class Faults(WatchedFaults):
     """The weather's faults of cloud calls; other tasks run before each call."""
 
-    def __init__(self, world: World) -> None:
-        super().__init__(world.look)
-        self._world = world
+    def __init__(self, env: SimulationEnv) -> None:
+        super().__init__(env.look)
+        self._env = env
 
     def decide(self, operation: str) -> FaultRule | None:
         """Return the fault of a call, None if there is none."""
-        if self._is_exempt or self._world.scheduler.is_outside:
+        if self._is_exempt or self._env.scheduler.is_outside:
             return None
-        self._world.step(operation)
+        self._env.step(operation)
         with self.exempt():
             self._look()
-        return self._world.call_fault()
+        return self._env.call_fault()
 
 
-class World(SimulatedEnv):
-    """The whole world of a seed at its beginning; :meth:`go_on` advances the time."""
+class SimulationEnv(SimulatedEnv):
+    """The whole simulation of a seed at its beginning; :meth:`go_on` advances the time."""
 
     clock: TurnClock
 
     def __init__(self, database: Database, plan: Plan, sabotage: Sabotage | None = None) -> None:
-        """Create a world on a database that has no other user; *sabotage* adds a bug to the service."""
+        """Start on a database that has no other user; *sabotage* adds a bug to the service."""
         super().__init__(database.engine)
         self.database, self.plan, self.conditions = database, plan, plan.conditions
         self.chance = random.Random(plan.seed)
@@ -242,5 +242,5 @@ class World(SimulatedEnv):
 
 if TYPE_CHECKING:
 
-    def _witness(world: World) -> Surroundings:
-        return world
+    def _witness(env: SimulationEnv) -> Surroundings:
+        return env
