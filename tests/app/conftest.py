@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 from app.floatingips import Pool, make_pool
-from app.stage import Stage
-from app.world import World, quiet_settings
+from app.http_env import HttpEnv, quiet_settings
+from app.prepared_env import PreparedEnv
 from databases import make_database
 
 from blazar.settings import Settings
 
-WorldWith = Callable[[Settings], World]
+EnvWith = Callable[[Settings], HttpEnv]
 
 
 @pytest.fixture(scope="session")
@@ -55,32 +55,32 @@ def failures() -> Iterator[list[str]]:
 
 
 @pytest.fixture
-def world_with(engine: sa.Engine, tmp_path: Path, failures: list[str]) -> WorldWith:
-    """Return a factory for worlds."""
-    return lambda settings: World(engine, tmp_path, settings)
+def env_with(engine: sa.Engine, tmp_path: Path, failures: list[str]) -> EnvWith:
+    """Return a factory for environments."""
+    return lambda settings: HttpEnv(engine, tmp_path, settings)
 
 
 @pytest.fixture
-def world(world_with: WorldWith) -> World:
-    """Return a world without hosts."""
-    return world_with(quiet_settings())
+def env(env_with: EnvWith) -> HttpEnv:
+    """Return an environment without hosts."""
+    return env_with(quiet_settings())
 
 
 @pytest.fixture
-def hosts(world: World) -> list[str]:
+def hosts(env: HttpEnv) -> list[str]:
     """Return the ids of four hosts, two in each rack."""
-    return [*world.register("h1", "h2", rack="r1", slots=8), *world.register("h3", "h4", rack="r2", slots=10)]
+    return [*env.register("h1", "h2", rack="r1", slots=8), *env.register("h3", "h4", rack="r2", slots=10)]
 
 
 @pytest.fixture
-def pool(world: World) -> Pool:
+def pool(env: HttpEnv) -> Pool:
     """Return an external network without registered addresses."""
-    return make_pool(world)
+    return make_pool(env)
 
 
 @pytest.fixture(scope="module")
-def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
-    """Return a stage shared by all tests of a module; each test leaves it unchanged."""
-    folder = tmp_path_factory.mktemp("stage")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PreparedEnv]:
+    """Return an environment shared by all tests of a module; each test leaves it unchanged."""
+    folder = tmp_path_factory.mktemp("prepared")
     with make_database("sqlite", folder) as engine, without_failures():
-        yield Stage(World(engine, folder))
+        yield PreparedEnv(HttpEnv(engine, folder))

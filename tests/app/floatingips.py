@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from app.world import Json, World, good
+from app.http_env import HttpEnv, Json, good
 
 from blazar.ports.network import FloatingIP
 
@@ -23,9 +23,9 @@ def address(number: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """An external network in a world."""
+    """An external network in the cloud of an environment."""
 
-    world: World
+    env: HttpEnv
     network_id: str
     subnet_id: str
 
@@ -36,7 +36,7 @@ class Pool:
 
     def register(self, *numbers: int) -> list[str]:
         """Register addresses and return their IDs."""
-        answers = [self.world.post("/floatingips", self.registration(each)) for each in numbers]
+        answers = [self.env.post("/floatingips", self.registration(each)) for each in numbers]
         return [good(each, 201)["floatingip"]["id"] for each in answers]
 
     def asked(self, amount: object = 1, *required: int, **keys: Any) -> Json:
@@ -48,7 +48,7 @@ class Pool:
 
     def existing(self) -> dict[str, FloatingIP]:
         """Return the floating IPs in Neutron, by address."""
-        return {each.address: each for each in self.world.cloud.networks.list_floating_ips()}
+        return {each.address: each for each in self.env.cloud.networks.list_floating_ips()}
 
     def of(self, lease: Json) -> set[str]:
         """Return the addresses that a lease has in Neutron."""
@@ -63,19 +63,19 @@ class Pool:
         self, number: int, project_id: str = "elsewhere", tags: frozenset[str] = frozenset()
     ) -> FloatingIP:
         """Create a floating IP in Neutron that is not managed by the service, and return it."""
-        networks = self.world.cloud.networks
+        networks = self.env.cloud.networks
         made = networks.create_floating_ip(self.network_id, self.subnet_id, address(number), project_id)
         networks.set_floating_ip_tags(made.id, tags)
         return replace(made, tags=tags)
 
     def reservable(self) -> dict[str, bool]:
         """Return for each registered address if it can be reserved now."""
-        found = good(self.world.get("/floatingips"))["floatingips"]
+        found = good(self.env.get("/floatingips"))["floatingips"]
         return {each["floating_ip_address"]: each["reservable"] for each in found}
 
 
-def make_pool(world: World) -> Pool:
+def make_pool(env: HttpEnv) -> Pool:
     """Return a pool without registered addresses."""
-    network = world.cloud.add_network("public")
-    subnet = world.cloud.add_subnet(network.id, "203.0.113.0/24", gateway_ip=GATEWAY, allocation_pools=POOLS)
-    return Pool(world, network.id, subnet.id)
+    network = env.cloud.add_network("public")
+    subnet = env.cloud.add_subnet(network.id, "203.0.113.0/24", gateway_ip=GATEWAY, allocation_pools=POOLS)
+    return Pool(env, network.id, subnet.id)

@@ -1,4 +1,4 @@
-"""Helpers for tests of the host monitor: a world with two hosts that is checked only on request."""
+"""Helpers for tests of the host monitor: an environment with two hosts that is checked only on request."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import sqlalchemy as sa
-from app.world import World, quiet_settings
+from app.http_env import HttpEnv, quiet_settings
 
 from blazar.db.tables import journal, work
 from blazar.domain.health import Health
@@ -26,37 +26,37 @@ def monitored(*, is_polling: bool = False, is_listening: bool = False) -> Settin
     return replace(quiet_settings(), monitor=monitor)
 
 
-def watched(world: World) -> World:
-    """Register two hosts in a new world, complete their first check, and return the world."""
-    world.register("h1", "h2")
-    world.clock.advance(INTERVAL)
-    world.work()
-    return world
+def watched(env: HttpEnv) -> HttpEnv:
+    """Register two hosts in a new environment, complete their first check, and return the environment."""
+    env.register("h1", "h2")
+    env.clock.advance(INTERVAL)
+    env.work()
+    return env
 
 
-def look(world: World) -> None:
-    check_hosts(world.context, "manager")
+def look(env: HttpEnv) -> None:
+    check_hosts(env.context, "manager")
 
 
-def look_later(world: World) -> None:
-    world.clock.advance(INTERVAL)
-    look(world)
+def look_later(env: HttpEnv) -> None:
+    env.clock.advance(INTERVAL)
+    look(env)
 
 
-def health_of(world: World, name: str = "h1") -> tuple[Health, str]:
-    with world.context.store.read() as transaction:
+def health_of(env: HttpEnv, name: str = "h1") -> tuple[Health, str]:
+    with env.context.store.read() as transaction:
         host = transaction.hosts.find_by_hostname(name)
     assert host is not None
     return host.diagnosis.health, host.diagnosis.problem
 
 
-def told(world: World) -> list[str]:
+def told(env: HttpEnv) -> list[str]:
     """Return the changes of host health in the journal, oldest first."""
     query = sa.select(journal.c.reason).where(journal.c.event == "resource.health").order_by(journal.c.id)
-    with world.engine.connect() as connection:
+    with env.engine.connect() as connection:
         return [str(each) for each in connection.scalars(query)]
 
 
-def due(world: World) -> dict[str, object]:
-    with world.engine.connect() as connection:
+def due(env: HttpEnv) -> dict[str, object]:
+    with env.engine.connect() as connection:
         return {row.key: row.due_at for row in connection.execute(sa.select(work))}

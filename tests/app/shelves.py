@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from app.world import World
+from app.http_env import HttpEnv
 
 from blazar.booking.context import Context, Plugin
 from blazar.db.store import SqlStore
@@ -124,14 +124,14 @@ class LeftThings:
         return True
 
 
-def with_shelf(world: World, shelf: Things, **more: Plugin) -> Context:
-    """Add the shelf's plugin to the world and return the new context."""
-    context = world.context
+def with_shelf(env: HttpEnv, shelf: Things, **more: Plugin) -> Context:
+    """Add the shelf's plugin to the environment and return the new context."""
+    context = env.context
     plugins: Any = {**context.plugins, shelf.resource_type: shelf, **more}
-    store = SqlStore(world.engine, world.clock, plugins)
-    indexes = make_indexes(store, world.clock, plugins)
-    world.restart(replace(context, store=store, plugins=plugins, indexes=indexes))
-    return world.context
+    store = SqlStore(env.engine, env.clock, plugins)
+    indexes = make_indexes(store, env.clock, plugins)
+    env.restart(replace(context, store=store, plugins=plugins, indexes=indexes))
+    return env.context
 
 
 def out_of_order() -> CloudError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from app.world import Json, World
+from app.http_env import HttpEnv, Json
 
 from blazar.plugins.slots.names import provider_name, reservation_class
 from blazar.ports.compute import Flavor
@@ -45,19 +45,19 @@ def reservation_of(lease: Json) -> Json:
     return found
 
 
-def slots(world: World, lease: Json) -> dict[str, int]:
+def slots(env: HttpEnv, lease: Json) -> dict[str, int]:
     """Return the number of allocated slots on each host, by host ID."""
-    answer = world.get("/os-hosts/allocations", params={"lease_id": lease["id"]}).json["allocations"]
+    answer = env.get("/os-hosts/allocations", params={"lease_id": lease["id"]}).json["allocations"]
     return {each["resource_id"]: len(each["reservations"]) for each in answer if each["reservations"]}
 
 
-def inventories(world: World, lease: Json) -> dict[str, int]:
+def inventories(env: HttpEnv, lease: Json) -> dict[str, int]:
     """Return the number of slots in Placement's inventories, by hypervisor host name."""
     found = {}
-    for hypervisor in world.cloud.compute.list_hypervisors():
+    for hypervisor in env.cloud.compute.list_hypervisors():
         name = hypervisor.hypervisor_hostname
-        provider = world.cloud.placement.find_provider(provider_name(name))
-        by_class = world.cloud.placement.get_inventories(provider.uuid).by_class if provider else {}
+        provider = env.cloud.placement.find_provider(provider_name(name))
+        by_class = env.cloud.placement.get_inventories(provider.uuid).by_class if provider else {}
         inventory = by_class.get(reservation_class(reservation_of(lease)["id"]))
         if inventory is not None:
             found[name] = inventory.total

@@ -6,8 +6,7 @@ import itertools
 from typing import Any
 
 import pytest
-from app.stage import ODD, ODD_IDS, Stage, check_refusal
-from app.world import (
+from app.http_env import (
     LESSEE,
     Json,
     good,
@@ -16,6 +15,7 @@ from app.world import (
     refusal,
     refusal_b,
 )
+from app.prepared_env import ODD, ODD_IDS, PreparedEnv, check_refusal
 
 NUMBERS = {"fraction", "zero", "negative", "large", "huge-fraction"}
 NAMES = NUMBERS | {"empty-text", "sql", "path", "emoji", "blank"}
@@ -47,23 +47,23 @@ def bad(keys: tuple[str, ...]) -> list[Any]:
 
 @pytest.mark.parametrize(("key", "value"), bad((*LEASE_KEYS, "events")))
 def test_a_new_lease_with_a_value_that_a_key_cannot_have_is_refused(
-    stage: Stage, key: str, value: object
+    prepared: PreparedEnv, key: str, value: object
 ) -> None:
-    with stage.unchanged() as world:
-        answer = world.post("/leases", {**world.wish(200, 300), key: value}, who=LESSEE)
+    with prepared.unchanged() as env:
+        answer = env.post("/leases", {**env.wish(200, 300), key: value}, who=LESSEE)
 
     check_refusal(answer, key)
 
 
 @pytest.mark.parametrize(("key", "value"), bad(RESERVATION_KEYS))
 def test_a_new_reservation_with_a_value_that_a_key_cannot_have_is_refused(
-    stage: Stage, key: str, value: object
+    prepared: PreparedEnv, key: str, value: object
 ) -> None:
-    body = stage.world.wish(200, 300)
+    body = prepared.env.wish(200, 300)
     body["reservations"].append({**host_reservation(), key: value})
 
-    with stage.unchanged() as world:
-        answer = world.post("/leases", body, who=LESSEE)
+    with prepared.unchanged() as env:
+        answer = env.post("/leases", body, who=LESSEE)
 
     check_refusal(answer, key)
 
@@ -71,10 +71,10 @@ def test_a_new_reservation_with_a_value_that_a_key_cannot_have_is_refused(
 @pytest.mark.parametrize("name", ["ahead", "running"])
 @pytest.mark.parametrize(("key", "value"), bad(LEASE_KEYS))
 def test_a_change_of_a_lease_to_a_value_that_a_key_cannot_have_is_refused(
-    stage: Stage, key: str, value: object, name: str
+    prepared: PreparedEnv, key: str, value: object, name: str
 ) -> None:
-    with stage.unchanged() as world:
-        answer = world.put(stage.path(name), {key: value}, who=LESSEE)
+    with prepared.unchanged() as env:
+        answer = env.put(prepared.path(name), {key: value}, who=LESSEE)
 
     check_refusal(answer, key)
 
@@ -82,12 +82,12 @@ def test_a_change_of_a_lease_to_a_value_that_a_key_cannot_have_is_refused(
 @pytest.mark.parametrize("name", ["ahead", "running"])
 @pytest.mark.parametrize(("key", "value"), bad(RESERVATION_KEYS))
 def test_a_change_of_a_reservation_to_a_value_that_a_key_cannot_have_is_refused(
-    stage: Stage, key: str, value: object, name: str
+    prepared: PreparedEnv, key: str, value: object, name: str
 ) -> None:
-    reservation_id = stage.leases[name]["reservations"][0]["id"]
+    reservation_id = prepared.leases[name]["reservations"][0]["id"]
 
-    with stage.unchanged() as world:
-        answer = world.put(stage.path(name), {"reservations": [{"id": reservation_id, key: value}]})
+    with prepared.unchanged() as env:
+        answer = env.put(prepared.path(name), {"reservations": [{"id": reservation_id, key: value}]})
 
     # Any short text is a valid resource type, but the type cannot be changed.
     check_refusal(answer, key, 400, *([409] if key == "resource_type" else []))
@@ -95,28 +95,28 @@ def test_a_change_of_a_reservation_to_a_value_that_a_key_cannot_have_is_refused(
 
 @pytest.mark.parametrize("value", ODD.values(), ids=ODD.keys())
 def test_a_change_of_a_reservation_that_the_lease_does_not_have_is_refused(
-    stage: Stage, value: object
+    prepared: PreparedEnv, value: object
 ) -> None:
-    with stage.unchanged() as world:
-        answer = world.put(stage.path("ahead"), {"reservations": [{"id": value, "min": 1}]})
+    with prepared.unchanged() as env:
+        answer = env.put(prepared.path("ahead"), {"reservations": [{"id": value, "min": 1}]})
 
     check_refusal(answer, "reservations" if isinstance(value, str) else "id")
 
 
-def test_a_reservation_of_another_lease_cannot_be_changed(stage: Stage) -> None:
-    other = stage.leases["running"]["reservations"][0]["id"]
+def test_a_reservation_of_another_lease_cannot_be_changed(prepared: PreparedEnv) -> None:
+    other = prepared.leases["running"]["reservations"][0]["id"]
 
-    with stage.unchanged() as world:
-        answer = world.put(stage.path("ahead"), {"reservations": [{"id": other, "max": 2}]})
+    with prepared.unchanged() as env:
+        answer = env.put(prepared.path("ahead"), {"reservations": [{"id": other, "max": 2}]})
 
     assert other in refusal(answer, 400)
 
 
-def test_a_reservation_is_named_once_in_a_change(stage: Stage) -> None:
-    change = {"id": stage.leases["ahead"]["reservations"][0]["id"], "max": 2}
+def test_a_reservation_is_named_once_in_a_change(prepared: PreparedEnv) -> None:
+    change = {"id": prepared.leases["ahead"]["reservations"][0]["id"], "max": 2}
 
-    with stage.unchanged() as world:
-        check_refusal(world.put(stage.path("ahead"), {"reservations": [change, change]}), "reservations")
+    with prepared.unchanged() as env:
+        check_refusal(env.put(prepared.path("ahead"), {"reservations": [change, change]}), "reservations")
 
 
 NOW = "2031-01-01 00:20"
@@ -158,15 +158,15 @@ NEW_DATES: list[tuple[str, str, str, str | None]] = [
 @pytest.mark.parametrize(
     ("start", "end", "named"), [pytest.param(*each[1:], id=each[0]) for each in NEW_DATES]
 )
-def test_the_dates_of_a_new_lease(stage: Stage, start: str, end: str, named: str | None) -> None:
+def test_the_dates_of_a_new_lease(prepared: PreparedEnv, start: str, end: str, named: str | None) -> None:
     body = {"name": "x", "start_date": start, "end_date": end, "reservations": []}
 
     if named is None:
-        lease = lease_of(stage.world.post("/leases", body), 201)
-        assert stage.world.delete(f"/leases/{lease['id']}").status_code == 204
+        lease = lease_of(prepared.env.post("/leases", body), 201)
+        assert prepared.env.delete(f"/leases/{lease['id']}").status_code == 204
         return
-    with stage.unchanged() as world:
-        check_refusal(world.post("/leases", body), named)
+    with prepared.unchanged() as env:
+        check_refusal(env.post("/leases", body), named)
 
 
 BEFORE_END = [
@@ -185,16 +185,16 @@ BEFORE_END = [
     ("before_end", "status"), [pytest.param(*each[1:], id=each[0]) for each in BEFORE_END]
 )
 def test_the_before_end_date_of_a_new_lease_lies_inside_of_it(
-    stage: Stage, before_end: str, status: int | None
+    prepared: PreparedEnv, before_end: str, status: int | None
 ) -> None:
-    body = {**stage.world.wish(120, 180), "reservations": [], "before_end_date": before_end}
+    body = {**prepared.env.wish(120, 180), "reservations": [], "before_end_date": before_end}
 
     if status is None:
-        lease = lease_of(stage.world.post("/leases", body), 201)
-        assert stage.world.delete(f"/leases/{lease['id']}").status_code == 204
+        lease = lease_of(prepared.env.post("/leases", body), 201)
+        assert prepared.env.delete(f"/leases/{lease['id']}").status_code == 204
         return
-    with stage.unchanged() as world:
-        check_refusal(world.post("/leases", body), "before_end_date", status)
+    with prepared.unchanged() as env:
+        check_refusal(env.post("/leases", body), "before_end_date", status)
 
 
 @pytest.mark.parametrize(
@@ -202,10 +202,10 @@ def test_the_before_end_date_of_a_new_lease_lies_inside_of_it(
     [pytest.param(*each[1:], id=each[0]) for each in BEFORE_END if each[2] is not None],
 )
 def test_the_before_end_date_of_a_lease_stays_inside_of_it(
-    stage: Stage, before_end: str, status: int
+    prepared: PreparedEnv, before_end: str, status: int
 ) -> None:
-    with stage.unchanged() as world:
-        answer = world.put(stage.path("ahead"), {"before_end_date": before_end, "name": "other"})
+    with prepared.unchanged() as env:
+        answer = env.put(prepared.path("ahead"), {"before_end_date": before_end, "name": "other"})
 
     check_refusal(answer, "before_end_date", status)
 
@@ -228,28 +228,28 @@ def test_the_before_end_date_of_a_lease_stays_inside_of_it(
     ],
 )
 def test_dates_that_a_lease_cannot_have_any_more_are_refused(
-    stage: Stage, name: str, change: Json, named: str
+    prepared: PreparedEnv, name: str, change: Json, named: str
 ) -> None:
-    with stage.unchanged() as world:
-        check_refusal(world.put(stage.path(name), {"name": "other", **change}), named)
+    with prepared.unchanged() as env:
+        check_refusal(env.put(prepared.path(name), {"name": "other", **change}), named)
 
 
 @pytest.mark.parametrize("missing", ["name", "start_date", "end_date"])
-def test_a_new_lease_without_a_required_key_is_refused(stage: Stage, missing: str) -> None:
-    body = stage.world.wish(200, 300)
+def test_a_new_lease_without_a_required_key_is_refused(prepared: PreparedEnv, missing: str) -> None:
+    body = prepared.env.wish(200, 300)
     del body[missing]
 
-    with stage.unchanged() as world:
-        assert refusal(world.post("/leases", body), 400) == f"Missing parameter {missing}"
+    with prepared.unchanged() as env:
+        assert refusal(env.post("/leases", body), 400) == f"Missing parameter {missing}"
 
 
 @pytest.mark.parametrize("missing", ["resource_type", *COUNTS, *PROPERTIES])
-def test_a_new_reservation_without_a_required_key_is_refused(stage: Stage, missing: str) -> None:
-    body = stage.world.wish(200, 300)
+def test_a_new_reservation_without_a_required_key_is_refused(prepared: PreparedEnv, missing: str) -> None:
+    body = prepared.env.wish(200, 300)
     del body["reservations"][0][missing]
 
-    with stage.unchanged() as world:
-        message = refusal(world.post("/leases", body), 400)
+    with prepared.unchanged() as env:
+        message = refusal(env.post("/leases", body), 400)
 
     assert message.startswith("Missing parameter ")
     assert missing in message
@@ -278,10 +278,10 @@ BODIES: dict[str, tuple[bytes, str]] = {
 @pytest.mark.parametrize(("method", "path"), [("POST", ""), ("PUT", "ahead"), ("PUT", "over")])
 @pytest.mark.parametrize(("body", "named"), BODIES.values(), ids=BODIES.keys())
 def test_a_body_about_a_lease_that_is_no_object_is_refused(
-    stage: Stage, method: str, path: str, body: bytes, named: str
+    prepared: PreparedEnv, method: str, path: str, body: bytes, named: str
 ) -> None:
-    with stage.unchanged() as world:
-        answer = world.ask(method, stage.path(path) if path else "/leases", body=body)
+    with prepared.unchanged() as env:
+        answer = env.ask(method, prepared.path(path) if path else "/leases", body=body)
 
     if named:
         check_refusal(answer, named)
@@ -290,61 +290,63 @@ def test_a_body_about_a_lease_that_is_no_object_is_refused(
 
 
 @pytest.mark.parametrize("kind", ["text/plain", "text/json", "application/xml", "application/x+json"])
-def test_a_body_about_a_lease_that_is_not_declared_as_json_is_refused(stage: Stage, kind: str) -> None:
-    with stage.unchanged() as world:
-        for method, path in (("POST", "/leases"), ("PUT", stage.path("ahead"))):
-            answer = world.ask(method, path, body=b'{"name": "x"}', headers={"Content-Type": kind})
+def test_a_body_about_a_lease_that_is_not_declared_as_json_is_refused(
+    prepared: PreparedEnv, kind: str
+) -> None:
+    with prepared.unchanged() as env:
+        for method, path in (("POST", "/leases"), ("PUT", prepared.path("ahead"))):
+            answer = env.ask(method, path, body=b'{"name": "x"}', headers={"Content-Type": kind})
             assert "content type" in refusal_b(answer, 400)
 
 
-def test_a_wrapped_lease_lacks_its_keys(stage: Stage) -> None:
-    with stage.unchanged() as world:
-        answer = world.post("/leases", {"lease": world.wish(200, 300)})
+def test_a_wrapped_lease_lacks_its_keys(prepared: PreparedEnv) -> None:
+    with prepared.unchanged() as env:
+        answer = env.post("/leases", {"lease": env.wish(200, 300)})
 
     assert refusal(answer, 400) == "Missing parameter name, start_date, end_date"
 
 
 @pytest.mark.parametrize("body", [b"", b"null", b"{}", b'{"lease": {"name": "x"}}', b'{"events": []}'])
 @pytest.mark.parametrize("name", ["ahead", "running", "failed", "over"])
-def test_a_change_that_says_nothing_changes_nothing(stage: Stage, name: str, body: bytes) -> None:
-    with stage.unchanged() as world:
-        answer = world.ask("PUT", stage.path(name), body=body)
+def test_a_change_that_says_nothing_changes_nothing(prepared: PreparedEnv, name: str, body: bytes) -> None:
+    with prepared.unchanged() as env:
+        answer = env.ask("PUT", prepared.path(name), body=body)
 
-    assert good(answer)["lease"] == stage.world.lease(stage.leases[name]["id"])
+    assert good(answer)["lease"] == prepared.env.lease(prepared.leases[name]["id"])
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
 @pytest.mark.parametrize("lease_id", ODD_IDS.values(), ids=ODD_IDS.keys())
-def test_a_lease_that_does_not_exist_is_not_found(stage: Stage, lease_id: str, method: str) -> None:
-    with stage.unchanged() as world:
-        answer = world.ask(method, f"/leases/{lease_id}", who=LESSEE, body=b'{"name": "x"}')
+def test_a_lease_that_does_not_exist_is_not_found(prepared: PreparedEnv, lease_id: str, method: str) -> None:
+    with prepared.unchanged() as env:
+        answer = env.ask(method, f"/leases/{lease_id}", who=LESSEE, body=b'{"name": "x"}')
 
     assert answer.status_code == 404
     assert len(answer.text) < 500
 
 
 @pytest.mark.parametrize("value", ["", 1.5, 0, -1, "' OR 1=1 --", "../../x", "%00", "😀" * 80])
-def test_odd_names_are_stored_and_shown_as_they_are(stage: Stage, value: object) -> None:
-    body = {**stage.world.wish(200, 300), "name": value, "reservations": []}
+def test_odd_names_are_stored_and_shown_as_they_are(prepared: PreparedEnv, value: object) -> None:
+    body = {**prepared.env.wish(200, 300), "name": value, "reservations": []}
 
-    lease = lease_of(stage.world.post("/leases", body, who=LESSEE), 201)
+    lease = lease_of(prepared.env.post("/leases", body, who=LESSEE), 201)
 
-    assert lease["name"] == stage.world.lease(lease["id"])["name"] == str(value)
-    assert stage.world.change(lease, name="other")["name"] == "other"
-    assert stage.world.change(lease, name=value)["name"] == str(value)
-    assert stage.world.delete(f"/leases/{lease['id']}").status_code == 204
+    assert lease["name"] == prepared.env.lease(lease["id"])["name"] == str(value)
+    assert prepared.env.change(lease, name="other")["name"] == "other"
+    assert prepared.env.change(lease, name=value)["name"] == str(value)
+    assert prepared.env.delete(f"/leases/{lease['id']}").status_code == 204
 
 
 @pytest.mark.parametrize("value", ["x" * 81, "😀" * 81])
-def test_a_name_has_at_most_80_characters(stage: Stage, value: str) -> None:
-    with stage.unchanged() as world:
-        check_refusal(world.post("/leases", {**world.wish(200, 300), "name": value}), "name")
-        check_refusal(world.put(stage.path("ahead"), {"name": value}), "name")
+def test_a_name_has_at_most_80_characters(prepared: PreparedEnv, value: str) -> None:
+    with prepared.unchanged() as env:
+        check_refusal(env.post("/leases", {**env.wish(200, 300), "name": value}), "name")
+        check_refusal(env.put(prepared.path("ahead"), {"name": value}), "name")
 
 
-def test_a_name_of_a_mebibyte_is_refused_before_it_is_read(stage: Stage) -> None:
-    with stage.unchanged() as world:
-        answer = world.post("/leases", {**world.wish(200, 300), "name": "x" * 2**20})
+def test_a_name_of_a_mebibyte_is_refused_before_it_is_read(prepared: PreparedEnv) -> None:
+    with prepared.unchanged() as env:
+        answer = env.post("/leases", {**env.wish(200, 300), "name": "x" * 2**20})
 
     assert "body" in refusal_b(answer, 413)
 
@@ -360,17 +362,19 @@ EXPRESSIONS = [
 
 @pytest.mark.parametrize("key", PROPERTIES)
 @pytest.mark.parametrize("text", EXPRESSIONS, ids=lambda text: text[:40])
-def test_an_expression_that_cannot_be_used_is_refused(stage: Stage, key: str, text: str) -> None:
-    change = {"id": stage.leases["ahead"]["reservations"][0]["id"], key: text}
+def test_an_expression_that_cannot_be_used_is_refused(prepared: PreparedEnv, key: str, text: str) -> None:
+    change = {"id": prepared.leases["ahead"]["reservations"][0]["id"], key: text}
 
-    with stage.unchanged() as world:
-        check_refusal(world.post("/leases", world.wish(200, 300, asked=host_reservation(**{key: text}))), key)
-        check_refusal(world.put(stage.path("ahead"), {"reservations": [change]}), key)
+    with prepared.unchanged() as env:
+        check_refusal(env.post("/leases", env.wish(200, 300, asked=host_reservation(**{key: text}))), key)
+        check_refusal(env.put(prepared.path("ahead"), {"reservations": [change]}), key)
 
 
 @pytest.mark.parametrize(
     ("minimum", "maximum", "named"), [(2, 1, "min"), ("2", "1", "min"), (2, 2**31, "max")]
 )
-def test_counts_out_of_range_are_refused(stage: Stage, minimum: Any, maximum: Any, named: str) -> None:
-    with stage.unchanged() as world:
-        check_refusal(world.post("/leases", world.wish(200, 300, min=minimum, max=maximum)), named)
+def test_counts_out_of_range_are_refused(
+    prepared: PreparedEnv, minimum: Any, maximum: Any, named: str
+) -> None:
+    with prepared.unchanged() as env:
+        check_refusal(env.post("/leases", env.wish(200, 300, min=minimum, max=maximum)), named)

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from app.conftest import without_failures
 from app.floatingips import address, make_pool
-from app.stage import ODD, ODD_IDS, check_refusal
-from app.world import LESSEE, Json, World
+from app.http_env import LESSEE, HttpEnv, Json
+from app.prepared_env import ODD, ODD_IDS, check_refusal
 from databases import make_database
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,33 +21,33 @@ FINE: dict[str, set[str]] = {"amount": {"zero"}, "required_floatingips": {"null"
 FINE_IN_A_CHANGE: dict[str, set[str]] = {"required_floatingips": {"empty-list"}, "amount": {"zero"}}
 
 
-class Stage:
+class PreparedFloatingIPs:
     """Three registered addresses, a pending lease and a running lease of one address each."""
 
-    def __init__(self, world: World) -> None:
-        self.world = world
-        self.pool = make_pool(world)
+    def __init__(self, env: HttpEnv) -> None:
+        self.env = env
+        self.pool = make_pool(env)
         self.ids = self.pool.register(1, 2, 3)
         self.leases = {
-            name: world.create(start, 600, asked=self.pool.asked(1, number))
+            name: env.create(start, 600, asked=self.pool.asked(1, number))
             for name, start, number in (("running", "now", 1), ("ahead", 120, 2))
         }
-        world.work()
-        assert {world.status(each) for each in self.leases.values()} == {"ACTIVE", "PENDING"}
+        env.work()
+        assert {env.status(each) for each in self.leases.values()} == {"ACTIVE", "PENDING"}
 
     def check_refused(self, method: str, path: str, body: object, key: str) -> None:
         """Check that a request is refused with the key's name and that nothing has changed."""
-        before = self.world.snapshot()
-        check_refusal(self.world.ask(method, path, json=body), key)
-        assert self.world.snapshot() == before
+        before = self.env.snapshot()
+        check_refusal(self.env.ask(method, path, json=body), key)
+        assert self.env.snapshot() == before
 
 
 @pytest.fixture(scope="module")
-def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
-    """Return a stage shared by all tests; each test leaves it unchanged."""
-    folder = tmp_path_factory.mktemp("stage")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PreparedFloatingIPs]:
+    """Return an environment shared by all tests; each test leaves it unchanged."""
+    folder = tmp_path_factory.mktemp("prepared")
     with make_database("sqlite", folder) as engine, without_failures():
-        yield Stage(World(engine, folder))
+        yield PreparedFloatingIPs(HttpEnv(engine, folder))
 
 
 def bad(*keys: str, fine: dict[str, set[str]] | None = None) -> list[Any]:
@@ -59,38 +59,46 @@ def bad(*keys: str, fine: dict[str, set[str]] | None = None) -> list[Any]:
 
 
 @pytest.mark.parametrize(("key", "value"), bad("floating_network_id", "floating_ip_address"))
-def test_what_is_no_address_of_a_network_is_not_registered(stage: Stage, key: str, value: object) -> None:
-    stage.check_refused("POST", "/floatingips", {**stage.pool.registration(4), key: value}, key)
+def test_what_is_no_address_of_a_network_is_not_registered(
+    prepared: PreparedFloatingIPs, key: str, value: object
+) -> None:
+    prepared.check_refused("POST", "/floatingips", {**prepared.pool.registration(4), key: value}, key)
 
 
 @pytest.mark.parametrize(("key", "value"), bad(*KEYS, fine=FINE))
-def test_what_no_reservation_can_ask_for_is_refused(stage: Stage, key: str, value: object) -> None:
-    stage.check_refused("POST", "/leases", stage.world.wish(asked=stage.pool.asked(**{key: value})), key)
+def test_what_no_reservation_can_ask_for_is_refused(
+    prepared: PreparedFloatingIPs, key: str, value: object
+) -> None:
+    prepared.check_refused(
+        "POST", "/leases", prepared.env.wish(asked=prepared.pool.asked(**{key: value})), key
+    )
 
 
 @pytest.mark.parametrize(("key", "value"), bad("required_floatingips"))
-def test_what_is_no_address_is_not_required(stage: Stage, key: str, value: object) -> None:
-    body = stage.world.wish(asked=stage.pool.asked(), required_floatingips=[address(3), value])
+def test_what_is_no_address_is_not_required(prepared: PreparedFloatingIPs, key: str, value: object) -> None:
+    body = prepared.env.wish(asked=prepared.pool.asked(), required_floatingips=[address(3), value])
 
-    stage.check_refused("POST", "/leases", body, key)
+    prepared.check_refused("POST", "/leases", body, key)
 
 
 @pytest.mark.parametrize("name", ["running", "ahead"])
 @pytest.mark.parametrize(("key", "value"), bad(*KEYS, fine=FINE_IN_A_CHANGE))
-def test_what_no_reservation_can_become_is_refused(stage: Stage, name: str, key: str, value: object) -> None:
-    lease = stage.leases[name]
+def test_what_no_reservation_can_become_is_refused(
+    prepared: PreparedFloatingIPs, name: str, key: str, value: object
+) -> None:
+    lease = prepared.leases[name]
     body = {"reservations": [{"id": lease["reservations"][0]["id"], key: value}]}
 
-    stage.check_refused("PUT", f"/leases/{lease['id']}", body, key)
+    prepared.check_refused("PUT", f"/leases/{lease['id']}", body, key)
 
 
 @pytest.mark.parametrize("floatingip_id", ODD_IDS.values(), ids=ODD_IDS.keys())
 @pytest.mark.parametrize("method", ["GET", "DELETE"])
-def test_ids_of_nothing_find_nothing(stage: Stage, method: str, floatingip_id: str) -> None:
-    before = stage.world.snapshot()
+def test_ids_of_nothing_find_nothing(prepared: PreparedFloatingIPs, method: str, floatingip_id: str) -> None:
+    before = prepared.env.snapshot()
 
-    assert stage.world.ask(method, f"/floatingips/{floatingip_id}").status_code in (400, 404)
-    assert stage.world.snapshot() == before
+    assert prepared.env.ask(method, f"/floatingips/{floatingip_id}").status_code in (400, 404)
+    assert prepared.env.snapshot() == before
 
 
 WORDS = (
@@ -107,29 +115,29 @@ VALUES = st.one_of(
 ).map(copy.deepcopy)
 
 
-def test_registrations_of_any_shape(stage: Stage) -> None:
+def test_registrations_of_any_shape(prepared: PreparedFloatingIPs) -> None:
     @settings(max_examples=80, deadline=None)
     @given(st.dictionaries(st.sampled_from(("floating_network_id", "floating_ip_address", "id")), VALUES))
     def play(changes: Json) -> None:
-        answer = stage.world.post("/floatingips", {**stage.pool.registration(4), **changes})
+        answer = prepared.env.post("/floatingips", {**prepared.pool.registration(4), **changes})
         assert answer.status_code < 500, (changes, answer.text)
         if answer.status_code == 201:
             floatingip_id = answer.json["floatingip"]["id"]
-            assert stage.world.delete(f"/floatingips/{floatingip_id}").status_code == 204
+            assert prepared.env.delete(f"/floatingips/{floatingip_id}").status_code == 204
 
     play()
-    assert len(stage.world.get("/floatingips").json["floatingips"]) == 3
+    assert len(prepared.env.get("/floatingips").json["floatingips"]) == 3
 
 
-def test_reservations_of_any_shape(stage: Stage) -> None:
+def test_reservations_of_any_shape(prepared: PreparedFloatingIPs) -> None:
     @settings(max_examples=120, deadline=None)
     @given(st.dictionaries(st.sampled_from(KEYS), VALUES))
     def play(changes: Json) -> None:
-        body = stage.world.wish(200, 300, asked={**stage.pool.asked(), **changes})
-        answer = stage.world.post("/leases", body, who=LESSEE)
+        body = prepared.env.wish(200, 300, asked={**prepared.pool.asked(), **changes})
+        answer = prepared.env.post("/leases", body, who=LESSEE)
         assert answer.status_code < 500, (changes, answer.text)
         if answer.status_code == 201:
-            assert stage.world.delete(f"/leases/{answer.json['lease']['id']}").status_code == 204
+            assert prepared.env.delete(f"/leases/{answer.json['lease']['id']}").status_code == 204
 
     play()
-    assert len(stage.world.get("/leases").json["leases"]) == 2
+    assert len(prepared.env.get("/leases").json["leases"]) == 2

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 from app.conftest import without_failures
+from app.http_env import LESSEE, HttpEnv, Json
+from app.prepared_env import ODD, check_refusal
 from app.slots import FLAVOR, instances, of_flavor, reservation_of
-from app.stage import ODD, check_refusal
-from app.world import LESSEE, Json, World
 from databases import make_database
 
 Asked = Callable[..., Json]
@@ -28,28 +28,28 @@ FINE_OF_FLAVOR: dict[str, set[str]] = {
 }
 
 
-class Stage:
+class PreparedSlots:
     """Two hosts, and a pending and a running lease of each type."""
 
-    def __init__(self, world: World) -> None:
-        self.world = world
-        world.register("h1", "h2", rack="r1")
-        world.cloud.compute.create_flavor(FLAVOR)
+    def __init__(self, env: HttpEnv) -> None:
+        self.env = env
+        env.register("h1", "h2", rack="r1")
+        env.cloud.compute.create_flavor(FLAVOR)
         self.leases = {
-            (asked, name): world.create(start, 600, asked=asked())
+            (asked, name): env.create(start, 600, asked=asked())
             for asked in (instances, of_flavor)
             for name, start in (("running", "now"), ("ahead", 120))
         }
-        world.work()
-        assert {world.status(each) for each in self.leases.values()} == {"ACTIVE", "PENDING"}
+        env.work()
+        assert {env.status(each) for each in self.leases.values()} == {"ACTIVE", "PENDING"}
 
 
 @pytest.fixture(scope="module")
-def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
-    """Return a stage shared by all tests; each test leaves it unchanged."""
-    folder = tmp_path_factory.mktemp("stage")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PreparedSlots]:
+    """Return an environment shared by all tests; each test leaves it unchanged."""
+    folder = tmp_path_factory.mktemp("prepared")
     with make_database("sqlite", folder) as engine, without_failures():
-        yield Stage(World(engine, folder))
+        yield PreparedSlots(HttpEnv(engine, folder))
 
 
 def bad(asked: Asked, fine: dict[str, set[str]], *keys: str) -> list[Any]:
@@ -67,28 +67,32 @@ BAD = [
 
 
 @pytest.mark.parametrize(("asked", "key", "value"), BAD)
-def test_a_new_reservation_is_refused(stage: Stage, asked: Asked, key: str, value: object) -> None:
-    before = stage.world.snapshot()
+def test_a_new_reservation_is_refused(prepared: PreparedSlots, asked: Asked, key: str, value: object) -> None:
+    before = prepared.env.snapshot()
 
-    answer = stage.world.post("/leases", stage.world.wish(200, 300, asked=asked(**{key: value})), who=LESSEE)
+    answer = prepared.env.post(
+        "/leases", prepared.env.wish(200, 300, asked=asked(**{key: value})), who=LESSEE
+    )
 
     # The value may be a valid flavor ID, but no such flavor exists.
     check_refusal(answer, key, 400, *([404] if key == "flavor_id" else []))
-    assert stage.world.snapshot() == before
+    assert prepared.env.snapshot() == before
 
 
 @pytest.mark.parametrize("name", ["ahead", "running"])
 @pytest.mark.parametrize(("asked", "key", "value"), BAD)
-def test_a_change_is_refused(stage: Stage, asked: Asked, key: str, value: object, name: str) -> None:
-    lease = stage.leases[asked, name]
-    before = stage.world.snapshot()
+def test_a_change_is_refused(
+    prepared: PreparedSlots, asked: Asked, key: str, value: object, name: str
+) -> None:
+    lease = prepared.leases[asked, name]
+    before = prepared.env.snapshot()
 
     change = {"reservations": [{"id": reservation_of(lease)["id"], key: value}]}
-    answer = stage.world.put(f"/leases/{lease['id']}", change, who=LESSEE)
+    answer = prepared.env.put(f"/leases/{lease['id']}", change, who=LESSEE)
 
     is_fixed = name == "running" and key == "flavor_id"
     check_refusal(answer, key, 400, *([404] if key == "flavor_id" else []), *([409] if is_fixed else []))
-    assert stage.world.snapshot() == before
+    assert prepared.env.snapshot() == before
 
 
 @pytest.mark.parametrize(
@@ -98,50 +102,50 @@ def test_a_change_is_refused(stage: Stage, asked: Asked, key: str, value: object
         *((of_flavor, key) for key in ("flavor_id", "amount", "affinity")),
     ],
 )
-def test_a_key_that_is_missing_is_named(stage: Stage, asked: Asked, key: str) -> None:
-    body = stage.world.wish(200, 300, asked=asked())
+def test_a_key_that_is_missing_is_named(prepared: PreparedSlots, asked: Asked, key: str) -> None:
+    body = prepared.env.wish(200, 300, asked=asked())
     del body["reservations"][0][key]
-    before = stage.world.snapshot()
+    before = prepared.env.snapshot()
 
-    check_refusal(stage.world.post("/leases", body, who=LESSEE), key)
+    check_refusal(prepared.env.post("/leases", body, who=LESSEE), key)
 
-    assert stage.world.snapshot() == before
+    assert prepared.env.snapshot() == before
 
 
 @pytest.mark.parametrize("key", ["vcpus", "memory_mb"])
-def test_a_size_that_no_flavor_can_have_is_refused(stage: Stage, key: str) -> None:
+def test_a_size_that_no_flavor_can_have_is_refused(prepared: PreparedSlots, key: str) -> None:
     """A slot without a size would fit onto a host any number of times."""
-    before = stage.world.snapshot()
+    before = prepared.env.snapshot()
     nothing = instances(vcpus=0, memory_mb=0, disk_gb=0)
 
-    check_refusal(stage.world.post("/leases", stage.world.wish(200, 300, asked=instances(**{key: 0}))), key)
-    check_refusal(stage.world.post("/leases", stage.world.wish(200, 300, asked=nothing)), "vcpus")
+    check_refusal(prepared.env.post("/leases", prepared.env.wish(200, 300, asked=instances(**{key: 0}))), key)
+    check_refusal(prepared.env.post("/leases", prepared.env.wish(200, 300, asked=nothing)), "vcpus")
 
-    assert stage.world.snapshot() == before
+    assert prepared.env.snapshot() == before
 
 
 @pytest.mark.parametrize("amount", [2**31 - 1, "2147483647"])
 @pytest.mark.parametrize("affinity", [True, False, None])
 @pytest.mark.parametrize("asked", [instances, of_flavor])
 def test_any_amount_is_counted_at_once(
-    stage: Stage, asked: Asked, affinity: bool | None, amount: object
+    prepared: PreparedSlots, asked: Asked, affinity: bool | None, amount: object
 ) -> None:
-    before = stage.world.snapshot()
+    before = prepared.env.snapshot()
 
-    answer = stage.world.post(
-        "/leases", stage.world.wish(200, 300, asked=asked(amount=amount, affinity=affinity))
+    answer = prepared.env.post(
+        "/leases", prepared.env.wish(200, 300, asked=asked(amount=amount, affinity=affinity))
     )
 
     assert answer.status_code == 400
     assert answer.json["error_message"].startswith("Not enough hosts available: 2147483647 slots")
-    assert stage.world.snapshot() == before
+    assert prepared.env.snapshot() == before
 
 
 @pytest.mark.parametrize("key", NUMBERS)
-def test_numbers_may_be_texts_as_clients_send_them(stage: Stage, key: str) -> None:
-    body = stage.world.wish(700, 800, asked=instances(**{key: str(instances()[key])}))
+def test_numbers_may_be_texts_as_clients_send_them(prepared: PreparedSlots, key: str) -> None:
+    body = prepared.env.wish(700, 800, asked=instances(**{key: str(instances()[key])}))
 
-    answer = stage.world.post("/leases", body, who=LESSEE)
+    answer = prepared.env.post("/leases", body, who=LESSEE)
 
     assert answer.json["lease"]["reservations"][0][key] == instances()[key]
-    stage.world.delete(f"/leases/{answer.json['lease']['id']}", who=LESSEE)
+    prepared.env.delete(f"/leases/{answer.json['lease']['id']}", who=LESSEE)

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 import sqlalchemy as sa
-from app.world import ADMIN, LESSEE, World, lease_of, refusal, shortage
+from app.http_env import ADMIN, LESSEE, HttpEnv, lease_of, refusal, shortage
 
 from blazar.booking.contention import Contention
 from blazar.booking.usage import fitting
@@ -24,9 +24,9 @@ from blazar.ports.manager import Caller
 HOUR = timedelta(hours=1)
 
 
-def with_filters(world: World, *filters: EnforcementFilter) -> None:
+def with_filters(env: HttpEnv, *filters: EnforcementFilter) -> None:
     named = {f"filter {number}": each for number, each in enumerate(filters)}
-    world.restart(replace(world.context, filters=named))
+    env.restart(replace(env.context, filters=named))
 
 
 class Recorder(Filter):
@@ -63,33 +63,33 @@ class Recorder(Filter):
 
 @pytest.mark.usefixtures("hosts")
 class TestFilters:
-    def test_they_are_asked_in_order_and_the_first_refusal_ends_it(self, world: World) -> None:
+    def test_they_are_asked_in_order_and_the_first_refusal_ends_it(self, env: HttpEnv) -> None:
         journal: list[str] = []
         filters = [Recorder(journal, "a"), Recorder(journal, "b", refuses=True), Recorder(journal, "c")]
-        with_filters(world, *filters)
-        before = world.snapshot()
+        with_filters(env, *filters)
+        before = env.snapshot()
 
-        message = refusal(world.post("/leases", world.wish(60, 120)), 403)
+        message = refusal(env.post("/leases", env.wish(60, 120)), 403)
 
         assert message == "b says no"
         assert journal == ["a create", "b create"]
-        assert world.snapshot() == before
+        assert env.snapshot() == before
 
-    def test_a_refused_change_changes_nothing(self, world: World) -> None:
-        lease = world.create(60, 120)
-        with_filters(world, Recorder([], "a", refuses=True))
-        before = world.snapshot()
+    def test_a_refused_change_changes_nothing(self, env: HttpEnv) -> None:
+        lease = env.create(60, 120)
+        with_filters(env, Recorder([], "a", refuses=True))
+        before = env.snapshot()
 
-        refusal(world.put(f"/leases/{lease['id']}", {"end_date": world.date(180)}), 403)
+        refusal(env.put(f"/leases/{lease['id']}", {"end_date": env.date(180)}), 403)
 
-        assert world.snapshot() == before
+        assert env.snapshot() == before
 
-    def test_they_see_the_lease_as_it_is_to_be_with_its_real_ids(self, world: World) -> None:
+    def test_they_see_the_lease_as_it_is_to_be_with_its_real_ids(self, env: HttpEnv) -> None:
         recorder = Recorder([], "a")
-        with_filters(world, recorder)
+        with_filters(env, recorder)
 
-        lease = world.create(60, 120)
-        world.change(lease, end_date=world.date(180))
+        lease = env.create(60, 120)
+        env.change(lease, end_date=env.date(180))
 
         created, before, after = (each.lease for each in recorder.asked)
         assert created.id == before.id == after.id == lease["id"]
@@ -97,19 +97,19 @@ class TestFilters:
         assert (before.end - before.start, after.end - after.start) == (HOUR, 2 * HOUR)
         assert created.project_id == LESSEE.project
 
-    def test_a_new_name_uses_nothing(self, world: World) -> None:
+    def test_a_new_name_uses_nothing(self, env: HttpEnv) -> None:
         journal: list[str] = []
-        lease = world.create(60, 120)
-        with_filters(world, Recorder(journal, "a"))
+        lease = env.create(60, 120)
+        with_filters(env, Recorder(journal, "a"))
 
-        world.change(lease, name="another")
+        env.change(lease, name="another")
 
         assert journal == []
 
-    def test_what_cannot_be_had_is_said_first(self, world: World) -> None:
-        with_filters(world, Recorder([], "a", refuses=True))
+    def test_what_cannot_be_had_is_said_first(self, env: HttpEnv) -> None:
+        with_filters(env, Recorder([], "a", refuses=True))
 
-        shortage(world.post("/leases", world.wish(60, 120, min=99, max=99)))
+        shortage(env.post("/leases", env.wish(60, 120, min=99, max=99)))
 
 
 @pytest.mark.usefixtures("hosts")
@@ -117,7 +117,7 @@ class TestConcurrentBookings:
     """A retried request asks the filters again only if it now uses other resources."""
 
     @staticmethod
-    def overtaken(world: World, act: Callable[[], object]) -> Recorder:
+    def overtaken(env: HttpEnv, act: Callable[[], object]) -> Recorder:
         """Run *act* in a concurrent request after the filters were first asked."""
         recorder = Recorder([], "a", listens=True)
         pending = [act]
@@ -127,31 +127,31 @@ class TestConcurrentBookings:
                 if pending:
                     pending.pop()()
 
-        with_filters(world, recorder, Overtaker())
+        with_filters(env, recorder, Overtaker())
         return recorder
 
-    def test_the_same_question_is_asked_once(self, world: World, hosts: list[str]) -> None:
+    def test_the_same_question_is_asked_once(self, env: HttpEnv, hosts: list[str]) -> None:
         def move_hosts_on() -> None:
-            with world.context.store.begin() as transaction:
+            with env.context.store.begin() as transaction:
                 transaction.allocations.touch([ResourceId(each) for each in hosts])
                 transaction.commit()
 
-        recorder = self.overtaken(world, move_hosts_on)
+        recorder = self.overtaken(env, move_hosts_on)
 
-        lease = world.create(60, 120, min=4, max=4)
+        lease = env.create(60, 120, min=4, max=4)
 
         assert [each.lease.id for each in recorder.asked] == [lease["id"]]
 
     def test_of_other_resources_it_is_asked_again_and_what_was_allowed_is_taken_back(
-        self, world: World, hosts: list[str]
+        self, env: HttpEnv, hosts: list[str]
     ) -> None:
-        quiet = replace(world.context, filters={}, contention=Contention())
+        quiet = replace(env.context, filters={}, contention=Contention())
         rival = ManagerService(quiet)
         caller = Caller(user_id="rival", project_id="rivals")
-        recorder = self.overtaken(world, lambda: rival.create_lease(caller, world.wish(60, 120)))
+        recorder = self.overtaken(env, lambda: rival.create_lease(caller, env.wish(60, 120)))
 
-        lease = world.create(60, 120)
-        world.work()
+        lease = env.create(60, 120)
+        env.work()
 
         first, second = recorder.asked
         assert (first.lease.id, second.lease.id) == (lease["id"], lease["id"])
@@ -175,41 +175,41 @@ class Broken(Filter):
 @pytest.mark.usefixtures("hosts")
 class TestBrokenFilters:
     def test_a_lease_ends_though_a_filter_raises_whatever_it_is_asked(
-        self, world: World, failures: list[str]
+        self, env: HttpEnv, failures: list[str]
     ) -> None:
-        with_filters(world, Broken())
-        lease = world.create("now", 60)
-        world.work()
+        with_filters(env, Broken())
+        lease = env.create("now", 60)
+        env.work()
 
-        world.pass_time(61)
+        env.pass_time(61)
 
-        assert world.status(lease) == "TERMINATED"
+        assert env.status(lease) == "TERMINATED"
         failures.clear()
 
     @pytest.mark.parametrize("start", [60, "now"])
     def test_a_lease_can_be_deleted_though_a_filter_raises(
-        self, world: World, failures: list[str], start: int | str
+        self, env: HttpEnv, failures: list[str], start: int | str
     ) -> None:
-        with_filters(world, Broken())
-        lease = world.create(start, 120)
-        world.work()
+        with_filters(env, Broken())
+        lease = env.create(start, 120)
+        env.work()
 
-        world.delete(f"/leases/{lease['id']}")
-        world.work()
+        env.delete(f"/leases/{lease['id']}")
+        env.work()
 
-        assert world.get(f"/leases/{lease['id']}").status_code == 404
+        assert env.get(f"/leases/{lease['id']}").status_code == 404
         failures.clear()
 
-    def test_a_lease_ends_though_its_document_cannot_be_made(self, world: World, failures: list[str]) -> None:
+    def test_a_lease_ends_though_its_document_cannot_be_made(self, env: HttpEnv, failures: list[str]) -> None:
         recorder = Recorder([], "a", listens=True)
-        with_filters(world, recorder)
-        lease = world.create(60, 120)
-        with world.engine.begin() as connection:
+        with_filters(env, recorder)
+        lease = env.create(60, 120)
+        with env.engine.begin() as connection:
             connection.execute(sa.update(tables.hosts).values(created_at=None, cpu_info=""))
             connection.execute(sa.update(tables.reservations).values(resource_type="gone"))
 
-        world.delete(f"/leases/{lease['id']}")
-        world.work()
+        env.delete(f"/leases/{lease['id']}")
+        env.work()
 
         assert [occasion for occasion, _ in recorder.told] == [Occasion.COMMIT, Occasion.ON_END]
         failures.clear()
@@ -229,47 +229,47 @@ def test_a_document_too_long_for_the_database_is_shortened() -> None:
 @pytest.mark.usefixtures("hosts")
 class TestMaxLeaseDuration:
     @pytest.fixture(autouse=True)
-    def limit(self, world: World) -> None:
-        with_filters(world, MaxLeaseDuration(HOUR, frozenset({"research"})))
+    def limit(self, env: HttpEnv) -> None:
+        with_filters(env, MaxLeaseDuration(HOUR, frozenset({"research"})))
 
-    def test_a_lease_may_last_just_so_long(self, world: World) -> None:
-        world.create(60, 120)
+    def test_a_lease_may_last_just_so_long(self, env: HttpEnv) -> None:
+        env.create(60, 120)
 
-        message = refusal(world.post("/leases", world.wish(60, 121)), 403)
+        message = refusal(env.post("/leases", env.wish(60, 121)), 403)
 
         assert message.startswith("end_date: ")
         assert "3660" in message
         assert "3600" in message
 
-    def test_a_running_lease_is_extended_up_to_its_start_plus_that(self, world: World) -> None:
-        lease = world.create("now", 30)
-        world.work()
+    def test_a_running_lease_is_extended_up_to_its_start_plus_that(self, env: HttpEnv) -> None:
+        lease = env.create("now", 30)
+        env.work()
 
-        assert world.change(lease, end_date=world.date(60))["end_date"] == world.shown(60)
-        message = refusal(world.put(f"/leases/{lease['id']}", {"end_date": world.date(61)}), 400)
+        assert env.change(lease, end_date=env.date(60))["end_date"] == env.shown(60)
+        message = refusal(env.put(f"/leases/{lease['id']}", {"end_date": env.date(61)}), 400)
 
         assert message.startswith("end_date: ")
-        assert world.status(lease) == "ACTIVE"
+        assert env.status(lease) == "ACTIVE"
 
-    def test_projects_may_be_exempt(self, world: World) -> None:
+    def test_projects_may_be_exempt(self, env: HttpEnv) -> None:
         rich = replace(ADMIN, project="research")
 
-        lease = lease_of(world.post("/leases", world.wish(60, 999), who=rich), 201)
+        lease = lease_of(env.post("/leases", env.wish(60, 999), who=rich), 201)
 
-        assert lease["end_date"] == world.shown(999)
+        assert lease["end_date"] == env.shown(999)
 
-    def test_a_lease_that_is_too_long_already_may_become_shorter(self, world: World) -> None:
-        with_filters(world)
-        lease = world.create(60, 300)
-        with_filters(world, MaxLeaseDuration(HOUR, frozenset()))
+    def test_a_lease_that_is_too_long_already_may_become_shorter(self, env: HttpEnv) -> None:
+        with_filters(env)
+        lease = env.create(60, 300)
+        with_filters(env, MaxLeaseDuration(HOUR, frozenset()))
 
-        refusal(world.put(f"/leases/{lease['id']}", {"end_date": world.date(301)}), 400)
+        refusal(env.put(f"/leases/{lease['id']}", {"end_date": env.date(301)}), 400)
 
-        assert world.change(lease, end_date=world.date(240))["end_date"] == world.shown(240)
+        assert env.change(lease, end_date=env.date(240))["end_date"] == env.shown(240)
 
 
-def test_without_a_limit_any_lease_is_fine(world: World) -> None:
-    world.register("h1")
-    with_filters(world, MaxLeaseDuration(None, frozenset()))
+def test_without_a_limit_any_lease_is_fine(env: HttpEnv) -> None:
+    env.register("h1")
+    with_filters(env, MaxLeaseDuration(None, frozenset()))
 
-    world.create(0, 60 * 24 * 365)
+    env.create(0, 60 * 24 * 365)

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 from app.floatingips import Pool, address
+from app.http_env import LESSEE, HttpEnv, lease_of, refusal
 from app.slots import instances
 from app.usage import Oracle, ask_service, new_credits, serving
-from app.world import LESSEE, World, lease_of, refusal
 from trickling import HABITS, trickling
 
 from blazar.domain.errors import UsageDenied
@@ -32,10 +32,10 @@ def url(oracle: Oracle) -> Iterator[str]:
 
 
 class TestWhatIsAsked:
-    def test_a_create(self, world: World, oracle: Oracle, url: str) -> None:
-        ask_service(world, url)
+    def test_a_create(self, env: HttpEnv, oracle: Oracle, url: str) -> None:
+        ask_service(env, url)
 
-        lease = world.create(60, 120, min=2, max=2)
+        lease = env.create(60, 120, min=2, max=2)
 
         (asked,) = (each for each in oracle.asked if each.call == "check-create")
         assert asked.body["context"] == {
@@ -52,16 +52,16 @@ class TestWhatIsAsked:
         assert reservation["id"] == lease["reservations"][0]["id"]
         assert (reservation["resource_type"], reservation["min"]) == ("physical:host", 2)
         hosts = {each["id"]: each for each in reservation["allocations"]}
-        assert hosts.keys() == world.booked(lease)
+        assert hosts.keys() == env.booked(lease)
         assert all(each["rack"] and each["vcpus"] and "trust_id" not in each for each in hosts.values())
         assert asked.headers["HTTP_X_AUTH_TOKEN"] == "key to the service"
         assert "HTTP_AUTHORIZATION" not in asked.headers
 
-    def test_a_change(self, world: World, oracle: Oracle, url: str) -> None:
-        lease = world.create(60, 120)
-        ask_service(world, url)
+    def test_a_change(self, env: HttpEnv, oracle: Oracle, url: str) -> None:
+        lease = env.create(60, 120)
+        ask_service(env, url)
 
-        world.change(lease, end_date=world.date(180), reservation={"min": 1, "max": 2})
+        env.change(lease, end_date=env.date(180), reservation={"min": 1, "max": 2})
 
         (asked,) = (each for each in oracle.asked if each.call == "check-update")
         before, after = asked.body["current_lease"], asked.body["lease"]
@@ -70,55 +70,55 @@ class TestWhatIsAsked:
         assert [len(each["reservations"][0]["allocations"]) for each in (before, after)] == [1, 2]
         assert {each["event_type"] for each in before["events"]} >= {"start_lease", "end_lease"}
 
-    def test_each_host_is_listed_once_with_its_slots(self, world: World, oracle: Oracle, url: str) -> None:
-        ask_service(world, url)
+    def test_each_host_is_listed_once_with_its_slots(self, env: HttpEnv, oracle: Oracle, url: str) -> None:
+        ask_service(env, url)
 
-        world.create(60, 120, asked=instances(amount=3))
+        env.create(60, 120, asked=instances(amount=3))
 
         (reservation,) = oracle.asked[0].body["lease"]["reservations"]
         assert sum(each["reserved_slots"] for each in reservation["allocations"]) == 3
         hosts = [each["id"] for each in reservation["allocations"]]
         assert len(hosts) == len(set(hosts)) == 1
 
-    def test_floating_ips_are_among_them(self, world: World, pool: Pool, oracle: Oracle, url: str) -> None:
+    def test_floating_ips_are_among_them(self, env: HttpEnv, pool: Pool, oracle: Oracle, url: str) -> None:
         (registered,) = pool.register(1)
-        ask_service(world, url)
+        ask_service(env, url)
 
-        world.create(60, 120, asked=pool.asked(1))
+        env.create(60, 120, asked=pool.asked(1))
 
         (reservation,) = oracle.asked[0].body["lease"]["reservations"]
         (allocated,) = reservation["allocations"]
         assert (allocated["id"], allocated["floating_ip_address"]) == (registered, address(1))
 
     def test_required_addresses_are_a_list_of_texts(
-        self, world: World, pool: Pool, oracle: Oracle, url: str
+        self, env: HttpEnv, pool: Pool, oracle: Oracle, url: str
     ) -> None:
         pool.register(1)
-        ask_service(world, url)
+        ask_service(env, url)
 
-        world.create(60, 120, asked=pool.asked(1, 1))
+        env.create(60, 120, asked=pool.asked(1, 1))
 
         (reservation,) = oracle.asked[0].body["lease"]["reservations"]
         assert reservation["required_floatingips"] == [address(1)]
 
     def test_a_capability_with_the_name_of_a_date_is_shown_as_it_is(
-        self, world: World, oracle: Oracle, url: str
+        self, env: HttpEnv, oracle: Oracle, url: str
     ) -> None:
         shown = {"time": "2031-01-01T00:00:00+02:00", "start_date": "last spring"}
-        world.register("h9", rack="r9", **shown)
-        ask_service(world, url)
+        env.register("h9", rack="r9", **shown)
+        ask_service(env, url)
 
-        world.create(60, 120, resource_properties='["==", "$rack", "r9"]')
+        env.create(60, 120, resource_properties='["==", "$rack", "r9"]')
 
         (reservation,) = oracle.asked[0].body["lease"]["reservations"]
         (host,) = reservation["allocations"]
         assert {key: host[key] for key in shown} == shown
 
-    def test_what_was_allowed_and_stored_is_confirmed(self, world: World, oracle: Oracle, url: str) -> None:
-        ask_service(world, url)
+    def test_what_was_allowed_and_stored_is_confirmed(self, env: HttpEnv, oracle: Oracle, url: str) -> None:
+        ask_service(env, url)
 
-        lease = world.create(60, 120)
-        world.work()
+        lease = env.create(60, 120)
+        env.work()
 
         assert oracle.calls == ["check-create", "commit"]
         check, commit = oracle.asked
@@ -126,36 +126,36 @@ class TestWhatIsAsked:
         assert commit.body["lease"]["id"] == lease["id"]
 
     def test_who_is_exempt_is_neither_asked_about_nor_told_of(
-        self, world: World, oracle: Oracle, url: str
+        self, env: HttpEnv, oracle: Oracle, url: str
     ) -> None:
-        ask_service(world, url, exempt_project_ids=frozenset({"project"}))
+        ask_service(env, url, exempt_project_ids=frozenset({"project"}))
         oracle.status = 403
 
-        lease = world.create(60, 120)
-        world.change(lease, end_date=world.date(180))
-        world.delete(f"/leases/{lease['id']}")
-        world.work()
+        lease = env.create(60, 120)
+        env.change(lease, end_date=env.date(180))
+        env.delete(f"/leases/{lease['id']}")
+        env.work()
 
         assert oracle.asked == []
 
-    def test_a_call_without_a_url_allows_everything(self, world: World, oracle: Oracle, url: str) -> None:
+    def test_a_call_without_a_url_allows_everything(self, env: HttpEnv, oracle: Oracle, url: str) -> None:
         oracle.status = 403
-        ask_service(world, url, urls={"check-update": url + "check-update"})
+        ask_service(env, url, urls={"check-update": url + "check-update"})
 
-        lease = world.create(60, 120)
+        lease = env.create(60, 120)
 
-        refusal(world.put(f"/leases/{lease['id']}", {"end_date": world.date(180)}), 400)
+        refusal(env.put(f"/leases/{lease['id']}", {"end_date": env.date(180)}), 400)
         assert oracle.calls == ["check-update"]
 
 
 class TestAnswers:
-    def test_a_reason_is_passed_on(self, world: World, oracle: Oracle, url: str) -> None:
-        ask_service(world, url)
+    def test_a_reason_is_passed_on(self, env: HttpEnv, oracle: Oracle, url: str) -> None:
+        ask_service(env, url)
         oracle.status, oracle.answer = 403, b'{"message": "too few credits"}'
-        before = world.snapshot()
+        before = env.snapshot()
 
-        assert refusal(world.post("/leases", world.wish(60, 120)), 400) == "too few credits"
-        assert world.snapshot() == before
+        assert refusal(env.post("/leases", env.wish(60, 120)), 400) == "too few credits"
+        assert env.snapshot() == before
 
     @pytest.mark.parametrize(
         ("status", "answer"),
@@ -173,26 +173,26 @@ class TestAnswers:
         ],
     )
     def test_whatever_is_no_yes_is_a_no(
-        self, world: World, oracle: Oracle, url: str, status: int, answer: bytes
+        self, env: HttpEnv, oracle: Oracle, url: str, status: int, answer: bytes
     ) -> None:
-        lease = world.create(300, 360)
-        ask_service(world, url)
+        lease = env.create(300, 360)
+        ask_service(env, url)
         oracle.status, oracle.answer = status, answer
-        before = world.snapshot()
+        before = env.snapshot()
 
-        created = refusal(world.post("/leases", world.wish(60, 120)), 400)
-        changed = refusal(world.put(f"/leases/{lease['id']}", {"end_date": world.date(400)}), 400)
+        created = refusal(env.post("/leases", env.wish(60, 120)), 400)
+        changed = refusal(env.put(f"/leases/{lease['id']}", {"end_date": env.date(400)}), 400)
 
         assert created == changed == "The usage enforcement service does not allow this"
-        assert world.snapshot() == before
+        assert env.snapshot() == before
 
-    def test_an_error_may_mean_yes(self, world: World, oracle: Oracle, url: str) -> None:
-        ask_service(world, url, allow_on_error=True)
+    def test_an_error_may_mean_yes(self, env: HttpEnv, oracle: Oracle, url: str) -> None:
+        ask_service(env, url, allow_on_error=True)
         oracle.status = 500
-        world.create(60, 120)
+        env.create(60, 120)
 
         oracle.status = 403
-        refusal(world.post("/leases", world.wish(60, 120)), 400)
+        refusal(env.post("/leases", env.wish(60, 120)), 400)
 
 
 class TestNoAnswer:
@@ -203,65 +203,65 @@ class TestNoAnswer:
             yield f"http://127.0.0.1:{server.getsockname()[1]}/"
 
     def test_weakness_38_a_service_that_never_answers_blocks_no_other_request(
-        self, world: World, silent: str
+        self, env: HttpEnv, silent: str
     ) -> None:
-        lease = world.create("now", 60)
-        world.work()
-        ask_service(world, silent, timeout_seconds=0.2)
-        before = world.snapshot()
+        lease = env.create("now", 60)
+        env.work()
+        ask_service(env, silent, timeout_seconds=0.2)
+        before = env.snapshot()
 
-        message = refusal(world.post("/leases", world.wish(90, 120)), 503)
-        refusal(world.put(f"/leases/{lease['id']}", {"end_date": world.date(70)}), 503)
+        message = refusal(env.post("/leases", env.wish(90, 120)), 503)
+        refusal(env.put(f"/leases/{lease['id']}", {"end_date": env.date(70)}), 503)
         assert "enforcement service cannot be reached" in message
-        assert world.snapshot() == before
+        assert env.snapshot() == before
 
-        world.pass_time(61)
-        assert world.status(lease) == "TERMINATED"
+        env.pass_time(61)
+        assert env.status(lease) == "TERMINATED"
 
     @pytest.mark.parametrize("habit", HABITS)
-    def test_a_service_whose_answer_never_ends_blocks_no_request(self, world: World, habit: bytes) -> None:
+    def test_a_service_whose_answer_never_ends_blocks_no_request(self, env: HttpEnv, habit: bytes) -> None:
         with trickling(habit) as slow:
-            ask_service(world, slow, timeout_seconds=0.2)
+            ask_service(env, slow, timeout_seconds=0.2)
 
-            message = refusal(world.post("/leases", world.wish(90, 120)), 503)
+            message = refusal(env.post("/leases", env.wish(90, 120)), 503)
 
         assert "enforcement service cannot be reached" in message
 
-    def test_an_endless_answer_is_not_read_to_its_end(self, world: World, oracle: Oracle, url: str) -> None:
-        ask_service(world, url)
+    def test_an_endless_answer_is_not_read_to_its_end(self, env: HttpEnv, oracle: Oracle, url: str) -> None:
+        ask_service(env, url)
         oracle.status, oracle.answer = 403, b'{"message": "' + b"x" * 10_000_000 + b'"}'
 
-        message = refusal(world.post("/leases", world.wish(90, 120)), 400)
+        message = refusal(env.post("/leases", env.wish(90, 120)), 400)
 
         assert message == "The usage enforcement service does not allow this"
 
-    def test_a_missing_ca_file_is_no_answer(self, world: World, url: str) -> None:
-        ask_service(world, url.replace("http:", "https:"), verify="/there/is/none")
+    def test_a_missing_ca_file_is_no_answer(self, env: HttpEnv, url: str) -> None:
+        ask_service(env, url.replace("http:", "https:"), verify="/there/is/none")
 
-        refusal(world.post("/leases", world.wish(90, 120)), 503)
+        refusal(env.post("/leases", env.wish(90, 120)), 503)
 
-    def test_it_may_mean_yes(self, world: World, silent: str) -> None:
-        ask_service(world, silent, timeout_seconds=0.2, allow_on_error=True)
+    def test_it_may_mean_yes(self, env: HttpEnv, silent: str) -> None:
+        ask_service(env, silent, timeout_seconds=0.2, allow_on_error=True)
 
-        world.create(60, 120)
+        env.create(60, 120)
 
-    def test_a_service_that_does_not_run(self, world: World, url: str) -> None:
+    def test_a_service_that_does_not_run(self, env: HttpEnv, url: str) -> None:
         with serving(Oracle()) as gone:
             pass
-        ask_service(world, gone)
+        ask_service(env, gone)
 
-        refusal(world.post("/leases", world.wish(60, 120)), 503)
+        refusal(env.post("/leases", env.wish(60, 120)), 503)
 
 
 class TestTheEnd:
-    def test_it_is_told_once_for_a_lease_that_ends(self, world: World, oracle: Oracle, url: str) -> None:
-        lease = world.create("now", 60, min=2, max=2)
-        world.work()
-        ask_service(world, url)
+    def test_it_is_told_once_for_a_lease_that_ends(self, env: HttpEnv, oracle: Oracle, url: str) -> None:
+        lease = env.create("now", 60, min=2, max=2)
+        env.work()
+        ask_service(env, url)
 
-        world.pass_time(61)
-        world.delete(f"/leases/{lease['id']}")
-        world.work()
+        env.pass_time(61)
+        env.delete(f"/leases/{lease['id']}")
+        env.work()
 
         assert oracle.calls == ["on-end"]
         (asked,) = oracle.asked
@@ -271,51 +271,51 @@ class TestTheEnd:
 
     @pytest.mark.parametrize("start", [60, "now"])
     def test_it_is_told_once_for_a_lease_that_is_deleted(
-        self, world: World, oracle: Oracle, url: str, start: int | str
+        self, env: HttpEnv, oracle: Oracle, url: str, start: int | str
     ) -> None:
-        lease = world.create(start, 120)
-        world.work()
-        ask_service(world, url)
+        lease = env.create(start, 120)
+        env.work()
+        ask_service(env, url)
 
         for _ in range(2):
-            world.delete(f"/leases/{lease['id']}")
-            world.work()
+            env.delete(f"/leases/{lease['id']}")
+            env.work()
 
         assert oracle.calls == ["on-end"]
         assert len(oracle.asked[0].body["lease"]["reservations"][0]["allocations"]) == 1
 
     def test_it_is_told_until_it_is_heard_always_under_the_same_key(
-        self, world: World, oracle: Oracle, url: str
+        self, env: HttpEnv, oracle: Oracle, url: str
     ) -> None:
-        lease = world.create("now", 60)
-        world.work()
-        ask_service(world, url)
+        lease = env.create("now", 60)
+        env.work()
+        ask_service(env, url)
         oracle.status = 500
 
-        world.pass_time(65)
-        assert world.status(lease) == "TERMINATED"
+        env.pass_time(65)
+        assert env.status(lease) == "TERMINATED"
         oracle.status = 204
-        world.pass_time(80)
+        env.pass_time(80)
         told = len(oracle.asked)
-        world.pass_time(100)
+        env.pass_time(100)
 
         assert told > 1
         assert len(oracle.asked) == told
         assert len({each.key for each in oracle.asked}) == 1
 
-    def test_a_filter_that_is_enabled_no_more_is_not_told(self, world: World, url: str) -> None:
-        lease = world.create("now", 60)
-        world.work()
-        ask_service(world, url)
-        with world.context.store.begin() as transaction:
+    def test_a_filter_that_is_enabled_no_more_is_not_told(self, env: HttpEnv, url: str) -> None:
+        lease = env.create("now", 60)
+        env.work()
+        ask_service(env, url)
+        with env.context.store.begin() as transaction:
             assert transaction.leases.find(lease["id"])
-        world.delete(f"/leases/{lease['id']}")
-        world.restart(replace(world.context, filters={}))
+        env.delete(f"/leases/{lease['id']}")
+        env.restart(replace(env.context, filters={}))
 
-        world.work()
+        env.work()
 
-        with world.context.store.begin() as transaction:
-            assert transaction.outbox.take(world.clock.now(), world.clock.now(), 9) == ()
+        with env.context.store.begin() as transaction:
+            assert transaction.outbox.take(env.clock.now(), env.clock.now(), 9) == ()
 
 
 class NoToAll(Filter):
@@ -328,40 +328,40 @@ class NoToAll(Filter):
 class TestCredits:
     """The example in ``examples/credits``."""
 
-    def test_what_is_used_is_paid_and_the_rest_comes_back(self, world: World) -> None:
-        ledger, application = new_credits(world.clock.now)
+    def test_what_is_used_is_paid_and_the_rest_comes_back(self, env: HttpEnv) -> None:
+        ledger, application = new_credits(env.clock.now)
         ledger.grant("project", 10)
         with serving(application) as url:
-            ask_service(world, url)
-            lease = world.create("now", 180, min=2, max=2)
-            world.work()
+            ask_service(env, url)
+            lease = env.create("now", 180, min=2, max=2)
+            env.work()
             assert ledger.left("project") == 4
 
-            message = refusal(world.post("/leases", world.wish(240, 540), who=LESSEE), 400)
+            message = refusal(env.post("/leases", env.wish(240, 540), who=LESSEE), 400)
             assert message == "The lease costs 5 credits, and the project has 4 left"
 
-            world.change(lease, end_date=world.date(240))
-            world.work()
+            env.change(lease, end_date=env.date(240))
+            env.work()
             assert ledger.left("project") == 2
-            refusal(world.put(f"/leases/{lease['id']}", {"end_date": world.date(400)}, who=LESSEE), 400)
+            refusal(env.put(f"/leases/{lease['id']}", {"end_date": env.date(400)}, who=LESSEE), 400)
 
-            world.pass_time(60)
-            world.delete(f"/leases/{lease['id']}")
-            world.work()
+            env.pass_time(60)
+            env.delete(f"/leases/{lease['id']}")
+            env.work()
 
         assert ledger.left("project") == pytest.approx(8)
 
-    def test_what_was_allowed_and_not_stored_costs_nothing(self, world: World) -> None:
-        ledger, application = new_credits(world.clock.now)
+    def test_what_was_allowed_and_not_stored_costs_nothing(self, env: HttpEnv) -> None:
+        ledger, application = new_credits(env.clock.now)
         ledger.grant("project", 1)
 
         with serving(application) as url:
-            ask_service(world, url)
-            rules = {**world.context.filters, "no": NoToAll()}
-            world.restart(replace(world.context, filters=rules))
-            refusal(world.post("/leases", world.wish(60, 120), who=LESSEE), 400)
-            world.work()
+            ask_service(env, url)
+            rules = {**env.context.filters, "no": NoToAll()}
+            env.restart(replace(env.context, filters=rules))
+            refusal(env.post("/leases", env.wish(60, 120), who=LESSEE), 400)
+            env.work()
             assert ledger.left("project") == 1
 
-            ask_service(world, url)
-            lease_of(world.post("/leases", world.wish(60, 120), who=LESSEE), 201)
+            ask_service(env, url)
+            lease_of(env.post("/leases", env.wish(60, 120), who=LESSEE), 201)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from app.stage import ODD, Stage
-from app.world import Answer, Json, host_reservation
+from app.http_env import Answer, Json, host_reservation
+from app.prepared_env import ODD, PreparedEnv
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -71,50 +71,50 @@ def mutated(draw: st.DrawFn, body: Json) -> object:
     return found
 
 
-def ask(stage: Stage, method: str, path: str, body: object) -> Answer:
+def ask(prepared: PreparedEnv, method: str, path: str, body: object) -> Answer:
     """Return the answer; check that it is no server error, and that a refused request changed nothing."""
-    before = stage.world.snapshot()
-    answer = stage.world.ask(method, path, json=body)
+    before = prepared.env.snapshot()
+    answer = prepared.env.ask(method, path, json=body)
     assert answer.status_code < 500, (body, answer.text)
     if answer.status_code >= 400:
         assert answer.json["error_message"]
-        assert stage.world.snapshot() == before
+        assert prepared.env.snapshot() == before
     return answer
 
 
 @pytest.fixture(scope="module", autouse=True)
-def spare_hypervisor(stage: Stage) -> None:
-    stage.world.cloud.add_hypervisor("spare")
+def spare_hypervisor(prepared: PreparedEnv) -> None:
+    prepared.env.cloud.add_hypervisor("spare")
 
 
-def test_new_leases_of_any_shape(stage: Stage) -> None:
-    wish = stage.world.wish(200, 300)
-    wish |= {"before_end_date": stage.world.date(250), "events": []}
+def test_new_leases_of_any_shape(prepared: PreparedEnv) -> None:
+    wish = prepared.env.wish(200, 300)
+    wish |= {"before_end_date": prepared.env.date(250), "events": []}
     wish["reservations"].append(host_reservation(min=1, max=3, resource_properties='["==", "$rack", "r1"]'))
 
     @settings(max_examples=120, deadline=None)
     @given(body=mutated(wish))
     def play(body: object) -> None:
-        answer = ask(stage, "POST", "/leases", body)
+        answer = ask(prepared, "POST", "/leases", body)
         if answer.status_code == 201:
-            stage.world.work()
-            assert stage.world.delete(f"/leases/{answer.json['lease']['id']}").status_code == 204
-            stage.world.work()
+            prepared.env.work()
+            assert prepared.env.delete(f"/leases/{answer.json['lease']['id']}").status_code == 204
+            prepared.env.work()
 
     play()
-    assert {each["id"] for each in stage.world.get("/leases").json["leases"]} == {
-        each["id"] for each in stage.leases.values()
+    assert {each["id"] for each in prepared.env.get("/leases").json["leases"]} == {
+        each["id"] for each in prepared.leases.values()
     }
 
 
 @pytest.mark.parametrize("name", ["ahead", "running"])
-def test_changes_of_leases_of_any_shape(stage: Stage, name: str) -> None:
+def test_changes_of_leases_of_any_shape(prepared: PreparedEnv, name: str) -> None:
     change = {
         "name": "other",
-        "end_date": stage.world.date(700),
+        "end_date": prepared.env.date(700),
         "reservations": [
             {
-                "id": stage.leases[name]["reservations"][0]["id"],
+                "id": prepared.leases[name]["reservations"][0]["id"],
                 "min": 1,
                 "max": 2,
                 "resource_properties": '["==", "$rack", "r1"]',
@@ -125,29 +125,29 @@ def test_changes_of_leases_of_any_shape(stage: Stage, name: str) -> None:
     @settings(max_examples=80, deadline=None)
     @given(body=mutated(change))
     def play(body: object) -> None:
-        answer = ask(stage, "PUT", stage.path(name), body)
+        answer = ask(prepared, "PUT", prepared.path(name), body)
         assert (answer.status_code == 200) == ("lease" in answer.json)
 
     play()
 
 
-def test_new_hosts_of_any_shape(stage: Stage) -> None:
+def test_new_hosts_of_any_shape(prepared: PreparedEnv) -> None:
     @settings(max_examples=80, deadline=None)
     @given(body=mutated({"name": "spare", "rack": "r1", "slots": 8, "fast": True}))
     def play(body: object) -> None:
-        answer = ask(stage, "POST", "/os-hosts", body)
+        answer = ask(prepared, "POST", "/os-hosts", body)
         if answer.status_code == 201:
-            assert stage.world.delete(f"/os-hosts/{answer.json['host']['id']}").status_code == 204
+            assert prepared.env.delete(f"/os-hosts/{answer.json['host']['id']}").status_code == 204
 
     play()
-    assert stage.world.aggregates()["freepool"] <= {"h1", "h2", "h3", "h4", "h5"}
-    assert not stage.world.has_provider("spare")
+    assert prepared.env.aggregates()["freepool"] <= {"h1", "h2", "h3", "h4", "h5"}
+    assert not prepared.env.has_provider("spare")
 
 
-def test_changes_of_hosts_of_any_shape(stage: Stage) -> None:
+def test_changes_of_hosts_of_any_shape(prepared: PreparedEnv) -> None:
     @settings(max_examples=80, deadline=None)
     @given(body=mutated({"rack": "r2", "gpu": None, "slots": 8, "fast": True}))
     def play(body: object) -> None:
-        ask(stage, "PUT", f"/os-hosts/{stage.hosts[0]}", body)
+        ask(prepared, "PUT", f"/os-hosts/{prepared.hosts[0]}", body)
 
     play()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from app.world import LESSEE, READER, STRANGER, Who, World, good, refusal
+from app.http_env import LESSEE, READER, STRANGER, HttpEnv, Who, good, refusal
 
 GUIDE = Path(__file__).parents[2] / "doc" / "reference" / "policies.md"
 LISTS = ("/os-hosts", "/os-hosts/allocations")
@@ -20,21 +20,21 @@ def rules_of_the_guide() -> dict[str, str]:
 
 
 @pytest.mark.usefixtures("hosts")
-def test_by_default_the_calendar_is_for_operators(world: World) -> None:
+def test_by_default_the_calendar_is_for_operators(env: HttpEnv) -> None:
     for path in LISTS:
-        refusal(world.get(path, who=LESSEE), 403)
+        refusal(env.get(path, who=LESSEE), 403)
 
 
 @pytest.mark.parametrize("who", [LESSEE, READER])
-def test_the_rules_of_the_guide_show_members_what_it_says(world: World, hosts: list[str], who: Who) -> None:
-    world.set_policy(rules_of_the_guide())
-    good(world.patch("/os-hosts/properties/rack", {"private": True}))
-    world.create("now", 5, who=STRANGER)
-    world.pass_time(6)
-    lease = world.create(10, 60, who=STRANGER, min=4, max=4)
+def test_the_rules_of_the_guide_show_members_what_it_says(env: HttpEnv, hosts: list[str], who: Who) -> None:
+    env.set_policy(rules_of_the_guide())
+    good(env.patch("/os-hosts/properties/rack", {"private": True}))
+    env.create("now", 5, who=STRANGER)
+    env.pass_time(6)
+    lease = env.create(10, 60, who=STRANGER, min=4, max=4)
 
-    listed = good(world.get(LISTS[0], who=who))["hosts"]
-    allocations = good(world.get(LISTS[1], who=who))["allocations"]
+    listed = good(env.get(LISTS[0], who=who))["hosts"]
+    allocations = good(env.get(LISTS[1], who=who))["allocations"]
 
     shown = {"hypervisor_hostname", "vcpus", "memory_mb", "local_gb", "cpu_info", "reservable"}
     assert {each["hypervisor_hostname"] for each in listed} == {"h1", "h2", "h3", "h4"}
@@ -42,21 +42,21 @@ def test_the_rules_of_the_guide_show_members_what_it_says(world: World, hosts: l
     reservation = {
         "id": lease["reservations"][0]["id"],
         "lease_id": lease["id"],
-        "start_date": world.shown(10),
-        "end_date": world.shown(60),
+        "start_date": env.shown(10),
+        "end_date": env.shown(60),
     }
     assert {each["resource_id"] for each in allocations} == set(hosts)
     assert all(each["reservations"] == [reservation] for each in allocations)
 
 
-def test_the_rules_of_the_guide_open_nothing_else(world: World, hosts: list[str]) -> None:
-    world.set_policy(rules_of_the_guide())
-    lease = world.create(10, 60, who=STRANGER)
+def test_the_rules_of_the_guide_open_nothing_else(env: HttpEnv, hosts: list[str]) -> None:
+    env.set_policy(rules_of_the_guide())
+    lease = env.create(10, 60, who=STRANGER)
     path = f"/os-hosts/{hosts[0]}"
 
-    refusal(world.get(f"/leases/{lease['id']}", who=LESSEE), 403)
-    refusal(world.put(path, {"gpu": "a100"}, who=LESSEE), 403)
-    refusal(world.delete(path, who=LESSEE), 403)
-    refusal(world.post("/os-hosts", {"name": "h9"}, who=LESSEE), 403)
-    refusal(world.get("/os-hosts/properties", who=LESSEE), 403)
-    assert good(world.get("/leases", who=LESSEE))["leases"] == []
+    refusal(env.get(f"/leases/{lease['id']}", who=LESSEE), 403)
+    refusal(env.put(path, {"gpu": "a100"}, who=LESSEE), 403)
+    refusal(env.delete(path, who=LESSEE), 403)
+    refusal(env.post("/os-hosts", {"name": "h9"}, who=LESSEE), 403)
+    refusal(env.get("/os-hosts/properties", who=LESSEE), 403)
+    assert good(env.get("/leases", who=LESSEE))["leases"] == []

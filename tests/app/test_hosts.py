@@ -5,21 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from app.conftest import WorldWith
-from app.world import FREE, Answer, Json, World, good, quiet_settings, refusal, shortage
+from app.conftest import EnvWith
+from app.http_env import FREE, Answer, HttpEnv, Json, good, quiet_settings, refusal, shortage
 
 from blazar.cloud.simulated.faults import FaultKind, FaultRule
 from blazar.domain.lease import ResourceId
 
 
-def providers(world: World, *names: str) -> list[bool]:
-    return [world.has_provider(name) for name in names]
+def providers(env: HttpEnv, *names: str) -> list[bool]:
+    return [env.has_provider(name) for name in names]
 
 
-def test_a_host_is_registered_with_what_nova_knows_of_it(world: World) -> None:
-    hypervisor = world.cloud.add_hypervisor("h1", service_host="service-1", availability_zone="az1")
+def test_a_host_is_registered_with_what_nova_knows_of_it(env: HttpEnv) -> None:
+    hypervisor = env.cloud.add_hypervisor("h1", service_host="service-1", availability_zone="az1")
 
-    host = good(world.post("/os-hosts", {"name": "h1", "rack": "r1"}), 201)["host"]
+    host = good(env.post("/os-hosts", {"name": "h1", "rack": "r1"}), 201)["host"]
 
     assert host["id"] == hypervisor.id
     shown = ("hypervisor_hostname", "service_name", "availability_zone", "reservable", "status", "trust_id")
@@ -27,80 +27,80 @@ def test_a_host_is_registered_with_what_nova_knows_of_it(world: World) -> None:
     assert (host["vcpus"], host["memory_mb"]) == (hypervisor.vcpus, hypervisor.memory_mb)
     assert host["rack"] == "r1"
     assert host["updated_at"] is None
-    assert good(world.get(f"/os-hosts/{host['id']}"))["host"] == host
-    assert good(world.get("/os-hosts"))["hosts"] == [host]
-    assert world.aggregates()["freepool"] == {"service-1"}
-    assert world.has_provider("h1")
+    assert good(env.get(f"/os-hosts/{host['id']}"))["host"] == host
+    assert good(env.get("/os-hosts"))["hosts"] == [host]
+    assert env.aggregates()["freepool"] == {"service-1"}
+    assert env.has_provider("h1")
 
 
-def test_a_host_is_registered_by_its_id_which_goes_before_its_name(world: World) -> None:
-    hypervisor = world.cloud.add_hypervisor("h1")
+def test_a_host_is_registered_by_its_id_which_goes_before_its_name(env: HttpEnv) -> None:
+    hypervisor = env.cloud.add_hypervisor("h1")
 
-    refusal(world.post("/os-hosts", {"id": "nothing", "name": "h1"}), 404)
-    host = good(world.post("/os-hosts", {"id": hypervisor.id, "name": "other"}), 201)["host"]
+    refusal(env.post("/os-hosts", {"id": "nothing", "name": "h1"}), 404)
+    host = good(env.post("/os-hosts", {"id": hypervisor.id, "name": "other"}), 201)["host"]
 
     assert (host["id"], host["hypervisor_hostname"]) == (hypervisor.id, "h1")
     assert "name" not in host
 
 
-def test_hosts_whose_names_contain_one_another_do_not_stand_in_each_others_way(world: World) -> None:
+def test_hosts_whose_names_contain_one_another_do_not_stand_in_each_others_way(env: HttpEnv) -> None:
     for name in ("node-1", "node-10", "node-100"):
-        world.cloud.add_hypervisor(name)
+        env.cloud.add_hypervisor(name)
 
-    ids = [good(world.post("/os-hosts", {"name": name}), 201)["host"]["id"] for name in ("node-10", "node-1")]
-    assert world.aggregates()["freepool"] == {"node-1", "node-10"}
+    ids = [good(env.post("/os-hosts", {"name": name}), 201)["host"]["id"] for name in ("node-10", "node-1")]
+    assert env.aggregates()["freepool"] == {"node-1", "node-10"}
 
-    assert world.delete(f"/os-hosts/{ids[1]}").status_code == 204
-    assert world.aggregates()["freepool"] == {"node-10"}
-    assert providers(world, "node-1", "node-10", "node-100") == [False, True, False]
+    assert env.delete(f"/os-hosts/{ids[1]}").status_code == 204
+    assert env.aggregates()["freepool"] == {"node-10"}
+    assert providers(env, "node-1", "node-10", "node-100") == [False, True, False]
 
 
 # Obstacles to a registration, and how each is removed.
 
 
-def mend_unknown(world: World) -> None:
-    world.cloud.add_hypervisor("new")
+def mend_unknown(env: HttpEnv) -> None:
+    env.cloud.add_hypervisor("new")
 
 
-def mend_servers(world: World) -> None:
-    for server in world.cloud.compute.list_servers(service_host="new"):
-        world.cloud.compute.delete_server(server.id)
+def mend_servers(env: HttpEnv) -> None:
+    for server in env.cloud.compute.list_servers(service_host="new"):
+        env.cloud.compute.delete_server(server.id)
 
 
-def mend_provider(world: World) -> None:
-    world.cloud.placement.create_provider("new", None)
+def mend_provider(env: HttpEnv) -> None:
+    env.cloud.placement.create_provider("new", None)
 
 
-def mend_freepool(world: World) -> None:
-    world.cloud.add_aggregate("freepool")
+def mend_freepool(env: HttpEnv) -> None:
+    env.cloud.add_aggregate("freepool")
 
 
-def mend_registered(world: World) -> None:
-    for host in good(world.get("/os-hosts"))["hosts"]:
-        assert world.delete(f"/os-hosts/{host['id']}").status_code == 204
+def mend_registered(env: HttpEnv) -> None:
+    for host in good(env.get("/os-hosts"))["hosts"]:
+        assert env.delete(f"/os-hosts/{host['id']}").status_code == 204
 
 
-def break_unknown(world: World) -> None:
-    world.cloud.remove_hypervisor("new")
+def break_unknown(env: HttpEnv) -> None:
+    env.cloud.remove_hypervisor("new")
 
 
-def break_servers(world: World) -> None:
-    world.cloud.boot_server("pet", "other", service_host="new")
+def break_servers(env: HttpEnv) -> None:
+    env.cloud.boot_server("pet", "other", service_host="new")
 
 
-def break_provider(world: World) -> None:
-    provider = world.cloud.placement.find_provider("new")
+def break_provider(env: HttpEnv) -> None:
+    provider = env.cloud.placement.find_provider("new")
     assert provider is not None
-    world.cloud.placement.delete_provider(provider.uuid)
+    env.cloud.placement.delete_provider(provider.uuid)
 
 
-def break_freepool(world: World) -> None:
-    (freepool,) = world.cloud.compute.list_aggregates()
-    world.cloud.compute.delete_aggregate(freepool.id)
+def break_freepool(env: HttpEnv) -> None:
+    (freepool,) = env.cloud.compute.list_aggregates()
+    env.cloud.compute.delete_aggregate(freepool.id)
 
 
-def break_registered(world: World) -> None:
-    good(world.post("/os-hosts", {"name": "new"}), 201)
+def break_registered(env: HttpEnv) -> None:
+    good(env.post("/os-hosts", {"name": "new"}), 201)
 
 
 @pytest.mark.parametrize(
@@ -114,19 +114,19 @@ def break_registered(world: World) -> None:
     ],
 )
 def test_a_refused_registration_leaves_nothing_and_succeeds_once_things_are_mended(
-    world: World, spoil: Any, mend: Any, status: int, told: str
+    env: HttpEnv, spoil: Any, mend: Any, status: int, told: str
 ) -> None:
-    world.cloud.add_hypervisor("new")
-    spoil(world)
-    before = world.snapshot()
+    env.cloud.add_hypervisor("new")
+    spoil(env)
+    before = env.snapshot()
 
-    assert told in refusal(world.post("/os-hosts", {"name": "new"}), status)
-    assert world.snapshot() == before
+    assert told in refusal(env.post("/os-hosts", {"name": "new"}), status)
+    assert env.snapshot() == before
 
-    mend(world)
-    good(world.post("/os-hosts", {"name": "new"}), 201)
-    assert world.aggregates()["freepool"] == {"new"}
-    assert world.has_provider("new")
+    mend(env)
+    good(env.post("/os-hosts", {"name": "new"}), 201)
+    assert env.aggregates()["freepool"] == {"new"}
+    assert env.has_provider("new")
 
 
 INTERRUPTIONS = {
@@ -135,146 +135,144 @@ INTERRUPTIONS = {
 }
 
 
-def count_calls(world: World, method: str, path: str, body: Json | None) -> int:
+def count_calls(env: HttpEnv, method: str, path: str, body: Json | None) -> int:
     """Return how many calls a request that succeeds makes."""
-    before = world.cloud.calls.total()
-    assert world.ask(method, path, json=body).status_code < 300
-    return world.cloud.calls.total() - before
+    before = env.cloud.calls.total()
+    assert env.ask(method, path, json=body).status_code < 300
+    return env.cloud.calls.total() - before
 
 
-def interrupted(world: World, method: str, path: str, body: Json | None, rule: FaultRule) -> Answer:
-    world.cloud.faults.add(rule)
-    answer = world.ask(method, path, json=body)
-    world.cloud.faults.clear()
+def interrupted(env: HttpEnv, method: str, path: str, body: Json | None, rule: FaultRule) -> Answer:
+    env.cloud.faults.add(rule)
+    answer = env.ask(method, path, json=body)
+    env.cloud.faults.clear()
     return answer
 
 
 @pytest.mark.parametrize("kind", INTERRUPTIONS)
 def test_a_registration_that_was_interrupted_anywhere_succeeds_when_it_is_repeated(
-    world: World, kind: str
+    env: HttpEnv, kind: str
 ) -> None:
-    world.cloud.add_hypervisor("first")
-    calls = count_calls(world, "POST", "/os-hosts", {"name": "first"})
+    env.cloud.add_hypervisor("first")
+    calls = count_calls(env, "POST", "/os-hosts", {"name": "first"})
     assert calls > 8
 
     for nth in range(1, calls + 1):
         name = f"new-{nth}"
-        hypervisor = world.cloud.add_hypervisor(name)
-        answer = interrupted(
-            world, "POST", "/os-hosts", {"name": name, "rack": "r"}, INTERRUPTIONS[kind](nth)
-        )
+        hypervisor = env.cloud.add_hypervisor(name)
+        answer = interrupted(env, "POST", "/os-hosts", {"name": name, "rack": "r"}, INTERRUPTIONS[kind](nth))
         assert "failed by script" in refusal(answer, 503)
-        refusal(world.get(f"/os-hosts/{hypervisor.id}"), 404)
+        refusal(env.get(f"/os-hosts/{hypervisor.id}"), 404)
 
-        host = good(world.post("/os-hosts", {"name": name, "rack": "r"}), 201)["host"]
+        host = good(env.post("/os-hosts", {"name": name, "rack": "r"}), 201)["host"]
         assert (host["id"], host["rack"]) == (hypervisor.id, "r")
-        assert world.has_provider(name)
+        assert env.has_provider(name)
     names = {"first", *(f"new-{nth}" for nth in range(1, calls + 1))}
-    assert world.aggregates() == {"freepool": names}
-    assert {each["hypervisor_hostname"] for each in good(world.get("/os-hosts"))["hosts"]} == names
+    assert env.aggregates() == {"freepool": names}
+    assert {each["hypervisor_hostname"] for each in good(env.get("/os-hosts"))["hosts"]} == names
 
 
 @pytest.mark.parametrize("kind", INTERRUPTIONS)
 def test_a_removal_that_was_interrupted_anywhere_succeeds_when_it_is_repeated(
-    world: World, kind: str
+    env: HttpEnv, kind: str
 ) -> None:
-    (first,) = world.register("first")
-    calls = count_calls(world, "DELETE", f"/os-hosts/{first}", None)
+    (first,) = env.register("first")
+    calls = count_calls(env, "DELETE", f"/os-hosts/{first}", None)
     assert calls > 4
 
     for nth in range(1, calls + 1):
-        (host_id,) = world.register(f"new-{nth}")
-        answer = interrupted(world, "DELETE", f"/os-hosts/{host_id}", None, INTERRUPTIONS[kind](nth))
+        (host_id,) = env.register(f"new-{nth}")
+        answer = interrupted(env, "DELETE", f"/os-hosts/{host_id}", None, INTERRUPTIONS[kind](nth))
         assert "failed by script" in refusal(answer, 503)
-        good(world.get(f"/os-hosts/{host_id}"))
+        good(env.get(f"/os-hosts/{host_id}"))
 
-        assert world.delete(f"/os-hosts/{host_id}").status_code == 204
-        refusal(world.get(f"/os-hosts/{host_id}"), 404)
-        assert not world.has_provider(f"new-{nth}")
-    assert world.aggregates() == {"freepool": frozenset()}
-    assert good(world.get("/os-hosts"))["hosts"] == []
+        assert env.delete(f"/os-hosts/{host_id}").status_code == 204
+        refusal(env.get(f"/os-hosts/{host_id}"), 404)
+        assert not env.has_provider(f"new-{nth}")
+    assert env.aggregates() == {"freepool": frozenset()}
+    assert good(env.get("/os-hosts"))["hosts"] == []
 
 
 @pytest.mark.usefixtures("hosts")
-def test_a_host_whose_removal_was_interrupted_can_still_be_leased(world: World) -> None:
-    host_id = good(world.get("/os-hosts"))["hosts"][0]["id"]
+def test_a_host_whose_removal_was_interrupted_can_still_be_leased(env: HttpEnv) -> None:
+    host_id = good(env.get("/os-hosts"))["hosts"][0]["id"]
     rule = FaultRule(kind=FaultKind.LOSE_REPLY, operation="compute.remove_host")
-    interrupted(world, "DELETE", f"/os-hosts/{host_id}", None, rule)
+    interrupted(env, "DELETE", f"/os-hosts/{host_id}", None, rule)
 
-    lease = world.create(min=4, max=4)
-    world.pass_time(60)
+    lease = env.create(min=4, max=4)
+    env.pass_time(60)
 
-    assert world.status(lease) == "TERMINATED"
-    assert world.aggregates() == {"freepool": FREE}
+    assert env.status(lease) == "TERMINATED"
+    assert env.aggregates() == {"freepool": FREE}
 
 
 # Removal.
 
 
-def test_a_host_is_removed_when_no_lease_holds_it(world: World, hosts: list[str]) -> None:
-    ahead = world.create(60, 120, hypervisor_properties='["==", "$service_name", "h1"]')
-    before = world.snapshot()
+def test_a_host_is_removed_when_no_lease_holds_it(env: HttpEnv, hosts: list[str]) -> None:
+    ahead = env.create(60, 120, hypervisor_properties='["==", "$service_name", "h1"]')
+    before = env.snapshot()
 
-    assert f"Host {hosts[0]} is reserved" in refusal(world.delete(f"/os-hosts/{hosts[0]}"), 409)
-    assert world.snapshot() == before
+    assert f"Host {hosts[0]} is reserved" in refusal(env.delete(f"/os-hosts/{hosts[0]}"), 409)
+    assert env.snapshot() == before
 
-    assert world.delete(f"/leases/{ahead['id']}").status_code == 204
-    assert world.delete(f"/os-hosts/{hosts[0]}").status_code == 204
-    refusal(world.delete(f"/os-hosts/{hosts[0]}"), 404)
-    assert world.aggregates() == {"freepool": FREE - {"h1"}}
-
-
-def test_a_host_with_servers_is_not_removed(world: World, hosts: list[str]) -> None:
-    server = world.cloud.boot_server("pet", "other", service_host="h1")
-    before = world.snapshot()
-
-    assert "servers run on host h1" in refusal(world.delete(f"/os-hosts/{hosts[0]}"), 409)
-    assert world.snapshot() == before
-
-    world.cloud.compute.delete_server(server.id)
-    assert world.delete(f"/os-hosts/{hosts[0]}").status_code == 204
+    assert env.delete(f"/leases/{ahead['id']}").status_code == 204
+    assert env.delete(f"/os-hosts/{hosts[0]}").status_code == 204
+    refusal(env.delete(f"/os-hosts/{hosts[0]}"), 404)
+    assert env.aggregates() == {"freepool": FREE - {"h1"}}
 
 
-def test_a_host_is_removed_after_its_leases_and_their_cleaning(world_with: WorldWith) -> None:
-    world = world_with(quiet_settings(cleaning_minutes=15))
-    (host_id,) = world.register("h1")
-    world.create("now", 10)
-    world.pass_time(10)
-    assert "is being cleaned" in refusal(world.delete(f"/os-hosts/{host_id}"), 409)
+def test_a_host_with_servers_is_not_removed(env: HttpEnv, hosts: list[str]) -> None:
+    server = env.cloud.boot_server("pet", "other", service_host="h1")
+    before = env.snapshot()
 
-    world.pass_time(26)
+    assert "servers run on host h1" in refusal(env.delete(f"/os-hosts/{hosts[0]}"), 409)
+    assert env.snapshot() == before
 
-    assert world.delete(f"/os-hosts/{host_id}").status_code == 204
-
-
-def test_a_host_that_nova_has_lost_can_be_removed(world: World) -> None:
-    (host_id,) = world.register("h1")
-    world.cloud.remove_hypervisor("h1")
-
-    assert world.delete(f"/os-hosts/{host_id}").status_code == 204
-    assert good(world.get("/os-hosts"))["hosts"] == []
+    env.cloud.compute.delete_server(server.id)
+    assert env.delete(f"/os-hosts/{hosts[0]}").status_code == 204
 
 
-def test_a_removed_host_can_be_registered_again(world: World) -> None:
-    (host_id,) = world.register("h1", rack="r1")
-    assert world.delete(f"/os-hosts/{host_id}").status_code == 204
+def test_a_host_is_removed_after_its_leases_and_their_cleaning(env_with: EnvWith) -> None:
+    env = env_with(quiet_settings(cleaning_minutes=15))
+    (host_id,) = env.register("h1")
+    env.create("now", 10)
+    env.pass_time(10)
+    assert "is being cleaned" in refusal(env.delete(f"/os-hosts/{host_id}"), 409)
 
-    host = good(world.post("/os-hosts", {"name": "h1"}), 201)["host"]
+    env.pass_time(26)
+
+    assert env.delete(f"/os-hosts/{host_id}").status_code == 204
+
+
+def test_a_host_that_nova_has_lost_can_be_removed(env: HttpEnv) -> None:
+    (host_id,) = env.register("h1")
+    env.cloud.remove_hypervisor("h1")
+
+    assert env.delete(f"/os-hosts/{host_id}").status_code == 204
+    assert good(env.get("/os-hosts"))["hosts"] == []
+
+
+def test_a_removed_host_can_be_registered_again(env: HttpEnv) -> None:
+    (host_id,) = env.register("h1", rack="r1")
+    assert env.delete(f"/os-hosts/{host_id}").status_code == 204
+
+    host = good(env.post("/os-hosts", {"name": "h1"}), 201)["host"]
 
     assert host["id"] == host_id
     assert "rack" not in host
-    world.create()
+    env.create()
 
 
 # Extra capabilities.
 
 
-def test_capabilities_are_set_changed_and_removed(world: World) -> None:
-    (host_id,) = world.register("h1", rack="r1")
+def test_capabilities_are_set_changed_and_removed(env: HttpEnv) -> None:
+    (host_id,) = env.register("h1", rack="r1")
     path = f"/os-hosts/{host_id}"
 
-    assert good(world.put(path, {"gpu": "a100"}))["host"]["gpu"] == "a100"
-    changed = good(world.put(path, {"gpu": 4, "rack": "r2", "fast": True, "name": "n"}))["host"]
+    assert good(env.put(path, {"gpu": "a100"}))["host"]["gpu"] == "a100"
+    changed = good(env.put(path, {"gpu": 4, "rack": "r2", "fast": True, "name": "n"}))["host"]
     assert {key: changed[key] for key in ("gpu", "rack", "fast", "name")} == {
         "gpu": "4",
         "rack": "r2",
@@ -282,33 +280,33 @@ def test_capabilities_are_set_changed_and_removed(world: World) -> None:
         "name": "n",
     }
     assert changed["hypervisor_hostname"] == "h1"
-    removed = good(world.put(path, {"gpu": None, "no_such_thing": None}))["host"]
+    removed = good(env.put(path, {"gpu": None, "no_such_thing": None}))["host"]
     assert "gpu" not in removed
     assert "no_such_thing" not in removed
-    assert good(world.get(path))["host"] == removed
+    assert good(env.get(path))["host"] == removed
 
 
 @pytest.mark.parametrize("key", ["hypervisor_properties", "resource_properties"])
 @pytest.mark.parametrize(("start", "is_active"), [(60, False), ("now", True)])
 def test_a_capability_in_use_is_not_changed_and_neither_are_others_in_that_request(
-    world: World, hosts: list[str], key: str, start: Any, is_active: bool
+    env: HttpEnv, hosts: list[str], key: str, start: Any, is_active: bool
 ) -> None:
     properties: Json = {key: '["==", "$rack", "r1"]'}
-    lease = world.create(start, 120, min=2, max=2, **properties)
-    world.work()
-    assert world.status(lease) == ("ACTIVE" if is_active else "PENDING")
-    before = world.snapshot()
+    lease = env.create(start, 120, min=2, max=2, **properties)
+    env.work()
+    assert env.status(lease) == ("ACTIVE" if is_active else "PENDING")
+    before = env.snapshot()
 
     for change in ({"rack": "r2"}, {"rack": None}, {"gpu": "a100", "rack": "r2", "slots": None}):
-        assert "rack" in refusal(world.put(f"/os-hosts/{hosts[0]}", change), 409)
-    assert world.snapshot() == before
+        assert "rack" in refusal(env.put(f"/os-hosts/{hosts[0]}", change), 409)
+    assert env.snapshot() == before
 
     # The same value is not a change; other keys and other hosts can be changed.
-    good(world.put(f"/os-hosts/{hosts[0]}", {"rack": "r1", "gpu": "a100", "slots": None}))
-    good(world.put(f"/os-hosts/{hosts[2]}", {"rack": "r3"}))
-    assert world.delete(f"/leases/{lease['id']}").status_code == 204
-    world.work()
-    assert good(world.put(f"/os-hosts/{hosts[0]}", {"rack": "r2"}))["host"]["rack"] == "r2"
+    good(env.put(f"/os-hosts/{hosts[0]}", {"rack": "r1", "gpu": "a100", "slots": None}))
+    good(env.put(f"/os-hosts/{hosts[2]}", {"rack": "r3"}))
+    assert env.delete(f"/leases/{lease['id']}").status_code == 204
+    env.work()
+    assert good(env.put(f"/os-hosts/{hosts[0]}", {"rack": "r2"}))["host"]["rack"] == "r2"
 
 
 FIELDS = {
@@ -324,39 +322,39 @@ FIELDS = {
 @pytest.mark.parametrize(("field", "hint"), FIELDS.items())
 @pytest.mark.parametrize("value", ["99999", 1, False])
 def test_a_field_of_hosts_is_not_set_as_an_extra_capability(
-    world: World, field: str, hint: str, value: object
+    env: HttpEnv, field: str, hint: str, value: object
 ) -> None:
-    (host_id,) = world.register("h1")
-    world.cloud.add_hypervisor("h2")
-    before = world.snapshot()
+    (host_id,) = env.register("h1")
+    env.cloud.add_hypervisor("h2")
+    before = env.snapshot()
 
-    messages = [refusal(world.put(f"/os-hosts/{host_id}", {"rack": "r1", field: value}), 400)]
+    messages = [refusal(env.put(f"/os-hosts/{host_id}", {"rack": "r1", field: value}), 400)]
     if field != "id":
-        messages.append(refusal(world.post("/os-hosts", {"name": "h2", field: value}), 400))
+        messages.append(refusal(env.post("/os-hosts", {"name": "h2", field: value}), 400))
 
     assert all(each.startswith(f"{field}: ") and hint in each for each in messages)
-    assert world.snapshot() == before
+    assert env.snapshot() == before
 
 
-def test_a_capability_of_the_name_of_a_field_that_is_there_can_be_removed(world: World) -> None:
-    (host_id,) = world.register("h1")
-    vcpus = good(world.get(f"/os-hosts/{host_id}"))["host"]["vcpus"]
+def test_a_capability_of_the_name_of_a_field_that_is_there_can_be_removed(env: HttpEnv) -> None:
+    (host_id,) = env.register("h1")
+    vcpus = good(env.get(f"/os-hosts/{host_id}"))["host"]["vcpus"]
     # As left by an earlier version or an import.
-    with world.context.store.begin() as transaction:
-        transaction.hosts.set_capabilities(ResourceId(host_id), {"vcpus": "99999"}, world.clock.now())
+    with env.context.store.begin() as transaction:
+        transaction.hosts.set_capabilities(ResourceId(host_id), {"vcpus": "99999"}, env.clock.now())
         transaction.commit()
-    assert good(world.get(f"/os-hosts/{host_id}"))["host"]["vcpus"] == "99999"
-    shortage(world.post("/leases", world.wish(resource_properties='[">=", "$vcpus", "99999"]')))
+    assert good(env.get(f"/os-hosts/{host_id}"))["host"]["vcpus"] == "99999"
+    shortage(env.post("/leases", env.wish(resource_properties='[">=", "$vcpus", "99999"]')))
 
-    host = good(world.put(f"/os-hosts/{host_id}", {"vcpus": None}))["host"]
+    host = good(env.put(f"/os-hosts/{host_id}", {"vcpus": None}))["host"]
 
     assert host["vcpus"] == vcpus
 
 
-def test_a_capability_that_was_changed_counts_from_then_on(world: World, hosts: list[str]) -> None:
-    wish = world.wish(min=3, max=3, resource_properties='["==", "$rack", "r1"]')
-    shortage(world.post("/leases", wish))
+def test_a_capability_that_was_changed_counts_from_then_on(env: HttpEnv, hosts: list[str]) -> None:
+    wish = env.wish(min=3, max=3, resource_properties='["==", "$rack", "r1"]')
+    shortage(env.post("/leases", wish))
 
-    good(world.put(f"/os-hosts/{hosts[2]}", {"rack": "r1"}))
+    good(env.put(f"/os-hosts/{hosts[2]}", {"rack": "r1"}))
 
-    good(world.post("/leases", wish), 201)
+    good(env.post("/leases", wish), 201)

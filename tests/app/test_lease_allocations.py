@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import pytest
 from app.floatingips import Pool
+from app.http_env import ADMIN, LESSEE, READER, STRANGER, HttpEnv, Json, Who, good, host_reservation, refusal
 from app.slots import instances
-from app.world import ADMIN, LESSEE, READER, STRANGER, Json, Who, World, good, host_reservation, refusal
 
 NEWER = {"OpenStack-API-Version": "reservation 1.1"}
 
 
-def held(world: World, lease: Json, who: Who = LESSEE) -> list[Json]:
+def held(env: HttpEnv, lease: Json, who: Who = LESSEE) -> list[Json]:
     path = f"/leases/{lease['id']}/allocations"
-    found: list[Json] = good(world.get(path, who=who, headers=NEWER))["allocations"]
+    found: list[Json] = good(env.get(path, who=who, headers=NEWER))["allocations"]
     return found
 
 
 @pytest.mark.usefixtures("hosts")
-def test_the_owner_sees_number_and_names_of_his_hosts_and_nothing_of_others(world: World) -> None:
-    lease = world.create("now", 60, min=1, max=500, resource_properties='["==", "$rack", "r1"]')
-    world.create(70, 90, who=STRANGER, min=4, max=4)
-    other = world.create("now", 60, who=STRANGER, min=2, max=2)
+def test_the_owner_sees_number_and_names_of_his_hosts_and_nothing_of_others(env: HttpEnv) -> None:
+    lease = env.create("now", 60, min=1, max=500, resource_properties='["==", "$rack", "r1"]')
+    env.create(70, 90, who=STRANGER, min=4, max=4)
+    other = env.create("now", 60, who=STRANGER, min=2, max=2)
 
-    found = held(world, lease)
+    found = held(env, lease)
 
     assert [each["name"] for each in found] == ["h1", "h2"]
     assert found[0] == {
@@ -31,28 +31,28 @@ def test_the_owner_sees_number_and_names_of_his_hosts_and_nothing_of_others(worl
         "resource_id": found[0]["resource_id"],
         "name": "h1",
         "amount": 1,
-        "start_date": world.shown(0),
-        "end_date": world.shown(60),
+        "start_date": env.shown(0),
+        "end_date": env.shown(60),
     }
-    assert held(world, lease, READER) == held(world, lease, ADMIN) == found
+    assert held(env, lease, READER) == held(env, lease, ADMIN) == found
     for who, wanted_lease in ((LESSEE, other), (STRANGER, lease)):
-        answer = world.get(f"/leases/{wanted_lease['id']}/allocations", who=who, headers=NEWER)
+        answer = env.get(f"/leases/{wanted_lease['id']}/allocations", who=who, headers=NEWER)
         assert "blazar:leases:get" in refusal(answer, 403)
 
 
 @pytest.mark.usefixtures("hosts")
-def test_slots_and_addresses_are_shown_with_their_reservations(world: World, pool: Pool) -> None:
+def test_slots_and_addresses_are_shown_with_their_reservations(env: HttpEnv, pool: Pool) -> None:
     pool.register(1, 2)
     asked = [
         instances(amount=3, affinity=True),
         host_reservation(resource_properties='["==", "$rack", "r2"]'),
         pool.asked(1),
     ]
-    body = {**world.wish(10, 60), "reservations": asked}
-    lease = good(world.post("/leases", body, who=LESSEE), 201)["lease"]
+    body = {**env.wish(10, 60), "reservations": asked}
+    lease = good(env.post("/leases", body, who=LESSEE), 201)["lease"]
     slots, whole, addresses = (each["id"] for each in lease["reservations"])
 
-    found = {each["reservation_id"]: (each["name"], each["amount"]) for each in held(world, lease)}
+    found = {each["reservation_id"]: (each["name"], each["amount"]) for each in held(env, lease)}
 
     assert found.keys() == {slots, whole, addresses}
     assert found[slots][1] == 3
@@ -61,20 +61,20 @@ def test_slots_and_addresses_are_shown_with_their_reservations(world: World, poo
 
 
 @pytest.mark.usefixtures("hosts")
-def test_a_lease_that_is_over_holds_nothing_and_an_unknown_one_is_not_found(world: World) -> None:
-    lease = world.create("now", 5)
-    world.pass_time(6)
+def test_a_lease_that_is_over_holds_nothing_and_an_unknown_one_is_not_found(env: HttpEnv) -> None:
+    lease = env.create("now", 5)
+    env.pass_time(6)
 
-    assert held(world, lease) == []
-    refusal(world.get("/leases/nowhere/allocations", who=LESSEE, headers=NEWER), 404)
+    assert held(env, lease) == []
+    refusal(env.get("/leases/nowhere/allocations", who=LESSEE, headers=NEWER), 404)
 
 
 @pytest.mark.usefixtures("hosts")
-def test_a_site_can_keep_the_hosts_of_a_lease_from_its_owner(world: World) -> None:
-    lease = world.create("now", 60)
-    world.set_policy({"blazar:leases:get_allocations": "rule:admin"})
+def test_a_site_can_keep_the_hosts_of_a_lease_from_its_owner(env: HttpEnv) -> None:
+    lease = env.create("now", 60)
+    env.set_policy({"blazar:leases:get_allocations": "rule:admin"})
 
-    answer = world.get(f"/leases/{lease['id']}/allocations", who=LESSEE, headers=NEWER)
+    answer = env.get(f"/leases/{lease['id']}/allocations", who=LESSEE, headers=NEWER)
 
     assert "blazar:leases:get_allocations" in refusal(answer, 403)
-    assert len(held(world, lease, ADMIN)) == 1
+    assert len(held(env, lease, ADMIN)) == 1

@@ -6,12 +6,12 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from app.world import (
+from app.http_env import (
     FREE,
     LESSEE,
     Answer,
+    HttpEnv,
     Json,
-    World,
     events_of,
     lease_of,
     refusal,
@@ -20,118 +20,118 @@ from app.world import (
 
 
 @pytest.mark.usefixtures("hosts")
-def test_a_lease_is_renamed_in_every_stable_status(world: World) -> None:
-    with world.failing("compute.create_aggregate", status=403):
-        failed = world.create("now", 60)
-        world.work()
-    leases = {"ERROR": failed, "TERMINATED": world.create("now", 5), "ACTIVE": world.create("now", 60)}
-    world.pass_time(5)
-    leases["PENDING"] = world.create(30, 60)
+def test_a_lease_is_renamed_in_every_stable_status(env: HttpEnv) -> None:
+    with env.failing("compute.create_aggregate", status=403):
+        failed = env.create("now", 60)
+        env.work()
+    leases = {"ERROR": failed, "TERMINATED": env.create("now", 5), "ACTIVE": env.create("now", 60)}
+    env.pass_time(5)
+    leases["PENDING"] = env.create(30, 60)
 
     for status, lease in leases.items():
-        renamed = world.change(lease, name=f"was {status}")
+        renamed = env.change(lease, name=f"was {status}")
         assert (renamed["name"], renamed["status"]) == (f"was {status}", status)
-        assert world.lease(lease["id"])["name"] == f"was {status}"
+        assert env.lease(lease["id"])["name"] == f"was {status}"
 
 
 @pytest.mark.usefixtures("hosts")
-def test_a_pending_lease_can_be_moved_anywhere(world: World) -> None:
-    lease = world.create(60, 120, min=4, max=4)
+def test_a_pending_lease_can_be_moved_anywhere(env: HttpEnv) -> None:
+    lease = env.create(60, 120, min=4, max=4)
 
-    moved = world.change(lease, start_date=world.date(300), end_date=world.date(420))
+    moved = env.change(lease, start_date=env.date(300), end_date=env.date(420))
 
     assert moved["status"] == "PENDING"
     assert events_of(moved) == {
-        "start_lease": (world.shown(300), "UNDONE"),
-        "before_end_lease": (world.shown(360), "UNDONE"),
-        "end_lease": (world.shown(420), "UNDONE"),
+        "start_lease": (env.shown(300), "UNDONE"),
+        "before_end_lease": (env.shown(360), "UNDONE"),
+        "end_lease": (env.shown(420), "UNDONE"),
     }
-    world.create(60, 120, min=4, max=4)
-    shortage(world.post("/leases", world.wish(419, 430)))
+    env.create(60, 120, min=4, max=4)
+    shortage(env.post("/leases", env.wish(419, 430)))
 
 
 def test_a_pending_lease_keeps_its_hosts_where_it_can_and_changes_the_others(
-    world: World, hosts: list[str]
+    env: HttpEnv, hosts: list[str]
 ) -> None:
-    lease = world.create(60, 120, min=2, max=2)
-    kept = world.booked(lease)
-    next_one = world.create(120, 180, resource_properties='["==", "$rack", "r1"]')
+    lease = env.create(60, 120, min=2, max=2)
+    kept = env.booked(lease)
+    next_one = env.create(120, 180, resource_properties='["==", "$rack", "r1"]')
 
-    world.change(lease, end_date=world.date(150))
+    env.change(lease, end_date=env.date(150))
 
-    assert len(world.booked(lease)) == 2
-    assert world.booked(lease).isdisjoint(world.booked(next_one))
-    assert len(world.booked(lease) & kept) == 1
-    assert world.booked(lease) < set(hosts)
-
-
-@pytest.mark.usefixtures("hosts")
-def test_an_active_lease_is_extended_and_shortened(world: World) -> None:
-    lease = world.create("now", 60)
-    world.work()
-    held = world.members(lease)
-
-    assert world.change(lease, end_date=world.date(120))["end_date"] == world.shown(120)
-    world.pass_time(60)
-    assert (world.status(lease), world.members(lease)) == ("ACTIVE", held)
-
-    assert world.change(lease, end_date=world.date(90))["end_date"] == world.shown(90)
-    world.pass_time(90)
-    assert (world.status(lease), world.aggregates()) == ("TERMINATED", {"freepool": FREE})
+    assert len(env.booked(lease)) == 2
+    assert env.booked(lease).isdisjoint(env.booked(next_one))
+    assert len(env.booked(lease) & kept) == 1
+    assert env.booked(lease) < set(hosts)
 
 
 @pytest.mark.usefixtures("hosts")
-def test_an_active_lease_is_not_extended_over_another(world: World) -> None:
-    lease = world.create("now", 60, min=4, max=4)
-    world.work()
-    world.create(90, 120)
-    world.change(lease, end_date=world.date(90))
-    before = world.snapshot()
+def test_an_active_lease_is_extended_and_shortened(env: HttpEnv) -> None:
+    lease = env.create("now", 60)
+    env.work()
+    held = env.members(lease)
 
-    message = shortage(world.put(f"/leases/{lease['id']}", {"end_date": world.date(91), "name": "x"}))
+    assert env.change(lease, end_date=env.date(120))["end_date"] == env.shown(120)
+    env.pass_time(60)
+    assert (env.status(lease), env.members(lease)) == ("ACTIVE", held)
+
+    assert env.change(lease, end_date=env.date(90))["end_date"] == env.shown(90)
+    env.pass_time(90)
+    assert (env.status(lease), env.aggregates()) == ("TERMINATED", {"freepool": FREE})
+
+
+@pytest.mark.usefixtures("hosts")
+def test_an_active_lease_is_not_extended_over_another(env: HttpEnv) -> None:
+    lease = env.create("now", 60, min=4, max=4)
+    env.work()
+    env.create(90, 120)
+    env.change(lease, end_date=env.date(90))
+    before = env.snapshot()
+
+    message = shortage(env.put(f"/leases/{lease['id']}", {"end_date": env.date(91), "name": "x"}))
 
     assert "Not enough hosts available" in message
-    assert world.snapshot() == before
+    assert env.snapshot() == before
 
 
 @pytest.mark.usefixtures("hosts")
-def test_an_active_lease_ends_when_it_is_told_to_end_now(world: World) -> None:
-    lease = world.create("now", 60, min=2, max=2)
-    world.pass_time(10)
+def test_an_active_lease_ends_when_it_is_told_to_end_now(env: HttpEnv) -> None:
+    lease = env.create("now", 60, min=2, max=2)
+    env.pass_time(10)
 
-    ended = world.change(lease, end_date="now")
-    world.work()
+    ended = env.change(lease, end_date="now")
+    env.work()
 
-    assert ended["end_date"] == world.shown(10)
-    assert (world.status(lease), world.aggregates()) == ("TERMINATED", {"freepool": FREE})
-    refusal(world.put(f"/leases/{lease['id']}", {"end_date": world.date(60)}), 400)
-
-
-@pytest.mark.usefixtures("hosts")
-def test_a_lease_may_end_in_the_minute_in_which_it_began(world: World) -> None:
-    lease = world.create("now", 60, min=4, max=4)
-    world.work()
-
-    ended = world.change(lease, end_date="now")
-    world.work()
-
-    assert ended["end_date"] == ended["start_date"] == world.shown(0)
-    assert world.status(lease) == "TERMINATED"
-    world.create("now", 60, min=4, max=4)
+    assert ended["end_date"] == env.shown(10)
+    assert (env.status(lease), env.aggregates()) == ("TERMINATED", {"freepool": FREE})
+    refusal(env.put(f"/leases/{lease['id']}", {"end_date": env.date(60)}), 400)
 
 
 @pytest.mark.usefixtures("hosts")
-def test_an_active_lease_grows(world: World) -> None:
-    lease = world.create("now", 60)
-    world.work()
-    held = world.members(lease)
+def test_a_lease_may_end_in_the_minute_in_which_it_began(env: HttpEnv) -> None:
+    lease = env.create("now", 60, min=4, max=4)
+    env.work()
 
-    grown = world.change(lease, reservation={"min": 2, "max": "3"})
+    ended = env.change(lease, end_date="now")
+    env.work()
+
+    assert ended["end_date"] == ended["start_date"] == env.shown(0)
+    assert env.status(lease) == "TERMINATED"
+    env.create("now", 60, min=4, max=4)
+
+
+@pytest.mark.usefixtures("hosts")
+def test_an_active_lease_grows(env: HttpEnv) -> None:
+    lease = env.create("now", 60)
+    env.work()
+    held = env.members(lease)
+
+    grown = env.change(lease, reservation={"min": 2, "max": "3"})
     assert (grown["reservations"][0]["min"], grown["reservations"][0]["max"]) == (2, 3)
-    world.work()
+    env.work()
 
-    assert (world.status(lease), len(world.members(lease))) == ("ACTIVE", 3)
-    assert held < world.members(lease)
+    assert (env.status(lease), len(env.members(lease))) == ("ACTIVE", 3)
+    assert held < env.members(lease)
 
 
 @pytest.mark.usefixtures("hosts")
@@ -144,112 +144,110 @@ def test_an_active_lease_grows(world: World) -> None:
     ],
 )
 def test_an_active_lease_gives_no_host_up_and_a_refused_change_changes_nothing(
-    world: World, change: Json
+    env: HttpEnv, change: Json
 ) -> None:
-    lease = world.create("now", 60, min=1, max=3)
-    world.work()
-    before = world.snapshot()
+    lease = env.create("now", 60, min=1, max=3)
+    env.work()
+    before = env.snapshot()
     reservation = {"id": lease["reservations"][0]["id"], **change}
 
-    answer = world.put(f"/leases/{lease['id']}", {"name": "x", "reservations": [reservation]})
+    answer = env.put(f"/leases/{lease['id']}", {"name": "x", "reservations": [reservation]})
 
     assert shortage(answer).startswith("Not enough hosts available")
-    assert world.snapshot() == before
+    assert env.snapshot() == before
 
 
 @pytest.mark.usefixtures("hosts")
-def test_an_active_lease_shrinks_to_the_hosts_with_servers(world: World) -> None:
-    lease = world.create("now", 60, min=1, max=3)
-    world.work()
-    busy = max(world.members(lease))
-    world.cloud.boot_server("s", "project", reservation_id=lease["reservations"][0]["id"], service_host=busy)
+def test_an_active_lease_shrinks_to_the_hosts_with_servers(env: HttpEnv) -> None:
+    lease = env.create("now", 60, min=1, max=3)
+    env.work()
+    busy = max(env.members(lease))
+    env.cloud.boot_server("s", "project", reservation_id=lease["reservations"][0]["id"], service_host=busy)
 
-    world.change(lease, reservation={"max": 1})
+    env.change(lease, reservation={"max": 1})
 
-    assert world.members(lease) == {busy}
-    world.work()
-    assert world.status(lease) == "ACTIVE"
-    assert world.members(lease) == {busy}
-    assert len(world.cloud.compute.list_servers()) == 1
-    other = world.create("now", 60, min=3, max=3)
-    world.work()
-    assert busy not in world.members(other)
-    world.pass_time(61)
-    assert world.status(lease) == "TERMINATED"
+    assert env.members(lease) == {busy}
+    env.work()
+    assert env.status(lease) == "ACTIVE"
+    assert env.members(lease) == {busy}
+    assert len(env.cloud.compute.list_servers()) == 1
+    other = env.create("now", 60, min=3, max=3)
+    env.work()
+    assert busy not in env.members(other)
+    env.pass_time(61)
+    assert env.status(lease) == "TERMINATED"
 
 
 @pytest.mark.usefixtures("hosts")
-def test_an_active_lease_does_not_shrink_below_the_hosts_with_servers(world: World) -> None:
-    lease = world.create("now", 60, min=1, max=3)
-    world.work()
-    busy = sorted(world.members(lease))[:2]
+def test_an_active_lease_does_not_shrink_below_the_hosts_with_servers(env: HttpEnv) -> None:
+    lease = env.create("now", 60, min=1, max=3)
+    env.work()
+    busy = sorted(env.members(lease))[:2]
     for each in busy:
-        world.cloud.boot_server(
+        env.cloud.boot_server(
             "s", "project", reservation_id=lease["reservations"][0]["id"], service_host=each
         )
-    before = world.snapshot()
+    before = env.snapshot()
     reservation = {"id": lease["reservations"][0]["id"], "max": 1}
 
-    answer = world.put(f"/leases/{lease['id']}", {"name": "x", "reservations": [reservation]})
+    answer = env.put(f"/leases/{lease['id']}", {"name": "x", "reservations": [reservation]})
 
     message = refusal(answer, 409)
     assert message.startswith("max: 1 is less than the 2 hosts")
     assert all(each in message for each in busy)
-    assert world.snapshot() == before
+    assert env.snapshot() == before
 
 
 @pytest.mark.usefixtures("hosts")
-def test_a_pending_lease_shrinks_and_moves_to_other_hosts(world: World) -> None:
-    lease = world.create(60, 120, min=1, max=4)
-    assert len(world.booked(lease)) == 4
+def test_a_pending_lease_shrinks_and_moves_to_other_hosts(env: HttpEnv) -> None:
+    lease = env.create(60, 120, min=1, max=4)
+    assert len(env.booked(lease)) == 4
 
-    changed = world.change(lease, reservation={"max": 2, "resource_properties": '["==", "$rack", "r2"]'})
-    world.pass_time(60)
+    changed = env.change(lease, reservation={"max": 2, "resource_properties": '["==", "$rack", "r2"]'})
+    env.pass_time(60)
 
     assert changed["reservations"][0]["resource_properties"] == '["==", "$rack", "r2"]'
-    assert world.members(lease) == {"h3", "h4"}
+    assert env.members(lease) == {"h3", "h4"}
 
 
 @pytest.mark.usefixtures("hosts")
-def test_a_change_of_one_of_two_reservations_that_cannot_be_had_changes_neither(world: World) -> None:
-    body = world.wish(60, 120)
+def test_a_change_of_one_of_two_reservations_that_cannot_be_had_changes_neither(env: HttpEnv) -> None:
+    body = env.wish(60, 120)
     body["reservations"] *= 2
-    lease = lease_of(world.post("/leases", body), 201)
-    before = world.snapshot()
+    lease = lease_of(env.post("/leases", body), 201)
+    before = env.snapshot()
     ids = [each["id"] for each in lease["reservations"]]
 
     changes = [{"id": ids[0], "max": 2}, {"id": ids[1], "min": 9, "max": 9}]
-    shortage(world.put(f"/leases/{lease['id']}", {"reservations": changes}))
+    shortage(env.put(f"/leases/{lease['id']}", {"reservations": changes}))
 
-    assert world.snapshot() == before
+    assert env.snapshot() == before
 
 
 @pytest.mark.usefixtures("hosts")
-def test_before_end_keeps_its_distance_to_the_end_or_moves_by_itself(world: World) -> None:
-    lease = world.create(60, 240)
-    assert events_of(lease)["before_end_lease"][0] == world.shown(180)
+def test_before_end_keeps_its_distance_to_the_end_or_moves_by_itself(env: HttpEnv) -> None:
+    lease = env.create(60, 240)
+    assert events_of(lease)["before_end_lease"][0] == env.shown(180)
 
-    assert events_of(world.change(lease, end_date=world.date(270)))["before_end_lease"][0] == world.shown(210)
+    assert events_of(env.change(lease, end_date=env.date(270)))["before_end_lease"][0] == env.shown(210)
     # Not before the start.
-    assert events_of(world.change(lease, end_date=world.date(90)))["before_end_lease"][0] == world.shown(60)
-    moved = world.change(lease, end_date=world.date(240), before_end_date=world.date(230))
-    assert events_of(moved)["before_end_lease"] == (world.shown(230), "UNDONE")
-    world.pass_time(60)
-    assert events_of(world.change(lease, before_end_date=world.date(61)))["before_end_lease"][
-        0
-    ] == world.shown(61)
-    world.pass_time(61)
-    assert events_of(world.lease(lease["id"]))["before_end_lease"][1] == "DONE"
+    assert events_of(env.change(lease, end_date=env.date(90)))["before_end_lease"][0] == env.shown(60)
+    moved = env.change(lease, end_date=env.date(240), before_end_date=env.date(230))
+    assert events_of(moved)["before_end_lease"] == (env.shown(230), "UNDONE")
+    env.pass_time(60)
+    assert events_of(env.change(lease, before_end_date=env.date(61)))["before_end_lease"][0] == env.shown(61)
+    env.pass_time(61)
+    assert events_of(env.lease(lease["id"]))["before_end_lease"][1] == "DONE"
 
 
 @pytest.mark.usefixtures("hosts")
-def test_the_before_end_date_of_a_request_is_seen_as_an_event(world: World) -> None:
-    body = {**world.wish(60, 240), "before_end_date": world.date(100)}
+def test_the_before_end_date_of_a_request_is_seen_as_an_event(env: HttpEnv) -> None:
+    body = {**env.wish(60, 240), "before_end_date": env.date(100)}
 
-    lease = lease_of(world.post("/leases", body), 201)
+    lease = lease_of(env.post("/leases", body), 201)
 
     assert "before_end_date" not in lease
-    assert events_of(lease)["before_end_lease"] == (world.shown(100), "UNDONE")
+    assert events_of(lease)["before_end_lease"] == (env.shown(100), "UNDONE")
 
 
 UNDOCUMENTED = {
@@ -268,103 +266,103 @@ UNDOCUMENTED = {
 
 @pytest.mark.usefixtures("hosts")
 @pytest.mark.parametrize("more", [{}, {"name": "other"}, {"end_date": "2031-01-01 03:00"}])
-def test_undocumented_keys_of_a_change_are_ignored_and_so_are_events(world: World, more: Json) -> None:
-    lease = world.create("now", 60)
-    world.work()
-    before = world.lease(lease["id"])
+def test_undocumented_keys_of_a_change_are_ignored_and_so_are_events(env: HttpEnv, more: Json) -> None:
+    lease = env.create("now", 60)
+    env.work()
+    before = env.lease(lease["id"])
     body = {**UNDOCUMENTED, "events": [], **more}
 
-    changed = lease_of(world.put(f"/leases/{lease['id']}", body, who=LESSEE))
+    changed = lease_of(env.put(f"/leases/{lease['id']}", body, who=LESSEE))
 
     assert {key for key in before if before[key] != changed[key]} <= {*more, "updated_at", "events"}
     assert {each["id"] for each in changed["events"]} == {each["id"] for each in before["events"]}
     assert changed["status"] == "ACTIVE"
-    world.pass_time(200)
-    assert world.status(lease) == "TERMINATED"
+    env.pass_time(200)
+    assert env.status(lease) == "TERMINATED"
 
 
-def test_undocumented_keys_of_a_new_lease_are_ignored_and_so_are_events(world: World) -> None:
+def test_undocumented_keys_of_a_new_lease_are_ignored_and_so_are_events(env: HttpEnv) -> None:
     events = [{"event_type": "end_lease", "event_date": "2031-01-01 00:01", "status": "UNDONE"}]
-    body = {"name": "x", "start_date": "now", "end_date": world.date(60), "events": events, **UNDOCUMENTED}
+    body = {"name": "x", "start_date": "now", "end_date": env.date(60), "events": events, **UNDOCUMENTED}
 
-    lease = lease_of(world.post("/leases", body, who=LESSEE), 201)
+    lease = lease_of(env.post("/leases", body, who=LESSEE), 201)
 
-    assert lease.keys() == world.lease(lease["id"]).keys()
+    assert lease.keys() == env.lease(lease["id"]).keys()
     assert not {key for key, value in UNDOCUMENTED.items() if lease.get(key, "absent") == value}
     assert (lease["project_id"], lease["user_id"]) == (LESSEE.project, LESSEE.user)
     assert len(lease["events"]) == 3
 
 
 @pytest.mark.usefixtures("hosts")
-def test_a_lease_is_not_changed_while_it_starts(world: World) -> None:
-    lease = world.create("now", 60)
-    with world.failing("compute.add_host"):
-        world.work()
-        assert world.status(lease) == "STARTING"
-        before = world.snapshot()
+def test_a_lease_is_not_changed_while_it_starts(env: HttpEnv) -> None:
+    lease = env.create("now", 60)
+    with env.failing("compute.add_host"):
+        env.work()
+        assert env.status(lease) == "STARTING"
+        before = env.snapshot()
 
-        changes: list[Json] = [{"end_date": world.date(90)}, {"name": "x", "reservations": []}]
+        changes: list[Json] = [{"end_date": env.date(90)}, {"name": "x", "reservations": []}]
         for change in changes:
-            assert "STARTING" in refusal(world.put(f"/leases/{lease['id']}", change), 409)
-        assert lease_of(world.put(f"/leases/{lease['id']}", {}))["status"] == "STARTING"
-        assert world.snapshot() == before
+            assert "STARTING" in refusal(env.put(f"/leases/{lease['id']}", change), 409)
+        assert lease_of(env.put(f"/leases/{lease['id']}", {}))["status"] == "STARTING"
+        assert env.snapshot() == before
 
-    world.pass_time(2)
-    assert world.change(lease, name="x")["status"] == "ACTIVE"
+    env.pass_time(2)
+    assert env.change(lease, name="x")["status"] == "ACTIVE"
 
 
 @pytest.mark.usefixtures("hosts")
-def test_a_change_of_a_lease_in_error_has_what_failed_tried_again(world: World) -> None:
-    with world.failing("compute.create_aggregate", status=403):
-        lease = world.create("now", 60)
-        world.work()
-    assert world.status(lease) == "ERROR"
+def test_a_change_of_a_lease_in_error_has_what_failed_tried_again(env: HttpEnv) -> None:
+    with env.failing("compute.create_aggregate", status=403):
+        lease = env.create("now", 60)
+        env.work()
+    assert env.status(lease) == "ERROR"
 
-    world.change(lease, end_date=world.date(120))
-    world.work()
+    env.change(lease, end_date=env.date(120))
+    env.work()
 
-    assert (world.status(lease), len(world.members(lease))) == ("ACTIVE", 1)
+    assert (env.status(lease), len(env.members(lease))) == ("ACTIVE", 1)
 
 
-def test_two_changes_of_one_lease_at_once_both_happen(world: World) -> None:
-    world.register("h1")
-    lease = world.create(60, 120)
+def test_two_changes_of_one_lease_at_once_both_happen(env: HttpEnv) -> None:
+    env.register("h1")
+    lease = env.create(60, 120)
     path, barrier = f"/leases/{lease['id']}", threading.Barrier(2)
 
     def change(keys: Json) -> Answer:
         barrier.wait()
-        return world.put(path, keys)
+        return env.put(path, keys)
 
     with ThreadPoolExecutor(2) as pool:
-        answers = list(pool.map(change, [{"name": "other"}, {"end_date": world.date(180)}]))
+        answers = list(pool.map(change, [{"name": "other"}, {"end_date": env.date(180)}]))
 
     assert [each.status_code for each in answers] == [200, 200]
-    changed = world.lease(lease["id"])
-    assert (changed["name"], changed["end_date"]) == ("other", world.shown(180))
+    changed = env.lease(lease["id"])
+    assert (changed["name"], changed["end_date"]) == ("other", env.shown(180))
 
 
 @pytest.mark.usefixtures("hosts")
-def test_a_start_whose_minute_has_just_turned_is_now(world: World) -> None:
-    world.pass_time(10.1)
+def test_a_start_whose_minute_has_just_turned_is_now(env: HttpEnv) -> None:
+    env.pass_time(10.1)
 
-    created = world.create(9, 60)
-    ahead = world.create(30, 60)
-    moved = world.change(ahead, start_date=world.date(9))
-    resent = world.change(world.create(20, 60), start_date=world.date(20), end_date=world.date(70))
+    created = env.create(9, 60)
+    ahead = env.create(30, 60)
+    moved = env.change(ahead, start_date=env.date(9))
+    resent = env.change(env.create(20, 60), start_date=env.date(20), end_date=env.date(70))
 
-    assert created["start_date"] == moved["start_date"] == world.shown(10)
-    assert resent["start_date"] == world.shown(20)
-    message = refusal(world.post("/leases", world.wish(8, 60)), 400)
-    assert f"{world.date(8)} UTC is in the past, it is {world.date(10)} UTC now" in message
+    assert created["start_date"] == moved["start_date"] == env.shown(10)
+    assert resent["start_date"] == env.shown(20)
+    message = refusal(env.post("/leases", env.wish(8, 60)), 400)
+    assert f"{env.date(8)} UTC is in the past, it is {env.date(10)} UTC now" in message
 
 
 @pytest.mark.usefixtures("hosts")
-def test_an_end_whose_minute_has_just_turned_is_now(world: World) -> None:
-    lease = world.create("now", 60)
-    world.pass_time(10.1)
+def test_an_end_whose_minute_has_just_turned_is_now(env: HttpEnv) -> None:
+    lease = env.create("now", 60)
+    env.pass_time(10.1)
 
-    changed = world.change(lease, end_date=world.date(9), start_date=world.date(0))
+    changed = env.change(lease, end_date=env.date(9), start_date=env.date(0))
 
-    assert (changed["start_date"], changed["end_date"]) == (world.shown(0), world.shown(10))
-    world.work()
-    assert world.status(lease) == "TERMINATED"
+    assert (changed["start_date"], changed["end_date"]) == (env.shown(0), env.shown(10))
+    env.work()
+    assert env.status(lease) == "TERMINATED"

@@ -6,8 +6,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from app.http_env import LESSEE, HttpEnv
 from app.usage import Oracle, ask_service, serving
-from app.world import LESSEE, World
 from oslo_context import context as oslo
 from telemetry.counting import Counts
 from telemetry.listening import Line, listening
@@ -18,10 +18,10 @@ from blazar.reconcile.outbox import OutboxSender
 
 
 @pytest.fixture
-def followed(world: World, hosts: list[str]) -> World:
-    """Return a world with four hosts whose log lines carry their context."""
-    world.restart(instrumented(world.context, Counts()))
-    return world
+def followed(env: HttpEnv, hosts: list[str]) -> HttpEnv:
+    """Return an environment with four hosts whose log lines carry their context."""
+    env.restart(instrumented(env.context, Counts()))
+    return env
 
 
 def said(lines: list[Line], name: str) -> list[dict[str, Any]]:
@@ -31,7 +31,7 @@ def said(lines: list[Line], name: str) -> list[dict[str, Any]]:
     return found
 
 
-def test_a_line_of_a_look_bears_the_lease(followed: World) -> None:
+def test_a_line_of_a_look_bears_the_lease(followed: HttpEnv) -> None:
     lease = followed.create("now", 130, before_end="snapshot")
     followed.work()
     followed.cloud.boot_server("s", "project", reservation_id=lease["reservations"][0]["id"])
@@ -45,7 +45,7 @@ def test_a_line_of_a_look_bears_the_lease(followed: World) -> None:
     assert oslo.get_current() is None
 
 
-def test_a_line_about_a_reservation_bears_that_too(followed: World) -> None:
+def test_a_line_about_a_reservation_bears_that_too(followed: HttpEnv) -> None:
     lease = followed.create("now", 130, min=4, max=4)
     busy = next(each for each in followed.cloud.compute.list_hypervisors())
     followed.cloud.boot_server("s", "project", service_host=busy.service_host)
@@ -58,7 +58,7 @@ def test_a_line_about_a_reservation_bears_that_too(followed: World) -> None:
         assert each["reservation_id"] == lease["reservations"][0]["id"]
 
 
-def test_every_look_at_a_lease_can_be_told_from_the_others(followed: World) -> None:
+def test_every_look_at_a_lease_can_be_told_from_the_others(followed: HttpEnv) -> None:
     followed.create("now", 130, before_end="snapshot", min=4, max=4)
     busy = next(each for each in followed.cloud.compute.list_hypervisors())
     followed.cloud.boot_server("s", "project", service_host=busy.service_host)
@@ -71,7 +71,7 @@ def test_every_look_at_a_lease_can_be_told_from_the_others(followed: World) -> N
     assert len({each["request_id"] for each in said(lines, "blazar.reconcile.replacing")}) > 1
 
 
-def test_a_line_about_a_message_bears_the_lease_that_it_is_of(followed: World) -> None:
+def test_a_line_about_a_message_bears_the_lease_that_it_is_of(followed: HttpEnv) -> None:
     class Deaf:
         def notify(self, event_type: str, payload: object) -> None:
             raise Unavailable("no listener")
@@ -86,7 +86,7 @@ def test_a_line_about_a_message_bears_the_lease_that_it_is_of(followed: World) -
     assert [each["lease_id"] for each in said(lines, "blazar.reconcile.outbox")] == [lease["id"]]
 
 
-def test_a_new_lease_is_known_to_the_lines_of_the_request_that_makes_it(followed: World) -> None:
+def test_a_new_lease_is_known_to_the_lines_of_the_request_that_makes_it(followed: HttpEnv) -> None:
     oracle = Oracle()
     with serving(oracle) as url:
         ask_service(followed, url, allow_on_error=True)
@@ -100,7 +100,7 @@ def test_a_new_lease_is_known_to_the_lines_of_the_request_that_makes_it(followed
         assert each["user_id"] == LESSEE.user
 
 
-def test_another_service_is_told_the_id_of_the_request(followed: World) -> None:
+def test_another_service_is_told_the_id_of_the_request(followed: HttpEnv) -> None:
     oracle = Oracle()
     with serving(oracle) as url:
         ask_service(followed, url)
@@ -111,7 +111,7 @@ def test_another_service_is_told_the_id_of_the_request(followed: World) -> None:
     assert {each.headers["HTTP_X_OPENSTACK_REQUEST_ID"] for each in oracle.asked} == {sent}
 
 
-def test_weakness_30_no_key_to_another_service_and_no_token_is_logged(followed: World) -> None:
+def test_weakness_30_no_key_to_another_service_and_no_token_is_logged(followed: HttpEnv) -> None:
     oracle = Oracle()
     with serving(oracle) as url, listening(None) as lines:
         ask_service(followed, url)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from app.floatingips import Pool, address
-from app.world import World
+from app.http_env import HttpEnv
 from samples import know_a_lease
 
 from blazar.cmd.manage import add_parsers
@@ -42,13 +42,13 @@ def commands(of: argparse.ArgumentParser, *words: str) -> Iterator[tuple[tuple[s
 
 
 @pytest.fixture
-def manage(world: World, capsys: pytest.CaptureFixture[str]) -> Manage:
+def manage(env: HttpEnv, capsys: pytest.CaptureFixture[str]) -> Manage:
     """Return a function that runs a command with ``-f json`` and returns the exit code and the document."""
 
     def run(*words: str) -> tuple[int, Any]:
         arguments = parser().parse_args([*words, "-f", "json"])
         capsys.readouterr()
-        code = arguments.run(world.context, arguments)
+        code = arguments.run(env.context, arguments)
         return code, json.loads(capsys.readouterr().out)
 
     return run
@@ -67,8 +67,8 @@ def test_every_command_that_prints_what_was_found_has_the_option() -> None:
     assert without == []
 
 
-def test_the_history_of_a_lease(world: World, manage: Manage) -> None:
-    lease = world.create("now", 10)
+def test_the_history_of_a_lease(env: HttpEnv, manage: Manage) -> None:
+    lease = env.create("now", 10)
 
     code, (first, *_) = manage("lease", "history", lease["id"])
 
@@ -90,7 +90,7 @@ def test_nothing_found_is_an_empty_list(manage: Manage) -> None:
     assert manage("discovery", "list") == manage("stock", "list") == (0, [])
 
 
-def test_hosts(world: World, manage: Manage) -> None:
+def test_hosts(env: HttpEnv, manage: Manage) -> None:
     code, found = manage("host", "list")
 
     assert (code, [each["hypervisor_hostname"] for each in found]) == (0, ["h1", "h2", "h3", "h4"])
@@ -98,9 +98,9 @@ def test_hosts(world: World, manage: Manage) -> None:
     assert (found[0]["health"], found[0]["problem"]) == ("sound", None)
 
 
-def test_floating_ips(world: World, pool: Pool, manage: Manage) -> None:
+def test_floating_ips(env: HttpEnv, pool: Pool, manage: Manage) -> None:
     pool.register(1, 2)
-    taken = world.cloud.networks.create_floating_ip(pool.network_id, pool.subnet_id, address(1), "stranger")
+    taken = env.cloud.networks.create_floating_ip(pool.network_id, pool.subnet_id, address(1), "stranger")
 
     code, checked = manage("floatingip", "check")
 
@@ -117,8 +117,8 @@ def test_floating_ips(world: World, pool: Pool, manage: Manage) -> None:
     )
 
 
-def test_what_a_project_has_reserved(world: World, manage: Manage) -> None:
-    world.create(60, 120, min=2, max=2)
+def test_what_a_project_has_reserved(env: HttpEnv, manage: Manage) -> None:
+    env.create(60, 120, min=2, max=2)
 
     code, found = manage("quota", "show", "project")
 
@@ -132,9 +132,9 @@ def test_what_a_project_has_reserved(world: World, manage: Manage) -> None:
     assert all(each["limit"] is None and each["is_counted"] for each in found["amounts"])
 
 
-def test_a_project_is_found_by_its_name(world: World, manage: Manage) -> None:
-    world.cloud.add_project("project", "physics")
-    world.create(60, 120, min=2, max=2)
+def test_a_project_is_found_by_its_name(env: HttpEnv, manage: Manage) -> None:
+    env.cloud.add_project("project", "physics")
+    env.create(60, 120, min=2, max=2)
 
     code, found = manage("quota", "show", "physics")
 
@@ -142,16 +142,16 @@ def test_a_project_is_found_by_its_name(world: World, manage: Manage) -> None:
     assert (code, found["project_id"]) == (0, "project")
 
 
-def test_a_name_of_several_projects_is_refused_with_their_ids(world: World, manage: Manage) -> None:
-    world.cloud.add_project("p1", "physics")
-    world.cloud.add_project("p2", "physics", "other")
+def test_a_name_of_several_projects_is_refused_with_their_ids(env: HttpEnv, manage: Manage) -> None:
+    env.cloud.add_project("p1", "physics")
+    env.cloud.add_project("p2", "physics", "other")
 
     with pytest.raises(Conflict, match=r"p1 \(domain default\), p2 \(domain other\)"):
         manage("quota", "show", "physics")
 
 
-def test_an_unknown_project_is_refused(world: World, manage: Manage) -> None:
-    world.cloud.add_project("project", "physics")
+def test_an_unknown_project_is_refused(env: HttpEnv, manage: Manage) -> None:
+    env.cloud.add_project("project", "physics")
 
     with pytest.raises(NotFound, match="chemistry"):
         manage("quota", "show", "chemistry")
@@ -160,8 +160,8 @@ def test_an_unknown_project_is_refused(world: World, manage: Manage) -> None:
     assert (code, found["amounts"]) == (0, [{**found["amounts"][0], "name": "leases", "reserved": 0}])
 
 
-def test_messages(world: World, manage: Manage) -> None:
-    lease = world.create(60, 120)
+def test_messages(env: HttpEnv, manage: Manage) -> None:
+    lease = env.create(60, 120)
 
     code, [listed] = manage("outbox", "list", "--waiting")
     _, shown = manage("outbox", "show", str(listed["id"]))
@@ -172,9 +172,9 @@ def test_messages(world: World, manage: Manage) -> None:
     assert shown == listed
 
 
-def test_a_sweep(world: World, manage: Manage) -> None:
-    know_a_lease(world.context.store)
-    world.cloud.compute.create_aggregate(MISSING_ID, f"blazar_{MISSING_ID}", {"blazar:owner": "project"})
+def test_a_sweep(env: HttpEnv, manage: Manage) -> None:
+    know_a_lease(env.context.store)
+    env.cloud.compute.create_aggregate(MISSING_ID, f"blazar_{MISSING_ID}", {"blazar:owner": "project"})
 
     assert manage("sweep", "--dry-run") == (
         0,

@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from app.world import World
+from app.http_env import HttpEnv
 
 from blazar.cmd.manage import lease_list
 
@@ -17,23 +17,23 @@ pytestmark = pytest.mark.usefixtures("hosts")
 Output = pytest.CaptureFixture[str]
 
 
-def listed(world: World, capsys: Output, *, waiting: bool = True) -> list[str]:
-    assert lease_list.list_leases(world.context, Namespace(waiting=waiting, format="text")) == 0
+def listed(env: HttpEnv, capsys: Output, *, waiting: bool = True) -> list[str]:
+    assert lease_list.list_leases(env.context, Namespace(waiting=waiting, format="text")) == 0
     return capsys.readouterr().out.splitlines()
 
 
-def documents(world: World, capsys: Output, *, waiting: bool = True) -> Any:
-    assert lease_list.list_leases(world.context, Namespace(waiting=waiting, format="json")) == 0
+def documents(env: HttpEnv, capsys: Output, *, waiting: bool = True) -> Any:
+    assert lease_list.list_leases(env.context, Namespace(waiting=waiting, format="json")) == 0
     return json.loads(capsys.readouterr().out)
 
 
-def test_all_leases_are_listed(world: World, capsys: Output) -> None:
-    lease = world.create(60, 120)
+def test_all_leases_are_listed(env: HttpEnv, capsys: Output) -> None:
+    lease = env.create(60, 120)
 
-    assert listed(world, capsys, waiting=False) == [
+    assert listed(env, capsys, waiting=False) == [
         f"{lease['id']}  night  PENDING  2031-01-01 01:00:00 UTC to 2031-01-01 02:00:00 UTC  project project"
     ]
-    assert documents(world, capsys, waiting=False) == [
+    assert documents(env, capsys, waiting=False) == [
         {
             "id": lease["id"],
             "name": "night",
@@ -47,30 +47,30 @@ def test_all_leases_are_listed(world: World, capsys: Output) -> None:
     ]
 
 
-def test_a_name_does_not_steer_the_terminal(world: World, capsys: Output) -> None:
-    world.change(world.create(60, 120), name="red \x1b[31m")
+def test_a_name_does_not_steer_the_terminal(env: HttpEnv, capsys: Output) -> None:
+    env.change(env.create(60, 120), name="red \x1b[31m")
 
-    [line] = listed(world, capsys, waiting=False)
+    [line] = listed(env, capsys, waiting=False)
 
     assert "red \N{REPLACEMENT CHARACTER}[31m" in line
 
 
-def test_a_lease_that_is_as_it_should_be_does_not_wait(world: World, capsys: Output) -> None:
-    world.create("now", 60)
-    world.create(60, 120)
-    world.work()
+def test_a_lease_that_is_as_it_should_be_does_not_wait(env: HttpEnv, capsys: Output) -> None:
+    env.create("now", 60)
+    env.create(60, 120)
+    env.work()
 
-    assert listed(world, capsys) == ["0 leases wait"]
-    assert documents(world, capsys) == []
+    assert listed(env, capsys) == ["0 leases wait"]
+    assert documents(env, capsys) == []
 
 
-def test_a_lease_says_what_it_waits_for_and_when_it_is_tried_again(world: World, capsys: Output) -> None:
-    lease = world.create("now", 60)
-    with world.failing("compute.create_aggregate"):
-        world.work()
+def test_a_lease_says_what_it_waits_for_and_when_it_is_tried_again(env: HttpEnv, capsys: Output) -> None:
+    lease = env.create("now", 60)
+    with env.failing("compute.create_aggregate"):
+        env.work()
 
-    [found] = documents(world, capsys)
-    first, second, summary = listed(world, capsys)
+    [found] = documents(env, capsys)
+    first, second, summary = listed(env, capsys)
 
     assert (found["id"], found["name"], found["status"]) == (lease["id"], "night", "STARTING")
     assert (found["failed_attempts"], found["manager"], found["note"]) == (1, None, None)
@@ -86,24 +86,24 @@ def test_a_lease_says_what_it_waits_for_and_when_it_is_tried_again(world: World,
     assert summary == "1 leases wait"
 
 
-def test_a_lease_in_error_waits_for_a_retry(world: World, capsys: Output) -> None:
-    world.create("now", 60)
-    with world.failing("compute.create_aggregate", status=400):
-        world.pass_time(1)
+def test_a_lease_in_error_waits_for_a_retry(env: HttpEnv, capsys: Output) -> None:
+    env.create("now", 60)
+    with env.failing("compute.create_aggregate", status=400):
+        env.pass_time(1)
 
-    [found] = documents(world, capsys)
-    first, *_ = listed(world, capsys)
+    [found] = documents(env, capsys)
+    first, *_ = listed(env, capsys)
 
     assert (found["status"], found["next_try_at"]) == ("ERROR", None)
     assert first.endswith("no further try: blazar-manage lease retry")
 
 
-def test_a_lease_waits_that_no_manager_starts(world: World, capsys: Output) -> None:
-    world.create("now", 60)
-    world.clock.advance(timedelta(minutes=1))
+def test_a_lease_waits_that_no_manager_starts(env: HttpEnv, capsys: Output) -> None:
+    env.create("now", 60)
+    env.clock.advance(timedelta(minutes=1))
 
-    [found] = documents(world, capsys)
-    first, note, _ = listed(world, capsys)
+    [found] = documents(env, capsys)
+    first, note, _ = listed(env, capsys)
 
     assert (found["status"], found["reservations"]) == ("PENDING", [])
     assert "PENDING" in first

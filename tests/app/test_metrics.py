@@ -6,8 +6,8 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from app.http_env import HttpEnv, shortage
 from app.slots import instances
-from app.world import World, shortage
 from clocks import EPOCH
 from telemetry.counting import Counts
 
@@ -18,21 +18,21 @@ from blazar.reconcile.periodic.tasks import SWEEP
 
 
 @pytest.fixture
-def counts(world: World, hosts: list[str]) -> Counts:
-    """Return the counters of a world with four hosts."""
+def counts(env: HttpEnv, hosts: list[str]) -> Counts:
+    """Return the counters of an environment with four hosts."""
     counts = Counts()
-    world.restart(instrumented(world.context, counts))
+    env.restart(instrumented(env.context, counts))
     return counts
 
 
-def test_events_are_late_by_what_passed_since_they_were_due(world: World, counts: Counts) -> None:
-    world.create(10, 130)
-    world.work()
+def test_events_are_late_by_what_passed_since_they_were_due(env: HttpEnv, counts: Counts) -> None:
+    env.create(10, 130)
+    env.work()
 
-    world.clock.set(EPOCH + timedelta(minutes=10, seconds=4))
-    world.work()
-    world.clock.set(EPOCH + timedelta(minutes=130, seconds=9))
-    world.work()
+    env.clock.set(EPOCH + timedelta(minutes=10, seconds=4))
+    env.work()
+    env.clock.set(EPOCH + timedelta(minutes=130, seconds=9))
+    env.work()
 
     assert counts.values(metrics.EVENT_LAG_SECONDS) == {
         ("start_lease",): [4.0],
@@ -46,63 +46,63 @@ def test_events_are_late_by_what_passed_since_they_were_due(world: World, counts
     }
 
 
-def test_a_start_now_is_not_late_by_the_part_of_the_minute_that_is_over(world: World, counts: Counts) -> None:
-    world.create("now", 130)
+def test_a_start_now_is_not_late_by_the_part_of_the_minute_that_is_over(env: HttpEnv, counts: Counts) -> None:
+    env.create("now", 130)
 
-    world.work()
+    env.work()
 
     assert counts.values(metrics.EVENT_LAG_SECONDS) == {("start_lease",): [0.0]}
 
 
-def test_an_event_that_was_moved_is_late_since_then(world: World, counts: Counts) -> None:
-    lease = world.create(10, 130)
-    world.pass_time(20)
-    world.change(lease, end_date="now")
+def test_an_event_that_was_moved_is_late_since_then(env: HttpEnv, counts: Counts) -> None:
+    lease = env.create(10, 130)
+    env.pass_time(20)
+    env.change(lease, end_date="now")
 
-    world.clock.advance(timedelta(seconds=5))
-    world.work()
+    env.clock.advance(timedelta(seconds=5))
+    env.work()
 
     assert counts.values(metrics.EVENT_LAG_SECONDS)[("end_lease",)] == [5.0]
 
 
-def test_an_event_takes_as_long_as_its_resources_let_it_wait(world: World, counts: Counts) -> None:
-    world.create(10, 130, min=4, max=4)
-    world.clock.set(EPOCH + timedelta(minutes=10))
+def test_an_event_takes_as_long_as_its_resources_let_it_wait(env: HttpEnv, counts: Counts) -> None:
+    env.create(10, 130, min=4, max=4)
+    env.clock.set(EPOCH + timedelta(minutes=10))
 
-    with world.failing("compute.add_host"):
-        world.work()
-    world.clock.advance(timedelta(seconds=50))
-    world.work()
+    with env.failing("compute.add_host"):
+        env.work()
+    env.clock.advance(timedelta(seconds=50))
+    env.work()
 
     assert counts.values(metrics.EVENT_SECONDS)[("start_lease",)] == [50.0]
     assert counts.of(metrics.EVENTS) == {("start_lease", "done"): 1}
 
 
-def test_a_start_that_fails_for_good_is_an_error(world: World, counts: Counts) -> None:
-    world.create(10, 130)
-    world.clock.set(EPOCH + timedelta(minutes=10))
+def test_a_start_that_fails_for_good_is_an_error(env: HttpEnv, counts: Counts) -> None:
+    env.create(10, 130)
+    env.clock.set(EPOCH + timedelta(minutes=10))
 
-    with world.failing("compute.create_aggregate", status=403):
-        world.work()
+    with env.failing("compute.create_aggregate", status=403):
+        env.work()
 
     assert counts.of(metrics.EVENTS) == {("start_lease", "error"): 1}
 
 
-def test_shortages_are_counted_by_type(world: World, counts: Counts) -> None:
-    shortage(world.post("/leases", world.wish(min=5, max=5)))
-    shortage(world.post("/leases", world.wish(asked=instances(amount=9999))))
+def test_shortages_are_counted_by_type(env: HttpEnv, counts: Counts) -> None:
+    shortage(env.post("/leases", env.wish(min=5, max=5)))
+    shortage(env.post("/leases", env.wish(asked=instances(amount=9999))))
 
     assert counts.of(metrics.SHORTAGES) == {("physical:host",): 1, ("virtual:instance",): 1}
 
 
-def test_looks_chores_and_steps_are_counted(world: World, counts: Counts) -> None:
-    world.create("now", 130)
-    with world.failing("compute.list_aggregates"):
-        world.reconciler.plan_chores()
-        world.work()
+def test_looks_chores_and_steps_are_counted(env: HttpEnv, counts: Counts) -> None:
+    env.create("now", 130)
+    with env.failing("compute.list_aggregates"):
+        env.reconciler.plan_chores()
+        env.work()
 
-    world.clock.advance(timedelta(minutes=5))
-    world.work()
+    env.clock.advance(timedelta(minutes=5))
+    env.work()
 
     looks = {outcome: len(values) for (outcome,), values in counts.values(metrics.PASS_SECONDS).items()}
     assert looks.keys() == {"done"}
@@ -111,34 +111,34 @@ def test_looks_chores_and_steps_are_counted(world: World, counts: Counts) -> Non
     assert counts.of(metrics.STEPS)[("physical:host", "make", "member", "done")] == 1
 
 
-def test_a_chore_that_fails_is_counted_beside_those_that_do_not(world: World, counts: Counts) -> None:
-    with world.failing("compute.list_hypervisors"):
-        world.reconciler.plan_chores()
-        world.work()
+def test_a_chore_that_fails_is_counted_beside_those_that_do_not(env: HttpEnv, counts: Counts) -> None:
+    with env.failing("compute.list_hypervisors"):
+        env.reconciler.plan_chores()
+        env.work()
 
     assert counts.of(metrics.PERIODIC_TASK_FAILURES) == {("refresh",): 1}
 
 
-def test_what_a_silent_manager_was_at_is_counted_by_who_takes_it_over(world: World, counts: Counts) -> None:
-    lease = world.create("now", 130)
-    now = world.clock.now()
-    with world.context.store.begin() as transaction:
+def test_what_a_silent_manager_was_at_is_counted_by_who_takes_it_over(env: HttpEnv, counts: Counts) -> None:
+    lease = env.create("now", 130)
+    now = env.clock.now()
+    with env.context.store.begin() as transaction:
         transaction.work.take(lease["id"], "a manager that dies", now, now + timedelta(seconds=10))
         transaction.commit()
 
-    world.clock.advance(timedelta(seconds=10))
-    world.work()
+    env.clock.advance(timedelta(seconds=10))
+    env.work()
 
-    assert world.status(lease) == "ACTIVE"
+    assert env.status(lease) == "ACTIVE"
     assert counts.of(metrics.TAKEOVERS) == {(): 1}
 
 
-def test_a_use_case_that_is_begun_again_is_counted(world: World, counts: Counts, hosts: list[str]) -> None:
+def test_a_use_case_that_is_begun_again_is_counted(env: HttpEnv, counts: Counts, hosts: list[str]) -> None:
     class Faster:
         """Store in which a concurrent booking changes every host before the first writing transaction."""
 
         def __init__(self) -> None:
-            self.inner = world.context.store
+            self.inner = env.context.store
             self.is_first = True
 
         def read(self) -> object:
@@ -152,7 +152,7 @@ def test_a_use_case_that_is_begun_again_is_counted(world: World, counts: Counts,
                     transaction.commit()
             return self.inner.begin()
 
-    world.restart(replace(world.context, store=Faster()))  # type: ignore[arg-type]
-    world.create("now", 130, min=1, max=1)
+    env.restart(replace(env.context, store=Faster()))  # type: ignore[arg-type]
+    env.create("now", 130, min=1, max=1)
 
     assert counts.of(metrics.RETRIES) == {(): 1}

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from app.conftest import WorldWith
+from app.conftest import EnvWith
 from app.floatingips import Pool
+from app.http_env import HttpEnv
 from app.monitoring import look, monitored, watched
 from app.slots import instances
-from app.world import World
 
 from blazar.booking import event_types
 
@@ -54,15 +54,15 @@ INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}")
 STAMP = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
 
 
-def sent(world: World, event_type: str) -> Mapping[str, Any]:
+def sent(env: HttpEnv, event_type: str) -> Mapping[str, Any]:
     """Return the payload of the last notification of a type."""
-    world.work()
+    env.work()
     payloads = [
         payload
-        for kind, payload in zip(world.sent.event_types, world.sent.payloads, strict=True)
+        for kind, payload in zip(env.sent.event_types, env.sent.payloads, strict=True)
         if kind == event_type
     ]
-    assert payloads, world.sent.event_types
+    assert payloads, env.sent.event_types
     return payloads[-1]
 
 
@@ -98,156 +98,156 @@ def differing(payload: Mapping[str, Any], lease: Mapping[str, Any]) -> set[str]:
 
 @pytest.mark.usefixtures("hosts")
 class TestTypesOfTheReference:
-    def test_lease_create(self, world: World) -> None:
-        lease = world.create(10, 130)
+    def test_lease_create(self, env: HttpEnv) -> None:
+        lease = env.create(10, 130)
 
-        payload = sent(world, "lease.create")
+        payload = sent(env, "lease.create")
 
         check(payload, lease, "PENDING")
         assert differing(payload, lease) == {"trust_id"}
 
-    def test_lease_update(self, world: World) -> None:
-        lease = world.create(10, 130)
+    def test_lease_update(self, env: HttpEnv) -> None:
+        lease = env.create(10, 130)
 
-        changed = world.change(lease, end_date=world.date(140))
-        payload = sent(world, "lease.update")
+        changed = env.change(lease, end_date=env.date(140))
+        payload = sent(env, "lease.update")
 
         check(payload, lease, "UPDATING")
         assert differing(payload, changed) == {"trust_id", "status"}
-        assert payload["end_date"] == world.shown(140)
+        assert payload["end_date"] == env.shown(140)
 
-    def test_a_name_is_changed_without_notice(self, world: World) -> None:
-        lease = world.create(10, 130)
+    def test_a_name_is_changed_without_notice(self, env: HttpEnv) -> None:
+        lease = env.create(10, 130)
 
-        world.change(lease, name="another")
-        world.work()
+        env.change(lease, name="another")
+        env.work()
 
-        assert world.sent.event_types == ["lease.create"]
+        assert env.sent.event_types == ["lease.create"]
 
-    def test_a_refused_change_is_no_change(self, world: World) -> None:
-        lease = world.create(10, 130)
+    def test_a_refused_change_is_no_change(self, env: HttpEnv) -> None:
+        lease = env.create(10, 130)
 
-        world.put(f"/leases/{lease['id']}", {"end_date": world.date(5)})
-        world.work()
+        env.put(f"/leases/{lease['id']}", {"end_date": env.date(5)})
+        env.work()
 
-        assert world.sent.event_types == ["lease.create"]
+        assert env.sent.event_types == ["lease.create"]
 
     @pytest.mark.parametrize("start", [10, "now"])
-    def test_lease_delete(self, world: World, start: int | str) -> None:
-        lease = world.create(start, 130)
-        world.work()
+    def test_lease_delete(self, env: HttpEnv, start: int | str) -> None:
+        lease = env.create(start, 130)
+        env.work()
 
-        world.delete(f"/leases/{lease['id']}")
+        env.delete(f"/leases/{lease['id']}")
 
-        check(sent(world, "lease.delete"), lease, "DELETING")
+        check(sent(env, "lease.delete"), lease, "DELETING")
 
-    def test_start_lease(self, world: World) -> None:
-        lease = world.create(10, 130)
+    def test_start_lease(self, env: HttpEnv) -> None:
+        lease = env.create(10, 130)
 
-        world.pass_time(10)
-        payload = sent(world, "lease.event.start_lease")
+        env.pass_time(10)
+        payload = sent(env, "lease.event.start_lease")
 
         check(payload, lease, "ACTIVE")
-        assert differing(payload, world.lease(lease["id"])) == {"trust_id"}
+        assert differing(payload, env.lease(lease["id"])) == {"trust_id"}
         assert payload["reservations"][0]["status"] == "active"
 
-    def test_before_end_lease_also_where_no_snapshot_is_asked_for(self, world: World) -> None:
-        lease = world.create(10, 130)
+    def test_before_end_lease_also_where_no_snapshot_is_asked_for(self, env: HttpEnv) -> None:
+        lease = env.create(10, 130)
         assert lease["reservations"][0]["before_end"] == "default"
 
-        world.pass_time(70)
-        payload = sent(world, "lease.event.before_end_lease")
+        env.pass_time(70)
+        payload = sent(env, "lease.event.before_end_lease")
 
         check(payload, lease, "ACTIVE")
         # The notification is sent before the action, which may take long or fail.
-        assert differing(payload, world.lease(lease["id"])) == {"trust_id", "events"}
+        assert differing(payload, env.lease(lease["id"])) == {"trust_id", "events"}
         statuses = {each["event_type"]: each["status"] for each in payload["events"]}
         assert statuses["before_end_lease"] == "IN_PROGRESS"
 
-    def test_end_lease(self, world: World) -> None:
-        lease = world.create(10, 130)
+    def test_end_lease(self, env: HttpEnv) -> None:
+        lease = env.create(10, 130)
 
-        world.pass_time(130)
-        payload = sent(world, "lease.event.end_lease")
+        env.pass_time(130)
+        payload = sent(env, "lease.event.end_lease")
 
         check(payload, lease, "TERMINATED")
-        assert differing(payload, world.lease(lease["id"])) == {"trust_id"}
+        assert differing(payload, env.lease(lease["id"])) == {"trust_id"}
 
-    def test_before_end_lease_stop(self, world: World) -> None:
-        lease = world.create(10, 130)
-        world.pass_time(70)
+    def test_before_end_lease_stop(self, env: HttpEnv) -> None:
+        lease = env.create(10, 130)
+        env.pass_time(70)
 
-        world.change(lease, end_date=world.date(200))
-        payload = sent(world, "lease.event.before_end_lease.stop")
+        env.change(lease, end_date=env.date(200))
+        payload = sent(env, "lease.event.before_end_lease.stop")
 
         check(payload, lease, "UPDATING")
         notice = next(each for each in payload["events"] if each["event_type"] == "before_end_lease")
-        assert (notice["time"], notice["status"]) == (world.shown(140), "UNDONE")
-        assert world.sent.event_types[-2:] == ["lease.event.before_end_lease.stop", "lease.update"]
+        assert (notice["time"], notice["status"]) == (env.shown(140), "UNDONE")
+        assert env.sent.event_types[-2:] == ["lease.event.before_end_lease.stop", "lease.update"]
 
     @pytest.mark.parametrize("minutes", [60, 129])
-    def test_a_notice_that_was_not_given_or_stands_is_not_revoked(self, world: World, minutes: int) -> None:
-        lease = world.create(10, 130)
-        world.pass_time(minutes)
+    def test_a_notice_that_was_not_given_or_stands_is_not_revoked(self, env: HttpEnv, minutes: int) -> None:
+        lease = env.create(10, 130)
+        env.pass_time(minutes)
 
-        world.change(lease, end_date=world.date(131))
-        world.work()
+        env.change(lease, end_date=env.date(131))
+        env.work()
 
-        assert "lease.event.before_end_lease.stop" not in world.sent.event_types
+        assert "lease.event.before_end_lease.stop" not in env.sent.event_types
 
 
 @pytest.mark.usefixtures("hosts")
 class TestFurtherTypes:
-    def test_lease_error(self, world: World) -> None:
-        lease = world.create("now", 130)
+    def test_lease_error(self, env: HttpEnv) -> None:
+        lease = env.create("now", 130)
 
-        with world.failing("compute.create_aggregate", status=403):
-            payload = sent(world, "lease.error")
+        with env.failing("compute.create_aggregate", status=403):
+            payload = sent(env, "lease.error")
 
         check(payload, lease, "ERROR")
         assert payload["reservations"][0]["status"] == "error"
-        assert world.sent.event_types == ["lease.create", "lease.event.start_lease", "lease.error"]
-        assert sent(world, "lease.event.start_lease")["status"] == "ERROR"
+        assert env.sent.event_types == ["lease.create", "lease.event.start_lease", "lease.error"]
+        assert sent(env, "lease.event.start_lease")["status"] == "ERROR"
 
-    def test_a_lease_in_error_is_told_of_once(self, world: World) -> None:
-        world.create("now", 130)
+    def test_a_lease_in_error_is_told_of_once(self, env: HttpEnv) -> None:
+        env.create("now", 130)
 
-        with world.failing("compute.create_aggregate", status=403):
-            world.pass_time(30)
+        with env.failing("compute.create_aggregate", status=403):
+            env.pass_time(30)
 
-        assert world.sent.event_types.count("lease.error") == 1
+        assert env.sent.event_types.count("lease.error") == 1
 
-    def test_a_lease_that_is_tried_again_in_vain_is_told_of_again(self, world: World) -> None:
-        lease = world.create("now", 130)
+    def test_a_lease_that_is_tried_again_in_vain_is_told_of_again(self, env: HttpEnv) -> None:
+        lease = env.create("now", 130)
 
-        with world.failing("compute.create_aggregate", status=403):
-            world.work()
-            world.change(lease, end_date=world.date(140))
-            world.work()
+        with env.failing("compute.create_aggregate", status=403):
+            env.work()
+            env.change(lease, end_date=env.date(140))
+            env.work()
 
-        assert world.sent.event_types.count("lease.error") == 2
+        assert env.sent.event_types.count("lease.error") == 2
 
 
 class TestTypesOfHealth:
     @pytest.fixture
-    def world(self, world_with: WorldWith) -> World:
-        """Return a world with two hosts that is checked only on request."""
-        return watched(world_with(monitored(is_listening=True)))
+    def env(self, env_with: EnvWith) -> HttpEnv:
+        """Return an environment with two hosts that is checked only on request."""
+        return watched(env_with(monitored(is_listening=True)))
 
-    def test_lease_degraded_and_lease_healed(self, world: World) -> None:
-        lease = world.create("now", 130)
-        world.work()
-        (host,) = world.members(lease)
+    def test_lease_degraded_and_lease_healed(self, env: HttpEnv) -> None:
+        lease = env.create("now", 130)
+        env.work()
+        (host,) = env.members(lease)
         other = next(iter({"h1", "h2"} - {host}))
-        world.cloud.boot_server("s", "project", reservation_id=lease["reservations"][0]["id"])
+        env.cloud.boot_server("s", "project", reservation_id=lease["reservations"][0]["id"])
 
-        world.cloud.set_host_state(other, is_up=False, is_enabled=True)
-        world.cloud.set_host_state(host, is_up=False, is_enabled=True)
-        look(world)
-        degraded = sent(world, "lease.degraded")
-        world.cloud.set_host_state(host, is_up=True, is_enabled=True)
-        look(world)
-        healed = sent(world, "lease.healed")
+        env.cloud.set_host_state(other, is_up=False, is_enabled=True)
+        env.cloud.set_host_state(host, is_up=False, is_enabled=True)
+        look(env)
+        degraded = sent(env, "lease.degraded")
+        env.cloud.set_host_state(host, is_up=True, is_enabled=True)
+        look(env)
+        healed = sent(env, "lease.healed")
 
         check(degraded, lease, "ACTIVE")
         check(healed, lease, "ACTIVE")
@@ -260,17 +260,17 @@ class TestTypesOfReservations:
     """Notifications show a reservation of each type as the API does."""
 
     @pytest.mark.usefixtures("hosts")
-    def test_instances(self, world: World) -> None:
-        lease = world.create(10, 130, asked=instances())
+    def test_instances(self, env: HttpEnv) -> None:
+        lease = env.create(10, 130, asked=instances())
 
-        assert differing(sent(world, "lease.create"), lease) == {"trust_id"}
+        assert differing(sent(env, "lease.create"), lease) == {"trust_id"}
 
-    def test_floating_ips(self, world: World, pool: Pool) -> None:
+    def test_floating_ips(self, env: HttpEnv, pool: Pool) -> None:
         pool.register(1, 2)
 
-        lease = world.create(10, 130, asked=pool.asked(1))
+        lease = env.create(10, 130, asked=pool.asked(1))
 
-        assert differing(sent(world, "lease.create"), lease) == {"trust_id"}
+        assert differing(sent(env, "lease.create"), lease) == {"trust_id"}
 
 
 class TestThePage:
@@ -284,14 +284,14 @@ class TestThePage:
         assert len(listed) == len(PAYLOAD)
 
     @pytest.mark.usefixtures("hosts")
-    def test_its_sample_is_a_real_payload(self, world: World) -> None:
+    def test_its_sample_is_a_real_payload(self, env: HttpEnv) -> None:
         found = re.search(r"```json\n(.*?)```", PAGE, re.DOTALL)
         assert found is not None
         sample = json.loads(found[1])
-        world.create(10, 130)
-        world.pass_time(10)
+        env.create(10, 130)
+        env.pass_time(10)
 
-        payload = sent(world, "lease.event.start_lease")
+        payload = sent(env, "lease.event.start_lease")
 
         assert sample["event_type"] == "lease.event.start_lease"
         assert sample["publisher_id"] == "blazar.lease"

@@ -8,8 +8,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, ClassVar
 
 import pytest
+from app.http_env import HttpEnv
 from app.shelves import THING, Things, with_shelf
-from app.world import World
 
 from blazar.app import resources
 from blazar.domain.collections import ResourceCollection
@@ -47,89 +47,89 @@ class RegisteredShelf(Things, RegistersResources):
 
 
 @pytest.fixture
-def shelf(world: World) -> RegisteredShelf:
+def shelf(env: HttpEnv) -> RegisteredShelf:
     shelf = RegisteredShelf()
-    with_shelf(world, shelf)
+    with_shelf(env, shelf)
     return shelf
 
 
-def register(world: World, name: str = "a", weight: int = 3) -> str:
+def register(env: HttpEnv, name: str = "a", weight: int = 3) -> str:
     """Register a thing and return its id."""
-    return str(resources.create_resource(world.context, "shelf", {"name": name, "weight": weight})["id"])
+    return str(resources.create_resource(env.context, "shelf", {"name": name, "weight": weight})["id"])
 
 
-def listed(world: World) -> list[object]:
+def listed(env: HttpEnv) -> list[object]:
     """Return the names and weights of the registered things."""
-    return [(each["name"], each["weight"]) for each in resources.list_resources(world.context, "shelf")]
+    return [(each["name"], each["weight"]) for each in resources.list_resources(env.context, "shelf")]
 
 
 def test_registered_resources_are_listed_shown_changed_and_removed(
-    world: World, shelf: RegisteredShelf
+    env: HttpEnv, shelf: RegisteredShelf
 ) -> None:
-    register(world, "b")
-    thing_id = register(world, "a")
+    register(env, "b")
+    thing_id = register(env, "a")
 
-    assert listed(world) == [("a", "3"), ("b", "3")]
-    changed = resources.update_resource(world.context, "shelf", thing_id, {"weight": 5})
+    assert listed(env) == [("a", "3"), ("b", "3")]
+    changed = resources.update_resource(env.context, "shelf", thing_id, {"weight": 5})
     assert changed == {"id": thing_id, "name": "a", "weight": "5", "amounts": {}, "reservable": True}
-    assert resources.get_resource(world.context, "shelf", thing_id) == changed
-    resources.delete_resource(world.context, "shelf", thing_id)
-    assert listed(world) == [("b", "3")]
+    assert resources.get_resource(env.context, "shelf", thing_id) == changed
+    resources.delete_resource(env.context, "shelf", thing_id)
+    assert listed(env) == [("b", "3")]
 
 
 def test_a_registered_resource_can_be_reserved_until_it_is_removed(
-    world: World, shelf: RegisteredShelf
+    env: HttpEnv, shelf: RegisteredShelf
 ) -> None:
-    thing_id = register(world)
-    lease = world.create("now", 60, asked=dict(THING))
+    thing_id = register(env)
+    lease = env.create("now", 60, asked=dict(THING))
 
     with pytest.raises(Conflict, match="a is reserved, now or later"):
-        resources.delete_resource(world.context, "shelf", thing_id)
+        resources.delete_resource(env.context, "shelf", thing_id)
     with pytest.raises(Conflict, match="a is reserved, now or later"):
-        resources.update_resource(world.context, "shelf", thing_id, {"weight": 5})
-    assert listed(world) == [("a", "3")]
+        resources.update_resource(env.context, "shelf", thing_id, {"weight": 5})
+    assert listed(env) == [("a", "3")]
 
-    assert world.delete(f"/leases/{lease['id']}").status_code == 204
-    world.pass_time(world.settings.leases.cleaning_time / timedelta(minutes=1))
-    resources.delete_resource(world.context, "shelf", thing_id)
-    assert listed(world) == []
-
-
-def test_discovery_leaves_registered_resources_alone(world: World, shelf: RegisteredShelf) -> None:
-    register(world)
-
-    discover_resources(world.context, "manager")
-
-    assert listed(world) == [("a", "3")]
+    assert env.delete(f"/leases/{lease['id']}").status_code == 204
+    env.pass_time(env.settings.leases.cleaning_time / timedelta(minutes=1))
+    resources.delete_resource(env.context, "shelf", thing_id)
+    assert listed(env) == []
 
 
-def test_refusals_change_nothing(world: World, shelf: RegisteredShelf) -> None:
-    thing_id = register(world)
+def test_discovery_leaves_registered_resources_alone(env: HttpEnv, shelf: RegisteredShelf) -> None:
+    register(env)
+
+    discover_resources(env.context, "manager")
+
+    assert listed(env) == [("a", "3")]
+
+
+def test_refusals_change_nothing(env: HttpEnv, shelf: RegisteredShelf) -> None:
+    thing_id = register(env)
 
     with pytest.raises(Conflict, match="a is already registered"):
-        register(world, weight=9)
+        register(env, weight=9)
     with pytest.raises(InvalidParameter, match="is a trap"):
-        register(world, "trap")
+        register(env, "trap")
     with pytest.raises(InvalidParameter, match="1 to 255 characters"):
-        register(world, "x" * 256)
+        register(env, "x" * 256)
     shelf.is_used = True
     with pytest.raises(Conflict, match="it is used as a seat"):
-        resources.delete_resource(world.context, "shelf", thing_id)
+        resources.delete_resource(env.context, "shelf", thing_id)
 
-    assert listed(world) == [("a", "3")]
+    assert listed(env) == [("a", "3")]
 
 
 @pytest.mark.parametrize("collection", ["host", "floatingip", "nothing"])
-def test_other_collections_are_out_of_reach(world: World, shelf: RegisteredShelf, collection: str) -> None:
+def test_other_collections_are_out_of_reach(env: HttpEnv, shelf: RegisteredShelf, collection: str) -> None:
     with pytest.raises(NotFound):
-        resources.list_resources(world.context, collection)
+        resources.list_resources(env.context, collection)
     with pytest.raises(NotFound):
-        resources.delete_resource(world.context, collection, "1")
+        resources.delete_resource(env.context, collection, "1")
 
 
-def test_the_id_of_another_collection_is_not_found(world: World, shelf: RegisteredShelf) -> None:
+def test_the_id_of_another_collection_is_not_found(env: HttpEnv, shelf: RegisteredShelf) -> None:
     with pytest.raises(NotFound, match="No resource of shelf has the id 1"):
-        resources.get_resource(world.context, "shelf", "1")
+        resources.get_resource(env.context, "shelf", "1")
 
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 import pytest
+from app.http_env import ADMIN, LESSEE, STRANGER, HttpEnv, good, lease_of, refusal, shortage
 from app.slots import FLAVOR, SECRET, instances, inventories, of_flavor, reservation_of, slots
-from app.world import ADMIN, LESSEE, STRANGER, World, good, lease_of, refusal, shortage
 
 from blazar.domain.errors import CloudConflict, CloudRefused
 from blazar.plugins.slots.names import group_name
@@ -16,18 +16,18 @@ pytestmark = pytest.mark.usefixtures("hosts")
 
 
 @pytest.fixture(autouse=True)
-def _flavors(world: World) -> None:
-    world.cloud.compute.create_flavor(FLAVOR)
-    world.cloud.compute.create_flavor(SECRET)
+def _flavors(env: HttpEnv) -> None:
+    env.cloud.compute.create_flavor(FLAVOR)
+    env.cloud.compute.create_flavor(SECRET)
 
 
-def boot(world: World, lease: Any, project_id: str = "project") -> str:
-    server = world.cloud.boot_server("web", project_id, flavor_id=reservation_of(lease)["id"])
+def boot(env: HttpEnv, lease: Any, project_id: str = "project") -> str:
+    server = env.cloud.boot_server("web", project_id, flavor_id=reservation_of(lease)["id"])
     return server.service_host
 
 
-def test_instances_live_from_their_start_to_their_end(world: World) -> None:
-    lease = world.create(10, 60, asked=instances(amount=6, affinity=None))
+def test_instances_live_from_their_start_to_their_end(env: HttpEnv) -> None:
+    lease = env.create(10, 60, asked=instances(amount=6, affinity=None))
     reservation = reservation_of(lease)
 
     assert reservation["flavor_id"] == reservation["id"]
@@ -39,31 +39,31 @@ def test_instances_live_from_their_start_to_their_end(world: World) -> None:
         "amount": 6,
         "affinity": None,
     }
-    assert sorted(slots(world, lease).values()) == [2, 4]
+    assert sorted(slots(env, lease).values()) == [2, 4]
 
-    world.pass_time(9)
-    flavor = world.cloud.compute.find_flavor(reservation["id"])
+    env.pass_time(9)
+    flavor = env.cloud.compute.find_flavor(reservation["id"])
     assert flavor is not None
-    assert world.cloud.compute.list_flavor_access(flavor.id) == frozenset()
-    aggregates = {each.name: each.id for each in world.cloud.compute.list_aggregates()}
-    assert reservation_of(world.lease(lease["id"]))["aggregate_id"] == aggregates[reservation["id"]]
+    assert env.cloud.compute.list_flavor_access(flavor.id) == frozenset()
+    aggregates = {each.name: each.id for each in env.cloud.compute.list_aggregates()}
+    assert reservation_of(env.lease(lease["id"]))["aggregate_id"] == aggregates[reservation["id"]]
 
-    world.pass_time(10)
-    assert world.status(lease) == "ACTIVE"
-    assert sorted(inventories(world, lease).values()) == [2, 4]
+    env.pass_time(10)
+    assert env.status(lease) == "ACTIVE"
+    assert sorted(inventories(env, lease).values()) == [2, 4]
     for _ in range(6):
-        assert boot(world, lease) in inventories(world, lease)
+        assert boot(env, lease) in inventories(env, lease)
     with pytest.raises(CloudConflict):
-        boot(world, lease)
+        boot(env, lease)
     with pytest.raises(CloudRefused):
-        boot(world, lease, project_id="elsewhere")
+        boot(env, lease, project_id="elsewhere")
 
-    world.pass_time(61)
-    assert world.status(lease) == "TERMINATED"
-    assert world.cloud.compute.list_servers() == ()
-    assert world.cloud.compute.find_flavor(reservation["id"]) is None
-    assert inventories(world, lease) == {}
-    assert world.aggregates().keys() == {"freepool"}
+    env.pass_time(61)
+    assert env.status(lease) == "TERMINATED"
+    assert env.cloud.compute.list_servers() == ()
+    assert env.cloud.compute.find_flavor(reservation["id"]) is None
+    assert inventories(env, lease) == {}
+    assert env.aggregates().keys() == {"freepool"}
 
 
 @pytest.mark.parametrize(
@@ -72,39 +72,37 @@ def test_instances_live_from_their_start_to_their_end(world: World) -> None:
 )
 @pytest.mark.parametrize("asked", [instances, of_flavor])
 def test_affinity_says_where_instances_are_and_makes_a_group(
-    world: World, asked: Any, affinity: object, policy: str, spread: int
+    env: HttpEnv, asked: Any, affinity: object, policy: str, spread: int
 ) -> None:
-    lease = world.create("now", 60, asked=asked(amount=3, affinity=affinity))
+    lease = env.create("now", 60, asked=asked(amount=3, affinity=affinity))
     reservation = reservation_of(lease)
 
-    (group,) = world.cloud.compute.list_server_groups()
+    (group,) = env.cloud.compute.list_server_groups()
     assert (group.id, group.name) == (reservation["server_group_id"], group_name(reservation["id"]))
     assert (group.policy, group.project_id) == (policy, "project")
     assert reservation["affinity"] is (policy == "affinity")
-    world.work()
-    assert len({boot(world, lease) for _ in range(3)}) == spread
-    good_delete(world, lease)
-    assert world.cloud.compute.list_server_groups() == ()
+    env.work()
+    assert len({boot(env, lease) for _ in range(3)}) == spread
+    good_delete(env, lease)
+    assert env.cloud.compute.list_server_groups() == ()
 
 
-def good_delete(world: World, lease: Any) -> None:
-    assert world.delete(f"/leases/{lease['id']}", who=LESSEE).status_code == 204
-    world.work()
-    refusal(world.get(f"/leases/{lease['id']}"), 404)
+def good_delete(env: HttpEnv, lease: Any) -> None:
+    assert env.delete(f"/leases/{lease['id']}", who=LESSEE).status_code == 204
+    env.work()
+    refusal(env.get(f"/leases/{lease['id']}"), 404)
 
 
-def test_a_lease_that_never_began_leaves_no_group(world: World) -> None:
-    lease = world.create(60, 120, asked=instances(affinity=True))
+def test_a_lease_that_never_began_leaves_no_group(env: HttpEnv) -> None:
+    lease = env.create(60, 120, asked=instances(affinity=True))
 
-    good_delete(world, lease)
+    good_delete(env, lease)
 
-    assert world.cloud.compute.list_server_groups() == ()
+    assert env.cloud.compute.list_server_groups() == ()
 
 
-def test_a_flavor_is_reserved_as_it_is(world: World) -> None:
-    lease = world.create(
-        "now", 60, asked=of_flavor(flavor_id=42, resource_properties='["==", "$rack", "r2"]')
-    )
+def test_a_flavor_is_reserved_as_it_is(env: HttpEnv) -> None:
+    lease = env.create("now", 60, asked=of_flavor(flavor_id=42, resource_properties='["==", "$rack", "r2"]'))
     reservation = reservation_of(lease)
 
     source = json.loads(reservation["resource_properties"])
@@ -113,62 +111,62 @@ def test_a_flavor_is_reserved_as_it_is(world: World) -> None:
     assert source["blazar:resource_properties"] == '["==", "$rack", "r2"]'
     assert reservation["flavor_id"] == reservation["id"]
     assert (reservation["vcpus"], reservation["memory_mb"], reservation["disk_gb"]) == (2, 2048, 10)
-    world.work()
-    flavor = world.cloud.compute.find_flavor(reservation["id"])
+    env.work()
+    flavor = env.cloud.compute.find_flavor(reservation["id"])
     assert flavor is not None
     assert (flavor.vcpus, flavor.ephemeral_gb, flavor.is_public) == (2, 5, False)
-    assert inventories(world, lease).keys() <= {"h3", "h4"}
+    assert inventories(env, lease).keys() <= {"h3", "h4"}
 
 
-def test_both_kinds_and_whole_hosts_share_what_there_is(world: World) -> None:
+def test_both_kinds_and_whole_hosts_share_what_there_is(env: HttpEnv) -> None:
     host = '["==", "$hypervisor_hostname", "h1"]'
-    first = world.create("now", 60, asked=instances(amount=2, resource_properties=host))
-    second = world.create("now", 60, asked=of_flavor(amount=4, resource_properties=host))
+    first = env.create("now", 60, asked=instances(amount=2, resource_properties=host))
+    second = env.create("now", 60, asked=of_flavor(amount=4, resource_properties=host))
 
-    shortage(world.post("/leases", world.wish(asked=of_flavor(amount=1, resource_properties=host))))
-    shortage(world.post("/leases", world.wish(hypervisor_properties=host)))
-    world.create(60, 120, hypervisor_properties=host)
-    world.work()
+    shortage(env.post("/leases", env.wish(asked=of_flavor(amount=1, resource_properties=host))))
+    shortage(env.post("/leases", env.wish(hypervisor_properties=host)))
+    env.create(60, 120, hypervisor_properties=host)
+    env.work()
     for lease, amount in ((first, 2), (second, 4)):
-        assert inventories(world, lease) == {"h1": amount}
-        assert {boot(world, lease) for _ in range(amount)} == {"h1"}
+        assert inventories(env, lease) == {"h1": amount}
+        assert {boot(env, lease) for _ in range(amount)} == {"h1"}
 
 
-def test_slots_pack_and_whole_hosts_stay_free(world: World) -> None:
+def test_slots_pack_and_whole_hosts_stay_free(env: HttpEnv) -> None:
     for _ in range(4):
-        world.create("now", 60, asked=instances(amount=1))
+        env.create("now", 60, asked=instances(amount=1))
 
-    world.create("now", 60, min=3, max=3)
+    env.create("now", 60, min=3, max=3)
 
 
-def test_a_change_needs_no_room_for_a_second_copy(world: World) -> None:
+def test_a_change_needs_no_room_for_a_second_copy(env: HttpEnv) -> None:
     """A change reuses the lease's own resources."""
-    lease = world.create(10, 60, asked=instances(amount=16))
+    lease = env.create(10, 60, asked=instances(amount=16))
 
-    lease = world.change(lease, reservation={"amount": 15})
-    lease = world.change(lease, start_date=world.date(30), end_date=world.date(90))
-    lease = world.change(lease, reservation={"vcpus": 2, "amount": 32, "affinity": None})
+    lease = env.change(lease, reservation={"amount": 15})
+    lease = env.change(lease, start_date=env.date(30), end_date=env.date(90))
+    lease = env.change(lease, reservation={"vcpus": 2, "amount": 32, "affinity": None})
 
-    assert sorted(slots(world, lease).values()) == [8, 8, 8, 8]
+    assert sorted(slots(env, lease).values()) == [8, 8, 8, 8]
 
 
-def test_an_active_reservation_grows_and_shrinks_to_what_is_used(world: World) -> None:
-    lease = world.create("now", 60, asked=instances(amount=5))
-    world.work()
-    used = [boot(world, lease) for _ in range(3)]
+def test_an_active_reservation_grows_and_shrinks_to_what_is_used(env: HttpEnv) -> None:
+    lease = env.create("now", 60, asked=instances(amount=5))
+    env.work()
+    used = [boot(env, lease) for _ in range(3)]
 
-    lease = world.change(lease, reservation={"amount": 9})
-    world.work()
-    assert sum(inventories(world, lease).values()) == 9
-    lease = world.change(lease, reservation={"amount": 3})
-    world.work()
-    assert inventories(world, lease) == {host: used.count(host) for host in used}
-    assert world.aggregates()[reservation_of(lease)["id"]] == set(used)
+    lease = env.change(lease, reservation={"amount": 9})
+    env.work()
+    assert sum(inventories(env, lease).values()) == 9
+    lease = env.change(lease, reservation={"amount": 3})
+    env.work()
+    assert inventories(env, lease) == {host: used.count(host) for host in used}
+    assert env.aggregates()[reservation_of(lease)["id"]] == set(used)
 
-    before = world.snapshot()
+    before = env.snapshot()
     change = {"reservations": [{"id": reservation_of(lease)["id"], "amount": 2}]}
-    assert "amount" in refusal(world.put(f"/leases/{lease['id']}", change), 409)
-    assert world.snapshot() == before
+    assert "amount" in refusal(env.put(f"/leases/{lease['id']}", change), 409)
+    assert env.snapshot() == before
 
 
 @pytest.mark.parametrize(
@@ -184,147 +182,145 @@ def test_an_active_reservation_grows_and_shrinks_to_what_is_used(world: World) -
         (of_flavor, "resource_properties", '["==", "$rack", "r1"]'),
     ],
 )
-def test_the_rest_is_fixed_while_it_is_active(world: World, asked: Any, key: str, value: object) -> None:
-    lease = world.create("now", 60, asked=asked())
-    world.work()
-    before = world.snapshot()
+def test_the_rest_is_fixed_while_it_is_active(env: HttpEnv, asked: Any, key: str, value: object) -> None:
+    lease = env.create("now", 60, asked=asked())
+    env.work()
+    before = env.snapshot()
 
     change = {"reservations": [{"id": reservation_of(lease)["id"], key: value}]}
-    message = refusal(world.put(f"/leases/{lease['id']}", change, who=LESSEE), 409)
+    message = refusal(env.put(f"/leases/{lease['id']}", change, who=LESSEE), 409)
 
     assert key in message
-    assert world.snapshot() == before
-    world.change(lease, reservation={each: reservation_of(lease)[each] for each in ("amount", "affinity")})
+    assert env.snapshot() == before
+    env.change(lease, reservation={each: reservation_of(lease)[each] for each in ("amount", "affinity")})
 
 
-def test_what_clients_see_can_be_sent_back(world: World) -> None:
+def test_what_clients_see_can_be_sent_back(env: HttpEnv) -> None:
     for asked in (instances, of_flavor):
-        lease = world.create(10, 60, asked=asked(affinity=False))
+        lease = env.create(10, 60, asked=asked(affinity=False))
         shown = reservation_of(lease)
 
-        changed = world.change(lease, reservation={**shown, "amount": 3})
+        changed = env.change(lease, reservation={**shown, "amount": 3})
 
         assert reservation_of(changed)["server_group_id"] == shown["server_group_id"]
         assert reservation_of(changed)["resource_properties"] == shown["resource_properties"]
 
 
-def test_a_new_affinity_has_a_new_group(world: World) -> None:
-    lease = world.create(10, 60, asked=instances(amount=2, affinity=True))
+def test_a_new_affinity_has_a_new_group(env: HttpEnv) -> None:
+    lease = env.create(10, 60, asked=instances(amount=2, affinity=True))
 
-    lease = world.change(lease, reservation={"affinity": False})
+    lease = env.change(lease, reservation={"affinity": False})
 
-    (group,) = world.cloud.compute.list_server_groups()
+    (group,) = env.cloud.compute.list_server_groups()
     assert (group.policy, group.id) == ("anti-affinity", reservation_of(lease)["server_group_id"])
-    lease = world.change(lease, reservation={"affinity": None})
-    assert world.cloud.compute.list_server_groups() == ()
+    lease = env.change(lease, reservation={"affinity": None})
+    assert env.cloud.compute.list_server_groups() == ()
     assert reservation_of(lease)["server_group_id"] is None
 
 
-def test_operators_change_leases_of_others_but_make_no_groups_for_them(world: World) -> None:
-    lease = world.create(10, 60, asked=instances(amount=2))
-    world.change(lease, who=ADMIN, reservation={"amount": 1})
-    before = world.snapshot()
+def test_operators_change_leases_of_others_but_make_no_groups_for_them(env: HttpEnv) -> None:
+    lease = env.create(10, 60, asked=instances(amount=2))
+    env.change(lease, who=ADMIN, reservation={"amount": 1})
+    before = env.snapshot()
 
     change = {"reservations": [{"id": reservation_of(lease)["id"], "affinity": True}]}
-    assert "affinity" in refusal(world.put(f"/leases/{lease['id']}", change, who=ADMIN), 409)
+    assert "affinity" in refusal(env.put(f"/leases/{lease['id']}", change, who=ADMIN), 409)
 
-    assert world.snapshot() == before
+    assert env.snapshot() == before
 
 
 class TestRefusals:
-    def test_too_many_are_refused_and_leave_no_group(self, world: World) -> None:
-        before = world.snapshot()
+    def test_too_many_are_refused_and_leave_no_group(self, env: HttpEnv) -> None:
+        before = env.snapshot()
 
-        message = shortage(world.post("/leases", world.wish(asked=instances(amount=5, affinity=True))))
+        message = shortage(env.post("/leases", env.wish(asked=instances(amount=5, affinity=True))))
 
         assert message.startswith("Not enough hosts available")
-        assert world.snapshot() == before
+        assert env.snapshot() == before
 
-    def test_a_later_reservation_that_cannot_be_had_leaves_no_group_of_the_first(self, world: World) -> None:
-        body = world.wish(asked=instances(affinity=True))
+    def test_a_later_reservation_that_cannot_be_had_leaves_no_group_of_the_first(self, env: HttpEnv) -> None:
+        body = env.wish(asked=instances(affinity=True))
         body["reservations"].append(instances(amount=99))
 
-        shortage(world.post("/leases", body))
+        shortage(env.post("/leases", body))
 
-        assert world.cloud.compute.list_server_groups() == ()
+        assert env.cloud.compute.list_server_groups() == ()
 
-    def test_a_group_that_nova_refuses_is_told_and_nothing_is_stored(self, world: World) -> None:
-        with world.failing("lessee.create_server_group", status=403):
-            refusal(world.post("/leases", world.wish(asked=instances(affinity=True)), who=LESSEE), 409)
+    def test_a_group_that_nova_refuses_is_told_and_nothing_is_stored(self, env: HttpEnv) -> None:
+        with env.failing("lessee.create_server_group", status=403):
+            refusal(env.post("/leases", env.wish(asked=instances(affinity=True)), who=LESSEE), 409)
 
-        assert good(world.get("/leases"))["leases"] == []
+        assert good(env.get("/leases"))["leases"] == []
 
     @pytest.mark.parametrize("flavor_id", ["no-such", SECRET.id, None, ""])
-    def test_a_flavor_that_the_lessee_cannot_see_is_not_found(self, world: World, flavor_id: object) -> None:
-        before = world.snapshot()
+    def test_a_flavor_that_the_lessee_cannot_see_is_not_found(self, env: HttpEnv, flavor_id: object) -> None:
+        before = env.snapshot()
 
         message = refusal(
-            world.post("/leases", world.wish(asked=of_flavor(flavor_id=flavor_id)), who=LESSEE), 404
+            env.post("/leases", env.wish(asked=of_flavor(flavor_id=flavor_id)), who=LESSEE), 404
         )
 
         assert "flavor" in message.lower()
-        assert world.snapshot() == before
+        assert env.snapshot() == before
 
-    def test_a_flavor_that_only_the_service_may_make_is_refused_with_the_reasons(self, world: World) -> None:
+    def test_a_flavor_that_only_the_service_may_make_is_refused_with_the_reasons(self, env: HttpEnv) -> None:
         specs = {"blazar:preemptible": "true", "hw:numa_nodes": "2", "quota:cpu_shares": "10"}
-        world.cloud.compute.set_flavor_extra_specs(FLAVOR.id, specs)
+        env.cloud.compute.set_flavor_extra_specs(FLAVOR.id, specs)
 
-        message = refusal(world.post("/leases", world.wish(asked=of_flavor())), 409)
+        message = refusal(env.post("/leases", env.wish(asked=of_flavor())), 409)
 
         assert message.endswith(": blazar:preemptible")
 
-    def test_what_a_reservation_does_not_guarantee_is_shown_and_copied(self, world: World) -> None:
+    def test_what_a_reservation_does_not_guarantee_is_shown_and_copied(self, env: HttpEnv) -> None:
         specs = {"hw:mem_page_size": "large", "hw:numa_nodes": "2", "quota:cpu_shares": "10"}
-        world.cloud.compute.set_flavor_extra_specs(FLAVOR.id, specs)
+        env.cloud.compute.set_flavor_extra_specs(FLAVOR.id, specs)
 
-        lease = world.create("now", 60, asked=of_flavor())
-        world.work()
+        lease = env.create("now", 60, asked=of_flavor())
+        env.work()
 
         shown = json.loads(reservation_of(lease)["resource_properties"])
         assert shown["blazar:not_guaranteed"] == ["hw:mem_page_size", "hw:numa_nodes"]
-        flavor = world.cloud.compute.find_flavor(reservation_of(lease)["id"])
+        flavor = env.cloud.compute.find_flavor(reservation_of(lease)["id"])
         assert flavor is not None
         assert specs.items() <= flavor.extra_specs.items()
 
-    def test_the_flavor_of_an_update_is_looked_up_with_the_rights_of_who_asks(self, world: World) -> None:
-        lease = world.create(10, 60, asked=of_flavor())
+    def test_the_flavor_of_an_update_is_looked_up_with_the_rights_of_who_asks(self, env: HttpEnv) -> None:
+        lease = env.create(10, 60, asked=of_flavor())
         change = {"reservations": [{"id": reservation_of(lease)["id"], "flavor_id": SECRET.id}]}
 
-        refusal(world.put(f"/leases/{lease['id']}", change, who=LESSEE), 404)
-        world.cloud.compute.add_flavor_access(SECRET.id, "project")
-        lease = lease_of(world.put(f"/leases/{lease['id']}", change, who=LESSEE))
+        refusal(env.put(f"/leases/{lease['id']}", change, who=LESSEE), 404)
+        env.cloud.compute.add_flavor_access(SECRET.id, "project")
+        lease = lease_of(env.put(f"/leases/{lease['id']}", change, who=LESSEE))
 
         assert json.loads(reservation_of(lease)["resource_properties"])["id"] == SECRET.id
 
     @pytest.mark.parametrize("resource_type", ["virtual:instances", "flavour:instance", "instance"])
-    def test_a_misspelt_type_is_refused_with_the_known_ones(self, world: World, resource_type: str) -> None:
-        message = refusal(
-            world.post("/leases", world.wish(asked=instances(resource_type=resource_type))), 400
-        )
+    def test_a_misspelt_type_is_refused_with_the_known_ones(self, env: HttpEnv, resource_type: str) -> None:
+        message = refusal(env.post("/leases", env.wish(asked=instances(resource_type=resource_type))), 400)
 
         assert "resource_type" in message
         assert "virtual:instance" in message
 
 
-def test_a_stranger_sees_nothing_of_it(world: World) -> None:
-    lease = world.create("now", 60, asked=instances())
+def test_a_stranger_sees_nothing_of_it(env: HttpEnv) -> None:
+    lease = env.create("now", 60, asked=instances())
 
-    assert world.get(f"/leases/{lease['id']}", who=STRANGER).status_code in (403, 404)
-    assert good(world.get("/leases", who=STRANGER))["leases"] == []
+    assert env.get(f"/leases/{lease['id']}", who=STRANGER).status_code in (403, 404)
+    assert good(env.get("/leases", who=STRANGER))["leases"] == []
 
 
-def test_what_failed_is_tried_again_with_a_new_group(world: World) -> None:
-    lease = world.create("now", 60, asked=instances(affinity=True))
-    with world.failing("placement.create_resource_class", status=400):
-        world.work()
-    world.pass_time(2)
-    assert world.status(lease) == "ERROR"
-    assert world.cloud.compute.list_server_groups() == ()
+def test_what_failed_is_tried_again_with_a_new_group(env: HttpEnv) -> None:
+    lease = env.create("now", 60, asked=instances(affinity=True))
+    with env.failing("placement.create_resource_class", status=400):
+        env.work()
+    env.pass_time(2)
+    assert env.status(lease) == "ERROR"
+    assert env.cloud.compute.list_server_groups() == ()
 
-    world.change(lease, reservation={"vcpus": 2, "amount": 3})
-    world.work()
+    env.change(lease, reservation={"vcpus": 2, "amount": 3})
+    env.work()
 
-    assert world.status(lease) == "ACTIVE"
-    (group,) = world.cloud.compute.list_server_groups()
-    assert group.id == reservation_of(world.lease(lease["id"]))["server_group_id"]
-    assert len({boot(world, lease) for _ in range(3)}) == 1
+    assert env.status(lease) == "ACTIVE"
+    (group,) = env.cloud.compute.list_server_groups()
+    assert group.id == reservation_of(env.lease(lease["id"]))["server_group_id"]
+    assert len({boot(env, lease) for _ in range(3)}) == 1

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 import pytest
-from app.world import World
+from app.http_env import HttpEnv
 
 from blazar.app.leases import create_lease, delete_lease, update_lease
 from blazar.booking.context import Context
@@ -43,10 +43,10 @@ def due_at(context: Context, lease_id: str) -> datetime | None:
 
 @pytest.mark.parametrize(("minutes_ahead", "wakes"), [(0, 1), (1, 1), (3, 0), (600, 0)])
 def test_a_new_lease_wakes_managers_if_something_is_to_be_done_for_it_soon(
-    world: World, minutes_ahead: int, wakes: int
+    env: HttpEnv, minutes_ahead: int, wakes: int
 ) -> None:
     waker = Counting()
-    context = replace(world.context, waker=waker)
+    context = replace(env.context, waker=waker)
     assert context.settings.leases.prepare_lead == timedelta(minutes=2)
     start = context.clock.now() + timedelta(minutes=minutes_ahead)
     dates = {
@@ -59,12 +59,12 @@ def test_a_new_lease_wakes_managers_if_something_is_to_be_done_for_it_soon(
     assert waker.count == wakes
 
 
-def test_a_lease_that_is_still_ahead_is_changed_and_deleted_without_a_look(world: World) -> None:
-    world.register("h1")
-    lease_id = str(world.create(120, 240)["id"])
-    world.work()
+def test_a_lease_that_is_still_ahead_is_changed_and_deleted_without_a_look(env: HttpEnv) -> None:
+    env.register("h1")
+    lease_id = str(env.create(120, 240)["id"])
+    env.work()
     waker = Counting()
-    context = replace(world.context, waker=waker)
+    context = replace(env.context, waker=waker)
     start = context.clock.now() + timedelta(hours=1)
 
     update_lease(context, CALLER, lease_id, {"start_date": start.strftime("%Y-%m-%d %H:%M")})
@@ -76,20 +76,20 @@ def test_a_lease_that_is_still_ahead_is_changed_and_deleted_without_a_look(world
     assert waker.count == 0
 
 
-def test_a_lease_that_runs_is_changed_and_deleted_with_a_look_at_once(world: World) -> None:
-    world.register("h1")
-    lease_id = str(world.create("now", 120)["id"])
-    world.work()
+def test_a_lease_that_runs_is_changed_and_deleted_with_a_look_at_once(env: HttpEnv) -> None:
+    env.register("h1")
+    lease_id = str(env.create("now", 120)["id"])
+    env.work()
     waker = Counting()
-    context = replace(world.context, waker=waker, settings=without_waiting(world.context.settings))
+    context = replace(env.context, waker=waker, settings=without_waiting(env.context.settings))
     end = context.clock.now() + timedelta(hours=1)
 
     update_lease(context, CALLER, lease_id, {"end_date": end.strftime("%Y-%m-%d %H:%M")})
     changed = due_at(context, lease_id)
-    world.work()
+    env.work()
     delete_lease(context, CALLER, lease_id)
     deleted = due_at(context, lease_id)
-    world.work()
+    env.work()
 
     assert (changed, deleted) == (context.clock.now(), context.clock.now())
     assert waker.count == 2

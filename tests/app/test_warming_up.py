@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import gc
 
-from app.world import World
+from app.http_env import HttpEnv
 
 from blazar.manager.build import warm_up
 
 
-def test_what_is_loaded_before_the_first_request_is_no_work_for_the_garbage_collector(world: World) -> None:
+def test_what_is_loaded_before_the_first_request_is_no_work_for_the_garbage_collector(env: HttpEnv) -> None:
     assert gc.get_freeze_count() == 0
 
     try:
-        warm_up(world.context)
+        warm_up(env.context)
 
         assert gc.get_freeze_count() > 0
     finally:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from wsgiref.simple_server import WSGIRequestHandler, make_server
 
-from app.world import World
+from app.http_env import HttpEnv
 
 from blazar.enforcement.external import ExternalService, ExternalSettings
 
@@ -96,9 +96,9 @@ def external(url: str, **fields: Any) -> ExternalService:
     return ExternalService(replace(settings, **fields))
 
 
-def ask_service(world: World, url: str, **fields: Any) -> None:
-    """Let the world ask the service at *url* about every lease."""
-    world.restart(replace(world.context, filters={"ExternalServiceFilter": external(url, **fields)}))
+def ask_service(env: HttpEnv, url: str, **fields: Any) -> None:
+    """Let the environment ask the service at *url* about every lease."""
+    env.restart(replace(env.context, filters={"ExternalServiceFilter": external(url, **fields)}))
 
 
 def new_credits(now: Callable[[], datetime]) -> tuple[Any, WSGIApplication]:

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import falcon.testing
 import requests
-from app.world import ADMIN, Who, World
+from app.http_env import ADMIN, HttpEnv, Who
 from keystoneauth1.noauth import NoAuth
 from keystoneauth1.session import Session
 from requests.adapters import BaseAdapter
@@ -23,7 +23,7 @@ HOST = "blazar.example"
 class Wire(BaseAdapter):
     """HTTP adapter that passes requests to the application, mounted at *mounted_at*."""
 
-    world: World
+    env: HttpEnv
     mounted_at: str = ""
 
     def send(
@@ -38,7 +38,7 @@ class Wire(BaseAdapter):
         """Return the application's answer."""
         url = urlsplit(str(request.url))
         assert url.path.startswith(self.mounted_at), f"{url.path} is not below {self.mounted_at}"
-        answer = falcon.testing.TestClient(self.world.app).simulate_request(
+        answer = falcon.testing.TestClient(self.env.app).simulate_request(
             str(request.method),
             url.path.removeprefix(self.mounted_at) or "/",
             root_path=self.mounted_at,
@@ -58,15 +58,15 @@ class Wire(BaseAdapter):
         """Do nothing, as there is no connection to close."""
 
 
-def session_to(world: World, path: str = "/v1", *, who: Who = ADMIN, mounted_at: str = "") -> Session:
+def session_to(env: HttpEnv, path: str = "/v1", *, who: Who = ADMIN, mounted_at: str = "") -> Session:
     """Return a session whose catalogue URL for the service ends in *path*."""
     transport = requests.Session()
-    transport.mount("http://", Wire(world, mounted_at))
+    transport.mount("http://", Wire(env, mounted_at))
     headers = {name: value for name, value in who.headers.items() if value}
     auth = NoAuth(endpoint=f"http://{HOST}{mounted_at}{path}")
     return Session(auth=auth, session=transport, additional_headers=headers)
 
 
-def client_of(world: World, *, who: Who = ADMIN) -> Any:
+def client_of(env: HttpEnv, *, who: Who = ADMIN) -> Any:
     """Return the client library, configured as with Keystone's catalogue."""
-    return Client(session=session_to(world, who=who))
+    return Client(session=session_to(env, who=who))

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from app.world import Json
+from app.http_env import Json
 from recorded.story import Story
 
 FOLDER = Path(__file__).parent / "answers"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 from app.conftest import without_failures
-from app.world import Answer, Json, World
+from app.http_env import Answer, HttpEnv, Json
 from databases import make_database
 from recorded.names import Names, UnknownName
 from recorded.story import CALLERS, NOTHING, Request, Step, Story
@@ -55,7 +55,7 @@ def play(story: Story, engine: sa.Engine, folder: Path) -> list[Json]:
         engine: A migrated database, which is emptied first.
         folder: A folder for files.
     """
-    world = World(
+    env = HttpEnv(
         engine, folder, story.settings, guard=noauth if story.guard is None else story.guard(folder)
     )
     names = Names()
@@ -63,29 +63,29 @@ def play(story: Story, engine: sa.Engine, folder: Path) -> list[Json]:
     with without_failures():
         for part in story.parts:
             try:
-                found.append(_played(world, part, names))
+                found.append(_played(env, part, names))
             except UnknownName as error:
                 found.append({STOPPED: str(error)})
                 break
     return found
 
 
-def _played(world: World, part: Request | Step, names: Names) -> Json:
+def _played(env: HttpEnv, part: Request | Step, names: Names) -> Json:
     if isinstance(part, Step):
-        part.act(world, names)
+        part.act(env, names)
         return {"step": part.label}
-    world.clock.advance(BETWEEN)
-    return {**_shown_request(part), **_shown_answer(_ask(world, part, names), names)}
+    env.clock.advance(BETWEEN)
+    return {**_shown_request(part), **_shown_answer(_ask(env, part, names), names)}
 
 
-def _ask(world: World, request: Request, names: Names) -> Answer:
+def _ask(env: HttpEnv, request: Request, names: Names) -> Answer:
     path, _, query = request.path.partition("?")
     more: Json = {"host": "blazar.example", "root_path": request.mounted_at or None}
     if isinstance(request.body, bytes):
         more["body"] = request.body
     elif request.body is not NOTHING:
         more["json"] = names.reveal(request.body)
-    return world.ask(
+    return env.ask(
         request.method,
         names.reveal_text(path),
         below="",

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from app.floatingips import GATEWAY, POOLS, address
-from app.world import World
+from app.http_env import HttpEnv
 from recorded.names import Names
 from recorded.story import Step, date
 
@@ -20,27 +20,27 @@ from blazar.ports.compute import Flavor
 
 def time_passes(hours: float) -> Step:
     """Let time pass until an hour of the day; the manager runs every minute."""
-    return Step(f"time passes to {date(hours)}", lambda world, names: world.pass_time(hours * 60))
+    return Step(f"time passes to {date(hours)}", lambda env, names: env.pass_time(hours * 60))
 
 
 def seconds_pass(seconds: int) -> Step:
     """Let time pass while the manager does not run."""
 
-    def act(world: World, names: Names) -> None:
-        world.clock.advance(timedelta(seconds=seconds))
+    def act(env: HttpEnv, names: Names) -> None:
+        env.clock.advance(timedelta(seconds=seconds))
 
     return Step(f"{seconds} seconds pass", act)
 
 
-WORK = Step("the manager does what is due", lambda world, names: world.work())
+WORK = Step("the manager does what is due", lambda env, names: env.work())
 
 
 def hypervisors(*hostnames: str, zone: str | None = None) -> Step:
     """Add hypervisors to the cloud without registering them as hosts."""
 
-    def act(world: World, names: Names) -> None:
+    def act(env: HttpEnv, names: Names) -> None:
         for each in hostnames:
-            world.cloud.add_hypervisor(each, availability_zone=zone)
+            env.cloud.add_hypervisor(each, availability_zone=zone)
 
     where = f" in zone {zone}" if zone else ""
     return Step(f"the cloud has hypervisors {', '.join(hostnames)}{where}", act)
@@ -53,12 +53,12 @@ def hosts(**capabilities: Mapping[str, object]) -> Step:
         **capabilities: By host name.
     """
 
-    def act(world: World, names: Names) -> None:
+    def act(env: HttpEnv, names: Names) -> None:
         for each in capabilities:
-            world.cloud.add_hypervisor(each)
+            env.cloud.add_hypervisor(each)
         for each, extra in capabilities.items():
-            assert world.post("/os-hosts", {"name": each, **extra}).status_code == 201
-            world.clock.advance(timedelta(milliseconds=1))
+            assert env.post("/os-hosts", {"name": each, **extra}).status_code == 201
+            env.clock.advance(timedelta(milliseconds=1))
 
     return Step(f"an operator registers hosts {json.dumps(capabilities)}", act)
 
@@ -72,8 +72,8 @@ RACKS = hosts(
 def removed_hypervisor(hostname: str) -> Step:
     """Remove a hypervisor from the cloud."""
 
-    def act(world: World, names: Names) -> None:
-        world.cloud.remove_hypervisor(hostname)
+    def act(env: HttpEnv, names: Names) -> None:
+        env.cloud.remove_hypervisor(hostname)
 
     return Step(f"hypervisor {hostname} is removed from the cloud", act)
 
@@ -81,9 +81,9 @@ def removed_hypervisor(hostname: str) -> Step:
 def flavors(*made: Flavor) -> Step:
     """Add flavors to the cloud."""
 
-    def act(world: World, names: Names) -> None:
+    def act(env: HttpEnv, names: Names) -> None:
         for each in made:
-            world.cloud.compute.create_flavor(each)
+            env.cloud.compute.create_flavor(each)
 
     return Step(f"the cloud has flavors {', '.join(each.id for each in made)}", act)
 
@@ -92,9 +92,9 @@ def server(hostname: str, *, reservation: int | None = None, project: str = "pro
     """Boot a server on a host, with a scheduler hint for ``<reservation-…>`` if one is given."""
     name = f"<reservation-{reservation}>"
 
-    def act(world: World, names: Names) -> None:
+    def act(env: HttpEnv, names: Names) -> None:
         booked = None if reservation is None else names.reveal_text(name)
-        world.cloud.boot_server("web", project, service_host=hostname, reservation_id=booked)
+        env.cloud.boot_server("web", project, service_host=hostname, reservation_id=booked)
 
     return Step(f"a server runs on {hostname}" + (f" in {name}" if reservation else ""), act)
 
@@ -103,19 +103,19 @@ def instance(reservation: int) -> Step:
     """Boot a server with the flavor of ``<reservation-…>`` on the host that the scheduler chooses."""
     name = f"<reservation-{reservation}>"
 
-    def act(world: World, names: Names) -> None:
-        world.cloud.boot_server("web", "project", flavor_id=names.reveal_text(name))
+    def act(env: HttpEnv, names: Names) -> None:
+        env.cloud.boot_server("web", "project", flavor_id=names.reveal_text(name))
 
     return Step(f"a server runs with flavor {name}", act)
 
 
-def _add_network(world: World, names: Names) -> None:
+def _add_network(env: HttpEnv, names: Names) -> None:
     for name, is_external in (("public", True), ("private", False)):
-        network = world.cloud.add_network(name, is_external=is_external)
+        network = env.cloud.add_network(name, is_external=is_external)
         names.learn("network", network.id)
         cidr, pools = ("203.0.113.0/24", POOLS) if is_external else ("10.0.0.0/24", ())
         gateway = GATEWAY if is_external else "10.0.0.1"
-        world.cloud.add_subnet(network.id, cidr, gateway_ip=gateway, allocation_pools=pools)
+        env.cloud.add_subnet(network.id, cidr, gateway_ip=gateway, allocation_pools=pools)
 
 
 NETWORKS = Step(
@@ -126,15 +126,15 @@ NETWORKS = Step(
 def addresses(*numbers: int) -> Step:
     """Register addresses of ``<network-1>`` as floating IPs."""
 
-    def act(world: World, names: Names) -> None:
+    def act(env: HttpEnv, names: Names) -> None:
         for each in numbers:
             body = {
                 "floating_network_id": names.reveal_text("<network-1>"),
                 "floating_ip_address": address(each),
             }
-            answer = world.post("/floatingips", body)
+            answer = env.post("/floatingips", body)
             names.learn("floatingip", answer.json["floatingip"]["id"])
-            world.clock.advance(timedelta(milliseconds=1))
+            env.clock.advance(timedelta(milliseconds=1))
 
     return Step(f"an operator registers {', '.join(address(each) for each in numbers)}", act)
 
@@ -142,13 +142,13 @@ def addresses(*numbers: int) -> Step:
 def failing(operation: str, **rule: Any) -> Step:
     """Make an operation of the cloud fail, by default with status 503, until :data:`MENDED`."""
 
-    def act(world: World, names: Names) -> None:
-        world.cloud.faults.add(FaultRule(kind=FaultKind.STATUS, operation=operation, **rule))
+    def act(env: HttpEnv, names: Names) -> None:
+        env.cloud.faults.add(FaultRule(kind=FaultKind.STATUS, operation=operation, **rule))
 
     return Step(f"{operation} fails {json.dumps(rule)}", act)
 
 
-MENDED = Step("nothing in the cloud fails any more", lambda world, names: world.cloud.faults.clear())
+MENDED = Step("nothing in the cloud fails any more", lambda env, names: env.cloud.faults.clear())
 
 
 def policy(**rules: str) -> Step:
@@ -156,8 +156,8 @@ def policy(**rules: str) -> Step:
 
     named = {name.replace("__", ":"): rule for name, rule in rules.items()}
 
-    def act(world: World, names: Names) -> None:
-        world.set_policy(named)
+    def act(env: HttpEnv, names: Names) -> None:
+        env.set_policy(named)
 
     return Step(f"the operator sets policy rules {json.dumps(named)}", act)
 
@@ -165,9 +165,9 @@ def policy(**rules: str) -> Step:
 def longest_lease(hours: int, *exempt: str) -> Step:
     """Enable the filter that limits the duration of leases."""
 
-    def act(world: World, names: Names) -> None:
+    def act(env: HttpEnv, names: Names) -> None:
         rule = MaxLeaseDuration(timedelta(hours=hours), frozenset(exempt))
-        world.restart(replace(world.context, filters={"MaxLeaseDurationFilter": rule}))
+        env.restart(replace(env.context, filters={"MaxLeaseDurationFilter": rule}))
 
     return Step(f"leases may last at most {hours} hours", act)
 
@@ -175,9 +175,9 @@ def longest_lease(hours: int, *exempt: str) -> Step:
 def limits(**changed: int) -> Step:
     """Set limits on the contents of one request."""
 
-    def act(world: World, names: Names) -> None:
-        settings = world.context.settings
+    def act(env: HttpEnv, names: Names) -> None:
+        settings = env.context.settings
         leases = replace(settings.leases, limits=replace(settings.leases.limits, **changed))
-        world.restart(replace(world.context, settings=replace(settings, leases=leases)))
+        env.restart(replace(env.context, settings=replace(settings, leases=leases)))
 
     return Step(f"the operator limits requests to {json.dumps(changed)}", act)

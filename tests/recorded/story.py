@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.world import ADMIN, LESSEE, READER, STRANGER, Json, Who, World, host_reservation, quiet_settings
+from app.http_env import ADMIN, LESSEE, READER, STRANGER, HttpEnv, Json, Who, host_reservation, quiet_settings
 from recorded.names import Names
 
 from blazar.settings import Settings
@@ -56,7 +56,7 @@ class Step:
     """An event between two requests."""
 
     label: str
-    act: Callable[[World, Names], None]
+    act: Callable[[HttpEnv, Names], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

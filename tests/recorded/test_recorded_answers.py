@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 
 import pytest
-from app.world import Json
+from app.http_env import Json
 from recorded.files import COMMAND, FOLDER, difference, path_of, recorded
 from recorded.playing import player
 from recorded.stories import STORIES

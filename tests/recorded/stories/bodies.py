@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from app.stage import ODD
-from app.world import host_reservation
+from app.http_env import host_reservation
+from app.prepared_env import ODD
 from recorded.steps import RACKS
 from recorded.story import Request, Story, change, delete, get, lease, post, put, without
 

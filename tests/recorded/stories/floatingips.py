@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from app.floatingips import GATEWAY, UNKNOWN, address
+from app.http_env import Json, host_reservation
 from app.slots import instances
-from app.world import Json, host_reservation
 from recorded.steps import MENDED, NETWORKS, RACKS, WORK, addresses, failing, time_passes
 from recorded.story import Request, Story, change, date, delete, get, lease, post, put, without
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from app.http_env import host_reservation
 from app.slots import FLAVOR, instances, of_flavor
-from app.world import host_reservation
 from recorded.steps import (
     MENDED,
     RACKS,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from app.http_env import host_reservation
 from app.slots import FLAVOR, SECRET, instances, of_flavor
-from app.world import host_reservation
 from recorded.steps import MENDED, RACKS, WORK, failing, flavors, instance, time_passes
 from recorded.story import Request, Story, change, date, delete, get, lease, post, put, without
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from app.world import host_reservation, quiet_settings
+from app.http_env import host_reservation, quiet_settings
 from recorded.steps import (
     MENDED,
     RACKS,

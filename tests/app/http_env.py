@@ -96,7 +96,7 @@ class Sent:
 
 
 @dataclass(slots=True)
-class World:
+class HttpEnv:
     """A service with its database and its cloud.
 
     Only requests have effects until :meth:`work` or :meth:`pass_time` is called.
@@ -312,7 +312,7 @@ class World:
 
 
 def quiet_settings(*, cleaning_minutes: int = 0, randomize_selection: bool = False) -> Settings:
-    """Return settings under which no request waits for :meth:`World.work`."""
+    """Return settings under which no request waits for :meth:`HttpEnv.work`."""
     return Settings(
         leases=LeaseSettings(
             delete_wait=timedelta(0),

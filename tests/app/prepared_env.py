@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from app.world import Answer, Json, World
+from app.http_env import Answer, HttpEnv, Json
 
 _LONG = 2**20
 
@@ -55,32 +55,32 @@ ODD_IDS: dict[str, str] = {
 """IDs of nothing that exists, encoded as in a URL."""
 
 
-class Stage:
+class PreparedEnv:
     """Five hosts and one lease in each stable status; ``failed`` is the one in ERROR."""
 
-    def __init__(self, world: World) -> None:
-        self.world = world
-        self.hosts = world.register("h1", "h2", "h3", "h4", "h5", rack="r1", gpu="a100")
-        self.leases: dict[str, Json] = {"over": world.create("now", 5)}
-        self.leases["running"] = world.create("now", 600)
-        world.work()
-        with world.failing("compute.create_aggregate", status=403):
-            self.leases["failed"] = world.create(10, 600)
-            world.pass_time(10)
-        world.pass_time(20)
-        self.leases["ahead"] = world.create(120, 180)
-        statuses = {name: world.status(lease) for name, lease in self.leases.items()}
+    def __init__(self, env: HttpEnv) -> None:
+        self.env = env
+        self.hosts = env.register("h1", "h2", "h3", "h4", "h5", rack="r1", gpu="a100")
+        self.leases: dict[str, Json] = {"over": env.create("now", 5)}
+        self.leases["running"] = env.create("now", 600)
+        env.work()
+        with env.failing("compute.create_aggregate", status=403):
+            self.leases["failed"] = env.create(10, 600)
+            env.pass_time(10)
+        env.pass_time(20)
+        self.leases["ahead"] = env.create(120, 180)
+        statuses = {name: env.status(lease) for name, lease in self.leases.items()}
         assert statuses == {"over": "TERMINATED", "running": "ACTIVE", "failed": "ERROR", "ahead": "PENDING"}
 
     def path(self, name: str) -> str:
         return f"/leases/{self.leases[name]['id']}"
 
     @contextmanager
-    def unchanged(self) -> Iterator[World]:
-        """Yield the world; on exit, check that nothing has changed."""
-        before = self.world.snapshot()
-        yield self.world
-        assert self.world.snapshot() == before
+    def unchanged(self) -> Iterator[HttpEnv]:
+        """Yield the environment; on exit, check that nothing has changed."""
+        before = self.env.snapshot()
+        yield self.env
+        assert self.env.snapshot() == before
 
 
 def check_refusal(answer: Answer, name: str, *statuses: int) -> None:
