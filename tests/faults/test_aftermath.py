@@ -34,7 +34,7 @@ class Listener:
 
 
 @dataclass
-class Stage:
+class AftermathEnv:
     cloud: SimulatedCloud
     store: SqlStore
     engine: sa.Engine
@@ -42,8 +42,8 @@ class Stage:
 
 
 @pytest.fixture
-def stage(tmp_path: Path) -> Iterator[Stage]:
-    """Return an installation that has settled."""
+def env(tmp_path: Path) -> Iterator[AftermathEnv]:
+    """Return an environment that has settled."""
     cloud = SimulatedCloud(ManualClock())
     furnish(cloud, hosts=2)
     for number in (1, 2):
@@ -61,54 +61,54 @@ def stage(tmp_path: Path) -> Iterator[Stage]:
                     make_host(each.id, hypervisor_hostname=name, service_name=each.service_host)
                 )
             transaction.commit()
-        yield Stage(cloud, store, engine, Aftermath(engine, control, Listener()))
+        yield AftermathEnv(cloud, store, engine, Aftermath(engine, control, Listener()))
 
 
-def leave_an_aggregate(stage: Stage) -> None:
-    stage.cloud.compute.create_aggregate("reservation", "blazar_reservation", {"blazar:owner": "project"})
+def leave_an_aggregate(env: AftermathEnv) -> None:
+    env.cloud.compute.create_aggregate("reservation", "blazar_reservation", {"blazar:owner": "project"})
 
 
-def leave_a_class(stage: Stage) -> None:
-    stage.cloud.placement.create_resource_class("CUSTOM_RESERVATION_1")
+def leave_a_class(env: AftermathEnv) -> None:
+    env.cloud.placement.create_resource_class("CUSTOM_RESERVATION_1")
 
 
-def leave_an_inventory(stage: Stage) -> None:
-    placement = stage.cloud.placement
-    (hypervisor, _) = stage.cloud.compute.list_hypervisors()
+def leave_an_inventory(env: AftermathEnv) -> None:
+    placement = env.cloud.placement
+    (hypervisor, _) = env.cloud.compute.list_hypervisors()
     provider = placement.create_provider(f"blazar_{hypervisor.hypervisor_hostname}", None)
     left = {"VCPU": Inventory(total=1, max_unit=1)}
     placement.put_inventories(provider.uuid, Inventories(generation=provider.generation, by_class=left))
 
 
-def leave_a_flavor(stage: Stage) -> None:
+def leave_a_flavor(env: AftermathEnv) -> None:
     flavor = Flavor(id="left", name="reservation:left", vcpus=1, memory_mb=1, disk_gb=1)
-    stage.cloud.compute.create_flavor(flavor)
+    env.cloud.compute.create_flavor(flavor)
 
 
-def lose_a_host(stage: Stage) -> None:
-    stage.cloud.compute.remove_host(1, "host-1")
+def lose_a_host(env: AftermathEnv) -> None:
+    env.cloud.compute.remove_host(1, "host-1")
 
 
-def have_a_lease_that_never_started(stage: Stage) -> None:
-    with stage.store.begin() as transaction:
+def have_a_lease_that_never_started(env: AftermathEnv) -> None:
+    with env.store.begin() as transaction:
         transaction.leases.insert(make_lease())
         transaction.commit()
 
 
-def have_something_unsaid(stage: Stage) -> None:
+def have_something_unsaid(env: AftermathEnv) -> None:
     entry = {"lease_id": "1", "event": "create", "reason": "", "actor": "manager", "at": EPOCH}
-    with stage.engine.begin() as connection:
+    with env.engine.begin() as connection:
         connection.execute(sa.insert(tables.journal).values(**entry))
 
 
-def have_overdue_work(stage: Stage) -> None:
+def have_overdue_work(env: AftermathEnv) -> None:
     row = {"key": "sweep", "due_at": EPOCH - timedelta(days=9999), "claim_number": 0, "attempts": 0}
-    with stage.engine.begin() as connection:
+    with env.engine.begin() as connection:
         connection.execute(sa.insert(tables.work).values(**row))
 
 
-def test_what_is_as_it_must_be_passes(stage: Stage) -> None:
-    stage.aftermath.check()
+def test_what_is_as_it_must_be_passes(env: AftermathEnv) -> None:
+    env.aftermath.check()
 
 
 @pytest.mark.parametrize(
@@ -124,17 +124,17 @@ def test_what_is_as_it_must_be_passes(stage: Stage) -> None:
         have_overdue_work,
     ],
 )
-def test_what_must_not_be_is_found(stage: Stage, plant: Callable[[Stage], None]) -> None:
-    plant(stage)
+def test_what_must_not_be_is_found(env: AftermathEnv, plant: Callable[[AftermathEnv], None]) -> None:
+    plant(env)
 
     with pytest.raises(AssertionError):
-        stage.aftermath.check()
+        env.aftermath.check()
 
 
-def test_a_promise_that_was_not_kept_is_found(stage: Stage) -> None:
+def test_a_promise_that_was_not_kept_is_found(env: AftermathEnv) -> None:
     lost = Promise(
         lease_id=LeaseId("lost"), reservation_id="1", resource_type="physical:host", start=EPOCH, end=EPOCH
     )
 
     with pytest.raises(AssertionError, match="lost"):
-        stage.aftermath.check([lost])
+        env.aftermath.check([lost])
