@@ -1,4 +1,4 @@
-"""The blazar.conf of a stack."""
+"""The blazar.conf of an installation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Third-party programs that a stack needs."""
+"""Third-party programs that an installation needs."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def check(database: str, *, has_web_server: bool = False) -> None:
     """Check that all programs are installed.
 
     Args:
-        database: The database of the stack.
-        has_web_server: Whether the stack has a web server.
+        database: The database of the installation.
+        has_web_server: Whether the installation has a web server.
 
     Raises:
         LabError: Programs are missing; the message has the command that installs them.

@@ -1,4 +1,4 @@
-"""The plan of a stack."""
+"""The plan of an installation."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Database = Literal["mariadb", "postgresql", "galera"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wanted:
-    """The parts of a stack and their settings."""
+    """The parts of an installation and their settings."""
 
     database: Database = "mariadb"
     managers: int = 2
@@ -26,8 +26,8 @@ class Wanted:
     has_web_server: bool = False
     """Whether nginx is in front of the API, as in the operators' guide."""
     hosts: int | None = 4
-    """Number of hosts of the simulated OpenStack; none is registered at first. If this is None, the stack has
-    no OpenStack, and each manager has a cloud in its memory."""
+    """Number of hosts of the simulated OpenStack; none is registered at first. If this is None, the
+    installation has no OpenStack, and each manager has a cloud in its memory."""
     latency_ms: float = 0
     """Minimum duration of each call to the simulated OpenStack."""
     options: Sections = field(default_factory=dict)

@@ -23,7 +23,7 @@ def configure(plan: Plan, changes: Mapping[str, str] = _AS_IT_IS) -> None:
     """Write the configuration: the guide's, with ports and paths of the plan's.
 
     Args:
-        plan: The plan of the stack.
+        plan: The plan of the installation.
         changes: Further replacements, by the text that they replace.
 
     Raises:

@@ -13,8 +13,8 @@ from typing import get_args
 
 from bench.service.effort import QUICK, WHOLE, Effort
 from bench.service.lines import Line, table
+from bench.service.measured_installation import measured_installation
 from bench.service.picture import draw
-from bench.service.site import a_site
 from bench.service.workloads import GROUPS, all_lines, judged, problems
 from cloudlab.errors import LabError
 from rig.wanted import Database
@@ -29,8 +29,8 @@ def main() -> int:
     began = time.monotonic()
     lines: list[Line] = []
     try:
-        with a_site(options.database, effort) as site:
-            for line in all_lines(site, only):
+        with measured_installation(options.database, effort) as measured:
+            for line in all_lines(measured, only):
                 lines.append(line)
                 print(f"{time.monotonic() - began:6.0f} s  {'  '.join(line.cells()[:5])}", flush=True)
     except LabError as error:

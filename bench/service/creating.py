@@ -13,7 +13,7 @@ from typing import Final
 from bench.filling import BEGIN, DAY
 from bench.service.client import Answer, Client
 from bench.service.lines import Line
-from bench.service.site import FLAVOR, Site
+from bench.service.measured_installation import FLAVOR, MeasuredInstallation
 
 _SETTLED_AFTER_SECONDS: Final = 0.25
 _PROPERTIES: Final = '["==", "$rack", "r3"]'
@@ -65,20 +65,22 @@ def create(client: Client, kind: str, dates: Mapping[str, str]) -> Answer:
     return client.ask("POST", "/leases", body).expect(201)
 
 
-def measure(site: Site, hosts: int, bookings: int, windows: Windows) -> Iterator[Line]:
+def measure(measured: MeasuredInstallation, hosts: int, bookings: int, windows: Windows) -> Iterator[Line]:
     """Yield a line for each kind of lease."""
-    client = site.client()
+    client = measured.client()
     for kind in KINDS:
         # For the first request of a kind, all caches are empty.
         for _ in range(4):
             create(client, kind, windows.next())
         act = partial(_create_ms, client, kind, windows)
-        yield _line(site, f"create {kind} lease", act, hosts, bookings)
+        yield _line(measured, f"create {kind} lease", act, hosts, bookings)
 
 
-def measure_changes(site: Site, hosts: int, bookings: int, windows: Windows) -> Iterator[Line]:
+def measure_changes(
+    measured: MeasuredInstallation, hosts: int, bookings: int, windows: Windows
+) -> Iterator[Line]:
     """Yield lines for the extension and the deletion of leases that have not started."""
-    client = site.client()
+    client = measured.client()
     leases: list[str] = []
 
     def extend() -> float:
@@ -93,19 +95,21 @@ def measure_changes(site: Site, hosts: int, bookings: int, windows: Windows) -> 
         return client.ask("DELETE", f"/leases/{leases.pop()}").expect(204).milliseconds
 
     for name, act in (("extend lease", extend), ("delete pending lease", delete)):
-        yield _line(site, name, act, hosts, bookings)
+        yield _line(measured, name, act, hosts, bookings)
 
 
-def count_statements(site: Site, hosts: int, bookings: int, windows: Windows) -> Iterator[Line]:
+def count_statements(
+    measured: MeasuredInstallation, hosts: int, bookings: int, windows: Windows
+) -> Iterator[Line]:
     """Yield a line for each kind of lease: all statements caused by a request, as counted by the server."""
-    client, settled = site.client(), threading.Event()
+    client, settled = measured.client(), threading.Event()
     for kind in KINDS:
         counts = []
-        for _ in range(site.effort.counted):
-            before = site.statements.so_far()
+        for _ in range(measured.effort.counted):
+            before = measured.statements.so_far()
             create(client, kind, windows.next())
             settled.wait(_SETTLED_AFTER_SECONDS)
-            counts.append(float(site.statements.so_far() - before - site.statements.own))
+            counts.append(float(measured.statements.so_far() - before - measured.statements.own))
         yield Line(
             group="statements",
             name=f"SQL for a {kind} lease",
@@ -120,12 +124,14 @@ def _create_ms(client: Client, kind: str, windows: Windows) -> float:
     return create(client, kind, windows.next()).milliseconds
 
 
-def _line(site: Site, name: str, act: Callable[[], float], hosts: int, bookings: int) -> Line:
+def _line(
+    measured: MeasuredInstallation, name: str, act: Callable[[], float], hosts: int, bookings: int
+) -> Line:
     """Return the result of *act* in milliseconds, as medians of runs with their floors."""
     values, floors = [], []
-    for _ in range(site.effort.runs):
-        floors.append(site.floors.measure().write)
-        values.append(statistics.median(act() for _ in range(site.effort.requests)))
+    for _ in range(measured.effort.runs):
+        floors.append(measured.floors.measure().write)
+        values.append(statistics.median(act() for _ in range(measured.effort.requests)))
     return Line(
         group="create" if name.startswith("create") else "change",
         name=name,

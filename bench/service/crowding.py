@@ -17,7 +17,7 @@ from bench.filling import BEGIN
 from bench.service.client import Client
 from bench.service.creating import KINDS, date
 from bench.service.lines import Line, Target, over_runs
-from bench.service.site import CLIENTS, Site, together
+from bench.service.measured_installation import CLIENTS, MeasuredInstallation, together
 from cloudlab.service import Service
 from rig.usage import processor_seconds
 
@@ -51,35 +51,35 @@ class _Crowd:
                 self.granted_ms.append(milliseconds)
 
 
-def measure_scarce(site: Site) -> list[Line]:
+def measure_scarce(measured: MeasuredInstallation) -> list[Line]:
     """Return the lines for a pool that is smaller than the demand. Raises RuntimeError."""
 
     def run() -> Iterator[Line]:
-        with site.managers_away():
-            site.empty()
-            site.fill(_SCARCE_HOSTS, 0, 0, 0)
-        seconds = site.effort.crowd_seconds
-        yield from _lines(site, "scarce pool", _SCARCE_HOSTS, None, _SCARCE_WINDOWS, seconds)
+        with measured.managers_away():
+            measured.empty()
+            measured.fill(_SCARCE_HOSTS, 0, 0, 0)
+        seconds = measured.effort.crowd_seconds
+        yield from _lines(measured, "scarce pool", _SCARCE_HOSTS, None, _SCARCE_WINDOWS, seconds)
 
-    return over_runs(run() for _ in range(site.effort.runs))
+    return over_runs(run() for _ in range(measured.effort.runs))
 
 
-def measure_plenty(site: Site, hosts: int, bookings: int) -> list[Line]:
+def measure_plenty(measured: MeasuredInstallation, hosts: int, bookings: int) -> list[Line]:
     """Return the lines for a pool that is large enough for all requests. Raises RuntimeError."""
-    seconds = max(5, site.effort.crowd_seconds // 2)
+    seconds = max(5, measured.effort.crowd_seconds // 2)
     return over_runs(
-        _lines(site, "room for all", hosts, bookings, _PLENTY_WINDOWS, seconds)
-        for _ in range(site.effort.runs)
+        _lines(measured, "room for all", hosts, bookings, _PLENTY_WINDOWS, seconds)
+        for _ in range(measured.effort.runs)
     )
 
 
 def _lines(
-    site: Site, name: str, hosts: int, bookings: int | None, windows: int, seconds: int
+    measured: MeasuredInstallation, name: str, hosts: int, bookings: int | None, windows: int, seconds: int
 ) -> Iterator[Line]:
-    floor = site.floors.measure()
-    crowd = _run(site, windows, seconds)
+    floor = measured.floors.measure()
+    crowd = _run(measured, windows, seconds)
     unexpected = {each: n for each, n in crowd.statuses.items() if each not in (GRANTED, REFUSED)}
-    overlaps = int(site.scalar(_OVERLAPS))
+    overlaps = int(measured.scalar(_OVERLAPS))
     if unexpected or overlaps:
         raise RuntimeError(f"{name}: {overlaps} overlaps; unexpected responses: {unexpected}")
     half, most = (float(numpy.percentile(crowd.granted_ms, each)) for each in (50, 99))
@@ -112,31 +112,33 @@ def _lines(
         yield line(f"processor's time of {who}, a decision", "ms", 1000 * worked / crowd.statuses.total())
 
 
-def _run(site: Site, windows: int, seconds: int) -> _Crowd:
+def _run(measured: MeasuredInstallation, windows: int, seconds: int) -> _Crowd:
     crowd = _Crowd()
-    began, before = time.monotonic(), _work(site)
+    began, before = time.monotonic(), _work(measured)
 
     def still() -> bool:
         return time.monotonic() < began + seconds
 
-    together(lambda number: _ask(site.client(), crowd, random.Random(number), windows, still), range(CLIENTS))
+    together(
+        lambda number: _ask(measured.client(), crowd, random.Random(number), windows, still), range(CLIENTS)
+    )
     crowd.seconds = time.monotonic() - began
-    crowd.worked = {who: seconds - before[who] for who, seconds in _work(site).items()}
+    crowd.worked = {who: seconds - before[who] for who, seconds in _work(measured).items()}
     return crowd
 
 
-def _work(site: Site) -> Mapping[str, float]:
+def _work(measured: MeasuredInstallation) -> Mapping[str, float]:
     """Return the processor time so far in seconds, by process."""
 
     def of(*services: Service) -> float:
         return processor_seconds(process.pid for each in services for process in each.members())
 
-    stack = site.stack
+    installation = measured.installation
     return {
-        "the API": of(stack.service("blazar-api")),
-        "the managers": of(*stack.managers),
-        "the broker": of(stack.service("rabbitmq")),
-        "the database": of(*stack.databases),
+        "the API": of(installation.service("blazar-api")),
+        "the managers": of(*installation.managers),
+        "the broker": of(installation.service("rabbitmq")),
+        "the database": of(*installation.databases),
         "the clients": time.process_time(),
     }
 

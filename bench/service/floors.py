@@ -25,7 +25,7 @@ from cloudlab.commands import plain_environment
 from cloudlab.folder import REPOSITORY
 from cloudlab.service import Service
 from cloudlab.wsgi import in_module, wsgi_service
-from rig.stack import Stack
+from rig.installation import Installation
 
 _DATABASE: Final = "floor"
 _SAMPLES: Final = 25
@@ -66,10 +66,10 @@ class Floors:
 
 
 @contextmanager
-def floors_of(stack: Stack) -> Iterator[Floors]:
-    """Yield a sampler for the floors of a stack; its processes end with the block."""
-    services = (_echo(stack), _web(stack))
-    engine = make_engine(stack.make_database(_DATABASE))
+def floors_of(installation: Installation) -> Iterator[Floors]:
+    """Yield a sampler for the floors of an installation; its processes end with the block."""
+    services = (_echo(installation), _web(installation))
+    engine = make_engine(installation.make_database(_DATABASE))
     upgrade(engine)
     fill_hosts(engine, 1)
     try:
@@ -77,8 +77,8 @@ def floors_of(stack: Stack) -> Iterator[Floors]:
             service.start()
         for service in services:
             service.wait_until_answers()
-        web = Client(url=stack.plan.url("floor"), headers={})
-        floors = Floors(_echo_client(stack), engine, web)
+        web = Client(url=installation.plan.url("floor"), headers={})
+        floors = Floors(_echo_client(installation), engine, web)
         floors.measure(_WARM_UP)
         yield floors
     finally:
@@ -96,31 +96,31 @@ def _median(act: Callable[[], object], samples: int) -> float:
     return statistics.median(times)
 
 
-def _echo(stack: Stack) -> Service:
+def _echo(installation: Installation) -> Service:
     return Service(
         name="floor-echo",
-        folder=stack.plan.folder,
-        command=(sys.executable, "-m", "bench.service.echo", "--config-file", str(_conf(stack))),
+        folder=installation.plan.folder,
+        command=(sys.executable, "-m", "bench.service.echo", "--config-file", str(_conf(installation))),
         environment=plain_environment(PYTHONPATH=str(REPOSITORY)),
-        check=lambda since: probes.consumers(stack.plan, TOPIC) > 0,
+        check=lambda since: probes.consumers(installation.plan, TOPIC) > 0,
     )
 
 
-def _web(stack: Stack) -> Service:
+def _web(installation: Installation) -> Service:
     return wsgi_service(
-        stack.plan,
+        installation.plan,
         "floor",
         in_module("bench.service.bare"),
         {"PYTHONPATH": str(REPOSITORY)},
         uwsgi=(blazar.program("uwsgi"),),
-        workers=stack.wanted.api,
+        workers=installation.wanted.api,
     )
 
 
-def _echo_client(stack: Stack) -> Any:
-    conf = config.make_conf(["--config-file", str(_conf(stack))], "bench", conf=CONF)
+def _echo_client(installation: Installation) -> Any:
+    conf = config.make_conf(["--config-file", str(_conf(installation))], "bench", conf=CONF)
     return make_client(get_transport(conf), TOPIC)
 
 
-def _conf(stack: Stack) -> object:
-    return stack.plan.folder.etc("blazar") / "blazar.conf"
+def _conf(installation: Installation) -> object:
+    return installation.plan.folder.etc("blazar") / "blazar.conf"

@@ -9,7 +9,7 @@ from typing import Final
 from bench.filling import FEW, MANY
 from bench.service.client import Client
 from bench.service.lines import Line, Target
-from bench.service.site import Site
+from bench.service.measured_installation import MeasuredInstallation
 
 _REPEATS: Final = 9
 _FIRST: Final = 3
@@ -17,25 +17,27 @@ _WARM_UP: Final = 8
 _SECOND: Final = 1000.0
 
 
-def measure(site: Site, hosts: int, leases: int) -> Iterator[Line]:
+def measure(measured: MeasuredInstallation, hosts: int, leases: int) -> Iterator[Line]:
     """Yield the lines of the hosts, and of the leases of the projects that have enough of them."""
     each_ms: dict[int, float] = {}
     for project, count in (("few", FEW), ("many", MANY)):
         if leases < FEW + MANY and project == "many":
             continue
-        client = site.client(project, "member,reader")
-        yield _line(site, f"list {count} leases, first", _first(site, client, count), hosts)
+        client = measured.client(project, "member,reader")
+        yield _line(measured, f"list {count} leases, first", _first(measured, client, count), hosts)
         values = _milliseconds(client, "leases", count)
         each_ms[count] = statistics.median(values) / count
         targets = [Target.at_most(_SECOND, statistics.median(values), "ms")] if count == MANY else []
         if count == MANY:
             targets.append(Target.at_most(1.3, each_ms[MANY] / each_ms[FEW], "a lease, to that of 500"))
-        yield _line(site, f"list {count} leases", values, hosts, *targets)
-    yield _line(site, f"list {hosts} hosts", _milliseconds(site.client(), "hosts", hosts), None)
+        yield _line(measured, f"list {count} leases", values, hosts, *targets)
+    yield _line(measured, f"list {hosts} hosts", _milliseconds(measured.client(), "hosts", hosts), None)
 
 
-def _line(site: Site, name: str, values: list[float], hosts: int | None, *targets: Target) -> Line:
-    floor = site.floors.measure()
+def _line(
+    measured: MeasuredInstallation, name: str, values: list[float], hosts: int | None, *targets: Target
+) -> Line:
+    floor = measured.floors.measure()
     return Line(
         group="list",
         name=name,
@@ -47,11 +49,11 @@ def _line(site: Site, name: str, values: list[float], hosts: int | None, *target
     )
 
 
-def _first(site: Site, client: Client, count: int) -> list[float]:
+def _first(measured: MeasuredInstallation, client: Client, count: int) -> list[float]:
     """Return the durations of the first list of each manager after its start."""
     values = []
     for _ in range(_FIRST):
-        with site.managers_away():
+        with measured.managers_away():
             pass
         values.append(_ask(client, "leases", count))
     # The broker calls the managers in turn; each manager, and each process of the API, must have been called.

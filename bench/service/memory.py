@@ -6,19 +6,21 @@ from collections.abc import Iterator
 from typing import Final
 
 from bench.service.lines import Line, Target
-from bench.service.site import Site
+from bench.service.measured_installation import MeasuredInstallation
 from cloudlab.service import Service
 from rig.usage import resident_mebibytes
 
 _MOST_MIB: Final = 300
 
 
-def measure(site: Site, hosts: int, bookings: int) -> Iterator[Line]:
+def measure(measured: MeasuredInstallation, hosts: int, bookings: int) -> Iterator[Line]:
     """Yield a line for the managers, and one for the processes of the API."""
-    managers = [sum(_resident_mib(each)) for each in site.stack.managers]
-    targets = (Target.at_most(_MOST_MIB, max(managers), "MiB"),) if hosts == max(site.effort.sizes) else ()
+    managers = [sum(_resident_mib(each)) for each in measured.installation.managers]
+    targets = (
+        (Target.at_most(_MOST_MIB, max(managers), "MiB"),) if hosts == max(measured.effort.sizes) else ()
+    )
     yield _line("memory of a manager", managers, hosts, bookings, *targets)
-    api = _resident_mib(site.stack.service("blazar-api"))
+    api = _resident_mib(measured.installation.service("blazar-api"))
     yield _line("memory of a process of the API", api, hosts, bookings)
 
 

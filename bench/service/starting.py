@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from bench.service.client import Client
 from bench.service.creating import KINDS, date
 from bench.service.lines import Line, Target
-from bench.service.site import Site, together
+from bench.service.measured_installation import MeasuredInstallation, together
 
 LATENCY_MS: Final = 20
 _MINUTE: Final = timedelta(minutes=1)
@@ -29,26 +29,26 @@ _LEASES: Final = "SELECT COUNT(*) FROM leases"
 _NOT_IN: Final = "SELECT COUNT(*) FROM leases WHERE status <> :status"
 
 
-def prepare(site: Site) -> None:
+def prepare(measured: MeasuredInstallation) -> None:
     """Register hosts with the API, so that they are in the freepool of the cloud."""
-    client, count = site.client(), max(site.effort.due_leases, site.effort.big_lease_hosts)
+    client, count = measured.client(), max(measured.effort.due_leases, measured.effort.big_lease_hosts)
     names = [f"host-{number}" for number in range(1, count + 1)]
     together(lambda name: client.ask("POST", "/os-hosts", {"name": name}).expect(201), names)
 
 
-def measure_due(site: Site) -> Iterator[Line]:
+def measure_due(measured: MeasuredInstallation) -> Iterator[Line]:
     """Yield the lines of many leases that start in one minute, and of many that end in one minute."""
-    count = site.effort.due_leases
-    site.control.set_latency_ms(LATENCY_MS)
-    due = _next_minute(site.effort.seconds_to_create_them)
-    client = site.client()
-    site.control.reset_figures()
+    count = measured.effort.due_leases
+    measured.control.set_latency_ms(LATENCY_MS)
+    due = _next_minute(measured.effort.seconds_to_create_them)
+    client = measured.client()
+    measured.control.reset_figures()
     together(lambda number: _create(client, number, due), range(count))
-    _sleep_until(site, due - timedelta(seconds=1))
-    prepared = site.control.figures().calls.total()
-    site.wait(lambda: site.scalar(_NOT_IN, status="ACTIVE") == 0, _PATIENCE_SECONDS)
-    figures = site.control.figures()
-    starts = _Journal.read(site.engine)
+    _sleep_until(measured, due - timedelta(seconds=1))
+    prepared = measured.control.figures().calls.total()
+    measured.wait(lambda: measured.scalar(_NOT_IN, status="ACTIVE") == 0, _PATIENCE_SECONDS)
+    figures = measured.control.figures()
+    starts = _Journal.read(measured.engine)
     calls = figures.calls.total()
     yield from _due_lines("start", due, starts.entered("STARTING"), starts.entered("ACTIVE"))
     yield _line("start of a lease: cloud calls, all", "calls", [calls / count])
@@ -56,52 +56,52 @@ def measure_due(site: Site) -> Iterator[Line]:
         "start of a lease: cloud calls from the last second on", "calls", [(calls - prepared) / count]
     )
     yield _line("start: cloud calls at once, at most", "calls", [figures.peak_concurrency])
-    if not site.effort.with_end:
-        _delete_all(site)
+    if not measured.effort.with_end:
+        _delete_all(measured)
         return
-    site.control.reset_figures()
-    site.wait(lambda: site.scalar(_NOT_IN, status="TERMINATED") == 0, _PATIENCE_SECONDS)
-    ends = _Journal.read(site.engine)
+    measured.control.reset_figures()
+    measured.wait(lambda: measured.scalar(_NOT_IN, status="TERMINATED") == 0, _PATIENCE_SECONDS)
+    ends = _Journal.read(measured.engine)
     yield from _due_lines("end", due + _LIFE, ends.entered("TERMINATING"), ends.entered("TERMINATED"))
-    yield _line("end of a lease: cloud calls", "calls", [site.control.figures().calls.total() / count])
-    _delete_all(site)
+    yield _line("end of a lease: cloud calls", "calls", [measured.control.figures().calls.total() / count])
+    _delete_all(measured)
 
 
-def measure_big(site: Site) -> Iterator[Line]:
+def measure_big(measured: MeasuredInstallation) -> Iterator[Line]:
     """Yield the lines of one lease for many hosts, which must be free."""
-    hosts, client = site.effort.big_lease_hosts, site.client()
-    site.control.set_latency_ms(LATENCY_MS)
-    site.control.reset_figures()
+    hosts, client = measured.effort.big_lease_hosts, measured.client()
+    measured.control.set_latency_ms(LATENCY_MS)
+    measured.control.reset_figures()
     wanted = {**_LEASE, "min": hosts, "max": hosts}
     end = date(datetime.now(UTC) + timedelta(hours=1))  # noqa: TID251
     body = {"name": "big", "start_date": "now", "end_date": end, "reservations": [wanted]}
     began = time.monotonic()
     answer = client.ask("POST", "/leases", body).expect(201)
     path = f"/leases/{answer.body['lease']['id']}"
-    site.wait(lambda: client.ask("GET", path).body["lease"]["status"] == "ACTIVE", _PATIENCE_SECONDS)
+    measured.wait(lambda: client.ask("GET", path).body["lease"]["status"] == "ACTIVE", _PATIENCE_SECONDS)
     seconds = time.monotonic() - began
-    calls = site.control.figures().calls.total()
+    calls = measured.control.figures().calls.total()
     name = f"lease of {hosts} hosts"
-    floor = site.floors.measure()
+    floor = measured.floors.measure()
     yield _line(f"{name}: create", "ms", [answer.milliseconds], floors=[floor.write])
     yield _line(f"{name}: until ACTIVE", "s", [seconds], floors=[2 * hosts * LATENCY_MS / 1000])
     constant = calls - 2 * hosts
     yield _line(f"{name}: cloud calls", "calls", [calls], Target.at_most(20, constant, "beyond 2 a host"))
-    site.control.reset_figures()
+    measured.control.reset_figures()
     began = time.monotonic()
     client.ask("DELETE", path).expect(204)
-    site.wait(lambda: client.ask("GET", path).status == 404, _PATIENCE_SECONDS)
+    measured.wait(lambda: client.ask("GET", path).status == 404, _PATIENCE_SECONDS)
     seconds = time.monotonic() - began
     yield _line(f"{name}: delete, until it is gone", "s", [seconds], floors=[2 * hosts * LATENCY_MS / 1000])
-    yield _line(f"{name}: cloud calls of the delete", "calls", [site.control.figures().calls.total()])
+    yield _line(f"{name}: cloud calls of the delete", "calls", [measured.control.figures().calls.total()])
 
 
-def _delete_all(site: Site) -> None:
+def _delete_all(measured: MeasuredInstallation) -> None:
     """Delete all leases, because the next run counts leases by status."""
-    client = site.client()
+    client = measured.client()
     ids = [each["id"] for each in client.ask("GET", "/leases").expect(200).body["leases"]]
     together(lambda lease_id: client.ask("DELETE", f"/leases/{lease_id}").expect(204), ids)
-    site.wait(lambda: site.scalar(_LEASES) == 0, _PATIENCE_SECONDS)
+    measured.wait(lambda: measured.scalar(_LEASES) == 0, _PATIENCE_SECONDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,5 +152,5 @@ def _next_minute(least_seconds: float) -> datetime:
     return soonest.replace(second=0, microsecond=0) + _MINUTE
 
 
-def _sleep_until(site: Site, instant: datetime) -> None:
-    site.wait(lambda: datetime.now(UTC) >= instant, 2 * _MINUTE.total_seconds())  # noqa: TID251
+def _sleep_until(measured: MeasuredInstallation, instant: datetime) -> None:
+    measured.wait(lambda: datetime.now(UTC) >= instant, 2 * _MINUTE.total_seconds())  # noqa: TID251

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from bench.service import creating, crowding, listing, memory, starting
 from bench.service.lines import Line, Target, over_runs
-from bench.service.site import FLAVOR, Site
+from bench.service.measured_installation import FLAVOR, MeasuredInstallation
 from blazar.ports.compute import Flavor
 
 GROUPS = ("create", "change", "statements", "list", "crowd", "start", "memory")
@@ -20,23 +20,23 @@ _MOST_GROWTH = 1.3
 _SAME_STATEMENTS = 3
 
 
-def all_lines(site: Site, only: Collection[str]) -> Iterator[Line]:
+def all_lines(measured: MeasuredInstallation, only: Collection[str]) -> Iterator[Line]:
     """Yield the lines of the groups in *only*, in the order of measurement."""
-    yield from _floor_lines(site)
+    yield from _floor_lines(measured)
     over_hosts = {"create", "change", "statements", "list", "memory"} & set(only)
     if over_hosts or "crowd" in only:
-        site.control.make_flavor(_FLAVOR)
-        for hosts in site.effort.sizes:
-            yield from _at(site, hosts, only)
+        measured.control.make_flavor(_FLAVOR)
+        for hosts in measured.effort.sizes:
+            yield from _at(measured, hosts, only)
     if "crowd" in only:
-        yield from crowding.measure_scarce(site)
+        yield from crowding.measure_scarce(measured)
     if "start" in only:
-        with site.managers_away():
-            site.empty()
-        starting.prepare(site)
-        runs = range(site.effort.runs)
-        yield from over_runs(starting.measure_big(site) for _ in runs)
-        yield from over_runs(starting.measure_due(site) for _ in runs)
+        with measured.managers_away():
+            measured.empty()
+        starting.prepare(measured)
+        runs = range(measured.effort.runs)
+        yield from over_runs(starting.measure_big(measured) for _ in runs)
+        yield from over_runs(starting.measure_due(measured) for _ in runs)
 
 
 def judged(lines: list[Line]) -> list[Line]:
@@ -75,8 +75,8 @@ def problems(lines: list[Line]) -> list[str]:
     return found
 
 
-def _floor_lines(site: Site) -> Iterator[Line]:
-    floors = [site.floors.measure(100) for _ in range(site.effort.runs)]
+def _floor_lines(measured: MeasuredInstallation) -> Iterator[Line]:
+    floors = [measured.floors.measure(100) for _ in range(measured.effort.runs)]
     for name, values in (
         ("floor: RPC echo", [each.echo for each in floors]),
         ("floor: commit of a lease's rows", [each.commit for each in floors]),
@@ -85,34 +85,34 @@ def _floor_lines(site: Site) -> Iterator[Line]:
         yield Line(group="floor", name=name, unit="ms", values=values)
 
 
-def _at(site: Site, hosts: int, only: Collection[str]) -> Iterator[Line]:
+def _at(measured: MeasuredInstallation, hosts: int, only: Collection[str]) -> Iterator[Line]:
     """Yield the measurements with this number of hosts, with increasing bookings."""
     windows, leases, before = creating.Windows(), 0, 0
-    for bookings in site.effort.bookings:
+    for bookings in measured.effort.bookings:
         if bookings != _DESIGN_BOOKINGS and not {"create", "memory"} & set(only):
             continue
-        with site.managers_away():
+        with measured.managers_away():
             if before == 0 and leases == 0:
-                site.empty()
-            leases = site.fill(hosts, before, bookings, leases)
+                measured.empty()
+            leases = measured.fill(hosts, before, bookings, leases)
         before = bookings
         if "create" in only:
-            yield from creating.measure(site, hosts, bookings, windows)
+            yield from creating.measure(measured, hosts, bookings, windows)
         if bookings == _DESIGN_BOOKINGS:
-            yield from _at_design_bookings(site, hosts, leases, windows, only)
-        if "memory" in only and bookings == site.effort.bookings[-1]:
-            yield from memory.measure(site, hosts, bookings)
+            yield from _at_design_bookings(measured, hosts, leases, windows, only)
+        if "memory" in only and bookings == measured.effort.bookings[-1]:
+            yield from memory.measure(measured, hosts, bookings)
 
 
 def _at_design_bookings(
-    site: Site, hosts: int, leases: int, windows: creating.Windows, only: Collection[str]
+    measured: MeasuredInstallation, hosts: int, leases: int, windows: creating.Windows, only: Collection[str]
 ) -> Iterator[Line]:
     """Yield the measurements with ten bookings per host."""
     if "change" in only:
-        yield from creating.measure_changes(site, hosts, _DESIGN_BOOKINGS, windows)
+        yield from creating.measure_changes(measured, hosts, _DESIGN_BOOKINGS, windows)
     if "statements" in only:
-        yield from creating.count_statements(site, hosts, _DESIGN_BOOKINGS, windows)
+        yield from creating.count_statements(measured, hosts, _DESIGN_BOOKINGS, windows)
     if "list" in only:
-        yield from listing.measure(site, hosts, leases)
-    if "crowd" in only and hosts == site.effort.sizes[1]:
-        yield from crowding.measure_plenty(site, hosts, _DESIGN_BOOKINGS)
+        yield from listing.measure(measured, hosts, leases)
+    if "crowd" in only and hosts == measured.effort.sizes[1]:
+        yield from crowding.measure_plenty(measured, hosts, _DESIGN_BOOKINGS)

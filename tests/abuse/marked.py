@@ -14,7 +14,7 @@ from programs import run
 
 from blazar.db.engine import make_engine
 from blazar.db.tables import metadata
-from rig.stack import Stack
+from rig.installation import Installation
 
 _EXCHANGE = "openstack"
 _QUEUE = "notifications.info"
@@ -61,9 +61,9 @@ class Outpour:
         done = run(module, *arguments, seconds=_SECONDS)
         self.add(module, done.stdout + done.stderr)
 
-    def take_logs(self, stack: Stack) -> None:
+    def take_logs(self, installation: Installation) -> None:
         """Record the logs of all processes of the service."""
-        for path in stack.plan.folder.all_logs.rglob("blazar*"):
+        for path in installation.plan.folder.all_logs.rglob("blazar*"):
             if path.is_file():
                 self.add(path.name, path.read_text(errors="replace"))
 

@@ -10,12 +10,12 @@ from pathlib import Path
 import bcrypt
 import pytest
 from abuse.marked import Outpour, collect_notifications
+from installations import require_installation
 from programs import fetch, free_port, start_standalone, wait_until
-from stacks import require_stack
 
 from cloudlab.files import Sections
 from rig.cloud.identity import token_of
-from rig.stack import Stack, running
+from rig.installation import Installation, running
 from rig.wanted import Wanted
 
 ENDING = "9000-01-01 00:00"
@@ -57,32 +57,32 @@ OPTIONS: Sections = {
 
 
 @pytest.fixture(scope="module")
-def stack() -> Iterator[Stack]:
-    require_stack("mariadb")
-    with running(Wanted(managers=1, options=OPTIONS)) as stack:
-        _have_tokens_checked(stack)
-        collect_notifications(stack.transport_url)
-        yield stack
+def installation() -> Iterator[Installation]:
+    require_installation("mariadb")
+    with running(Wanted(managers=1, options=OPTIONS)) as installation:
+        _have_tokens_checked(installation)
+        collect_notifications(installation.transport_url)
+        yield installation
 
 
-def _have_tokens_checked(stack: Stack) -> None:
+def _have_tokens_checked(installation: Installation) -> None:
     """Make the API authenticate requests with Keystone."""
-    path = stack.plan.folder.etc("blazar") / "blazar.conf"
+    path = installation.plan.folder.etc("blazar") / "blazar.conf"
     text = path.read_text()
     keystone = text.partition("[keystone]\n")[2].partition("\n[")[0]
     text = text.replace("auth_strategy = noauth", "auth_strategy = keystone")
     path.write_text(f"{text}\n[keystone_authtoken]\n{keystone}\n")
-    stack.restart("blazar-api")
+    installation.restart("blazar-api")
 
 
 def lease(name: str, **reservation: object) -> dict[str, object]:
     return {"name": name, "start_date": "now", "end_date": ENDING, "reservations": [reservation]}
 
 
-def do_everything(stack: Stack, out: Outpour) -> None:
+def do_everything(installation: Installation, out: Outpour) -> None:
     """Send valid and invalid requests to the service."""
     headers = {"X-Auth-Token": out.secrets["the operator's token"]}
-    url, mark = stack.url, out.secrets["a password in a body"]
+    url, mark = installation.url, out.secrets["a password in a body"]
     assert out.ask("POST", f"{url}/os-hosts", headers, json={"name": "host-1"}).status_code == 201
     assert out.ask("POST", f"{url}/os-hosts", headers, json={"name": "host-2"}).status_code == 201
     lessee = {"X-Auth-Token": out.secrets["the lessee's token"]}
@@ -104,25 +104,25 @@ def _basic(out: Outpour) -> dict[str, str]:
     return {"Authorization": f"Basic {out.secrets['a basic credential']}"}
 
 
-def break_everything(stack: Stack, out: Outpour) -> None:
+def break_everything(installation: Installation, out: Outpour) -> None:
     """Stop the cloud, the database and the broker in turn, and record the reactions of the service."""
     headers = {"X-Auth-Token": out.secrets["the operator's token"]}
-    conf = str(stack.plan.folder.etc("blazar") / "blazar.conf")
+    conf = str(installation.plan.folder.etc("blazar") / "blazar.conf")
     for name in ("cloud", "mariadb", "rabbitmq"):
-        stack.service(name).kill()
-        out.try_to_ask("GET", f"{stack.url}/leases", headers)
-        out.try_to_ask("DELETE", f"{stack.url}/os-hosts/1", headers)
+        installation.service(name).kill()
+        out.try_to_ask("GET", f"{installation.url}/leases", headers)
+        out.try_to_ask("DELETE", f"{installation.url}/os-hosts/1", headers)
         if name == "cloud":
             out.command("blazar.cmd.status", "--config-file", conf, "--debug", "upgrade", "check")
             out.command("blazar.cmd.manage", "--config-file", conf, "--debug", "host", "refresh")
-        stack.service(name).start()
-        stack.service(name).wait_until_answers()
+        installation.service(name).start()
+        installation.service(name).wait_until_answers()
 
 
-def test_no_secret_comes_out_of_the_whole_service(stack: Stack) -> None:
+def test_no_secret_comes_out_of_the_whole_service(installation: Installation) -> None:
     out = Outpour(
         secrets={
-            **{f"the password for {name}": each for name, each in stack.plan.passwords.items()},
+            **{f"the password for {name}": each for name, each in installation.plan.passwords.items()},
             **ORACLE,
             "the operator's token": token_of("blazar", secrets.token_hex(8)),
             "the lessee's token": token_of(f"lessee-{secrets.token_hex(8)}", "project"),
@@ -133,13 +133,13 @@ def test_no_secret_comes_out_of_the_whole_service(stack: Stack) -> None:
         }
     )
 
-    do_everything(stack, out)
-    assert wait_until(lambda: out.takes_notifications(stack.transport_url))
-    out.add("metrics", fetch(f"{stack.url.removesuffix('/v1')}/metrics")[1])
+    do_everything(installation, out)
+    assert wait_until(lambda: out.takes_notifications(installation.transport_url))
+    out.add("metrics", fetch(f"{installation.url.removesuffix('/v1')}/metrics")[1])
     out.add("metrics", fetch(f"http://127.0.0.1:{METRICS_PORT}/metrics")[1])
-    break_everything(stack, out)
-    out.take_tables(stack.database_url)
-    out.take_logs(stack)
+    break_everything(installation, out)
+    out.take_tables(installation.database_url)
+    out.take_logs(installation)
 
     print(f"{sum(map(len, out.texts.values())):,} characters from {len(out.texts)} places searched")
     assert " DEBUG " in out.texts["blazar-api.log"]

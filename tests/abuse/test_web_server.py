@@ -12,13 +12,13 @@ import pytest
 import requests
 from abuse.big import BODIES, BODY_MEBIBYTES, send_bodies
 from abuse.slow import HABITS, HALF_WAY, IN_A_CHUNK, IN_THE_BODY, IN_THE_HEADERS, SILENT, Habit, slow_clients
+from installations import require_installation
 from programs import wait_until
-from stacks import require_stack
 
 from cloudlab import probes
 from cloudlab.folder import REPOSITORY
 from rig import web_server
-from rig.stack import Stack, running
+from rig.installation import Installation, running
 from rig.usage import resident_mebibytes
 from rig.wanted import Wanted
 
@@ -38,16 +38,16 @@ GUIDE = REPOSITORY / "doc" / "operators" / "install.md"
 
 
 @pytest.fixture(scope="module")
-def stack() -> Iterator[Stack]:
-    require_stack("mariadb", has_web_server=True)
-    with running(Wanted(managers=1, hosts=None, has_web_server=True)) as stack:
-        yield stack
+def installation() -> Iterator[Installation]:
+    require_installation("mariadb", has_web_server=True)
+    with running(Wanted(managers=1, hosts=None, has_web_server=True)) as installation:
+        yield installation
 
 
-def memory_of(stack: Stack) -> float:
+def memory_of(installation: Installation) -> float:
     """Return the resident memory of the web server and the API in MiB."""
     return resident_mebibytes(
-        each.pid for name in ("nginx", "blazar-api") for each in stack.service(name).members()
+        each.pid for name in ("nginx", "blazar-api") for each in installation.service(name).members()
     )
 
 
@@ -59,19 +59,21 @@ def answer(url: str, seconds: float = SECONDS) -> int | None:
         return None
 
 
-def test_others_are_answered_while_a_thousand_clients_dawdle_until_they_are_cut_off(stack: Stack) -> None:
+def test_others_are_answered_while_a_thousand_clients_dawdle_until_they_are_cut_off(
+    installation: Installation,
+) -> None:
     habits = (*HABITS, HALF_WAY)
     steady = CLIENTS * 2 // len(habits)
-    before = memory_of(stack)
+    before = memory_of(installation)
 
-    with slow_clients(stack.url, CLIENTS, habits, ADDRESSES) as crowd:
+    with slow_clients(installation.url, CLIENTS, habits, ADDRESSES) as crowd:
         answers = []
         while crowd.rounds < ROUNDS:
-            answers.append(answer(stack.url))
-        heard, grown = crowd.heard, memory_of(stack) - before
+            answers.append(answer(installation.url))
+        heard, grown = crowd.heard, memory_of(installation) - before
 
         def are_cut_off() -> bool:
-            answers.append(answer(stack.url))
+            answers.append(answer(installation.url))
             return crowd.heard <= steady
 
         assert wait_until(are_cut_off, CUT_OFF_SECONDS)
@@ -86,83 +88,89 @@ def test_others_are_answered_while_a_thousand_clients_dawdle_until_they_are_cut_
     assert grown < MOST_MEBIBYTES
 
 
-def test_one_address_has_a_part_of_all_connections(stack: Stack) -> None:
-    with slow_clients(stack.url, 3 * MOST_OF_ONE_ADDRESS, (IN_THE_BODY,), ADDRESSES[:1]) as crowd:
+def test_one_address_has_a_part_of_all_connections(installation: Installation) -> None:
+    with slow_clients(installation.url, 3 * MOST_OF_ONE_ADDRESS, (IN_THE_BODY,), ADDRESSES[:1]) as crowd:
         assert wait_until(lambda: crowd.heard <= MOST_OF_ONE_ADDRESS, CUT_OFF_SECONDS)
 
-        assert answer(stack.url) == 200
+        assert answer(installation.url) == 200
         assert crowd.heard == MOST_OF_ONE_ADDRESS
 
 
 @contextmanager
-def few_connections(stack: Stack) -> Iterator[None]:
+def few_connections(installation: Installation) -> Iterator[None]:
     """Limit the web server to few connections during the block."""
     few = {
         "worker_processes auto": "worker_processes 1",
         "worker_connections 8192": "worker_connections 64",
         "client_header_timeout 10s": "client_header_timeout 6s",
     }
-    web_server.configure(stack.plan, few)
-    stack.restart("nginx")
+    web_server.configure(installation.plan, few)
+    installation.restart("nginx")
     yield
-    web_server.configure(stack.plan)
-    stack.restart("nginx")
+    web_server.configure(installation.plan)
+    installation.restart("nginx")
 
 
-def test_others_are_answered_when_those_who_took_all_connections_are_cut_off(stack: Stack) -> None:
-    with few_connections(stack), slow_clients(stack.url, 200, (IN_THE_HEADERS,)):
+def test_others_are_answered_when_those_who_took_all_connections_are_cut_off(
+    installation: Installation,
+) -> None:
+    with few_connections(installation), slow_clients(installation.url, 200, (IN_THE_HEADERS,)):
         # The state lasts for seconds only, so that a request might miss it; the log does not.
-        assert wait_until(lambda: "worker_connections are not enough" in stack.log("nginx").read_text())
+        log = installation.log("nginx")
+        assert wait_until(lambda: "worker_connections are not enough" in log.read_text())
 
-        assert wait_until(lambda: answer(stack.url) == 200)
+
+        assert wait_until(lambda: answer(installation.url) == 200)
 
 
 @pytest.mark.parametrize("is_chunked", [False, True], ids=["declared", "chunked"])
-def test_oversized_bodies_are_refused_and_not_kept(stack: Stack, is_chunked: bool) -> None:
-    before = memory_of(stack)
+def test_oversized_bodies_are_refused_and_not_kept(installation: Installation, is_chunked: bool) -> None:
+    before = memory_of(installation)
 
-    answers = send_bodies(stack.url, is_chunked=is_chunked)
+    answers = send_bodies(installation.url, is_chunked=is_chunked)
 
-    grown = memory_of(stack) - before
+    grown = memory_of(installation) - before
     print(
         f"{BODIES} bodies of {BODY_MEBIBYTES} MiB: {answers.count(413)} answered with 413, {grown:+.0f} MiB"
     )
     # A client that continues to send is disconnected, perhaps before it reads the response.
     assert set(answers) <= ({413, None} if is_chunked else {413})
     assert grown < MOST_MEBIBYTES
-    assert answer(stack.url) == 200
+    assert answer(installation.url) == 200
 
 
 @contextmanager
-def behind_a_router(stack: Stack) -> Iterator[str]:
+def behind_a_router(installation: Installation) -> Iterator[str]:
     """Yield the URL of the API under a separate uWSGI that uses uWSGI's HTTP router."""
-    api, address = stack.service("blazar-api"), stack.plan.address("floor")
-    places = {"--http-socket": "--http", stack.plan.address("blazar-api"): address}
+    api, address = installation.service("blazar-api"), installation.plan.address("floor")
+    places = {"--http-socket": "--http", installation.plan.address("blazar-api"): address}
     service = replace(
         api,
         name="uwsgi",
         command=tuple(places.get(each, each) for each in api.command),
-        check=lambda since: probes.serves_http(stack.plan.ports["floor"]),
+        check=lambda since: probes.serves_http(installation.plan.ports["floor"]),
     )
     try:
         service.start()
         service.wait_until_answers()
-        yield f"{stack.plan.url('floor')}/v1"
+        yield f"{installation.plan.url('floor')}/v1"
     finally:
         service.kill()
 
 
-def check_takes_all_threads(stack: Stack, url: str, habit: Habit) -> None:
+def check_takes_all_threads(installation: Installation, url: str, habit: Habit) -> None:
     """Assert that as many slow clients as threads block the API for all others until they disconnect."""
-    threads = stack.wanted.api.processes * stack.wanted.api.threads
+    threads = installation.wanted.api.processes * installation.wanted.api.threads
     with slow_clients(url, threads, (habit,)):
         assert wait_until(lambda: answer(url, FEW_SECONDS) is None)
     assert wait_until(lambda: answer(url) == 200)
 
 
 @pytest.mark.parametrize("habit", [IN_THE_HEADERS, IN_THE_BODY], ids=["headers", "body"])
-def test_without_the_web_server_slow_clients_take_all_threads(stack: Stack, habit: Habit) -> None:
-    check_takes_all_threads(stack, f"{stack.plan.url('blazar-api')}/v1", habit)
+def test_without_the_web_server_slow_clients_take_all_threads(
+    installation: Installation, habit: Habit
+) -> None:
+    check_takes_all_threads(installation, f"{installation.plan.url('blazar-api')}/v1", habit)
 
 
 def check_takes_nothing(url: str, *habits: Habit) -> None:
@@ -172,17 +180,17 @@ def check_takes_nothing(url: str, *habits: Habit) -> None:
         assert answer(url) == 200
 
 
-def test_without_the_web_server_the_silent_take_nothing(stack: Stack) -> None:
-    check_takes_nothing(f"{stack.plan.url('blazar-api')}/v1", IN_A_CHUNK, SILENT)
+def test_without_the_web_server_the_silent_take_nothing(installation: Installation) -> None:
+    check_takes_nothing(f"{installation.plan.url('blazar-api')}/v1", IN_A_CHUNK, SILENT)
 
 
-def test_the_router_of_uwsgi_is_no_help_against_slow_bodies(stack: Stack) -> None:
-    with behind_a_router(stack) as url:
+def test_the_router_of_uwsgi_is_no_help_against_slow_bodies(installation: Installation) -> None:
+    with behind_a_router(installation) as url:
         check_takes_nothing(url, IN_THE_HEADERS, IN_A_CHUNK, SILENT)
-        check_takes_all_threads(stack, url, IN_THE_BODY)
+        check_takes_all_threads(installation, url, IN_THE_BODY)
 
 
-def test_what_is_tested_here_is_what_the_guide_shows(stack: Stack) -> None:
+def test_what_is_tested_here_is_what_the_guide_shows(installation: Installation) -> None:
     guide = GUIDE.read_text()
     (line,) = (each for each in guide.splitlines() if "uwsgi --http-socket" in each)
     command = shlex.split(line)
@@ -190,4 +198,4 @@ def test_what_is_tested_here_is_what_the_guide_shows(stack: Stack) -> None:
 
     assert f"{{literalinclude}} {os.path.relpath(web_server.EXAMPLE, GUIDE.parent)}" in guide
     assert shown
-    assert set(shown) <= set(stack.service("blazar-api").command)
+    assert set(shown) <= set(installation.service("blazar-api").command)

@@ -8,7 +8,7 @@ import time
 from typing import get_args
 
 from faults.measures import MEASURES
-from faults.runs import ground
+from faults.runs import faulted_installation
 from faults.troubles import TROUBLES
 
 from rig.wanted import Database
@@ -27,13 +27,13 @@ def main() -> None:
     arguments = parser.parse_args()
     seed = random.randrange(2**31) if arguments.seed is None else arguments.seed
     began = time.monotonic()
-    with ground(arguments.database, arguments.managers) as here:
+    with faulted_installation(arguments.database, arguments.managers) as faulted:
         for name, (measure, promised) in MEASURES.items():
-            print(f"{name}: {measure(here):.1f} s, promised {promised} s", flush=True)
+            print(f"{name}: {measure(faulted):.1f} s, promised {promised} s", flush=True)
         turn = 0
         while turn < len(arguments.only) or time.monotonic() - began < arguments.seconds:
             name = arguments.only[turn % len(arguments.only)]
-            report = here.strike(
+            report = faulted.strike(
                 name, TROUBLES[name], seed=seed + turn, leases=arguments.leases, strikes=arguments.strikes
             )
             print(report, flush=True)

@@ -12,7 +12,7 @@ from blazar.db import tables
 from blazar.db.engine import make_engine
 from cloudlab.waiting import wait_until
 from rig import galera
-from rig.stack import Stack
+from rig.installation import Installation
 
 _SECONDS_TO_AGREE = 30
 _CONFLICTS = ("wsrep_local_cert_failures", "wsrep_local_bf_aborts")
@@ -23,15 +23,15 @@ _OVERLAPS = (
 )
 
 
-def conflicts(stack: Stack) -> int:
+def conflicts(installation: Installation) -> int:
     """Return how many transactions the nodes have refused or aborted since their start."""
-    if stack.wanted.database != "galera":
+    if installation.wanted.database != "galera":
         return 0
-    found = [galera.status(stack.plan, node) for node in galera.NODES]
+    found = [galera.status(installation.plan, node) for node in galera.NODES]
     return sum(int(each.get(name, 0)) for each in found for name in _CONFLICTS)
 
 
-def check_nodes(stack: Stack) -> None:
+def check_nodes(installation: Installation) -> None:
     """Check that all nodes have the same rows in all tables, without overlapping allocations.
 
     Other databases than Galera are not checked.
@@ -39,11 +39,13 @@ def check_nodes(stack: Stack) -> None:
     Raises:
         AssertionError: The nodes differ, or allocations overlap.
     """
-    if stack.wanted.database != "galera":
+    if installation.wanted.database != "galera":
         return
-    engines = {node: make_engine(url) for node, url in zip(galera.NODES, stack.database_urls, strict=True)}
+    engines = {
+        node: make_engine(url) for node, url in zip(galera.NODES, installation.database_urls, strict=True)
+    }
     try:
-        with _paused(stack):
+        with _paused(installation):
             wait_until(
                 lambda: len({_fingerprint(each) for each in engines.values()}) == 1,
                 "all nodes have the same rows",
@@ -60,14 +62,14 @@ def check_nodes(stack: Stack) -> None:
 
 
 @contextmanager
-def _paused(stack: Stack) -> Iterator[None]:
+def _paused(installation: Installation) -> Iterator[None]:
     """Pause all managers inside the block."""
-    for each in stack.managers:
+    for each in installation.managers:
         each.pause()
     try:
         yield
     finally:
-        for each in stack.managers:
+        for each in installation.managers:
             each.resume()
 
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 
 import sqlalchemy as sa
 from faults.client import Client
-from faults.runs import HOSTS, Ground
+from faults.runs import HOSTS, FaultedInstallation
 
 from blazar.db import tables
 from cloudlab.service import Service
@@ -22,37 +22,37 @@ _SECONDS_TO_BEGIN = 30
 _SECONDS_TO_END = 120
 
 
-def takeover_seconds(here: Ground) -> float:
+def takeover_seconds(faulted: FaultedInstallation) -> float:
     """Return the seconds after a kill until the manager holds no more claims."""
-    with _at_work(here) as (busiest, owner):
+    with _at_work(faulted) as (busiest, owner):
         began = time.monotonic()
         busiest.kill()
-        _wait_until_given_up(here, owner)
+        _wait_until_given_up(faulted, owner)
         return time.monotonic() - began
 
 
-def graceful_stop_seconds(here: Ground) -> float:
+def graceful_stop_seconds(faulted: FaultedInstallation) -> float:
     """Return the seconds that a manager takes to stop; it must hold no claims afterwards."""
-    with _at_work(here) as (busiest, owner):
+    with _at_work(faulted) as (busiest, owner):
         began = time.monotonic()
         busiest.stop()
         seconds = time.monotonic() - began
-        assert owner not in _owners(here), "the stopped manager still holds claims"
+        assert owner not in _owners(faulted), "the stopped manager still holds claims"
         return seconds
 
 
 @contextmanager
-def _at_work(here: Ground) -> Iterator[tuple[Service, str]]:
+def _at_work(faulted: FaultedInstallation) -> Iterator[tuple[Service, str]]:
     """Yield the manager with the most claims on starting leases, and its name in the claims."""
-    here.control.set_latency_ms(LATENCY_MS)
-    with closing(Client(here.stack.url, "user")) as client:
+    faulted.control.set_latency_ms(LATENCY_MS)
+    with closing(Client(faulted.installation.url, "user")) as client:
         for number in range(HOSTS):
             client.ask("POST", "/leases", _lease(number))
-        wait_until(lambda: bool(_owners(here)), "work is claimed", seconds=_SECONDS_TO_BEGIN)
-        ((owner, _),) = _owners(here).most_common(1)
-        yield next(each for each in here.stack.managers if str(each.pid) in owner.split(":")), owner
-        here.control.set_latency_ms(0)
-        for each in here.stack.managers:
+        wait_until(lambda: bool(_owners(faulted)), "work is claimed", seconds=_SECONDS_TO_BEGIN)
+        ((owner, _),) = _owners(faulted).most_common(1)
+        yield next(each for each in faulted.installation.managers if str(each.pid) in owner.split(":")), owner
+        faulted.control.set_latency_ms(0)
+        for each in faulted.installation.managers:
             each.start()
             each.wait_until_answers()
 
@@ -60,22 +60,22 @@ def _at_work(here: Ground) -> Iterator[tuple[Service, str]]:
             return {each["status"] for each in client.get("/leases", "leases")} == {"ACTIVE"}
 
         wait_until(are_active, "all leases have started", seconds=_SECONDS_TO_END)
-    here.clear()
+    faulted.clear()
 
 
-def _wait_until_given_up(here: Ground, owner: str) -> None:
+def _wait_until_given_up(faulted: FaultedInstallation, owner: str) -> None:
     wait_until(
-        lambda: owner not in _owners(here),
+        lambda: owner not in _owners(faulted),
         "a dead manager's work is taken over",
         seconds=_SECONDS_TO_END,
         every_seconds=0.05,
     )
 
 
-def _owners(here: Ground) -> Counter[str]:
+def _owners(faulted: FaultedInstallation) -> Counter[str]:
     """Return the number of claims of each manager, by its name in the claims."""
     owner = tables.work.c.owner
-    with here.aftermath.engine.connect() as connection:
+    with faulted.aftermath.engine.connect() as connection:
         return Counter(connection.scalars(sa.select(owner).where(owner.is_not(None))))
 
 
@@ -90,7 +90,7 @@ def _lease(number: int) -> dict[str, object]:
     }
 
 
-MEASURES: Mapping[str, tuple[Callable[[Ground], float], float]] = {
+MEASURES: Mapping[str, tuple[Callable[[FaultedInstallation], float], float]] = {
     "takeover": (takeover_seconds, 15),
     "graceful stop": (graceful_stop_seconds, 10),
 }

@@ -18,14 +18,14 @@ from faults.aftermath import Aftermath
 from faults.client import Client
 from faults.lessees import FLAVOR, Ledger, Lessees
 from faults.notices import Notices
-from faults.troubles import CLIENT_TIMEOUT_SECONDS, Scene, Trouble
+from faults.troubles import CLIENT_TIMEOUT_SECONDS, Targets, Trouble
 
 from blazar.cloud.simulated.cloud import PLAIN_FLAVOR
 from blazar.db.engine import make_engine
 from cloudlab.files import Sections
 from cloudlab.waiting import wait_until
 from rig.cloud import CloudControl
-from rig.stack import Stack, running
+from rig.installation import Installation, running
 from rig.wanted import Database, Wanted
 
 HOSTS = 16
@@ -85,10 +85,10 @@ _LONGEST_EXCERPT = 20_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ground:
+class FaultedInstallation:
     """An installation with registered hosts and floating IPs, for one run after another."""
 
-    stack: Stack
+    installation: Installation
     control: CloudControl
     notices: Notices
     aftermath: Aftermath
@@ -108,37 +108,37 @@ class Ground:
             AssertionError: A check failed.
         """
         print(f"{name}: seed {seed}", flush=True)
-        heard, conflicts = self.notices.counts.total(), cluster.conflicts(self.stack)
-        scene = Scene(self.stack, self.control, random.Random(f"{seed}-trouble"))
+        heard, conflicts = self.notices.counts.total(), cluster.conflicts(self.installation)
+        targets = Targets(self.installation, self.control, random.Random(f"{seed}-trouble"))
         began = time.monotonic()
-        ledger = self._work(scene, trouble, seed, leases, strikes)
+        ledger = self._work(targets, trouble, seed, leases, strikes)
         seconds = time.monotonic() - began
         assert not ledger.problems, (seed, ledger.problems, self._unexpected_errors())
         settled = self.aftermath.wait_until_settled(ledger.promises)
         if settled > _LONG_SECONDS:
             print(f"{name}: waited for {self.aftermath.last_problem}", flush=True)
-        cluster.check_nodes(self.stack)
+        cluster.check_nodes(self.installation)
         # A restarted node counts from 0 again.
-        conflicts = max(0, cluster.conflicts(self.stack) - conflicts)
+        conflicts = max(0, cluster.conflicts(self.installation) - conflicts)
         self.clear()
         return Report(
             name=name,
             seed=seed,
             ledger=ledger,
-            strikes=scene.strikes,
+            strikes=targets.strikes,
             seconds=seconds,
             seconds_to_settle=settled,
             notices=self.notices.counts.total() - heard,
             conflicts=conflicts,
         )
 
-    def _work(self, scene: Scene, trouble: Trouble, seed: int, leases: int, strikes: int) -> Ledger:
-        striking = threading.Thread(target=trouble, args=(scene,), name="trouble")
-        lessees = Lessees(self.stack.url, self.stack.cloud_url, self.network_id, seed=seed)
+    def _work(self, targets: Targets, trouble: Trouble, seed: int, leases: int, strikes: int) -> Ledger:
+        striking = threading.Thread(target=trouble, args=(targets,), name="trouble")
+        lessees = Lessees(self.installation.url, self.installation.cloud_url, self.network_id, seed=seed)
 
         def is_enough() -> bool:
             ledger = lessees.ledger
-            return bool(ledger.problems) or (ledger.created >= leases and scene.strikes >= strikes)
+            return bool(ledger.problems) or (ledger.created >= leases and targets.strikes >= strikes)
 
         striking.start()
         try:
@@ -146,13 +146,13 @@ class Ground:
                 is_enough,
                 f"seed {seed}: {leases} leases and {strikes} strikes",
                 seconds=_PATIENCE_SECONDS,
-                explain=lambda: f"{lessees.ledger.created} leases and {scene.strikes} strikes so far",
+                explain=lambda: f"{lessees.ledger.created} leases and {targets.strikes} strikes so far",
             )
         finally:
-            scene.is_over.set()
+            targets.is_over.set()
             ledger = lessees.end()
             striking.join()
-        for each in self.stack.services.values():
+        for each in self.installation.services.values():
             each.start()
             each.wait_until_answers()
         return ledger
@@ -161,14 +161,14 @@ class Ground:
         """Return the log lines of unexpected errors; the logs are deleted when the installation ends."""
         lines = (
             line
-            for path in sorted(self.stack.plan.folder.all_logs.glob("blazar-*.log"))
+            for path in sorted(self.installation.plan.folder.all_logs.glob("blazar-*.log"))
             for line in path.read_text().splitlines()
         )
         return "\n".join(line for line in lines if " ERROR blazar." in line)[-_LONGEST_EXCERPT:]
 
     def clear(self) -> None:
         """Delete all leases as lessees would, then check that the cloud has no leftovers."""
-        with closing(Client(self.stack.url, "user")) as client, ThreadPoolExecutor(_HANDS) as pool:
+        with closing(Client(self.installation.url, "user")) as client, ThreadPoolExecutor(_HANDS) as pool:
             # A request to a paused manager may be carried out late.
             while leases := client.get("/leases", "leases"):
                 list(pool.map(self._delete, leases))
@@ -181,7 +181,7 @@ class Ground:
         assert not any(left.values()), left
 
     def _delete(self, lease: Mapping[str, str]) -> None:
-        with closing(Client(self.stack.url, "user")) as client:
+        with closing(Client(self.installation.url, "user")) as client:
             client.ask("DELETE", f"/leases/{lease['id']}")
 
 
@@ -190,17 +190,17 @@ def _quantile(values: Sequence[float], percent: int) -> float:
 
 
 @contextmanager
-def ground(database: Database, managers: int = 3) -> Iterator[Ground]:
+def faulted_installation(database: Database, managers: int = 3) -> Iterator[FaultedInstallation]:
     """Yield a dedicated installation in which all reservable resources are registered."""
     wanted = Wanted(database=database, managers=managers, hosts=HOSTS, options=OPTIONS)
-    with running(wanted) as stack, Notices(stack.transport_url) as notices:
-        engine, control = make_engine(stack.database_url), CloudControl(stack.cloud_url)
+    with running(wanted) as installation, Notices(installation.transport_url) as notices:
+        engine, control = make_engine(installation.database_url), CloudControl(installation.cloud_url)
         try:
             network_id = str(control.state()["networks"][0]["id"])
             control.make_flavor(FLAVOR)
-            _register(stack.url, network_id)
-            yield Ground(
-                stack=stack,
+            _register(installation.url, network_id)
+            yield FaultedInstallation(
+                installation=installation,
                 control=control,
                 notices=notices,
                 aftermath=Aftermath(engine, control, notices),

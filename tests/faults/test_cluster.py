@@ -9,10 +9,10 @@ from contextlib import ExitStack
 import pytest
 from clocks import EPOCH, ManualClock
 from databases import empty_tables
-from faults.runs import Ground, ground
+from faults.runs import FaultedInstallation, faulted_installation
 from faults.troubles import TROUBLES
+from installations import require_installation
 from samples import HOUR, make_host, make_lease
-from stacks import require_stack
 
 from blazar.db.engine import make_engine
 from blazar.db.schema import upgrade
@@ -26,15 +26,17 @@ LEASES = 40
 
 
 @pytest.fixture(scope="module")
-def here() -> Iterator[Ground]:
-    require_stack("galera")
-    with ground("galera") as here:
-        yield here
+def faulted() -> Iterator[FaultedInstallation]:
+    require_installation("galera")
+    with faulted_installation("galera") as faulted:
+        yield faulted
 
 
 @pytest.mark.parametrize("name", ["manager-killed", "database-killed"])
-def test_nodes_agree_and_promise_nothing_twice_whatever_is_killed(here: Ground, name: str) -> None:
-    report = here.strike(name, TROUBLES[name], seed=random.randrange(2**31), leases=LEASES)
+def test_nodes_agree_and_promise_nothing_twice_whatever_is_killed(
+    faulted: FaultedInstallation, name: str
+) -> None:
+    report = faulted.strike(name, TROUBLES[name], seed=random.randrange(2**31), leases=LEASES)
 
     print(report)
     assert report.strikes >= 1
@@ -47,10 +49,10 @@ Act = Callable[[Transaction], object]
 
 
 @pytest.fixture(scope="module")
-def nodes(here: Ground) -> Iterator[tuple[SqlStore, SqlStore]]:
+def nodes(faulted: FaultedInstallation) -> Iterator[tuple[SqlStore, SqlStore]]:
     """Yield the stores of one database on two nodes."""
-    here.stack.make_database("nodes")
-    urls = [each.rpartition("/")[0] + "/nodes" for each in here.stack.database_urls[:2]]
+    faulted.installation.make_database("nodes")
+    urls = [each.rpartition("/")[0] + "/nodes" for each in faulted.installation.database_urls[:2]]
     with ExitStack() as engines:
         one, other = (make_engine(url) for url in urls)
         engines.callback(one.dispose)

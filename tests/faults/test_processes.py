@@ -8,9 +8,9 @@ from typing import Final
 
 import pytest
 from faults.measures import MEASURES
-from faults.runs import Ground, ground
+from faults.runs import FaultedInstallation, faulted_installation
 from faults.troubles import TROUBLES
-from stacks import require_stack
+from installations import require_installation
 
 from rig.wanted import Database
 
@@ -19,17 +19,17 @@ DATABASE: Final[Database] = "mariadb"
 
 
 @pytest.fixture(scope="module")
-def here() -> Iterator[Ground]:
-    require_stack(DATABASE)
-    with ground(DATABASE) as here:
-        yield here
+def faulted() -> Iterator[FaultedInstallation]:
+    require_installation(DATABASE)
+    with faulted_installation(DATABASE) as faulted:
+        yield faulted
 
 
 @pytest.mark.parametrize("name", TROUBLES)
-def test_every_lease_is_as_it_was_promised_whatever_strikes(here: Ground, name: str) -> None:
+def test_every_lease_is_as_it_was_promised_whatever_strikes(faulted: FaultedInstallation, name: str) -> None:
     seed = random.randrange(2**31)
 
-    report = here.strike(name, TROUBLES[name], seed=seed, leases=LEASES)
+    report = faulted.strike(name, TROUBLES[name], seed=seed, leases=LEASES)
 
     print(report)
     assert report.strikes >= 1
@@ -37,10 +37,10 @@ def test_every_lease_is_as_it_was_promised_whatever_strikes(here: Ground, name: 
 
 
 @pytest.mark.parametrize("name", MEASURES)
-def test_others_go_on_with_what_a_manager_was_at(here: Ground, name: str) -> None:
+def test_others_go_on_with_what_a_manager_was_at(faulted: FaultedInstallation, name: str) -> None:
     measure, promised_seconds = MEASURES[name]
 
-    seconds = measure(here)
+    seconds = measure(faulted)
 
     print(f"{name}: {seconds:.1f} s")
     assert seconds <= promised_seconds

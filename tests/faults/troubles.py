@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from blazar.cloud.simulated import Moment
 from cloudlab.service import Service
 from rig.cloud import CloudControl, Fault, FaultKind
-from rig.stack import Stack
+from rig.installation import Installation
 
 CLAIM_SECONDS = 10
 """The managers' default claim duration."""
@@ -21,10 +21,10 @@ SERVICES_OF_CLOUD = "[!i]*"
 
 
 @dataclass(slots=True)
-class Scene:
+class Targets:
     """The targets of faults, their number, and the signal to stop."""
 
-    stack: Stack
+    installation: Installation
     cloud: CloudControl
     chance: random.Random
     is_over: threading.Event = field(default_factory=threading.Event)
@@ -37,85 +37,85 @@ class Scene:
     def victim(self) -> Service:
         """Return a random manager, and count a fault."""
         self.strikes += 1
-        return self.chance.choice(self.stack.managers)
+        return self.chance.choice(self.installation.managers)
 
     def server(self, name: str) -> Service:
         """Return a server that all processes use, and count a fault."""
         self.strikes += 1
-        return self.stack.service(name)
+        return self.installation.service(name)
 
 
-Trouble = Callable[[Scene], None]
+Trouble = Callable[[Targets], None]
 
 
-def kill_managers(scene: Scene) -> None:
+def kill_managers(targets: Targets) -> None:
     """Kill a manager every few seconds, and start it again."""
-    while scene.pause(1, 3):
-        victim = scene.victim()
+    while targets.pause(1, 3):
+        victim = targets.victim()
         victim.kill()
-        scene.pause(0, 1)
+        targets.pause(0, 1)
         victim.start()
 
 
-def pause_managers(scene: Scene) -> None:
+def pause_managers(targets: Targets) -> None:
     """Pause a manager for longer than its claims last; it then continues as if nothing had happened."""
-    while scene.pause(1, 3):
-        victim = scene.victim()
+    while targets.pause(1, 3):
+        victim = targets.victim()
         victim.pause()
         # Not shortened at the end of the run, so that the manager always outsleeps its claims.
-        threading.Event().wait(CLAIM_SECONDS + scene.chance.uniform(1, 4))
+        threading.Event().wait(CLAIM_SECONDS + targets.chance.uniform(1, 4))
         victim.resume()
 
 
-def restart_managers(scene: Scene) -> None:
+def restart_managers(targets: Targets) -> None:
     """Restart all managers in turn, as in a rolling upgrade."""
-    while scene.pause(0, 1):
-        for each in scene.stack.managers:
-            scene.strikes += 1
+    while targets.pause(0, 1):
+        for each in targets.installation.managers:
+            targets.strikes += 1
             each.stop()
             each.start()
             each.wait_until_answers()
 
 
-def restart_broker(scene: Scene) -> None:
+def restart_broker(targets: Targets) -> None:
     """Stop the broker, and start it again."""
-    while scene.pause(2, 4):
-        _restart(scene.server("rabbitmq"), scene, lambda broker: broker.stop())
+    while targets.pause(2, 4):
+        _restart(targets.server("rabbitmq"), targets, lambda broker: broker.stop())
 
 
-def kill_database(scene: Scene) -> None:
+def kill_database(targets: Targets) -> None:
     """Kill the database server, so that all connections break, and start it again."""
-    while scene.pause(2, 5):
-        victim = scene.chance.choice(scene.stack.databases)
-        _restart(scene.server(victim.name), scene, lambda database: database.kill())
+    while targets.pause(2, 5):
+        victim = targets.chance.choice(targets.installation.databases)
+        _restart(targets.server(victim.name), targets, lambda database: database.kill())
 
 
-def _restart(server: Service, scene: Scene, end: Callable[[Service], None]) -> None:
+def _restart(server: Service, targets: Targets, end: Callable[[Service], None]) -> None:
     end(server)
-    scene.pause(0, 2)
+    targets.pause(0, 2)
     server.start()
     server.wait_until_answers()
 
 
-def refuse_in_cloud(scene: Scene) -> None:
+def refuse_in_cloud(targets: Targets) -> None:
     """Let every fifth cloud call fail with 503 without an effect."""
-    _trouble_cloud(scene, Fault(kind=FaultKind.STATUS, every=5, service=SERVICES_OF_CLOUD))
+    _trouble_cloud(targets, Fault(kind=FaultKind.STATUS, every=5, service=SERVICES_OF_CLOUD))
 
 
-def lose_replies(scene: Scene) -> None:
+def lose_replies(targets: Targets) -> None:
     """Let every fifth cloud call lose its reply after taking effect, and cut every seventh one."""
     _trouble_cloud(
-        scene,
+        targets,
         Fault(kind=FaultKind.LOSE_REPLY, every=5, service=SERVICES_OF_CLOUD),
         Fault(kind=FaultKind.CUT, every=7, service=SERVICES_OF_CLOUD),
     )
 
 
-def answer_late(scene: Scene) -> None:
+def answer_late(targets: Targets) -> None:
     """Delay every 25th cloud call beyond the client's timeout, before or after it takes effect."""
     late = CLIENT_TIMEOUT_SECONDS * 1.5
     _trouble_cloud(
-        scene,
+        targets,
         *(
             Fault(kind=FaultKind.LATE, every=25, service=SERVICES_OF_CLOUD, delay_seconds=late, when=when)
             for when in Moment
@@ -123,18 +123,18 @@ def answer_late(scene: Scene) -> None:
     )
 
 
-def _trouble_cloud(scene: Scene, *faults: Fault) -> None:
-    scene.cloud.reset_figures()
-    scene.cloud.set_faults(*faults)
-    while scene.pause(0.5, 0.5):
-        scene.strikes = scene.cloud.figures().faults.total()
-    scene.cloud.set_faults()
+def _trouble_cloud(targets: Targets, *faults: Fault) -> None:
+    targets.cloud.reset_figures()
+    targets.cloud.set_faults(*faults)
+    while targets.pause(0.5, 0.5):
+        targets.strikes = targets.cloud.figures().faults.total()
+    targets.cloud.set_faults()
 
 
-def strike_nothing(scene: Scene) -> None:
+def strike_nothing(targets: Targets) -> None:
     """Cause no faults while lessees work."""
-    while scene.pause(0.5, 0.5):
-        scene.strikes += 1
+    while targets.pause(0.5, 0.5):
+        targets.strikes += 1
 
 
 TROUBLES: Mapping[str, Trouble] = {

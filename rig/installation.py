@@ -35,7 +35,7 @@ _DATABASE: Final = "blazar"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stack:
+class Installation:
     """The processes of an installation and their URLs.
 
     Each service can be stopped, killed, paused, resumed, started and waited for separately. Their names are
@@ -50,7 +50,7 @@ class Stack:
 
     @property
     def url(self) -> str:
-        """Return the URL of version 1 of the API, at the web server if the stack has one."""
+        """Return the URL of version 1 of the API, at the web server if the installation has one."""
         return f"{self.plan.url('nginx' if self.wanted.has_web_server else 'blazar-api')}/v1"
 
     @property
@@ -120,7 +120,7 @@ class Stack:
 
 
 @contextmanager
-def running(wanted: Wanted | None = None) -> Iterator[Stack]:
+def running(wanted: Wanted | None = None) -> Iterator[Installation]:
     """Yield an installation whose services all respond; it is removed afterwards.
 
     If the block raises, its logs are kept, and the error has their path.
@@ -133,20 +133,20 @@ def running(wanted: Wanted | None = None) -> Iterator[Stack]:
     root = Path(tempfile.mkdtemp(prefix="blazar-rig-"))
     # The database server may run under another account; the secrets below are readable by the owner only.
     root.chmod(0o711)
-    stack = _plan(Folder(root.resolve()), wanted)
+    installation = _plan(Folder(root.resolve()), wanted)
     try:
-        _bring_up(stack)
-        yield stack
+        _bring_up(installation)
+        yield installation
     except BaseException as error:
-        _end(stack)
-        shutil.rmtree(stack.plan.folder.all_data, ignore_errors=True)
-        error.add_note(f"logs: {stack.plan.folder.all_logs}")
+        _end(installation)
+        shutil.rmtree(installation.plan.folder.all_data, ignore_errors=True)
+        error.add_note(f"logs: {installation.plan.folder.all_logs}")
         raise
-    _end(stack)
+    _end(installation)
     shutil.rmtree(root)
 
 
-def _plan(folder: Folder, wanted: Wanted) -> Stack:
+def _plan(folder: Folder, wanted: Wanted) -> Installation:
     chosen = ports.choose((*_PORTS, *_DATABASE_PORTS[wanted.database]))
     if wanted.database == "galera":
         # Tools that support a single server use this port.
@@ -167,65 +167,68 @@ def _plan(folder: Folder, wanted: Wanted) -> Stack:
         blazar.api(plan, wanted.api),
         *((web_server.service(plan),) if wanted.has_web_server else ()),
     )
-    return Stack(plan=plan, wanted=wanted, services={each.name: each for each in services})
+    return Installation(plan=plan, wanted=wanted, services={each.name: each for each in services})
 
 
-def _bring_up(stack: Stack) -> None:
+def _bring_up(installation: Installation) -> None:
     """Start all services, slow ones in parallel."""
-    steps: tuple[Callable[[Stack], None], ...] = (_start_database, _start_broker, _start_cloud)
+    steps: tuple[Callable[[Installation], None], ...] = (_start_database, _start_broker, _start_cloud)
     with ThreadPoolExecutor(len(steps)) as pool:
-        for begun in [pool.submit(step, stack) for step in steps]:
+        for begun in [pool.submit(step, installation) for step in steps]:
             begun.result()
-    ours = [*stack.managers, stack.service("blazar-api")]
+    ours = [*installation.managers, installation.service("blazar-api")]
     for service in ours:
         service.start()
     for service in ours:
         service.wait_until_answers()
-    if stack.wanted.has_web_server:
-        web_server.configure(stack.plan)
-        _start(stack, "nginx")
+    if installation.wanted.has_web_server:
+        web_server.configure(installation.plan)
+        _start(installation, "nginx")
 
 
-def _start_database(stack: Stack) -> None:
-    match stack.wanted.database:
+def _start_database(installation: Installation) -> None:
+    match installation.wanted.database:
         case "mariadb":
-            mariadb.configure(stack.plan)
-            mariadb.make_data(stack.plan)
-            _start(stack, "mariadb")
+            mariadb.configure(installation.plan)
+            mariadb.make_data(installation.plan)
+            _start(installation, "mariadb")
         case "postgresql":
-            postgresql.make_data(stack.plan)
-            _start(stack, "postgresql")
+            postgresql.make_data(installation.plan)
+            _start(installation, "postgresql")
         case "galera":
-            galera.make_data(stack.plan)
-            galera.start(stack.plan, tuple(each for each in stack.databases if isinstance(each, galera.Node)))
-    configuration.write(stack.plan, stack.wanted, stack.database_url)
-    names = [each.name for each in stack.managers]
-    configuration.write_own_files(stack.plan, stack.wanted, names, stack.database_urls)
-    stack.renew_database()
+            galera.make_data(installation.plan)
+            galera.start(
+                installation.plan,
+                tuple(each for each in installation.databases if isinstance(each, galera.Node)),
+            )
+    configuration.write(installation.plan, installation.wanted, installation.database_url)
+    names = [each.name for each in installation.managers]
+    configuration.write_own_files(installation.plan, installation.wanted, names, installation.database_urls)
+    installation.renew_database()
 
 
-def _start_broker(stack: Stack) -> None:
-    rabbitmq.configure(stack.plan)
-    _start(stack, "epmd")
-    _start(stack, "rabbitmq")
+def _start_broker(installation: Installation) -> None:
+    rabbitmq.configure(installation.plan)
+    _start(installation, "epmd")
+    _start(installation, "rabbitmq")
 
 
-def _start_cloud(stack: Stack) -> None:
-    if stack.wanted.hosts is not None:
-        _start(stack, "cloud")
+def _start_cloud(installation: Installation) -> None:
+    if installation.wanted.hosts is not None:
+        _start(installation, "cloud")
 
 
-def _start(stack: Stack, name: str) -> None:
-    service = stack.service(name)
+def _start(installation: Installation, name: str) -> None:
+    service = installation.service(name)
     service.start()
     service.wait_until_answers()
 
 
-def _end(stack: Stack) -> None:
+def _end(installation: Installation) -> None:
     """Kill all services at once; their data is discarded."""
     with ExitStack() as all_of_them:
         # The last service entered is stopped first; if one cannot be stopped, the others still are.
-        for service in stack.services.values():
+        for service in installation.services.values():
             all_of_them.callback(service.kill)
 
 

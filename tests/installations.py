@@ -9,8 +9,8 @@ from rig import needs
 from rig.wanted import Database
 
 
-def require_stack(database: Database, *, has_web_server: bool = False) -> None:
-    """Skip the test if this machine cannot run a stack of ``rig``; fail it in CI."""
+def require_installation(database: Database, *, has_web_server: bool = False) -> None:
+    """Skip the test if this machine cannot run an installation of ``rig``; fail it in CI."""
     try:
         needs.check(database, has_web_server=has_web_server)
     except LabError as error:

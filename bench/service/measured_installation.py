@@ -19,7 +19,7 @@ from bench.service.statements import StatementCount
 from cloudlab.files import Sections
 from rig.cloud import CloudControl
 from rig.cloud.identity import token_of
-from rig.stack import Stack, running
+from rig.installation import Installation, running
 from rig.wanted import Database, Wanted
 
 CLIENTS: Final = 8
@@ -36,10 +36,10 @@ _RESULT = TypeVar("_RESULT")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Site:
-    """A stack, with tools to observe it from outside."""
+class MeasuredInstallation:
+    """An installation, with tools to observe it from outside."""
 
-    stack: Stack
+    installation: Installation
     effort: Effort
     engine: sa.Engine
     """Engine for the service's database."""
@@ -55,24 +55,24 @@ class Site:
             "X-Roles": roles,
             "X-Auth-Token": token_of(USER, project_id),
         }
-        return Client(url=self.stack.url, headers=headers)
+        return Client(url=self.installation.url, headers=headers)
 
     @contextmanager
     def managers_away(self) -> Iterator[None]:
         """Stop the managers during the block; afterwards they read the database again."""
-        for manager in self.stack.managers:
+        for manager in self.installation.managers:
             manager.kill()
         yield
-        for manager in self.stack.managers:
+        for manager in self.installation.managers:
             manager.start()
-        for manager in self.stack.managers:
+        for manager in self.installation.managers:
             manager.wait_until_answers()
         self._warm_up()
 
     def empty(self) -> None:
         """Empty the database; the managers must be stopped."""
         self.engine.dispose()
-        self.stack.renew_database()
+        self.installation.renew_database()
         self.statements.prepare()
 
     def fill(self, hosts: int, before: int, after: int, leases: int) -> int:
@@ -114,19 +114,19 @@ class Site:
 
 
 @contextmanager
-def a_site(database: Database, effort: Effort) -> Iterator[Site]:
+def measured_installation(database: Database, effort: Effort) -> Iterator[MeasuredInstallation]:
     """Yield an empty installation with two managers; it is removed after the block."""
     hosts = max(*effort.sizes, effort.due_leases, effort.big_lease_hosts)
-    with running(Wanted(database=database, hosts=hosts, options=_OPTIONS)) as stack:
+    with running(Wanted(database=database, hosts=hosts, options=_OPTIONS)) as installation:
         # Insert many rows with one statement, where the driver would send them one by one.
         options = {"executemany_mode": "values_plus_batch"} if database == "postgresql" else {}
-        engine = sa.create_engine(stack.database_url, pool_pre_ping=True, **options)
-        control = CloudControl(stack.cloud_url)
-        with floors_of(stack) as floors:
+        engine = sa.create_engine(installation.database_url, pool_pre_ping=True, **options)
+        control = CloudControl(installation.cloud_url)
+        with floors_of(installation) as floors:
             statements = StatementCount(engine)
             statements.prepare()
-            yield Site(
-                stack=stack,
+            yield MeasuredInstallation(
+                installation=installation,
                 effort=effort,
                 engine=engine,
                 floors=floors,

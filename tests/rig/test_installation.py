@@ -14,7 +14,7 @@ from cloudlab import packages, processes
 from cloudlab.errors import LabError
 from cloudlab.waiting import wait_until
 from rig import needs, web_server
-from rig.stack import Stack, running
+from rig.installation import Installation, running
 from rig.wanted import Database, Wanted
 
 SECONDS = 30
@@ -22,16 +22,16 @@ LEASE = {"name": "l", "start_date": "now", "end_date": "9000-01-01 00:00", "rese
 
 
 @pytest.fixture(scope="module")
-def stack(request: pytest.FixtureRequest) -> Iterator[Stack]:
-    """Yield a stack, by default on MariaDB."""
-    with running(Wanted(database=getattr(request, "param", "mariadb"))) as stack:
-        yield stack
+def installation(request: pytest.FixtureRequest) -> Iterator[Installation]:
+    """Yield an installation, by default on MariaDB."""
+    with running(Wanted(database=getattr(request, "param", "mariadb"))) as installation:
+        yield installation
 
 
-def lease_of(stack: Stack) -> str:
-    answer = requests.post(f"{stack.url}/leases", json=LEASE, timeout=SECONDS)
+def lease_of(installation: Installation) -> str:
+    answer = requests.post(f"{installation.url}/leases", json=LEASE, timeout=SECONDS)
     assert answer.status_code == 201, answer.text
-    return f"{stack.url}/leases/{answer.json()['lease']['id']}"
+    return f"{installation.url}/leases/{answer.json()['lease']['id']}"
 
 
 def status(url: str) -> str:
@@ -42,45 +42,47 @@ def becomes_active(url: str) -> None:
     wait_until(lambda: status(url) == "ACTIVE", f"{url} is ACTIVE", seconds=SECONDS)
 
 
-def test_all_parts_work_together(stack: Stack) -> None:
-    becomes_active(lease_of(stack))
+def test_all_parts_work_together(installation: Installation) -> None:
+    becomes_active(lease_of(installation))
 
 
-def test_one_manager_works_while_the_other_is_gone(stack: Stack) -> None:
-    first, second = stack.managers
+def test_one_manager_works_while_the_other_is_gone(installation: Installation) -> None:
+    first, second = installation.managers
 
     first.kill()
-    becomes_active(lease_of(stack))
+    becomes_active(lease_of(installation))
     first.start()
     first.wait_until_answers()
     second.stop()
 
-    becomes_active(lease_of(stack))
+    becomes_active(lease_of(installation))
     second.start()
     second.wait_until_answers()
 
 
-def test_what_all_managers_missed_while_they_stood_still_is_done_when_they_go_on(stack: Stack) -> None:
-    url = lease_of(stack)
+def test_what_all_managers_missed_while_they_stood_still_is_done_when_they_go_on(
+    installation: Installation,
+) -> None:
+    url = lease_of(installation)
     becomes_active(url)
 
-    for manager in stack.managers:
+    for manager in installation.managers:
         manager.pause()
     with ThreadPoolExecutor(1) as pool:
         asked = pool.submit(status, url)
         assert wait([asked], timeout=1).not_done
-        for manager in stack.managers:
+        for manager in installation.managers:
             manager.resume()
 
         assert asked.result() == "ACTIVE"
 
 
-@pytest.mark.parametrize("stack", get_args(Database), indirect=True)
+@pytest.mark.parametrize("installation", get_args(Database), indirect=True)
 @pytest.mark.parametrize("end", ["stop", "kill"])
-def test_a_server_that_has_ended_comes_back_with_what_it_kept(stack: Stack, end: str) -> None:
-    url = lease_of(stack)
+def test_a_server_that_has_ended_comes_back_with_what_it_kept(installation: Installation, end: str) -> None:
+    url = lease_of(installation)
     becomes_active(url)
-    server = stack.databases[0]
+    server = installation.databases[0]
 
     getattr(server, end)()
     assert not server.is_running
@@ -89,25 +91,25 @@ def test_a_server_that_has_ended_comes_back_with_what_it_kept(stack: Stack, end:
     server.wait_until_answers()
 
     assert status(url) == "ACTIVE"
-    becomes_active(lease_of(stack))
+    becomes_active(lease_of(installation))
 
 
 def test_nothing_is_left_of_a_block_that_raised() -> None:
-    stacks: list[Stack] = []
+    installations: list[Installation] = []
 
     def fail() -> None:
-        with running(Wanted(managers=1)) as stack:
-            stacks.append(stack)
+        with running(Wanted(managers=1)) as installation:
+            installations.append(installation)
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError) as raised:
         fail()
 
-    folder = stacks[0].plan.folder
+    folder = installations[0].plan.folder
     assert raised.value.__notes__ == [f"logs: {folder.all_logs}"]
     assert "has started" in folder.log("blazar-manager-1").read_text()
     assert not folder.all_data.exists()
-    assert [name for name, each in stacks[0].services.items() if each.members()] == []
+    assert [name for name, each in installations[0].services.items() if each.members()] == []
     assert list(running_below(folder.root)) == []
 
 
