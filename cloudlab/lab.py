@@ -34,7 +34,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lab:
+class OpenStackLab:
     """A lab that has been set up; it may be running or not."""
 
     folder: Folder
@@ -43,7 +43,7 @@ class Lab:
     """Services by name: ``nova-api``, ``nova-compute-node-1``, ``mariadb``, ``blazar-manager-1``…"""
 
     @classmethod
-    def load(cls, folder: str | None = None) -> Lab:
+    def load(cls, folder: str | None = None) -> OpenStackLab:
         """Return the lab in a folder; by default the one that ``make cloud`` starts.
 
         Raises:

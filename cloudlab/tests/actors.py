@@ -13,7 +13,7 @@ from keystoneauth1.exceptions import RetriableConnectionFailure
 from blazarclient.client import Client
 from blazarclient.exception import BlazarClientException
 from cloudlab.errors import LabError
-from cloudlab.lab import Lab
+from cloudlab.lab import OpenStackLab
 from cloudlab.plan import REGION
 from cloudlab.waiting import wait_until
 
@@ -29,13 +29,13 @@ Json = dict[str, Any]
 class Actor:
     """A user of the cloud, named as in ``details.accounts``."""
 
-    def __init__(self, lab: Lab, account: str) -> None:
-        self.lab = lab
-        self.project_id = lab.details.accounts[account].project_id
-        self.compute = lab.api("compute", account)
-        self.images = lab.api("image", account)
-        self.reservations = lab.api("reservation", account)
-        self.blazar = Client(session=lab.session(account), interface="public", region_name=REGION)
+    def __init__(self, openstack: OpenStackLab, account: str) -> None:
+        self.openstack = openstack
+        self.project_id = openstack.details.accounts[account].project_id
+        self.compute = openstack.api("compute", account)
+        self.images = openstack.api("image", account)
+        self.reservations = openstack.api("reservation", account)
+        self.blazar = Client(session=openstack.session(account), interface="public", region_name=REGION)
 
     # Servers.
 
@@ -81,8 +81,8 @@ class Actor:
     def _new_server(self, flavor_id: str | None) -> Json:
         return {
             "name": f"server-{uuid.uuid4().hex[:8]}",
-            "flavorRef": flavor_id or self.lab.details.flavor_id,
-            "imageRef": self.lab.details.image_id,
+            "flavorRef": flavor_id or self.openstack.details.flavor_id,
+            "imageRef": self.openstack.details.image_id,
             "networks": "none",
         }
 
@@ -204,7 +204,7 @@ class Actor:
         """
         reservation = {
             "resource_type": "virtual:floatingip",
-            "network_id": self.lab.details.network_id,
+            "network_id": self.openstack.details.network_id,
             "amount": amount,
             "required_floatingips": list(required),
         }
@@ -287,10 +287,10 @@ class Actor:
 class Operator(Actor):
     """The administrator, who sees all objects."""
 
-    def __init__(self, lab: Lab) -> None:
-        super().__init__(lab, "admin")
-        self.placement = lab.api("placement")
-        self.networks = lab.api("network")
+    def __init__(self, openstack: OpenStackLab) -> None:
+        super().__init__(openstack, "admin")
+        self.placement = openstack.api("placement")
+        self.networks = openstack.api("network")
 
     def floating_ips(self) -> list[Json]:
         """Return the floating IPs of all projects in Neutron."""
@@ -303,7 +303,7 @@ class Operator(Actor):
 
     def freepool(self) -> Json:
         """Return the freepool."""
-        return self.aggregates()[self.lab.details.freepool]
+        return self.aggregates()[self.openstack.details.freepool]
 
     def hosts_of(self, lease: Mapping[str, Any]) -> set[str]:
         """Return the hosts in the aggregates of a lease's reservations."""

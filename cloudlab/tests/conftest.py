@@ -7,49 +7,49 @@ from collections.abc import Iterator
 import pytest
 
 from cloudlab.errors import LabError
-from cloudlab.lab import Lab
+from cloudlab.lab import OpenStackLab
 from cloudlab.tests.actors import Actor, Operator
-from cloudlab.tests.stage import Stage, make_stage
+from cloudlab.tests.end_to_end_lab import EndToEndLab, make_lab
 
 
 @pytest.fixture(scope="session")
-def lab() -> Lab:
-    """Return the lab; if it is not up, tests are skipped."""
+def openstack() -> OpenStackLab:
+    """Return the lab as it is; if it is not up, tests are skipped."""
     try:
-        lab = Lab.load()
+        openstack = OpenStackLab.load()
     except LabError as error:
         pytest.exit(f"the lab is not up: {error}", returncode=1)
-    if silent := lab.silent_services():
+    if silent := openstack.silent_services():
         pytest.exit(f"the lab is not up, make cloud: no answer from {', '.join(silent)}", returncode=1)
+    return openstack
+
+
+@pytest.fixture(scope="session")
+def _lab(openstack: OpenStackLab) -> EndToEndLab:
+    lab = make_lab(openstack)
+    lab.clear()
     return lab
 
 
-@pytest.fixture(scope="session")
-def _stage(lab: Lab) -> Stage:
-    stage = make_stage(lab)
-    stage.clear()
-    return stage
+@pytest.fixture
+def lab(_lab: EndToEndLab) -> Iterator[EndToEndLab]:
+    """Return the lab with the expected hosts; a test must leave nothing behind."""
+    _lab.check_nothing_is_left()
+    yield _lab
+    _lab.clear()
+    _lab.check_nothing_is_left()
 
 
 @pytest.fixture
-def stage(_stage: Stage) -> Iterator[Stage]:
-    """Return the stage; a test must leave nothing behind."""
-    _stage.check_nothing_is_left()
-    yield _stage
-    _stage.clear()
-    _stage.check_nothing_is_left()
+def operator(lab: EndToEndLab) -> Operator:
+    return lab.operator
 
 
 @pytest.fixture
-def operator(stage: Stage) -> Operator:
-    return stage.operator
+def lessee(lab: EndToEndLab) -> Actor:
+    return lab.lessee
 
 
 @pytest.fixture
-def lessee(stage: Stage) -> Actor:
-    return stage.lessee
-
-
-@pytest.fixture
-def other(stage: Stage) -> Actor:
-    return stage.other
+def other(lab: EndToEndLab) -> Actor:
+    return lab.other

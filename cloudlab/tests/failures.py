@@ -9,7 +9,7 @@ from typing import Final
 from cloudlab.blazar import POLLING_SECONDS
 from cloudlab.probes import SERVICE_DOWN_SECONDS
 from cloudlab.tests.actors import MICROVERSION, Json
-from cloudlab.tests.stage import Stage
+from cloudlab.tests.end_to_end_lab import EndToEndLab
 from cloudlab.waiting import wait_until
 
 SECONDS_TO_HEAR: Final = POLLING_SECONDS * 2 / 3
@@ -22,14 +22,14 @@ SECONDS_TO_SEE: Final = SERVICE_DOWN_SECONDS + POLLING_SECONDS + 15
 class Computes:
     """The compute services of the hosts."""
 
-    stage: Stage
+    lab: EndToEndLab
     _touched: set[str] = field(default_factory=set)
 
     def fall_silent(self, *names: str) -> None:
         """Stop nova-compute on hosts without a notification."""
         for name in names:
             self._touched.add(name)
-            self.stage.lab.service(f"nova-compute-{name}").stop()
+            self.lab.openstack.service(f"nova-compute-{name}").stop()
 
     def break_down(self, *names: str) -> None:
         """Stop nova-compute on hosts, and report this to Nova, as a tool for high availability does."""
@@ -48,7 +48,7 @@ class Computes:
 
     def mend(self) -> None:
         """Restore the compute services, and return after the service has noticed."""
-        services = [self.stage.lab.service(f"nova-compute-{name}") for name in sorted(self._touched)]
+        services = [self.lab.openstack.service(f"nova-compute-{name}") for name in sorted(self._touched)]
         for service in services:
             service.start()
         for service in services:
@@ -62,14 +62,14 @@ class Computes:
     def wait_until_reservable(self, name: str, expected: bool, *, seconds: float) -> None:
         """Return when new leases may, or may not, get a host."""
         wait_until(
-            lambda: self.stage.operator.registered()[name]["reservable"] is expected,
+            lambda: self.lab.operator.registered()[name]["reservable"] is expected,
             f"{name} is {'' if expected else 'not '}reservable",
             seconds=seconds,
-            explain=self.stage.list_hosts,
+            explain=self.lab.list_hosts,
         )
 
     def _set(self, name: str, **changes: object) -> None:
-        operator = self.stage.operator
+        operator = self.lab.operator
         found = operator.compute.get(
             "/os-services", params={"host": name, "binary": "nova-compute"}, microversion=MICROVERSION
         ).json()["services"]

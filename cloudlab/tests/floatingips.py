@@ -13,7 +13,7 @@ from keystoneauth1.adapter import Adapter
 
 from blazarclient.exception import BlazarClientException
 from cloudlab.tests.actors import Actor, Json, Operator
-from cloudlab.tests.stage import Stage
+from cloudlab.tests.end_to_end_lab import EndToEndLab
 from cloudlab.waiting import wait_until
 
 ADDRESSES: Final = ("203.0.113.210", "203.0.113.211")
@@ -26,17 +26,17 @@ SECONDS_TO_NOTICE: Final = 100
 class AddressPool:
     """The registered addresses."""
 
-    stage: Stage
+    lab: EndToEndLab
 
     @property
     def operator(self) -> Operator:
         """Return the administrator."""
-        return self.stage.operator
+        return self.lab.operator
 
     def register(self) -> None:
         """Register the addresses."""
         for each in ADDRESSES:
-            self.operator.blazar.floatingip.create(self.stage.lab.details.network_id, each)
+            self.operator.blazar.floatingip.create(self.lab.openstack.details.network_id, each)
 
     def deregister(self) -> None:
         """Remove all addresses, after waiting for the leases that hold them."""
@@ -61,7 +61,7 @@ class AddressPool:
         """Return the addresses that a lessee finds by the tags of the only reservation of a lease."""
         (reservation,) = lease["reservations"]
         tags = f"blazar,reservation:{reservation['id']}"
-        found = self.stage.lab.api("network", _account(self.stage, lessee)).get(
+        found = self.lab.openstack.api("network", _account(self.lab, lessee)).get(
             "/v2.0/floatingips", params={"tags": tags}
         )
         return {each["floating_ip_address"]: each for each in found.json()["floatingips"]}
@@ -73,7 +73,7 @@ class AddressPool:
     @contextmanager
     def in_neutrons_pool(self, address: str) -> Iterator[None]:
         """Add an address to an allocation pool of Neutron during the block."""
-        path = f"/v2.0/subnets/{self.stage.lab.details.subnet_id}"
+        path = f"/v2.0/subnets/{self.lab.openstack.details.subnet_id}"
         pools = self.operator.networks.get(path).json()["subnet"]["allocation_pools"]
         self._set_pools(path, [*pools, {"start": address, "end": address}])
         try:
@@ -85,7 +85,7 @@ class AddressPool:
     def given_to(self, actor: Actor, address: str) -> Iterator[Json]:
         """Create a floating IP with an address for another project during the block."""
         body = {
-            "floating_network_id": self.stage.lab.details.network_id,
+            "floating_network_id": self.lab.openstack.details.network_id,
             "floating_ip_address": address,
             "project_id": actor.project_id,
         }
@@ -110,15 +110,15 @@ class AddressPool:
 
 
 @contextmanager
-def port_of(stage: Stage, actor: Actor) -> Iterator[str]:
+def port_of(lab: EndToEndLab, actor: Actor) -> Iterator[str]:
     """Create a port on a network with a router to the external one for the block; yield its id."""
-    api, made = stage.operator.networks, _Made(stage.operator.networks)
+    api, made = lab.operator.networks, _Made(lab.operator.networks)
     try:
         network_id = made.make("network", name="inner", project_id=actor.project_id)
         subnet_id = made.make(
             "subnet", network_id=network_id, project_id=actor.project_id, ip_version=4, cidr="192.0.2.0/24"
         )
-        gateway = {"network_id": stage.lab.details.network_id}
+        gateway = {"network_id": lab.openstack.details.network_id}
         router_id = made.make("router", project_id=actor.project_id, external_gateway_info=gateway)
         interface = {"subnet_id": subnet_id}
         api.put(f"/v2.0/routers/{router_id}/add_router_interface", json=interface)
@@ -151,5 +151,5 @@ class _Made:
             self._api.delete(path, raise_exc=False)
 
 
-def _account(stage: Stage, actor: Actor) -> str:
-    return "lessee" if actor is stage.lessee else "other"
+def _account(lab: EndToEndLab, actor: Actor) -> str:
+    return "lessee" if actor is lab.lessee else "other"

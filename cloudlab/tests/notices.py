@@ -11,7 +11,7 @@ import amqp
 
 from cloudlab import plan as plans
 from cloudlab.errors import LabError
-from cloudlab.lab import Lab
+from cloudlab.lab import OpenStackLab
 from cloudlab.waiting import wait_until
 
 _EXCHANGE: Final = "openstack"
@@ -47,9 +47,9 @@ class Notices:
 
 
 @contextmanager
-def consumer(lab: Lab) -> Iterator[Notices]:
+def consumer(openstack: OpenStackLab) -> Iterator[Notices]:
     """Consume notifications from a lab's broker, with a queue of its own."""
-    plan = plans.read(lab.folder)
+    plan = plans.read(openstack.folder)
     if plan is None:
         raise LabError("the lab is gone")
     with amqp.Connection(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from cloudlab.lab import Lab
+from cloudlab.lab import OpenStackLab
 from cloudlab.tests.actors import Actor
 
 APIS = ("nova-api", "placement", "keystone")
@@ -20,9 +20,9 @@ class Meter:
     lease, but cannot be told apart.
     """
 
-    def __init__(self, lab: Lab) -> None:
-        self._lab = lab
-        self._before = {name: len(lab.requests(name)) for name in APIS}
+    def __init__(self, openstack: OpenStackLab) -> None:
+        self._openstack = openstack
+        self._before = {name: len(openstack.requests(name)) for name in APIS}
 
     def read(self) -> Counter[str]:
         """Return the number of requests so far, by API."""
@@ -30,29 +30,31 @@ class Meter:
             {
                 name: sum(
                     each.user_agent.startswith("blazar/") and not each.path.endswith(LOOK)
-                    for each in self._lab.requests(name)[self._before[name] :]
+                    for each in self._openstack.requests(name)[self._before[name] :]
                 )
                 for name in APIS
             }
         )
 
 
-def costs(lab: Lab, lessee: Actor, hosts: int) -> tuple[Counter[str], Counter[str]]:
+def costs(openstack: OpenStackLab, lessee: Actor, hosts: int) -> tuple[Counter[str], Counter[str]]:
     """Return the cost of the start and the end of a lease, the smaller of two trials."""
     starts, ends = [], []
     for _ in range(2):
-        meter = Meter(lab)
+        meter = Meter(openstack)
         lease = lessee.start(hosts)
         starts.append(meter.read())
-        meter = Meter(lab)
+        meter = Meter(openstack)
         lessee.end(lease)
         ends.append(meter.read())
     return min(starts, key=Counter.total), min(ends, key=Counter.total)
 
 
-def test_a_host_more_costs_two_requests_at_the_start_and_three_at_the_end(lab: Lab, lessee: Actor) -> None:
-    start_of_one, end_of_one = costs(lab, lessee, 1)
-    start_of_four, end_of_four = costs(lab, lessee, 4)
+def test_a_host_more_costs_two_requests_at_the_start_and_three_at_the_end(
+    openstack: OpenStackLab, lessee: Actor
+) -> None:
+    start_of_one, end_of_one = costs(openstack, lessee, 1)
+    start_of_four, end_of_four = costs(openstack, lessee, 4)
     print(f"start: {dict(start_of_one)} for one host, {dict(start_of_four)} for four")
     print(f"end: {dict(end_of_one)} for one host, {dict(end_of_four)} for four")
 

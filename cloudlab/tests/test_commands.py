@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from cloudlab.tests.end_to_end_lab import RESERVABLE, EndToEndLab
 from cloudlab.tests.floatingips import ADDRESSES
-from cloudlab.tests.stage import RESERVABLE, Stage
 
 PROGRAMS = Path(sys.executable).parent
 HOSTS = "resource_type=physical:host,min=1,max=1"
@@ -21,8 +21,8 @@ HOSTS = "resource_type=physical:host,min=1,max=1"
 class Person:
     """A user at a shell, who has sourced an openrc file."""
 
-    def __init__(self, stage: Stage, openrc: str) -> None:
-        self._openrc = stage.lab.folder.root / openrc
+    def __init__(self, lab: EndToEndLab, openrc: str) -> None:
+        self._openrc = lab.openstack.folder.root / openrc
 
     def run(self, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
         """Return the result of a program."""
@@ -42,13 +42,13 @@ class Person:
 
 
 @pytest.fixture
-def lessee_at_a_shell(stage: Stage) -> Person:
-    return Person(stage, "openrc-lessee")
+def lessee_at_a_shell(lab: EndToEndLab) -> Person:
+    return Person(lab, "openrc-lessee")
 
 
 @pytest.fixture
-def operator_at_a_shell(stage: Stage) -> Person:
-    return Person(stage, "openrc")
+def operator_at_a_shell(lab: EndToEndLab) -> Person:
+    return Person(lab, "openrc")
 
 
 def test_a_lease_lives_its_life_by_both_programs(
@@ -104,9 +104,9 @@ def test_a_classic_openrc_without_a_type_of_authentication_will_do(lessee_at_a_s
     assert (done.returncode, json.loads(done.stdout)) == (0, [])
 
 
-def test_networks_are_known_by_their_names(stage: Stage, operator_at_a_shell: Person) -> None:
-    network_id = stage.lab.details.network_id
-    name = stage.lab.api("network").get(f"/v2.0/networks/{network_id}").json()["network"]["name"]
+def test_networks_are_known_by_their_names(lab: EndToEndLab, operator_at_a_shell: Person) -> None:
+    network_id = lab.openstack.details.network_id
+    name = lab.openstack.api("network").get(f"/v2.0/networks/{network_id}").json()["network"]["name"]
 
     created = operator_at_a_shell.json("blazar", "floatingip-create", name, ADDRESSES[0])
     deleted = operator_at_a_shell.run("openstack", "reservation", "floatingip", "delete", ADDRESSES[0])

@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from cloudlab.lab import Lab
+from cloudlab.lab import OpenStackLab
 from cloudlab.tests.actors import Actor, Operator, reservation_of
-from cloudlab.tests.stage import RESERVABLE, Stage
+from cloudlab.tests.end_to_end_lab import RESERVABLE, EndToEndLab
 from cloudlab.waiting import wait_until
 
 MANAGERS = ("blazar-manager-1", "blazar-manager-2")
@@ -27,13 +27,13 @@ def seed(record_property: Callable[[str, object], None]) -> int:
 
 
 def test_a_manager_killed_at_any_moment_of_a_start_leaves_nothing_behind(
-    stage: Stage, operator: Operator, lessee: Actor, seed: int
+    lab: EndToEndLab, operator: Operator, lessee: Actor, seed: int
 ) -> None:
     chance = random.Random(seed)
     for number in range(ROUNDS):
         lease = lessee.reserve(4)
         time.sleep(chance.uniform(0, 1.2))  # noqa: TID251
-        victim = stage.lab.service(chance.choice(MANAGERS))
+        victim = lab.openstack.service(chance.choice(MANAGERS))
         victim.kill()
         victim.start()
 
@@ -43,26 +43,26 @@ def test_a_manager_killed_at_any_moment_of_a_start_leaves_nothing_behind(
         lessee.end(lease)
         assert set(operator.freepool()["hosts"]) == set(RESERVABLE)
     for name in MANAGERS:
-        stage.lab.service(name).wait_until_answers()
-    stage.check_nothing_is_left()
+        lab.openstack.service(name).wait_until_answers()
+    lab.check_nothing_is_left()
 
 
 @pytest.fixture
-def lab_that_recovers(lab: Lab) -> Iterator[Lab]:
+def openstack_that_recovers(openstack: OpenStackLab) -> Iterator[OpenStackLab]:
     """The lab; after the test, all its services work again.
 
     A service that responds may still lack its connections: a server on an ordinary host needs all of Nova,
     Placement and Keystone, and each compute service reports again through the broker and the database.
     """
-    yield lab
+    yield openstack
     ended = datetime.now(UTC)  # noqa: TID251
     wait_until(
-        lambda: not lab.silent_services(ended),
+        lambda: not openstack.silent_services(ended),
         "everything answers",
         seconds=SECONDS_TO_RECOVER,
-        explain=lambda: ", ".join(lab.silent_services(ended)),
+        explain=lambda: ", ".join(openstack.silent_services(ended)),
     )
-    lessee = Actor(lab, "lessee")
+    lessee = Actor(openstack, "lessee")
     wait_until(lambda: boots_a_server(lessee), "a server boots", seconds=SECONDS_TO_RECOVER)
 
 
@@ -75,8 +75,10 @@ def boots_a_server(actor: Actor) -> bool:
         actor.delete_server(server_id)
 
 
-def test_a_lease_starts_when_nova_is_back(lab_that_recovers: Lab, operator: Operator, lessee: Actor) -> None:
-    nova = lab_that_recovers.service("nova-api")
+def test_a_lease_starts_when_nova_is_back(
+    openstack_that_recovers: OpenStackLab, operator: Operator, lessee: Actor
+) -> None:
+    nova = openstack_that_recovers.service("nova-api")
     nova.stop()
     try:
         lease = lessee.reserve(2)
@@ -94,12 +96,12 @@ def test_a_lease_starts_when_nova_is_back(lab_that_recovers: Lab, operator: Oper
 
 @pytest.mark.parametrize("name", ["rabbitmq", "mariadb"])
 def test_the_service_recovers_from_a_restart(
-    lab_that_recovers: Lab, operator: Operator, lessee: Actor, name: str
+    openstack_that_recovers: OpenStackLab, operator: Operator, lessee: Actor, name: str
 ) -> None:
     running = lessee.start(1)
     starting = lessee.reserve(2)
 
-    service = lab_that_recovers.service(name)
+    service = openstack_that_recovers.service(name)
     service.stop()
     time.sleep(3)  # noqa: TID251
     service.start()

@@ -21,8 +21,8 @@ from cloudlab.tests.actors import (
     only,
     reservation_of,
 )
+from cloudlab.tests.end_to_end_lab import EndToEndLab
 from cloudlab.tests.slots import fill, finds_no_host, is_kept_from
-from cloudlab.tests.stage import Stage
 from cloudlab.waiting import wait_until
 
 TRAIT = "CUSTOM_TESTED_BY_FLAVOR"
@@ -55,7 +55,7 @@ def make_flavor(operator: Operator) -> Iterator[MakeFlavor]:
 
 
 def test_slots_are_like_the_flavor_and_for_their_lessee_only(
-    stage: Stage, operator: Operator, lessee: Actor, other: Actor, make_flavor: MakeFlavor
+    lab: EndToEndLab, operator: Operator, lessee: Actor, other: Actor, make_flavor: MakeFlavor
 ) -> None:
     source_id = make_flavor({"hw:watchdog_action": "none"})
     lease = lessee.reserve_flavor(source_id, 3)
@@ -71,31 +71,31 @@ def test_slots_are_like_the_flavor_and_for_their_lessee_only(
     assert is_kept_from(other, reservation)
     hosts = fill(lessee, operator, reservation, 3)
     assert len(hosts) == 3
-    assert stage.slots.slots(reservation) == {host: hosts.count(host) for host in hosts}
+    assert lab.slots.slots(reservation) == {host: hosts.count(host) for host in hosts}
     assert finds_no_host(lessee, reservation)
 
     lessee.end_now(lease)
-    assert stage.leftovers() == [f"lease {lease['id']} is TERMINATED"]
+    assert lab.leftovers() == [f"lease {lease['id']} is TERMINATED"]
 
 
 @pytest.fixture
-def trait(stage: Stage, operator: Operator) -> Iterator[str]:
+def trait(lab: EndToEndLab, operator: Operator) -> Iterator[str]:
     """A trait of two of the registered hosts."""
     operator.placement.put(f"/traits/{TRAIT}", microversion=VERSION)
     try:
         for host in HOSTS_WITH_TRAIT:
             set_traits(operator, host, lambda traits: {*traits, TRAIT})
-        assert "2 have changed" in stage.refresh_hosts()
+        assert "2 have changed" in lab.refresh_hosts()
         yield TRAIT
     finally:
         for host in HOSTS_WITH_TRAIT:
             set_traits(operator, host, lambda traits: traits - {TRAIT})
         operator.placement.delete(f"/traits/{TRAIT}", microversion=VERSION)
-        stage.refresh_hosts()
+        lab.refresh_hosts()
 
 
 def test_a_trait_is_required_of_every_host(
-    stage: Stage, operator: Operator, lessee: Actor, make_flavor: MakeFlavor, trait: str
+    lab: EndToEndLab, operator: Operator, lessee: Actor, make_flavor: MakeFlavor, trait: str
 ) -> None:
     flavor_id = make_flavor({f"trait:{trait}": "required"})
     with pytest.raises(BlazarClientException) as refusal:
@@ -110,11 +110,11 @@ def test_a_trait_is_required_of_every_host(
     assert hosts == sorted(HOSTS_WITH_TRAIT)
     assert finds_no_host(lessee, reservation)
     lessee.end(lease)
-    assert stage.leftovers() == []
+    assert lab.leftovers() == []
 
 
 @pytest.fixture
-def gpus(stage: Stage, operator: Operator) -> Iterator[str]:
+def gpus(lab: EndToEndLab, operator: Operator) -> Iterator[str]:
     """A resource class of which one host has two units, on a child provider."""
     placement = operator.placement
     root = must(operator.provider(HOST_WITH_GPUS))["uuid"]
@@ -125,20 +125,20 @@ def gpus(stage: Stage, operator: Operator) -> Iterator[str]:
     try:
         inventories = {"resource_provider_generation": 0, "inventories": {GPU: {"total": 2}}}
         placement.put(f"{path}/inventories", json=inventories, microversion=VERSION)
-        assert "1 have changed" in stage.refresh_hosts()
+        assert "1 have changed" in lab.refresh_hosts()
         yield GPU
     finally:
-        stage.clear()
+        lab.clear()
         wait_until(lambda: is_unused(operator, path), "the units are free", seconds=60)
         placement.delete(path, microversion=VERSION)
         placement.delete(f"/resource_classes/{GPU}", microversion=VERSION)
-        stage.refresh_hosts()
-        stage.forget_providers(HOST_WITH_GPUS)
+        lab.refresh_hosts()
+        lab.forget_providers(HOST_WITH_GPUS)
 
 
 @pytest.mark.parametrize("suffix", ["", "1", "_GPU"])
 def test_units_of_a_device_below_the_host_are_reserved(
-    stage: Stage, operator: Operator, lessee: Actor, make_flavor: MakeFlavor, gpus: str, suffix: str
+    lab: EndToEndLab, operator: Operator, lessee: Actor, make_flavor: MakeFlavor, gpus: str, suffix: str
 ) -> None:
     flavor_id = make_flavor({f"resources{suffix}:{gpus}": "1"})
     with pytest.raises(BlazarClientException) as refusal:
@@ -153,11 +153,11 @@ def test_units_of_a_device_below_the_host_are_reserved(
     assert hosts == [HOST_WITH_GPUS] * 2
     assert finds_no_host(lessee, reservation)
     lessee.end(lease)
-    assert stage.leftovers() == []
+    assert lab.leftovers() == []
 
 
 def test_both_types_start_on_one_host_in_the_same_second_and_share_it(
-    stage: Stage, operator: Operator, lessee: Actor, make_flavor: MakeFlavor
+    lab: EndToEndLab, operator: Operator, lessee: Actor, make_flavor: MakeFlavor
 ) -> None:
     flavor_id = make_flavor({"resources:MEMORY_MB": "1024"})
     there: dict[str, Any] = {"affinity": True, "resource_properties": only("node-1")}
@@ -169,17 +169,17 @@ def test_both_types_start_on_one_host_in_the_same_second_and_share_it(
     for each in leases:
         lessee.wait_for_lease(each, "ACTIVE")
 
-    assert [stage.slots.slots(each) for each in reservations] == [{"node-1": 2}] * 2
+    assert [lab.slots.slots(each) for each in reservations] == [{"node-1": 2}] * 2
     for reservation in reservations:
         assert fill(lessee, operator, reservation, 2) == ["node-1"] * 2
         assert finds_no_host(lessee, reservation)
     for each in leases:
         lessee.end(each)
-    assert stage.leftovers() == []
+    assert lab.leftovers() == []
 
 
 def test_extra_specs_that_are_not_guaranteed_are_named_and_the_servers_have_them(
-    stage: Stage, operator: Operator, lessee: Actor, make_flavor: MakeFlavor
+    lab: EndToEndLab, operator: Operator, lessee: Actor, make_flavor: MakeFlavor
 ) -> None:
     specs = {
         "hw:mem_page_size": "small",
@@ -197,21 +197,21 @@ def test_extra_specs_that_are_not_guaranteed_are_named_and_the_servers_have_them
     flavor = lessee.compute.get(f"/flavors/{reservation}", microversion=MICROVERSION).json()["flavor"]
     assert specs.items() <= flavor["extra_specs"].items()
     lessee.end(lease)
-    assert stage.leftovers() == []
+    assert lab.leftovers() == []
 
 
 def test_a_flavor_that_only_the_service_may_make_is_refused_with_the_reason(
-    stage: Stage, lessee: Actor, make_flavor: MakeFlavor
+    lab: EndToEndLab, lessee: Actor, make_flavor: MakeFlavor
 ) -> None:
     with pytest.raises(BlazarClientException, match="blazar:preemptible") as refusal:
         lessee.reserve_flavor(make_flavor({"blazar:preemptible": "true", "hw:numa_nodes": "2"}), 1)
 
     assert refusal.value.code == 409
-    assert stage.leftovers() == []
+    assert lab.leftovers() == []
 
 
 def test_a_flavor_that_the_lessee_does_not_see_is_not_found(
-    stage: Stage, operator: Operator, lessee: Actor, other: Actor, make_flavor: MakeFlavor
+    lab: EndToEndLab, operator: Operator, lessee: Actor, other: Actor, make_flavor: MakeFlavor
 ) -> None:
     private = make_flavor(is_public=False)
     access = {"addTenantAccess": {"tenant": other.project_id}}
@@ -223,7 +223,7 @@ def test_a_flavor_that_the_lessee_does_not_see_is_not_found(
         assert refusal.value.code == 404
         assert str(flavor_id or "flavor_id") in str(refusal.value)
 
-    assert stage.leftovers() == []
+    assert lab.leftovers() == []
     other.wait_for_lease(other.reserve_flavor(private, 1), "ACTIVE")
 
 
@@ -240,16 +240,16 @@ def test_a_flavor_that_the_lessee_does_not_see_is_not_found(
     ],
 )
 def test_what_cannot_be_is_refused_by_name(
-    stage: Stage, lessee: Actor, keys: Mapping[str, Any], code: int, said: str
+    lab: EndToEndLab, lessee: Actor, keys: Mapping[str, Any], code: int, said: str
 ) -> None:
-    wanted = {"flavor_id": lessee.lab.details.flavor_id, "amount": 1, "affinity": True}
+    wanted = {"flavor_id": lessee.openstack.details.flavor_id, "amount": 1, "affinity": True}
 
     with pytest.raises(BlazarClientException) as refusal:
         lessee.reserve_flavor(**{**wanted, **keys})
 
     assert refusal.value.code == code
     assert said in str(refusal.value)
-    assert stage.leftovers() == []
+    assert lab.leftovers() == []
 
 
 def set_traits(operator: Operator, host: str, change: Callable[[set[str]], set[str]]) -> None:

@@ -9,25 +9,25 @@ import pytest
 
 from blazarclient.exception import BlazarClientException
 from cloudlab.tests.actors import Actor, Operator, in_minutes
+from cloudlab.tests.end_to_end_lab import EndToEndLab
 from cloudlab.tests.floatingips import ADDRESSES, AddressPool, port_of
-from cloudlab.tests.stage import Stage
 from cloudlab.waiting import wait_until
 
 FIRST, SECOND = ADDRESSES
 
 
 @pytest.fixture
-def pool(stage: Stage) -> Iterator[AddressPool]:
+def pool(lab: EndToEndLab) -> Iterator[AddressPool]:
     """Return registered addresses, which are removed after the test."""
-    pool = AddressPool(stage)
+    pool = AddressPool(lab)
     pool.register()
     yield pool
-    stage.clear()
+    lab.clear()
     pool.deregister()
 
 
 def test_addresses_are_the_lessees_while_the_lease_runs_attached_or_not(
-    stage: Stage, pool: AddressPool, lessee: Actor, other: Actor
+    lab: EndToEndLab, pool: AddressPool, lessee: Actor, other: Actor
 ) -> None:
     lease = lessee.reserve_floatingips(2, SECOND)
     lessee.wait_for_lease(lease, "ACTIVE")
@@ -36,9 +36,9 @@ def test_addresses_are_the_lessees_while_the_lease_runs_attached_or_not(
     assert {each["project_id"] for each in found.values()} == {lessee.project_id}
     assert pool.of(other, lease) == {}
 
-    with port_of(stage, lessee) as port_id:
+    with port_of(lab, lessee) as port_id:
         body = {"floatingip": {"port_id": port_id}}
-        stage.lab.api("network", "lessee").put(f"/v2.0/floatingips/{found[FIRST]['id']}", json=body)
+        lab.openstack.api("network", "lessee").put(f"/v2.0/floatingips/{found[FIRST]['id']}", json=body)
         assert pool.existing()[FIRST]["port_id"] == port_id
         lessee.end_now(lease)
         assert pool.existing() == {}
@@ -63,28 +63,28 @@ def test_an_active_lease_gets_more_and_its_end_leaves_others_alone(pool: Address
 
 
 def test_a_lessee_cannot_keep_an_address_by_editing_its_tags(
-    stage: Stage, pool: AddressPool, lessee: Actor
+    lab: EndToEndLab, pool: AddressPool, lessee: Actor
 ) -> None:
     lease = lessee.reserve_floatingips(1, FIRST)
     lessee.wait_for_lease(lease, "ACTIVE")
     before = pool.existing()
     path = f"/v2.0/floatingips/{before[FIRST]['id']}/tags"
     stolen = {"tags": ["blazar", f"reservation:{uuid.uuid4()}"]}
-    stage.lab.api("network", "lessee").put(path, json=stolen)
+    lab.openstack.api("network", "lessee").put(path, json=stolen)
 
-    assert " 0 have failed" in stage.check_floatingips(found=False)
+    assert " 0 have failed" in lab.check_floatingips(found=False)
     (reservation,) = lease["reservations"]
     changes = [{"id": reservation["id"], "required_floatingips": []}]
     lessee.reservations.put(f"/leases/{lease['id']}", json={"reservations": changes})
     wait_until(lambda: pool.of(lessee, lease).keys() == {FIRST}, "its tags are restored", seconds=30)
     assert pool.existing()[FIRST]["id"] == before[FIRST]["id"]
-    stage.lab.api("network", "lessee").put(path, json=stolen)
+    lab.openstack.api("network", "lessee").put(path, json=stolen)
     lessee.end_now(lease)
     assert pool.existing() == {}
 
 
 def test_an_active_lease_shrinks_to_the_addresses_on_ports(
-    stage: Stage, pool: AddressPool, lessee: Actor
+    lab: EndToEndLab, pool: AddressPool, lessee: Actor
 ) -> None:
     lease = lessee.reserve_floatingips(2)
     lessee.wait_for_lease(lease, "ACTIVE")
@@ -94,10 +94,10 @@ def test_an_active_lease_shrinks_to_the_addresses_on_ports(
         changes = [{"id": reservation["id"], "amount": amount}]
         lessee.blazar.lease.update(lease["id"], reservations=changes)
 
-    with port_of(stage, lessee) as port_id:
+    with port_of(lab, lessee) as port_id:
         body = {"floatingip": {"port_id": port_id}}
         found = pool.of(lessee, lease)
-        stage.lab.api("network", "lessee").put(f"/v2.0/floatingips/{found[SECOND]['id']}", json=body)
+        lab.openstack.api("network", "lessee").put(f"/v2.0/floatingips/{found[SECOND]['id']}", json=body)
         shrink(1)
         assert pool.existing().keys() == {SECOND}
         with pytest.raises(BlazarClientException, match=SECOND) as refusal:
@@ -109,15 +109,15 @@ def test_an_active_lease_shrinks_to_the_addresses_on_ports(
 
 
 def test_an_address_that_neutron_gives_away_is_noticed_before_it_hurts_a_lease(
-    stage: Stage, pool: AddressPool, lessee: Actor, other: Actor
+    lab: EndToEndLab, pool: AddressPool, lessee: Actor, other: Actor
 ) -> None:
     lease = lessee.reserve_floatingips(1, start=in_minutes(2), end=in_minutes(60))
 
     with pool.in_neutrons_pool(FIRST):
-        assert FIRST in stage.check_floatingips()
+        assert FIRST in lab.check_floatingips()
         assert (pool.reservable(FIRST), pool.reservable(SECOND)) == (False, True)
         wait_until(
-            lambda: "reservation.replaced" in stage.history(lease["id"]), "it has another one", seconds=30
+            lambda: "reservation.replaced" in lab.history(lease["id"]), "it has another one", seconds=30
         )
         with pytest.raises(BlazarClientException, match="Not enough floating IPs") as refusal:
             other.reserve_floatingips(1, start=in_minutes(10), end=in_minutes(20))
@@ -132,9 +132,9 @@ def test_an_address_that_neutron_gives_away_is_noticed_before_it_hurts_a_lease(
 
 
 def test_what_neutron_itself_may_give_out_is_not_registered(
-    stage: Stage, pool: AddressPool, operator: Operator, other: Actor
+    lab: EndToEndLab, pool: AddressPool, operator: Operator, other: Actor
 ) -> None:
-    def status_of(address: str, network_id: str = stage.lab.details.network_id) -> int:
+    def status_of(address: str, network_id: str = lab.openstack.details.network_id) -> int:
         with pytest.raises(BlazarClientException) as refusal:
             operator.blazar.floatingip.create(network_id, address)
         return int(refusal.value.code)

@@ -9,10 +9,10 @@ import pytest
 
 from blazarclient.exception import BlazarClientException
 from cloudlab.tests.actors import LARGE_MEMORY_MB, Actor, Json, Operator, in_minutes, only, reservation_of
+from cloudlab.tests.end_to_end_lab import RESERVABLE, EndToEndLab
 from cloudlab.tests.failures import SECONDS_TO_HEAR, SECONDS_TO_SEE, Computes, wait_for_flags
 from cloudlab.tests.notices import Notices, consumer
 from cloudlab.tests.slots import fill
-from cloudlab.tests.stage import RESERVABLE, Stage
 from cloudlab.waiting import wait_until
 
 HEALED = {"missing_resources": False, "resources_changed": False, "degraded": False}
@@ -23,16 +23,16 @@ ReserveSlots = Callable[..., Json]
 
 
 @pytest.fixture
-def computes(stage: Stage) -> Iterator[Computes]:
+def computes(lab: EndToEndLab) -> Iterator[Computes]:
     """The compute services, which are restored after the test."""
-    computes = Computes(stage)
+    computes = Computes(lab)
     yield computes
     computes.mend()
 
 
 @pytest.fixture
-def notices(stage: Stage) -> Iterator[Notices]:
-    with consumer(stage.lab) as notices:
+def notices(lab: EndToEndLab) -> Iterator[Notices]:
+    with consumer(lab.openstack) as notices:
         yield notices
 
 
@@ -111,7 +111,7 @@ def test_an_idle_host_of_a_running_lease_is_replaced_and_the_other_can_be_used(
 
 
 def test_a_disabled_host_is_left_out_of_new_leases_only_as_soon_as_nova_notifies(
-    stage: Stage, operator: Operator, lessee: Actor, computes: Computes
+    lab: EndToEndLab, operator: Operator, lessee: Actor, computes: Computes
 ) -> None:
     ahead = lessee.reserve(start=in_minutes(30))
     (host,) = operator.booked(ahead)
@@ -121,7 +121,7 @@ def test_a_disabled_host_is_left_out_of_new_leases_only_as_soon_as_nova_notifies
     computes.wait_until_reservable(host, False, seconds=SECONDS_TO_HEAR)
 
     service = f"its compute service {host} is disabled: new disks"
-    assert f"{host} is disabled: {service}\n" in stage.list_hosts()
+    assert f"{host} is disabled: {service}\n" in lab.list_hosts()
     with pytest.raises(BlazarClientException, match="Not enough"):
         lessee.reserve(start=in_minutes(90), end=in_minutes(120), resource_properties=only(host))
     others = lessee.reserve(3, start=in_minutes(90), end=in_minutes(120))
@@ -132,7 +132,7 @@ def test_a_disabled_host_is_left_out_of_new_leases_only_as_soon_as_nova_notifies
 
     computes.enable(host)
     computes.wait_until_reservable(host, True, seconds=SECONDS_TO_HEAR)
-    assert f"{host} is sound\n" in stage.list_hosts()
+    assert f"{host} is sound\n" in lab.list_hosts()
 
 
 def test_without_a_host_in_its_place_a_lease_says_so_until_there_is_one(
@@ -157,7 +157,7 @@ def test_without_a_host_in_its_place_a_lease_says_so_until_there_is_one(
 
 
 def test_weakness_41_idle_slots_are_replaced_and_can_be_used(
-    stage: Stage,
+    lab: EndToEndLab,
     operator: Operator,
     lessee: Actor,
     computes: Computes,
@@ -167,7 +167,7 @@ def test_weakness_41_idle_slots_are_replaced_and_can_be_used(
     lease = reserve_slots(2)
     lessee.wait_for_lease(lease, "ACTIVE")
     reservation = reservation_of(lease)
-    broken = set(stage.slots.slots(reservation))
+    broken = set(lab.slots.slots(reservation))
     assert len(broken) == 1
 
     computes.break_down(*broken)
@@ -176,8 +176,8 @@ def test_weakness_41_idle_slots_are_replaced_and_can_be_used(
     notices.wait_for("lease.degraded", lease["id"])
     wait_until(
         lambda: (
-            sum(stage.slots.slots(reservation).values()) == 2
-            and not broken & stage.slots.slots(reservation).keys()
+            sum(lab.slots.slots(reservation).values()) == 2
+            and not broken & lab.slots.slots(reservation).keys()
         ),
         "the other slots are handed over",
         seconds=SECONDS_TO_SEE,
@@ -190,11 +190,11 @@ def test_weakness_41_idle_slots_are_replaced_and_can_be_used(
 
     flagged(lessee, lease, HEALED)
     notices.wait_for("lease.healed", lease["id"])
-    assert not broken & stage.slots.slots(reservation).keys()
+    assert not broken & lab.slots.slots(reservation).keys()
 
 
 def test_weakness_41_slots_in_use_stay_and_say_so_and_those_ahead_are_moved(
-    stage: Stage,
+    lab: EndToEndLab,
     operator: Operator,
     lessee: Actor,
     computes: Computes,
@@ -211,7 +211,7 @@ def test_weakness_41_slots_in_use_stay_and_say_so_and_those_ahead_are_moved(
 
     assert flagged(lessee, busy, FLAGGED)["status"] == "ACTIVE"
     notices.wait_for("lease.degraded", busy["id"])
-    assert stage.slots.slots(reservation_of(busy)) == {host: 1}
+    assert lab.slots.slots(reservation_of(busy)) == {host: 1}
     wait_until(
         lambda: not {host, later} & operator.booked(ahead),
         "the other is moved",
@@ -223,4 +223,4 @@ def test_weakness_41_slots_in_use_stay_and_say_so_and_those_ahead_are_moved(
 
     flagged(lessee, busy, HEALED)
     notices.wait_for("lease.healed", busy["id"])
-    assert stage.slots.slots(reservation_of(busy)) == {host: 1}
+    assert lab.slots.slots(reservation_of(busy)) == {host: 1}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 from cloudlab.tests.actors import Actor, Operator, in_minutes, only, reservation_of
-from cloudlab.tests.stage import RESERVABLE
+from cloudlab.tests.end_to_end_lab import RESERVABLE
 from cloudlab.waiting import wait_until
 
 SECONDS_TO_HAND_OVER = 60

@@ -11,7 +11,7 @@ import pytest
 
 from blazarclient.exception import BlazarClientException
 from cloudlab.tests.actors import Actor, Operator, must
-from cloudlab.tests.stage import Stage
+from cloudlab.tests.end_to_end_lab import EndToEndLab
 from cloudlab.waiting import wait_until
 
 TRAIT = "CUSTOM_TESTED"
@@ -19,19 +19,21 @@ CLASS = "CUSTOM_TESTED_DEVICE"
 IN_ZONE = '["==", "$availability_zone", "rack-1"]'
 
 
-def refresh(stage: Stage, *names: str) -> str:
+def refresh(lab: EndToEndLab, *names: str) -> str:
     """Run ``blazar-manage host refresh``; return what it printed."""
-    conf = stage.lab.folder.etc("blazar") / "blazar.conf"
+    conf = lab.openstack.folder.etc("blazar") / "blazar.conf"
     program = Path(sys.executable).with_name("blazar-manage")
     command = [str(program), "--config-file", str(conf), "host", "refresh", *names]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-def test_a_host_is_found_by_its_exact_name_and_can_be_given_back(stage: Stage, operator: Operator) -> None:
+def test_a_host_is_found_by_its_exact_name_and_can_be_given_back(
+    lab: EndToEndLab, operator: Operator
+) -> None:
     registered = operator.registered()
     assert registered["node-1"]["id"] != registered["node-10"]["id"]
 
-    stage.remove_host("node-1")
+    lab.remove_host("node-1")
 
     assert "node-1" not in operator.freepool()["hosts"]
     assert operator.provider("blazar_node-1") is None
@@ -40,13 +42,13 @@ def test_a_host_is_found_by_its_exact_name_and_can_be_given_back(stage: Stage, o
     assert (host["hypervisor_hostname"], host["rack"]) == ("node-1", "r1")
     root = must(operator.provider("node-1"))
     assert must(operator.provider("blazar_node-1"))["parent_provider_uuid"] == root["uuid"]
-    stage.forget_providers("node-1")
+    lab.forget_providers("node-1")
 
 
-def test_a_registration_that_placement_interrupted_can_be_repeated(stage: Stage) -> None:
-    operator = stage.operator
-    stage.remove_host("node-2")
-    placement = stage.lab.service("placement")
+def test_a_registration_that_placement_interrupted_can_be_repeated(lab: EndToEndLab) -> None:
+    operator = lab.operator
+    lab.remove_host("node-2")
+    placement = lab.openstack.service("placement")
     placement.stop()
     with pytest.raises(BlazarClientException) as refusal:
         operator.blazar.host.create("node-2")
@@ -56,7 +58,7 @@ def test_a_registration_that_placement_interrupted_can_be_repeated(stage: Stage)
     assert refusal.value.code == 503
     assert "node-2" not in operator.registered()
     assert operator.blazar.host.create("node-2")["hypervisor_hostname"] == "node-2"
-    stage.forget_providers("node-2")
+    lab.forget_providers("node-2")
 
 
 def test_a_host_with_servers_is_not_registered(operator: Operator, lessee: Actor) -> None:
@@ -83,11 +85,11 @@ def zone(operator: Operator) -> Iterator[int]:
 
 @pytest.mark.usefixtures("zone")
 def test_hosts_are_reserved_by_their_zone_and_return_to_it(
-    stage: Stage, operator: Operator, lessee: Actor
+    lab: EndToEndLab, operator: Operator, lessee: Actor
 ) -> None:
     with pytest.raises(BlazarClientException):
         lessee.reserve(resource_properties=IN_ZONE)
-    assert "availability_zone: nova -> rack-1" in refresh(stage)
+    assert "availability_zone: nova -> rack-1" in refresh(lab)
 
     lease = lessee.start(resource_properties=IN_ZONE)
     aggregates = operator.aggregates()
@@ -95,13 +97,13 @@ def test_hosts_are_reserved_by_their_zone_and_return_to_it(
     assert operator.hosts_of(lease) == {"node-2"}
     assert aggregates["rack-1"]["hosts"] == []
     assert operator.registered()["node-2"]["availability_zone"] == "rack-1"
-    assert refresh(stage) == "4 hosts were read again, 0 have changed\n"
+    assert refresh(lab) == "4 hosts were read again, 0 have changed\n"
     lessee.end(lease)
     assert operator.aggregates()["rack-1"]["hosts"] == ["node-2"]
 
 
-def test_what_changes_in_the_tree_of_providers_is_read_again(stage: Stage, operator: Operator) -> None:
-    refresh(stage)
+def test_what_changes_in_the_tree_of_providers_is_read_again(lab: EndToEndLab, operator: Operator) -> None:
+    refresh(lab)
     placement = operator.placement
     root = must(operator.provider("node-3"))["uuid"]
     device = {"name": "node-3_device", "parent_provider_uuid": root}
@@ -118,20 +120,20 @@ def test_what_changes_in_the_tree_of_providers_is_read_again(stage: Stage, opera
         traits = {"resource_provider_generation": generation, "traits": [TRAIT]}
         placement.put(f"{path}/traits", json=traits, microversion="1.29")
 
-        assert "node-3: inventories or traits" in refresh(stage, "node-3")
-        assert refresh(stage, "node-3") == "1 hosts were read again, 0 have changed\n"
+        assert "node-3: inventories or traits" in refresh(lab, "node-3")
+        assert refresh(lab, "node-3") == "1 hosts were read again, 0 have changed\n"
     finally:
         placement.delete(f"/resource_providers/{made['uuid']}", microversion="1.29")
         placement.delete(f"/resource_classes/{CLASS}", microversion="1.7")
         placement.delete(f"/traits/{TRAIT}", microversion="1.6")
-    assert "node-3: inventories or traits" in refresh(stage, "node-3")
-    stage.forget_providers("node-3")
+    assert "node-3: inventories or traits" in refresh(lab, "node-3")
+    lab.forget_providers("node-3")
 
 
-def test_managers_read_hosts_again_when_they_start(stage: Stage, operator: Operator) -> None:
+def test_managers_read_hosts_again_when_they_start(lab: EndToEndLab, operator: Operator) -> None:
     path = f"/os-aggregates/{_make_zone(operator)}"
     try:
-        manager = stage.lab.service("blazar-manager-1")
+        manager = lab.openstack.service("blazar-manager-1")
         manager.stop()
         manager.start()
         wait_until(
@@ -143,7 +145,7 @@ def test_managers_read_hosts_again_when_they_start(stage: Stage, operator: Opera
     finally:
         operator.compute.post(f"{path}/action", json={"remove_host": {"host": "node-1"}})
         operator.compute.delete(path)
-        refresh(stage)
+        refresh(lab)
 
 
 def _make_zone(operator: Operator) -> int:

@@ -12,7 +12,7 @@ from keystoneauth1.identity.v3 import ApplicationCredential, Password
 from keystoneauth1.session import Session
 
 from blazarclient.client import Client
-from cloudlab.lab import Lab
+from cloudlab.lab import OpenStackLab
 from cloudlab.plan import REGION
 from cloudlab.tests.actors import Operator, in_minutes
 from cloudlab.waiting import wait_until
@@ -27,8 +27,8 @@ ASKED = {
 
 
 @pytest.fixture
-def admin_of_the_domain(lab: Lab) -> None:
-    identity, user_id = lab.api("identity"), lab.details.accounts["admin"].user_id
+def admin_of_the_domain(openstack: OpenStackLab) -> None:
+    identity, user_id = openstack.api("identity"), openstack.details.accounts["admin"].user_id
     (role,) = identity.get("/roles", params={"name": "admin"}).json()["roles"]
     identity.put(f"/domains/default/users/{user_id}/roles/{role['id']}")
 
@@ -37,20 +37,22 @@ def admin_of_the_domain(lab: Lab) -> None:
     "scope", [{"system_scope": "all"}, {"domain_name": "Default"}], ids=["system", "domain"]
 )
 @pytest.mark.parametrize("method", ["GET", "POST"])
-@pytest.mark.usefixtures("stage", "admin_of_the_domain")
+@pytest.mark.usefixtures("lab", "admin_of_the_domain")
 def test_a_token_without_a_project_is_refused_with_the_reason(
-    lab: Lab, scope: dict[str, Any], method: str
+    openstack: OpenStackLab, scope: dict[str, Any], method: str
 ) -> None:
-    admin = lab.details.accounts["admin"]
+    admin = openstack.details.accounts["admin"]
     auth = Password(
-        auth_url=lab.details.auth_url,
+        auth_url=openstack.details.auth_url,
         username=admin.user,
         password=admin.password,
         user_domain_name="Default",
         **scope,
     )
     api = Adapter(
-        session=Session(auth=auth), endpoint_override=f"{lab.details.urls['blazar-api']}/v1", raise_exc=False
+        session=Session(auth=auth),
+        endpoint_override=f"{openstack.details.urls['blazar-api']}/v1",
+        raise_exc=False,
     )
 
     answer = api.request("/leases", method, json={} if method == "POST" else None)
@@ -59,14 +61,16 @@ def test_a_token_without_a_project_is_refused_with_the_reason(
     assert "project" in answer.text
 
 
-def test_a_restricted_application_credential_is_enough_for_a_lease(lab: Lab, operator: Operator) -> None:
-    lessee = lab.details.accounts["lessee"]
-    identity = lab.api("identity", "lessee")
+def test_a_restricted_application_credential_is_enough_for_a_lease(
+    openstack: OpenStackLab, operator: Operator
+) -> None:
+    lessee = openstack.details.accounts["lessee"]
+    identity = openstack.api("identity", "lessee")
     path = f"/users/{lessee.user_id}/application_credentials"
     body = {"name": f"test-{uuid.uuid4().hex[:8]}", "unrestricted": False}
     made = identity.post(path, json={"application_credential": body}).json()["application_credential"]
     auth = ApplicationCredential(
-        auth_url=lab.details.auth_url,
+        auth_url=openstack.details.auth_url,
         application_credential_id=made["id"],
         application_credential_secret=made["secret"],
     )
@@ -80,19 +84,19 @@ def test_a_restricted_application_credential_is_enough_for_a_lease(lab: Lab, ope
 
 
 @pytest.fixture
-def newcomer(lab: Lab) -> Iterator[tuple[str, Password]]:
+def newcomer(openstack: OpenStackLab) -> Iterator[tuple[str, Password]]:
     """A user in the lessee's project: the id and the credentials."""
-    identity = lab.api("identity")
+    identity = openstack.api("identity")
     name, password = f"newcomer-{uuid.uuid4().hex[:8]}", uuid.uuid4().hex
     user: dict[str, Any] = {"name": name, "password": password, "domain_id": "default"}
     user_id = identity.post("/users", json={"user": user}).json()["user"]["id"]
-    project = lab.details.accounts["lessee"]
+    project = openstack.details.accounts["lessee"]
     (role,) = identity.get("/roles", params={"name": "member"}).json()["roles"]
     identity.put(f"/projects/{project.project_id}/users/{user_id}/roles/{role['id']}")
     yield (
         user_id,
         Password(
-            auth_url=lab.details.auth_url,
+            auth_url=openstack.details.auth_url,
             username=name,
             password=password,
             user_domain_name="Default",
@@ -103,7 +107,7 @@ def newcomer(lab: Lab) -> Iterator[tuple[str, Password]]:
 
 
 def test_weakness_25_a_lease_ends_although_its_lessees_account_has_gone(
-    lab: Lab, operator: Operator, newcomer: tuple[str, Password]
+    openstack: OpenStackLab, operator: Operator, newcomer: tuple[str, Password]
 ) -> None:
     user_id, auth = newcomer
     blazar = Client(session=Session(auth=auth), interface="public", region_name=REGION)
@@ -111,7 +115,7 @@ def test_weakness_25_a_lease_ends_although_its_lessees_account_has_gone(
     operator.wait_for_lease(lease, "ACTIVE")
     (host,) = operator.hosts_of(lease)
 
-    lab.api("identity").delete(f"/users/{user_id}")
+    openstack.api("identity").delete(f"/users/{user_id}")
     operator.end(lease)
 
     wait_until(lambda: host in operator.freepool()["hosts"], f"{host} is back", seconds=60)

@@ -12,8 +12,8 @@ import pytest
 
 from blazarclient.exception import BlazarClientException
 from cloudlab.tests.actors import Actor, Operator, in_minutes, reservation_of
+from cloudlab.tests.end_to_end_lab import RESERVABLE, EndToEndLab
 from cloudlab.tests.slots import class_of, fill, finds_no_host, is_kept_from
-from cloudlab.tests.stage import RESERVABLE, Stage
 from cloudlab.waiting import wait_until
 
 ORDINARY = ("node-4", "node-5")
@@ -40,7 +40,7 @@ def _ordinary_hosts_disabled(operator: Operator) -> Iterator[None]:
 
 @pytest.mark.usefixtures("_ordinary_hosts_disabled")
 def test_slots_are_for_their_lessee_and_for_nobody_else_until_they_are_given_up(
-    stage: Stage, operator: Operator, lessee: Actor, other: Actor
+    lab: EndToEndLab, operator: Operator, lessee: Actor, other: Actor
 ) -> None:
     lease = lessee.reserve_instances(3)
     (answer,) = lease["reservations"]
@@ -52,8 +52,8 @@ def test_slots_are_for_their_lessee_and_for_nobody_else_until_they_are_given_up(
     assert reservation in lessee.flavors()
     hosts = fill(lessee, operator, reservation, 3)
     assert len(hosts) == 3
-    assert stage.slots.slots(reservation) == {host: hosts.count(host) for host in hosts}
-    assert sorted(stage.slots.slots(reservation).values()) == [1, 2]
+    assert lab.slots.slots(reservation) == {host: hosts.count(host) for host in hosts}
+    assert sorted(lab.slots.slots(reservation).values()) == [1, 2]
     assert operator.hosts_of(lease) == set(hosts)
     assert finds_no_host(lessee, reservation)
     assert finds_no_host(other)
@@ -62,7 +62,7 @@ def test_slots_are_for_their_lessee_and_for_nobody_else_until_they_are_given_up(
     lessee.end_now(lease)
     mine = [each for each in operator.servers() if each["tenant_id"] == lessee.project_id]
     assert [each["status"] for each in mine] == []
-    assert stage.slots.leftovers() == []
+    assert lab.slots.leftovers() == []
     assert reservation not in operator.aggregates()
 
 
@@ -71,7 +71,7 @@ def test_slots_are_for_their_lessee_and_for_nobody_else_until_they_are_given_up(
     [(True, "affinity", 2, 1), (False, "anti-affinity", 3, 3)],
 )
 def test_slots_stand_as_the_affinity_says_and_go_with_the_lease(
-    stage: Stage,
+    lab: EndToEndLab,
     operator: Operator,
     lessee: Actor,
     affinity: bool,
@@ -94,45 +94,45 @@ def test_slots_stand_as_the_affinity_says_and_go_with_the_lease(
     assert finds_no_host(lessee, reservation)
 
     lessee.end(lease)
-    assert stage.leftovers() == []
+    assert lab.leftovers() == []
 
 
 def test_the_amount_grows_and_shrinks_as_far_as_slots_are_not_in_use(
-    stage: Stage, operator: Operator, lessee: Actor
+    lab: EndToEndLab, operator: Operator, lessee: Actor
 ) -> None:
     lease = lessee.reserve_instances(1)
     lessee.wait_for_lease(lease, "ACTIVE")
     reservation = reservation_of(lease)
-    home = stage.slots.slots(reservation)
+    home = lab.slots.slots(reservation)
 
     change_amount(lessee, lease, 4)
-    wait_for_slots(stage, reservation, 4)
-    assert home.keys() <= stage.slots.slots(reservation).keys()
+    wait_for_slots(lab, reservation, 4)
+    assert home.keys() <= lab.slots.slots(reservation).keys()
     assert len(fill(lessee, operator, reservation, 3)) == 3
-    before = lessee.blazar.lease.get(lease["id"]), stage.slots.slots(reservation)
+    before = lessee.blazar.lease.get(lease["id"]), lab.slots.slots(reservation)
 
     with pytest.raises(BlazarClientException) as refusal:
         change_amount(lessee, lease, 2)
     assert refusal.value.code == 409
     assert "amount" in str(refusal.value)
-    assert (lessee.blazar.lease.get(lease["id"]), stage.slots.slots(reservation)) == before
+    assert (lessee.blazar.lease.get(lease["id"]), lab.slots.slots(reservation)) == before
 
     change_amount(lessee, lease, 3)
-    wait_for_slots(stage, reservation, 3)
+    wait_for_slots(lab, reservation, 3)
     assert lessee.status(lease) == "ACTIVE"
     assert finds_no_host(lessee, reservation)
 
 
 def test_before_the_start_there_is_a_flavor_that_nobody_may_use(
-    stage: Stage, operator: Operator, lessee: Actor
+    lab: EndToEndLab, operator: Operator, lessee: Actor
 ) -> None:
     start = soon()
     lease = lessee.reserve_instances(2, start=start)
     reservation = reservation_of(lease)
-    wait_until(lambda: reservation in stage.slots.flavors(), "the flavor is made", seconds=SECONDS_AHEAD)
-    assert stage.slots.projects_with(reservation) == set()
+    wait_until(lambda: reservation in lab.slots.flavors(), "the flavor is made", seconds=SECONDS_AHEAD)
+    assert lab.slots.projects_with(reservation) == set()
     assert reservation not in lessee.flavors()
-    assert stage.slots.inventories() == {}
+    assert lab.slots.inventories() == {}
 
     wait_until(
         lambda: reservation in lessee.flavors(),
@@ -140,7 +140,7 @@ def test_before_the_start_there_is_a_flavor_that_nobody_may_use(
         seconds=(start - now()).total_seconds() + SECONDS_TO_CHANGE,
         every_seconds=0.05,
     )
-    usable_at, slots = now(), stage.slots.slots(reservation)
+    usable_at, slots = now(), lab.slots.slots(reservation)
     hosts = fill(lessee, operator, reservation, 2)
 
     print(f"the flavor could be used {(usable_at - start).total_seconds():.1f} s after the start")
@@ -150,16 +150,16 @@ def test_before_the_start_there_is_a_flavor_that_nobody_may_use(
 
 
 def test_many_reservations_that_start_at_once_all_have_their_slots_when_they_can_be_used(
-    stage: Stage, lessee: Actor
+    lab: EndToEndLab, lessee: Actor
 ) -> None:
     slots_when_usable: dict[str, int] = {}
 
     def all_are_usable() -> bool:
-        for each in lessee.flavors() & stage.slots.flavors().keys() - slots_when_usable.keys():
-            slots_when_usable[each] = sum(stage.slots.slots(each).values())
+        for each in lessee.flavors() & lab.slots.flavors().keys() - slots_when_usable.keys():
+            slots_when_usable[each] = sum(lab.slots.slots(each).values())
         return len(slots_when_usable) == MANY
 
-    requests_before, began = len(stage.lab.requests("placement")), now()
+    requests_before, began = len(lab.openstack.requests("placement")), now()
     with ThreadPoolExecutor(8) as hands:
         sent = [
             hands.submit(lessee.reserve_instances, 2, affinity=False, memory_mb=SMALL_MEMORY_MB)
@@ -177,13 +177,13 @@ def test_many_reservations_that_start_at_once_all_have_their_slots_when_they_can
             lessee.wait_for_lease(each, "ACTIVE")
         started = now()
         assert slots_when_usable == {reservation_of(each): 2 for each in leases}
-        assert stage.slots.classes() == {class_of(reservation_of(each)) for each in leases}
+        assert lab.slots.classes() == {class_of(reservation_of(each)) for each in leases}
         list(hands.map(lessee.end, leases))
-    assert stage.leftovers() == []
+    assert lab.leftovers() == []
 
     conflicts = sum(
         (each.method, each.status) == ("PUT", 409) and each.path.endswith("/inventories")
-        for each in stage.lab.requests("placement")[requests_before:]
+        for each in lab.openstack.requests("placement")[requests_before:]
     )
     print(
         f"{MANY} leases were active after {(started - began).total_seconds():.1f} s, and gone after ", end=""
@@ -208,14 +208,14 @@ def test_many_reservations_that_start_at_once_all_have_their_slots_when_they_can
     ],
 )
 def test_what_cannot_be_is_refused_by_name(
-    stage: Stage, lessee: Actor, keys: Mapping[str, Any], code: int, said: str
+    lab: EndToEndLab, lessee: Actor, keys: Mapping[str, Any], code: int, said: str
 ) -> None:
     with pytest.raises(BlazarClientException) as refusal:
         lessee.reserve_instances(**{"amount": 1, "affinity": True, **keys})
 
     assert refusal.value.code == code
     assert said in str(refusal.value)
-    assert stage.leftovers() == []
+    assert lab.leftovers() == []
 
 
 def change_amount(lessee: Actor, lease: Mapping[str, Any], amount: int) -> None:
@@ -223,12 +223,12 @@ def change_amount(lessee: Actor, lease: Mapping[str, Any], amount: int) -> None:
     lessee.blazar.lease.update(lease["id"], reservations=[change])
 
 
-def wait_for_slots(stage: Stage, reservation_id: str, amount: int) -> None:
+def wait_for_slots(lab: EndToEndLab, reservation_id: str, amount: int) -> None:
     wait_until(
-        lambda: sum(stage.slots.slots(reservation_id).values()) == amount,
+        lambda: sum(lab.slots.slots(reservation_id).values()) == amount,
         f"reservation {reservation_id} has {amount} slots",
         seconds=SECONDS_TO_CHANGE,
-        explain=lambda: f"it has {stage.slots.slots(reservation_id)}",
+        explain=lambda: f"it has {lab.slots.slots(reservation_id)}",
     )
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from cloudlab.tests.actors import Actor, Json, in_minutes
+from cloudlab.tests.end_to_end_lab import EndToEndLab
 from cloudlab.tests.notices import Notices, consumer
-from cloudlab.tests.stage import Stage
 
 MINUTE = 60
 
@@ -32,8 +32,8 @@ ENVELOPE = {"message_id", "publisher_id", "event_type", "priority", "payload", "
 
 
 @pytest.fixture
-def notices(stage: Stage) -> Iterator[Notices]:
-    with consumer(stage.lab) as notices:
+def notices(lab: EndToEndLab) -> Iterator[Notices]:
+    with consumer(lab.openstack) as notices:
         yield notices
 
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from cloudlab.tests.actors import Actor, Operator, only, reservation_of
-from cloudlab.tests.stage import RESERVABLE
+from cloudlab.tests.end_to_end_lab import RESERVABLE
 from cloudlab.waiting import wait_until
 
 
 def test_preemptible_servers_use_hosts_until_they_are_reserved(
     operator: Operator, lessee: Actor, other: Actor
 ) -> None:
-    flavor = lessee.lab.details.preemptible_flavor_id
+    flavor = lessee.openstack.details.preemptible_flavor_id
     servers = [other.boot(flavor_id=flavor) for _ in range(4)]
     assert {other.wait_for_server(each) for each in servers} == {"ACTIVE"}
     homes = {each: operator.host_of_server(each) for each in servers}

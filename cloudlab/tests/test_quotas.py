@@ -9,15 +9,15 @@ import pytest
 from blazarclient.exception import BlazarClientException
 from cloudlab.plan import REGION
 from cloudlab.tests.actors import Actor, in_minutes
-from cloudlab.tests.stage import Stage
+from cloudlab.tests.end_to_end_lab import EndToEndLab
 
 SetLimit = Callable[..., None]
 
 
 @pytest.fixture
-def set_limit(stage: Stage) -> Iterator[SetLimit]:
+def set_limit(lab: EndToEndLab) -> Iterator[SetLimit]:
     """Register a limit, or set that of a project; it is removed after the test."""
-    keystone = stage.lab.api("identity")
+    keystone = lab.openstack.api("identity")
     (service,) = keystone.get("/services", params={"type": "reservation"}).json()["services"]
     of_service = {"service_id": service["id"], "region_id": REGION}
 
@@ -48,7 +48,7 @@ def refusal(act: Callable[[], object]) -> str:
 
 
 def test_a_project_is_kept_within_the_registered_limits_and_another_within_its_own(
-    stage: Stage, lessee: Actor, other: Actor, set_limit: SetLimit
+    lab: EndToEndLab, lessee: Actor, other: Actor, set_limit: SetLimit
 ) -> None:
     set_limit("reserved_hosts", 1)
     set_limit("reserved_hosts", 2, other.project_id)
@@ -65,7 +65,7 @@ def test_a_project_is_kept_within_the_registered_limits_and_another_within_its_o
 
 
 def test_instances_are_limited_by_what_they_need_and_extensions_by_the_hours(
-    stage: Stage, lessee: Actor, set_limit: SetLimit
+    lab: EndToEndLab, lessee: Actor, set_limit: SetLimit
 ) -> None:
     set_limit("reserved_instances:VCPU", 3)
     set_limit("instance_hours_ahead", 2)
@@ -76,6 +76,6 @@ def test_instances_are_limited_by_what_they_need_and_extensions_by_the_hours(
         lambda: lessee.blazar.lease.update(lease["id"], end_date=in_minutes(60 * 3))
     )
 
-    shown = stage.show_quota(lessee.project_id)
+    shown = lab.show_quota(lessee.project_id)
     assert "reserved_instances:VCPU: 2 of 3" in shown
     assert "instance_hours_ahead: 1 of 2" in shown

@@ -26,7 +26,7 @@ from blazar.domain.errors import CloudNotFound
 from blazar.ports.compute import Lessee
 from blazar.ports.identity import Trust
 from blazar.ports.placement import Provider
-from cloudlab.lab import Lab
+from cloudlab.lab import OpenStackLab
 from cloudlab.rest import make_adapter, make_session
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ project_domain_name = Default
 """
 
 
-class OpenStackLab:
+class ContractLab:
     """Two hosts and the external network of the cloudlab, and two new projects."""
 
     _bereft: ClassVar[set[str]] = set()
@@ -56,12 +56,12 @@ class OpenStackLab:
     restarted."""
 
     def __init__(self, options: str) -> None:
-        self._lab = Lab.load()
+        self._openstack = OpenStackLab.load()
         self._parents: set[str] = set()
         self._prefix = f"contract-{uuid.uuid4().hex[:8]}"
         self._disabled: list[str] = []
         self._keystone = self._api("identity")
-        self._admin = self._lab.details.accounts["admin"]
+        self._admin = self._openstack.details.accounts["admin"]
         self.cloud = self._make_cloud(options)
         self.hosts = self._free_hosts()
         self.similar_names = ("node-1", "node-10")
@@ -70,7 +70,7 @@ class OpenStackLab:
 
     @property
     def network(self) -> LabNetwork:
-        details = self._lab.details
+        details = self._openstack.details
         return LabNetwork(
             network_id=details.network_id,
             subnet_id=details.subnet_id,
@@ -89,7 +89,7 @@ class OpenStackLab:
         body = {"user": {"name": name, "password": password, "domain_id": "default"}}
         user_id = self._keystone.post("/users", json=body).json()["user"]["id"]
         self._grant(user_id, self.project_ids[0], "member")
-        return make_session(self._lab.details.auth_url, name, password, self.name("one"))
+        return make_session(self._openstack.details.auth_url, name, password, self.name("one"))
 
     def name(self, suffix: str) -> str:
         return f"{self._prefix}-{suffix}"
@@ -97,8 +97,8 @@ class OpenStackLab:
     def boot_server(self, name: str, *, service_host: str | None = None, flavor_id: str | None = None) -> str:
         server = {
             "name": name,
-            "imageRef": self._lab.details.image_id,
-            "flavorRef": flavor_id or self._lab.details.flavor_id,
+            "imageRef": self._openstack.details.image_id,
+            "flavorRef": flavor_id or self._openstack.details.flavor_id,
             "networks": "none",
         }
         self._have_children_forgotten()
@@ -129,7 +129,7 @@ class OpenStackLab:
         self._disabled.append(service_host)
 
     def make_trust(self) -> Trust:
-        details = self._lab.details
+        details = self._openstack.details
         body = {
             "trustor_user_id": self._lessee_session.get_user_id(),
             "trustee_user_id": details.accounts["blazar"].user_id,
@@ -165,13 +165,13 @@ class OpenStackLab:
         compute = self.cloud.compute
         taken = {host for each in compute.list_aggregates() for host in each.hosts}
         taken |= {each.service_host for each in compute.list_servers()}
-        free = [each for each in self._lab.details.hosts if each not in taken]
+        free = [each for each in self._openstack.details.hosts if each not in taken]
         assert len(free) >= NEEDED_HOSTS, f"the suite needs {NEEDED_HOSTS} hosts of its own; free are {free}"
         return tuple(LabHost(hypervisor_hostname=each, service_host=each) for each in free)
 
     def _have_children_forgotten(self) -> None:
         while self._bereft:
-            compute = self._lab.service(f"nova-compute-{self._bereft.pop()}")
+            compute = self._openstack.service(f"nova-compute-{self._bereft.pop()}")
             compute.stop()
             compute.start()
             compute.wait_until_answers()
@@ -246,7 +246,7 @@ class OpenStackLab:
     @cached_property
     def _nova(self) -> Adapter:
         """Nova as an administrator sees it in the first project."""
-        details = self._lab.details
+        details = self._openstack.details
         session = make_session(details.auth_url, self._admin.user, self._admin.password, self.name("one"))
         return make_adapter(session, "compute")
 
@@ -266,14 +266,14 @@ class OpenStackLab:
 
         network_id = make("networks", "network", name=self.name("inner"))
         subnet_id = make("subnets", "subnet", network_id=network_id, ip_version=4, cidr="192.0.2.0/24")
-        gateway = {"network_id": self._lab.details.network_id}
+        gateway = {"network_id": self._openstack.details.network_id}
         router_id = make("routers", "router", name=self.name("router"), external_gateway_info=gateway)
         path = f"/v2.0/routers/{router_id}/add_router_interface"
         self._neutron.put(path, json={"subnet_id": subnet_id})
         return network_id
 
     def _make_cloud(self, options: str) -> OpenStackCloud:
-        details = self._lab.details
+        details = self._openstack.details
         text = OPTIONS.format(auth_url=details.auth_url, account=details.accounts["blazar"])
         with TemporaryDirectory() as folder:
             path = Path(folder) / "blazar.conf"
@@ -282,7 +282,7 @@ class OpenStackLab:
             return make_cloud(conf, ManualClock())
 
     def _api(self, service_type: str) -> Adapter:
-        return self._lab.api(service_type)
+        return self._openstack.api(service_type)
 
     def _new_project(self, suffix: str) -> str:
         body = {"project": {"name": self.name(suffix), "domain_id": "default"}}
@@ -316,9 +316,9 @@ class OpenStackLab:
 
 
 @contextmanager
-def openstack_lab(options: str = "") -> Iterator[OpenStackLab]:
+def openstack_lab(options: str = "") -> Iterator[ContractLab]:
     """Factory of the lab; *options* are added to the configuration of the adapter."""
-    lab = OpenStackLab(options)
+    lab = ContractLab(options)
     try:
         yield lab
     finally:
@@ -326,7 +326,7 @@ def openstack_lab(options: str = "") -> Iterator[OpenStackLab]:
 
 
 @contextmanager
-def openstack_lab_with_uuids() -> Iterator[OpenStackLab]:
+def openstack_lab_with_uuids() -> Iterator[ContractLab]:
     """The same with UUIDs of hypervisors."""
     with openstack_lab("[nova]\nnova_client_version = 2.87\n") as lab:
         yield lab

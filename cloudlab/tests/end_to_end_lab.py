@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from blazarclient.exception import NotFound
-from cloudlab.lab import Lab
+from cloudlab.lab import OpenStackLab
 from cloudlab.tests.actors import Actor, Operator
 from cloudlab.tests.slots import SlotView
 from cloudlab.waiting import wait_until
@@ -20,10 +20,10 @@ _SECONDS_TO_SETTLE: Final = 90
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class EndToEndLab:
     """The lab, its users, and its expected state."""
 
-    lab: Lab
+    openstack: OpenStackLab
     operator: Operator
     lessee: Actor
     other: Actor
@@ -76,7 +76,7 @@ class Stage:
 
     def _manage(self, *arguments: str, found: bool = False) -> str:
         """Run a command that must succeed, or, for *found*, exit with 1 because it found something."""
-        conf = self.lab.folder.etc("blazar") / "blazar.conf"
+        conf = self.openstack.folder.etc("blazar") / "blazar.conf"
         program = Path(sys.executable).with_name("blazar-manage")
         command = [str(program), "--config-file", str(conf), *arguments]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -85,7 +85,7 @@ class Stage:
 
     def forget_providers(self, name: str) -> None:
         """Restart a host's nova-compute: it fails to build servers while it caches a deleted provider."""
-        compute = self.lab.service(f"nova-compute-{name}")
+        compute = self.openstack.service(f"nova-compute-{name}")
         compute.stop()
         compute.start()
         compute.wait_until_answers()
@@ -106,7 +106,7 @@ class Stage:
     def leftovers(self) -> list[str]:
         """Return descriptions of all objects that should not exist."""
         aggregates = self.operator.aggregates()
-        freepool = aggregates.pop(self.lab.details.freepool)
+        freepool = aggregates.pop(self.openstack.details.freepool)
         found = [f"lease {each['id']} is {each['status']}" for each in self.operator.blazar.lease.list()]
         found += [f"aggregate {name} with {each['hosts']}" for name, each in aggregates.items()]
         found += [f"server {each['id']} is {each['status']}" for each in self.operator.servers()]
@@ -127,6 +127,6 @@ class Stage:
         return [each["id"] for each in self.operator.servers() if each["OS-EXT-SRV-ATTR:host"] == host]
 
 
-def make_stage(lab: Lab) -> Stage:
-    """Return the stage of a lab, not yet cleared."""
-    return Stage(lab, Operator(lab), Actor(lab, "lessee"), Actor(lab, "other"))
+def make_lab(openstack: OpenStackLab) -> EndToEndLab:
+    """Return a lab with its users, not yet cleared."""
+    return EndToEndLab(openstack, Operator(openstack), Actor(openstack, "lessee"), Actor(openstack, "other"))
