@@ -11,7 +11,7 @@ from installation import (
     NETWORK,
     OTHER_SUBNET,
     Asked,
-    Installation,
+    OldInstallation,
     flavors,
     floatingips,
     hosts,
@@ -22,7 +22,7 @@ from installation import (
 _DAY = timedelta(days=1)
 
 
-def add_defects(installation: Installation) -> None:
+def add_defects(installation: OldInstallation) -> None:
     """Add all defects, a year ahead, on hosts and addresses that no other lease uses."""
     _add_resources(installation)
     _add_double_promises(installation)
@@ -31,7 +31,7 @@ def add_defects(installation: Installation) -> None:
     _add_loose_rows(installation)
 
 
-def _add_resources(there: Installation) -> None:
+def _add_resources(there: OldInstallation) -> None:
     for number in range(101, 107):
         there.host(number)
     there.host(107, has_inventory=False)
@@ -57,7 +57,7 @@ def _add_resources(there: Installation) -> None:
     there.add(old_schema.traits, id_of("trait"), computehost_id="101", trait="HW_CPU_X86_AVX2")
 
 
-def _capability(there: Installation, name: str, host_id: str, property_id: str) -> None:
+def _capability(there: OldInstallation, name: str, host_id: str, property_id: str) -> None:
     there.add(
         old_schema.capabilities,
         id_of(name),
@@ -67,12 +67,12 @@ def _capability(there: Installation, name: str, host_id: str, property_id: str) 
     )
 
 
-def _ahead(there: Installation, name: str, *asked: Asked, day: int = 365, **options: Any) -> str:
+def _ahead(there: OldInstallation, name: str, *asked: Asked, day: int = 365, **options: Any) -> str:
     start = there.now + day * _DAY
     return there.lease(name, start, start + _DAY, *asked, status="PENDING", **options)
 
 
-def _add_double_promises(there: Installation) -> None:
+def _add_double_promises(there: OldInstallation) -> None:
     _ahead(there, "first on host 101", hosts("101"))
     _ahead(there, "second on host 101", hosts("101"))
     address = id_of("floating IP 101")
@@ -87,7 +87,7 @@ def _add_double_promises(there: Installation) -> None:
     there.lease("begins on host 105", there.now + _DAY / 2, there.now + _DAY, hosts("105"), status="PENDING")
 
 
-def _add_odd_leases(there: Installation) -> None:
+def _add_odd_leases(there: OldInstallation) -> None:
     past, over = there.now - 3 * _DAY, there.now - 2 * _DAY
     there.lease("over, and still holds a host", past, over, status="TERMINATED")
     there.reserve("over, and still holds a host", 0, hosts("106"), "deleted")
@@ -106,7 +106,7 @@ def _add_odd_leases(there: Installation) -> None:
     rows[:] = [each for each in rows if each["id"] != id_of("end_lease of without an end")]
 
 
-def _add_odd_details(there: Installation) -> None:
+def _add_odd_details(there: OldInstallation) -> None:
     odd = {
         "count is no range": hosts("103", count_range="two"),
         "requirement is none": hosts("104", resource_properties='["?", "$rack"]'),
@@ -124,7 +124,7 @@ def _add_odd_details(there: Installation) -> None:
     there.rows[old_schema.reservations][-1]["resource_id"] = id_of("no details")
 
 
-def _add_loose_rows(there: Installation) -> None:
+def _add_loose_rows(there: OldInstallation) -> None:
     there.reserve("a lease that is gone", 0, hosts("104"), "pending")
     there.add(old_schema.host_details, id_of("loose details"), count_range="1-1")
     there.add(old_schema.floatingip_details, id_of("loose floating IP details"), network_id=NETWORK, amount=1)

@@ -111,7 +111,7 @@ _STATUSES: Mapping[str, tuple[str, str, str]] = {
 
 
 @dataclass(slots=True)
-class Installation:
+class OldInstallation:
     """Rows by table; *now* is naive UTC, like all times in that database."""
 
     now: datetime

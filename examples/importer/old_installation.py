@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 import old_schema
 from defects import add_defects
-from installation import Installation
+from installation import OldInstallation
 from population import populate
 
 from blazar.manager.clocks import SystemClock
@@ -31,9 +31,9 @@ def main() -> None:
     print(f"{len(installation.rows[old_schema.leases])} leases")
 
 
-def make_example(now: datetime) -> Installation:
+def make_example(now: datetime) -> OldInstallation:
     """Return the whole installation at an instant in naive UTC."""
-    installation = Installation(now)
+    installation = OldInstallation(now)
     populate(installation)
     add_defects(installation)
     return installation

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from installation import Asked, Installation, flavors, floatingips, hosts, id_of, instances
+from installation import Asked, OldInstallation, flavors, floatingips, hosts, id_of, instances
 
 HOSTS = 60
 ADDRESSES = 60
@@ -19,7 +19,7 @@ Window = tuple[datetime, datetime]
 class Population:
     """Leases that never conflict: no two leases have the same resource on the same day."""
 
-    def __init__(self, installation: Installation) -> None:
+    def __init__(self, installation: OldInstallation) -> None:
         self._installation = installation
         self._numbers = {"past": 0, "open": 0, "ahead": 0}
         self._count = 0
@@ -38,7 +38,7 @@ class Population:
             count: The number of leases of each type.
             when: ``past``, ``open`` or ``ahead``.
             status: The status of all of these leases.
-            **options: Options of :meth:`~installation.Installation.lease`.
+            **options: Options of :meth:`~installation.OldInstallation.lease`.
         """
         for _ in range(count):
             number = self._numbers[when]
@@ -69,7 +69,7 @@ class Population:
         )
 
 
-def populate(installation: Installation) -> None:
+def populate(installation: OldInstallation) -> None:
     """Add the resources and leases of a consistent installation, and leases that are stuck."""
     people = Population(installation)
     people.add_resources()

@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 from clocks import EPOCH, ManualClock
 from databases import KINDS, empty_tables, make_database, make_empty_database
-from installation import Installation
+from installation import OldInstallation
 from old_installation import make_example
 from reconcile.parts import PLUGINS
 
@@ -31,14 +31,14 @@ def url_of(engine: sa.Engine) -> str:
 
 
 @pytest.fixture(scope="session")
-def example() -> Installation:
+def example() -> OldInstallation:
     """Return the example database as rows."""
     return make_example(NOW)
 
 
 @pytest.fixture(scope="session", params=KINDS)
 def there(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, example: Installation
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, example: OldInstallation
 ) -> Iterator[sa.Engine]:
     """Yield the example database, on each database backend."""
     folder = tmp_path_factory.mktemp("there")
@@ -96,10 +96,10 @@ def context_on(clock: ManualClock, cloud: SimulatedCloud) -> ContextOn:
 
 
 @pytest.fixture
-def write_old(tmp_path: Path) -> Callable[[Installation], SqlOldService]:
+def write_old(tmp_path: Path) -> Callable[[OldInstallation], SqlOldService]:
     """Return a function that writes small databases of the existing service."""
 
-    def write(installation: Installation) -> SqlOldService:
+    def write(installation: OldInstallation) -> SqlOldService:
         path = tmp_path / f"old-{len(list(tmp_path.iterdir()))}.sqlite"
         old_schema.write(f"sqlite:///{path}", installation.rows)
         return SqlOldService(f"sqlite:///{path}")
@@ -108,6 +108,6 @@ def write_old(tmp_path: Path) -> Callable[[Installation], SqlOldService]:
 
 
 @pytest.fixture
-def installation() -> Installation:
+def installation() -> OldInstallation:
     """Return an empty installation."""
-    return Installation(NOW)
+    return OldInstallation(NOW)

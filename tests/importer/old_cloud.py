@@ -13,7 +13,7 @@ from clocks import EPOCH, ManualClock
 from installation import (
     NETWORK,
     Asked,
-    Installation,
+    OldInstallation,
     flavor_json,
     flavors,
     floatingips,
@@ -51,7 +51,7 @@ class Deaf:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outside:
+class CloudObjects:
     """The objects in the cloud."""
 
     aggregates: frozenset[tuple[str, str | None, frozenset[str], frozenset[tuple[str, str]]]]
@@ -68,7 +68,7 @@ class OldCloud:
 
     cloud: SimulatedCloud
     clock: ManualClock
-    there: Installation
+    there: OldInstallation
     context: Context
     write: Any
     host_names: list[str] = field(default_factory=list)
@@ -235,7 +235,7 @@ class OldCloud:
         assert lease is not None
         return lease.status
 
-    def outside(self) -> Outside:
+    def objects(self) -> CloudObjects:
         """Return the objects that are in the cloud now."""
         compute, placement = self.cloud.compute, self.cloud.placement
         slots = set()
@@ -244,7 +244,7 @@ class OldCloud:
             assert provider is not None
             inventories = placement.get_inventories(provider.uuid).by_class
             slots |= {(name, key, each.total) for key, each in inventories.items()}
-        return Outside(
+        return CloudObjects(
             aggregates=frozenset(
                 (each.name, each.availability_zone, each.hosts, frozenset(each.metadata.items()))
                 for each in compute.list_aggregates()
@@ -266,7 +266,7 @@ class OldCloud:
     def check_nothing_left(self) -> None:
         """Assert that all hosts are in the freepool and no objects of reservations are in the cloud."""
         freepool = FREEPOOL, None, frozenset(self.host_names), frozenset[tuple[str, str]]()
-        assert self.outside() == Outside(
+        assert self.objects() == CloudObjects(
             aggregates=frozenset({freepool}),
             flavors=frozenset(),
             groups=frozenset(),

@@ -10,7 +10,7 @@ import old_schema
 import pytest
 import sqlalchemy as sa
 from importer.conftest import ContextOn
-from installation import Asked, Installation, hosts, id_of, instances
+from installation import Asked, OldInstallation, hosts, id_of, instances
 
 from blazar.booking.context import Context
 from blazar.db.old_service.reader import SqlOldService
@@ -22,12 +22,12 @@ DAY = timedelta(days=1)
 
 
 @dataclass(slots=True)
-class Stage:
+class ImportEnv:
     """An old installation, and this service without a manager."""
 
-    there: Installation
+    there: OldInstallation
     context: Context
-    write: Callable[[Installation], SqlOldService]
+    write: Callable[[OldInstallation], SqlOldService]
 
     def add(self, name: str, *asked: Asked, days: int = 1) -> str:
         """Add a lease that starts in a number of days."""
@@ -53,82 +53,82 @@ class Stage:
 
 
 @pytest.fixture
-def stage(
-    installation: Installation,
+def env(
+    installation: OldInstallation,
     context_on: ContextOn,
     sqlite: sa.Engine,
-    write_old: Callable[[Installation], SqlOldService],
-) -> Stage:
+    write_old: Callable[[OldInstallation], SqlOldService],
+) -> ImportEnv:
     for number in (1, 2):
         installation.host(number)
-    return Stage(installation, context_on(sqlite), write_old)
+    return ImportEnv(installation, context_on(sqlite), write_old)
 
 
 def findings(result: Result) -> dict[Kind, list[str]]:
     return {kind: [each.reason for each in found] for kind, found in result.plan.ledger.of(Kind).items()}
 
 
-def test_what_is_new_there_is_added(stage: Stage) -> None:
-    stage.add("a", hosts("1"))
-    stage.run()
-    stage.there.host(3)
-    stage.add("b", hosts("3"))
+def test_what_is_new_there_is_added(env: ImportEnv) -> None:
+    env.add("a", hosts("1"))
+    env.run()
+    env.there.host(3)
+    env.add("b", hosts("3"))
 
-    result = stage.run()
+    result = env.run()
 
-    assert stage.lease("b") is not None
+    assert env.lease("b") is not None
     assert result.plan.ledger.fates[Table.LEASES] == {Fate.IMPORTED: 1, Fate.HERE: 1}
     assert [each.id for each in result.plan.hosts] == ["3"]
 
 
-def test_what_has_changed_there_is_reported_and_left_alone_here(stage: Stage) -> None:
-    stage.add("a", hosts("1"))
-    stage.run()
-    row = stage.there.rows[old_schema.leases][0]
+def test_what_has_changed_there_is_reported_and_left_alone_here(env: ImportEnv) -> None:
+    env.add("a", hosts("1"))
+    env.run()
+    row = env.there.rows[old_schema.leases][0]
     before, row["end_date"], row["name"] = row["end_date"], row["end_date"] + DAY, "renamed"
 
-    result = stage.run()
+    result = env.run()
 
     (reason,) = findings(result)[Kind.DIFFERS]
     assert reason == (
         f"name is renamed there and a here; end_date is {row['end_date']:%Y-%m-%d %H:%M} there"
         f" and {before:%Y-%m-%d %H:%M} here"
     )
-    lease = stage.lease("a")
+    lease = env.lease("a")
     assert lease is not None
     assert lease.name == "a"
 
 
-def test_what_was_deleted_here_does_not_come_back(stage: Stage) -> None:
-    stage.add("a", hosts("1"))
-    stage.run()
-    stage.remove("a")
-    with stage.context.store.begin() as transaction:
+def test_what_was_deleted_here_does_not_come_back(env: ImportEnv) -> None:
+    env.add("a", hosts("1"))
+    env.run()
+    env.remove("a")
+    with env.context.store.begin() as transaction:
         (found,) = (each for each in transaction.hosts.list() if each.id == "2")
         transaction.hosts.delete(found.id)
         transaction.commit()
 
-    result = stage.run()
+    result = env.run()
 
-    assert stage.lease("a") is None
+    assert env.lease("a") is None
     assert len(findings(result)[Kind.GONE_HERE]) == 2
     assert result.plan.hosts == ()
 
 
-def test_what_is_promised_here_meanwhile_stays_promised(stage: Stage) -> None:
-    stage.add("a", hosts("1"))
-    stage.add("slots", *[instances(*["2"] * 12)])
-    stage.run()
-    stage.add("b", hosts("1"))
-    stage.add("more slots", *[instances(*["2"] * 12)])
+def test_what_is_promised_here_meanwhile_stays_promised(env: ImportEnv) -> None:
+    env.add("a", hosts("1"))
+    env.add("slots", *[instances(*["2"] * 12)])
+    env.run()
+    env.add("b", hosts("1"))
+    env.add("more slots", *[instances(*["2"] * 12)])
 
-    found = findings(stage.run())
+    found = findings(env.run())
 
     assert found[Kind.TWICE][0].startswith(f"reservation {id_of('reservation 0 of a')} of this service")
     assert found[Kind.OVERBOOKED][0].startswith(
         "12 instances, but capacity for 4 in addition to reservation "
     )
     for name in ("b", "more slots"):
-        lease = stage.lease(name)
+        lease = env.lease(name)
         assert lease is not None
         assert lease.reservations[0].missing_resources

@@ -13,7 +13,7 @@ import old_schema
 import pytest
 import sqlalchemy as sa
 from importer.conftest import ContextOn
-from installation import Installation
+from installation import OldInstallation
 from programs import run
 
 from blazar.cmd.manage import importing
@@ -40,7 +40,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_report_in_the_guide_is_the_report(
     folder: Path,
-    example: Installation,
+    example: OldInstallation,
     context_on: ContextOn,
     sqlite: sa.Engine,
     capsys: pytest.CaptureFixture[str],
@@ -56,7 +56,7 @@ def test_the_report_in_the_guide_is_the_report(
 
 def test_the_report_as_json_has_the_same_numbers_and_all_findings(
     folder: Path,
-    example: Installation,
+    example: OldInstallation,
     context_on: ContextOn,
     sqlite: sa.Engine,
     capsys: pytest.CaptureFixture[str],

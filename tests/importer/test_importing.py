@@ -10,7 +10,7 @@ import old_schema
 import pytest
 import sqlalchemy as sa
 from importer.conftest import ContextOn, url_of
-from installation import Installation, id_of
+from installation import OldInstallation, id_of
 
 from blazar.booking.context import Context
 from blazar.booking.views import host_view, lease_view
@@ -76,7 +76,7 @@ def service(there: sa.Engine) -> SqlOldService:
 
 
 def test_every_row_is_imported_or_said_not_to_be(
-    context: Context, service: SqlOldService, example: Installation
+    context: Context, service: SqlOldService, example: OldInstallation
 ) -> None:
     result = import_database(context, service, "operator")
 
@@ -93,7 +93,7 @@ def test_every_row_is_imported_or_said_not_to_be(
     assert {each.kind for each in ledger.findings} == set(Kind) - absent
 
 
-def test_ids_are_kept(context: Context, service: SqlOldService, example: Installation) -> None:
+def test_ids_are_kept(context: Context, service: SqlOldService, example: OldInstallation) -> None:
     result = import_database(context, service, "operator")
 
     left_out = {each.subject.rpartition(" ")[2] for each in result.plan.ledger.findings}

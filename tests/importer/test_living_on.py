@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from clocks import ManualClock
 from importer.conftest import ContextOn
 from importer.old_cloud import FREEPOOL, PROJECT, OldCloud
-from installation import Installation, floatingips, hosts, id_of
+from installation import OldInstallation, floatingips, hosts, id_of
 
 from blazar.cloud.simulated import SimulatedCloud
 from blazar.db.old_service.reader import SqlOldService
@@ -26,10 +26,10 @@ LESSEE = Caller(user_id="user", project_id=PROJECT)
 def old(
     cloud: SimulatedCloud,
     clock: ManualClock,
-    installation: Installation,
+    installation: OldInstallation,
     context_on: ContextOn,
     sqlite: sa.Engine,
-    write_old: Callable[[Installation], SqlOldService],
+    write_old: Callable[[OldInstallation], SqlOldService],
 ) -> OldCloud:
     return OldCloud(cloud, clock, installation, context_on(sqlite), write_old)
 
@@ -43,13 +43,13 @@ class TestEachType:
         old.start(kind, reservation_id)
         if kind != "floatingips":
             old.boot(kind, reservation_id)
-        before = old.outside()
+        before = old.objects()
 
         old.import_database()
         old.run_until(2)
 
         assert old.status("a") is LeaseStatus.ACTIVE
-        assert old.outside() == before
+        assert old.objects() == before
         assert find_leftovers(old.context) == ()
 
         old.run_until(4)
@@ -61,13 +61,13 @@ class TestEachType:
         asked = old.asked(kind, "a")
         reservation_id = old.lease("a", 2, 4, asked, "PENDING")
         old.create(kind, reservation_id, asked)
-        before = old.outside()
+        before = old.objects()
 
         old.import_database()
         old.run_until(1)
 
         assert old.status("a") is LeaseStatus.PENDING
-        assert old.outside() == before
+        assert old.objects() == before
         assert find_leftovers(old.context) == ()
 
         old.run_until(3)
@@ -152,13 +152,13 @@ class TestEachType:
         old.start(kind, reservation_id)
         if kind != "floatingips":
             old.boot(kind, reservation_id)
-        before = old.outside()
+        before = old.objects()
 
         old.import_database()
         old.run_until(1)
 
         assert old.status("a") is LeaseStatus.ACTIVE
-        assert old.outside() == before
+        assert old.objects() == before
         old.run_until(4)
         old.check_nothing_left()
 
@@ -217,7 +217,7 @@ class TestPromisedTwice:
         old.run_until(2)
 
         assert {old.status(name) for name in ("a", "b")} == {LeaseStatus.ACTIVE}
-        assert len(old.outside().floatingips) == 2
+        assert len(old.objects().floatingips) == 2
         old.run_until(4)
         old.check_nothing_left()
 
@@ -246,7 +246,7 @@ def test_servers_of_a_reservation_that_cannot_be_read_are_not_deleted(old: OldCl
     old.import_database()
     old.run_until(4)
 
-    assert server_id in old.outside().servers
+    assert server_id in old.objects().servers
     assert old.status("a") is LeaseStatus.TERMINATED
 
 

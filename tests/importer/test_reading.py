@@ -10,7 +10,7 @@ import pytest
 import sqlalchemy as sa
 from databases import make_empty_database
 from importer.conftest import ContextOn, url_of
-from installation import Installation, hosts
+from installation import OldInstallation, hosts
 
 from blazar.db.old_service.reader import SqlOldService
 from blazar.importer.importing import import_database
@@ -19,7 +19,7 @@ from blazar.ports.old_service import NEEDED_REVISION, CannotImport
 
 
 @pytest.fixture
-def path(tmp_path: Path, installation: Installation) -> Path:
+def path(tmp_path: Path, installation: OldInstallation) -> Path:
     """Return the path of a small database."""
     installation.host(1)
     path = tmp_path / "old.sqlite"
@@ -98,7 +98,7 @@ def test_a_server_that_does_not_answer_is_named_without_its_password() -> None:
 
 
 @pytest.mark.parametrize("kind", ["mariadb", "postgresql"])
-def test_urls_need_to_name_no_driver(kind: str, tmp_path: Path, installation: Installation) -> None:
+def test_urls_need_to_name_no_driver(kind: str, tmp_path: Path, installation: OldInstallation) -> None:
     installation.host(1)
     with make_empty_database(kind, tmp_path) as engine:
         old_schema.write(url_of(engine), installation.rows)
@@ -110,8 +110,8 @@ def test_urls_need_to_name_no_driver(kind: str, tmp_path: Path, installation: In
 
 
 def test_a_plugin_that_is_not_named_is_said_to_lack_before_anything_is_written(
-    installation: Installation,
-    write_old: Callable[[Installation], SqlOldService],
+    installation: OldInstallation,
+    write_old: Callable[[OldInstallation], SqlOldService],
     context_on: ContextOn,
     sqlite: sa.Engine,
 ) -> None:

@@ -10,7 +10,7 @@ import old_schema
 import pytest
 import sqlalchemy as sa
 from importer.conftest import ContextOn
-from installation import Installation, id_of
+from installation import OldInstallation, id_of
 
 from blazar.booking.context import Context
 from blazar.cloud.simulated import SimulatedCloud
@@ -33,7 +33,7 @@ def trust_ids(cloud: SimulatedCloud) -> list[str]:
 
 
 @pytest.fixture
-def source(installation: Installation, trust_ids: list[str], tmp_path: Path) -> str:
+def source(installation: OldInstallation, trust_ids: list[str], tmp_path: Path) -> str:
     """Return the URL of a database: two leases share a trust, a host has another, two leases have none."""
     installation.host(1, trust_id=trust_ids[1])
     for name, trust_id in (("a", trust_ids[0]), ("b", trust_ids[0]), ("c", None), ("d", "")):
@@ -81,7 +81,7 @@ def test_they_are_deleted_and_again_is_no_error(
 
 
 def test_weakness_27_a_trust_for_another_user_is_left_alone_even_if_a_lease_has_its_id(
-    context: Context, cloud: SimulatedCloud, installation: Installation, tmp_path: Path, lines: Lines
+    context: Context, cloud: SimulatedCloud, installation: OldInstallation, tmp_path: Path, lines: Lines
 ) -> None:
     foreign = cloud.add_trust("ann", "project", trustee_user_id="heat")
     installation.lease("a", installation.now, installation.now, status="TERMINATED", trust_id=foreign.id)
