@@ -119,7 +119,6 @@ def test_others_are_answered_when_those_who_took_all_connections_are_cut_off(
         log = installation.log("nginx")
         assert wait_until(lambda: "worker_connections are not enough" in log.read_text())
 
-
         assert wait_until(lambda: answer(installation.url) == 200)
 
 
