@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from datetime import timedelta
-from typing import Generic
 
 from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused
 from blazar.plugins.contract import AllocatedResource, Assignment, Done, Outcome, Unusable, Waiting
 from blazar.plugins.slots.inventories import SlotInventories
 from blazar.plugins.slots.items import Kind, SlotItem, SlotsSeen
-from blazar.plugins.slots.names import reservation_class
 from blazar.plugins.slots.spec import SpecT
+from blazar.plugins.slots.steps import RETRY, Steps
 from blazar.plugins.slots.wanted import (
     GROUP_KEY,
     flavor_item,
@@ -25,10 +23,8 @@ from blazar.plugins.slots.wanted import (
 from blazar.ports.cloud import Cloud
 from blazar.ports.compute import Aggregate
 
-RETRY = timedelta(seconds=2)
 
-
-class Making(Generic[SpecT]):
+class Build(Steps[SpecT]):
     """The steps for one reservation; each makes one item."""
 
     def __init__(
@@ -40,13 +36,7 @@ class Making(Generic[SpecT]):
         inventories: SlotInventories,
         owner_key: str,
     ) -> None:
-        self._compute = cloud.compute
-        self._placement = cloud.placement
-        self._assignment = assignment
-        self._reservation_id = assignment.reservation_id
-        self._class = reservation_class(assignment.reservation_id)
-        self._seen = seen
-        self._inventories = inventories
+        super().__init__(cloud, assignment, seen, inventories=inventories)
         self._owner_key = owner_key
 
     def make(self, item: SlotItem) -> Outcome:

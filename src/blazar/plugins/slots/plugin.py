@@ -31,7 +31,7 @@ from blazar.plugins.capabilities import (
 from blazar.plugins.contract import Assignment, JsonObject, Outcome, Wish
 from blazar.plugins.hosts.leftovers import host_leftovers
 from blazar.plugins.leftovers import LeftoverKind, Sweep
-from blazar.plugins.slots.build import Making
+from blazar.plugins.slots.build import Build
 from blazar.plugins.slots.choice import choose_slots
 from blazar.plugins.slots.inventories import NewTurn, SlotInventories
 from blazar.plugins.slots.items import Kind, SlotItem, SlotsSeen
@@ -166,10 +166,10 @@ class SlotPlugin(
 
     def make(self, cloud: Cloud, assignment: Assignment[SpecT], item: SlotItem, seen: SlotsSeen) -> Outcome:
         """Make one item."""
-        making = Making(
+        build = Build(
             cloud, assignment, seen, inventories=self._inventories, owner_key=self._settings.owner_key
         )
-        return making.make(item)
+        return build.make(item)
 
     def remove(self, cloud: Cloud, assignment: Assignment[SpecT], item: SlotItem, seen: SlotsSeen) -> Outcome:
         """Remove one item."""

@@ -8,40 +8,20 @@ from __future__ import annotations
 
 from contextlib import suppress
 from datetime import timedelta
-from typing import Generic
 
 from blazar.domain.errors import CloudConflict, CloudNotFound
-from blazar.plugins.contract import Assignment, Done, Outcome, Waiting
-from blazar.plugins.slots.build import RETRY
-from blazar.plugins.slots.inventories import SlotInventories
-from blazar.plugins.slots.items import Kind, SlotItem, SlotsSeen
-from blazar.plugins.slots.names import reservation_class
+from blazar.plugins.contract import Done, Outcome, Waiting
+from blazar.plugins.slots.items import Kind, SlotItem
 from blazar.plugins.slots.spec import SpecT
+from blazar.plugins.slots.steps import RETRY, Steps
 from blazar.plugins.slots.wanted import RESERVATION_SPEC, service_of
-from blazar.ports.cloud import Cloud
 from blazar.ports.compute import Server
 
 _RETRY_SEARCH = timedelta(seconds=30)
 
 
-class Teardown(Generic[SpecT]):
+class Teardown(Steps[SpecT]):
     """The steps for one reservation; each removes one item."""
-
-    def __init__(
-        self,
-        cloud: Cloud,
-        assignment: Assignment[SpecT],
-        seen: SlotsSeen,
-        *,
-        inventories: SlotInventories,
-    ) -> None:
-        self._compute = cloud.compute
-        self._placement = cloud.placement
-        self._assignment = assignment
-        self._reservation_id = assignment.reservation_id
-        self._class = reservation_class(assignment.reservation_id)
-        self._seen = seen
-        self._inventories = inventories
 
     def remove(self, item: SlotItem) -> Outcome:
         """Remove one item."""
