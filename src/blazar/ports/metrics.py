@@ -231,7 +231,9 @@ WORK_OVERDUE_SECONDS = _gauge(
     "blazar_work_oldest_overdue_seconds", "How long the oldest due work is overdue; 0 if none is due."
 )
 OUTBOX = _gauge("blazar_outbox_messages", "Notifications and messages to filters that are not sent yet.")
-OUTBOX_SECONDS = _gauge("blazar_outbox_oldest_seconds", "Age of the oldest of them; 0 if there are none.")
+OUTBOX_SECONDS = _gauge(
+    "blazar_outbox_oldest_seconds", "Age of the oldest unsent message; 0 if all were sent."
+)
 OUTBOX_FAILED = _gauge(
     "blazar_outbox_failed_messages",
     "Notifications and messages to filters whose delivery failed for good; see blazar-manage outbox list.",
