@@ -35,7 +35,7 @@ test-nova: require-nova $(PYTEST_FOR_NOVA) ## test the scheduler filter inside N
 	@PYTHONPATH=$(PYTEST_FOR_NOVA) $(NOVA_PYTHON) -m pytest nova/tests_in_nova
 
 cloud: $(STAMP) ## start OpenStack with the service on this machine (cloudlab/README.md): make cloud HOSTS="…"
-	@$(BIN)/python -m cloudlab up $(if $(HOSTS),--hosts $(HOSTS))
+	@$(BIN)/python -m cloudlab up --labs $(LABS) $(if $(HOSTS),--hosts $(HOSTS))
 
 cloud-down: $(STAMP) ## stop that OpenStack; with CLEAN=1, also remove its data
 	@$(BIN)/python -m cloudlab $(if $(CLEAN),destroy,down)

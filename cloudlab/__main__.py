@@ -1,4 +1,4 @@
-"""The command line: ``python -m cloudlab up|down|status|destroy|start|stop|restart``."""
+"""The command line: ``python -m cloudlab install|up|down|status|destroy|start|stop|restart``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cloudlab.folder import VARIABLE, Folder
 from cloudlab.plan import Plan
 from cloudlab.service import Service
 from cloudlab.services import all_services
-from cloudlab.up import bring_up, is_up
+from cloudlab.up import bring_up, install, is_up
 
 _BEGAN = time.monotonic()
 
@@ -49,7 +49,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--folder", help=f"folder of the lab; default: ${VARIABLE}, or var/cloud")
     commands = parser.add_subparsers(dest="command", required=True)
     up = commands.add_parser("up", help="set up the lab and start all services")
+    up.add_argument(
+        "--labs", type=int, default=1, metavar="N", help="number of labs to start side by side; default: 1"
+    )
     up.add_argument("--hosts", nargs="*", default=(), help="names of compute hosts to add")
+    commands.add_parser("install", help="install the packages that `up` needs, and start nothing")
     commands.add_parser("down", help="stop all processes")
     commands.add_parser("destroy", help="stop all processes and remove all data; installed packages are kept")
     commands.add_parser("status", help="list the services; the exit code is 0 if all respond")
@@ -60,15 +64,20 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _change(asked: argparse.Namespace, folder: Folder) -> int:
+    if asked.command == "install":
+        install(folder, _say)
+        return 0
     if asked.command == "up":
-        return _up(plans.read_or_make(folder, asked.hosts))
-    plan = plans.read(folder)
-    if plan is None:
+        return _up(plans.read_or_make_all(folder, asked.labs, asked.hosts))
+    found = plans.read_all(folder)
+    if not found:
         _say(f"there is no lab in {folder.root}")
         return 0
     if asked.command not in ("down", "destroy"):
-        return _single(asked.command, asked.services, all_services(plan))
-    take_down(plan, _say)
+        for plan in found[:1] + [each for each in found[1:] if _is_running(each)]:
+            _single(asked.command, asked.services, all_services(plan))
+        return 0
+    take_down(found, _say)
     _say("nothing of the lab runs")
     if asked.command == "destroy":
         remove_data(folder)
@@ -76,17 +85,22 @@ def _change(asked: argparse.Namespace, folder: Folder) -> int:
     return 0
 
 
-def _up(plan: Plan) -> int:
-    hint = f"source {plan.folder.root / 'openrc'}"
-    if is_up(plan):
-        _say(f"the lab is up already, and nothing was changed; {hint}")
+def _up(wanted: Sequence[Plan]) -> int:
+    hint = f"source {wanted[0].folder.root / 'openrc'}"
+    which = "the lab is" if len(wanted) == 1 else f"{len(wanted)} labs are"
+    if all(is_up(plan) for plan in wanted):
+        _say(f"{which} up already, and nothing was changed; {hint}")
         return 0
-    bring_up(plan, _say)
-    _say(f"the lab is up; {hint}")
+    bring_up(wanted, _say)
+    _say(f"{which} up; {hint}")
     return 0
 
 
-def _single(command: str, names: Sequence[str], services: Mapping[str, Service]) -> int:
+def _is_running(plan: Plan) -> bool:
+    return any(service.is_running for service in all_services(plan).values())
+
+
+def _single(command: str, names: Sequence[str], services: Mapping[str, Service]) -> None:
     unknown = [name for name in names if name not in services]
     if unknown:
         raise LabError(f"no such service: {', '.join(unknown)}; there are {', '.join(services)}")
@@ -97,14 +111,23 @@ def _single(command: str, names: Sequence[str], services: Mapping[str, Service])
             services[name].start()
     for name in names if command != "stop" else ():
         services[name].wait_until_answers()
-    return 0
 
 
 def _status(folder: Folder) -> int:
-    plan = plans.read(folder)
-    if plan is None:
+    found = plans.read_all(folder)
+    if not found:
         print(f"there is no lab in {folder.root}")
         return 1
+    all_answer = True
+    for plan in found:
+        if len(found) > 1:
+            print(f"{plan.folder.root}:")
+        all_answer &= _print_services(plan)
+    return 0 if all_answer else 1
+
+
+def _print_services(plan: Plan) -> bool:
+    """Print a line for each service of a lab; return whether all respond."""
     services = all_services(plan)
     answering = 0
     for name, service in services.items():
@@ -115,7 +138,7 @@ def _status(folder: Folder) -> int:
             answering += answers
             state = f"{'answers' if answers else 'does not answer'}, process {service.pid}"
         print(f"{name:24} {port:16} {state}")
-    return 0 if answering == len(services) else 1
+    return answering == len(services)
 
 
 @contextmanager

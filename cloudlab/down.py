@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from cloudlab.folder import Folder
-from cloudlab.graph import Task, run_all
+from cloudlab.graph import Task, of_lab, run_all
 from cloudlab.plan import Plan
 from cloudlab.service import Service
 from cloudlab.services import all_services
@@ -16,23 +16,28 @@ _LAST: Final = ("mariadb", "rabbitmq", "epmd")
 """Services that others need until they have ended."""
 
 
-def take_down(plan: Plan, say: Callable[[str], None]) -> None:
-    """Stop all processes of the lab, and no others."""
-    services = all_services(plan)
-    early = tuple(name for name in services if name not in _LAST)
+def take_down(plans: Sequence[Plan], say: Callable[[str], None]) -> None:
+    """Stop all processes of the labs, and no others."""
     run_all(
-        [
-            *(_stopped(services[name]) for name in early),
-            _stopped(services["mariadb"], *early),
-            _stopped(services["rabbitmq"], *early),
-            _stopped(services["epmd"], "rabbitmq"),
-        ],
-        say,
+        [task for number, plan in enumerate(plans, 1) for task in of_lab(number, _all_stopped(plan))], say
     )
 
 
+def _all_stopped(plan: Plan) -> list[Task]:
+    services = all_services(plan)
+    early = tuple(name for name in services if name not in _LAST)
+    return [
+        *(_stopped(services[name]) for name in early),
+        _stopped(services["mariadb"], *early),
+        _stopped(services["rabbitmq"], *early),
+        _stopped(services["epmd"], "rabbitmq"),
+    ]
+
+
 def remove_data(folder: Folder) -> None:
-    """Remove the data, configuration and logs of the lab; installed packages are kept."""
+    """Remove the lab's data, configuration and logs, and the labs beside it; installed packages are kept."""
+    for other in folder.labs()[1:]:
+        shutil.rmtree(other.root, ignore_errors=True)
     for path in (folder.all_data, folder.all_configuration, folder.all_logs, folder.run):
         shutil.rmtree(path, ignore_errors=True)
     for path in (folder.details, folder.plan, *folder.root.glob("openrc*")):

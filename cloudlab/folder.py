@@ -24,6 +24,21 @@ class Folder:
         """Return the folder *path*, or the one in the environment, or ``var/cloud``."""
         return cls(Path(path or os.environ.get(VARIABLE) or REPOSITORY / "var" / "cloud").resolve())
 
+    def lab(self, number: int) -> Folder:
+        """Return the folder of one of several labs that run side by side; number 1 is this folder's."""
+        return self if number == 1 else Folder(self._others / str(number))
+
+    def labs(self) -> tuple[Folder, ...]:
+        """Return this folder and those of the labs beside this one, in the order of their numbers."""
+        others = (
+            sorted(self._others.iterdir(), key=lambda each: int(each.name)) if self._others.exists() else ()
+        )
+        return (self, *(Folder(each) for each in others))
+
+    @property
+    def _others(self) -> Path:
+        return self.root / "labs"
+
     @property
     def environment(self) -> Path:
         """Return the virtual environment in which OpenStack is installed."""

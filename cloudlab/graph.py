@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cloudlab.waiting import INTERRUPTED
 
@@ -23,6 +23,21 @@ class Task:
 
 class NotReached(Exception):
     """A task was not started, because one of its dependencies failed."""
+
+
+def of_lab(number: int, tasks: Sequence[Task]) -> list[Task]:
+    """Return the tasks of one of several labs, so named that those of all labs can run together.
+
+    Tasks of the first lab keep their names. A dependency that is not among *tasks* is on a task that all labs
+    share.
+    """
+    if number == 1:
+        return list(tasks)
+    names = {task.name: f"lab {number}: {task.name}" for task in tasks}
+    return [
+        replace(task, name=names[task.name], after=tuple(names.get(each, each) for each in task.after))
+        for task in tasks
+    ]
 
 
 def run_all(tasks: Sequence[Task], say: Callable[[str], None]) -> None:

@@ -67,6 +67,13 @@ def are_installed(folder: Folder) -> bool:
     return mark.exists() and mark.read_text() == fingerprint()
 
 
+def share_environment(owner: Folder, folder: Folder) -> None:
+    """Let the lab in *folder* use the virtual environment of the lab in *owner*."""
+    folder.root.mkdir(parents=True, exist_ok=True)
+    if not folder.environment.is_symlink():
+        folder.environment.symlink_to(owner.environment)
+
+
 def install_environment(folder: Folder) -> str | None:
     """Create the virtual environment with the locked versions; return what was done, or None.
 

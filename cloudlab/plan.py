@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -84,19 +84,34 @@ def read(folder: Folder) -> Plan | None:
     return Plan(folder=folder, hosts=tuple(plan["hosts"]), ports=plan["ports"], passwords=plan["passwords"])
 
 
-def read_or_make(folder: Folder, hosts: Sequence[str] = ()) -> Plan:
+def read_all(folder: Folder) -> list[Plan]:
+    """Return the plans of the lab in a folder, and of the labs beside it."""
+    return [plan for each in folder.labs() if (plan := read(each)) is not None]
+
+
+def read_or_make_all(folder: Folder, count: int, hosts: Sequence[str] = ()) -> list[Plan]:
+    """Return the plans of several labs that run side by side, like :func:`read_or_make`."""
+    plans: list[Plan] = []
+    for number in range(1, count + 1):
+        taken = {port for plan in plans for port in plan.ports.values()}
+        plans.append(read_or_make(folder.lab(number), hosts, taken))
+    return plans
+
+
+def read_or_make(folder: Folder, hosts: Sequence[str] = (), taken: Collection[int] = ()) -> Plan:
     """Return the plan of a lab, chosen now if there is none.
 
     Args:
         folder: The folder of the lab.
         hosts: Names of compute hosts; those that the lab does not have yet are added.
+        taken: Ports that other labs have chosen.
     """
     plan = read(folder)
     if plan is None:
         plan = Plan(
             folder=folder,
             hosts=tuple(hosts) or DEFAULT_HOSTS,
-            ports=ports.choose(_PORTS),
+            ports=ports.choose(_PORTS, taken),
             passwords={name: secrets.token_hex(16) for name in _PASSWORDS},
         )
     elif set(hosts) <= set(plan.hosts):

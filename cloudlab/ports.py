@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from cloudlab.errors import LabError
@@ -17,8 +17,12 @@ _BLOCKS: Final = 250
 _BLOCK: Final = 20
 
 
-def choose(names: Sequence[str]) -> Mapping[str, int]:
+def choose(names: Sequence[str], taken: Collection[int] = ()) -> Mapping[str, int]:
     """Return a free port for each name; they are adjacent, so that it is visible that they belong together.
+
+    Args:
+        names: The names.
+        taken: Ports that were chosen before, and on which nothing listens yet.
 
     Raises:
         LabError: No block of ports is free.
@@ -28,7 +32,7 @@ def choose(names: Sequence[str]) -> Mapping[str, int]:
     for block in blocks:
         first = _LOWEST + block * _BLOCK
         ports = range(first, first + len(names))
-        if all(is_free(port) for port in ports):
+        if all(port not in taken and is_free(port) for port in ports):
             return dict(zip(names, ports, strict=True))
     raise LabError(f"no {len(names)} neighbouring ports are free from {_LOWEST} on")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final, Protocol
 
@@ -22,8 +22,9 @@ from cloudlab import (
     rabbitmq,
 )
 from cloudlab.errors import LabError
-from cloudlab.graph import Task, run_all
-from cloudlab.plan import Plan
+from cloudlab.folder import Folder
+from cloudlab.graph import Task, of_lab, run_all
+from cloudlab.plan import Plan, read_all
 from cloudlab.service import SECONDS_TO_ANSWER, Service
 from cloudlab.services import all_services
 from cloudlab.steps import is_done, once, was_ever_done
@@ -46,15 +47,28 @@ class Migration(Protocol):
         """Upgrade; *is_new* means that this was never completed, so that data may be dropped."""
 
 
-def bring_up(plan: Plan, say: Callable[[str], None]) -> None:
-    """Set up and start all parts that do not exist or run yet.
+def bring_up(plans: Sequence[Plan], say: Callable[[str], None]) -> None:
+    """Set up and start all parts of the labs that do not exist or run yet.
+
+    Args:
+        plans: The plans of labs side by side; all of them use the environment of the first.
+        say: Prints a line.
 
     Raises:
         LabError: A task failed; or OpenStack is running in versions other than those of the lock.
     """
-    if not packages.are_installed(plan.folder) and (running := _running_in_environment(plan)):
-        raise LabError(f"other versions are to be installed now, but {running} runs: make cloud-down first")
-    run_all([*_ground(plan), *_openstack(plan), *_blazar(plan), *_finish(plan)], say)
+    folder = plans[0].folder
+    tasks = _installed(folder)
+    for number, plan in enumerate(plans, 1):
+        if number > 1:
+            packages.share_environment(folder, plan.folder)
+        tasks += of_lab(number, [*_ground(plan), *_openstack(plan), *_blazar(plan), *_finish(plan)])
+    run_all(tasks, say)
+
+
+def install(folder: Folder, say: Callable[[str], None]) -> None:
+    """Install the missing packages, as the first part of :func:`bring_up`; raises the same error."""
+    run_all(_installed(folder), say)
 
 
 def is_up(plan: Plan) -> bool:
@@ -68,21 +82,30 @@ def is_up(plan: Plan) -> bool:
     )
 
 
-def _running_in_environment(plan: Plan) -> str | None:
-    """Return the name of a running service that uses the lab's own environment."""
-    programs = str(plan.folder.environment)
-    for service in all_services(plan).values():
-        if service.command[0].startswith(programs) and service.is_running:
-            return service.name
+def _running_in_environment(folder: Folder) -> str | None:
+    """Return the name of a running service that uses the environment of a lab and of those beside it."""
+    for plan in read_all(folder):
+        programs = str(plan.folder.environment)
+        for service in all_services(plan).values():
+            if service.command[0].startswith(programs) and service.is_running:
+                return service.name
     return None
+
+
+def _installed(folder: Folder) -> list[Task]:
+    """Return the tasks that install packages; raises LabError if another version of them runs."""
+    if not packages.are_installed(folder) and (running := _running_in_environment(folder)):
+        raise LabError(f"other versions are to be installed now, but {running} runs: make cloud-down first")
+    return [
+        Task(name="Debian packages", run=partial(packages.install_debian_packages, folder)),
+        Task(name="environment", run=partial(packages.install_environment, folder)),
+    ]
 
 
 def _ground(plan: Plan) -> list[Task]:
     """Return the tasks for the infrastructure of OpenStack."""
     broker = {service.name: service for service in rabbitmq.services(plan)}
     return [
-        Task(name="Debian packages", run=partial(packages.install_debian_packages, plan.folder)),
-        Task(name="environment", run=partial(packages.install_environment, plan.folder)),
         _configured("mariadb", mariadb.configure, plan),
         Task(
             name="mariadb data",
