@@ -14,6 +14,10 @@ PYTHON ?= $(shell for each in python3.13 python3.12 python3.11 python3; do \
 # The number of processes that run tests in parallel; 0 runs all tests in one process.
 WORKERS ?= 2
 
+# The number of labs that `make cloud` starts side by side. `make test-cloud` has a process for each of them.
+LABS ?= 1
+ONE_PROCESS_PER_LAB := $(if $(filter-out 1,$(LABS)),--numprocesses=$(LABS) --dist=load --maxschedchunk=1 --max-worker-restart=0)
+
 # A Python with Nova installed; the cloudlab's by default.
 NOVA_PYTHON ?= var/cloud/venv/bin/python
 PYTEST_FOR_NOVA := build/pytest-for-nova
@@ -41,8 +45,8 @@ cloud-down: $(STAMP) ## stop that OpenStack; with CLEAN=1, also remove its data
 	@$(BIN)/python -m cloudlab $(if $(CLEAN),destroy,down)
 
 test-cloud: $(STAMP) ## on it, run the end-to-end tests, the contract tests of the cloud ports and the tests inside Nova
-	@$(BIN)/python -m pytest cloudlab/tests --durations=25
-	@BLAZAR_CLOUD_LAB=cloud.openstack_lab:openstack_lab $(BIN)/python -m pytest tests/cloud/contract
+	@$(BIN)/python -m pytest cloudlab/tests --ignore=cloudlab/tests/machinery --durations=25 $(ONE_PROCESS_PER_LAB)
+	@BLAZAR_CLOUD_LAB=cloud.openstack_lab:openstack_lab $(BIN)/python -m pytest tests/cloud/contract $(ONE_PROCESS_PER_LAB)
 	@$(MAKE) --no-print-directory test-nova NOVA_PYTHON=$(or $(CLOUDLAB_FOLDER),var/cloud)/venv/bin/python
 
 serve: $(STAMP) ## run the whole service on this machine, until Ctrl-C

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -54,6 +55,16 @@ class OpenStackLab:
         if planned is None:
             raise LabError(f"{chosen.plan} is gone: make cloud")
         return cls(folder=chosen, details=known, services=all_services(planned))
+
+    @classmethod
+    def of_this_process(cls) -> OpenStackLab:
+        """Return the lab for this process of a test run: every worker of pytest-xdist has a lab of its own.
+
+        Raises:
+            LabError: There are fewer labs than workers.
+        """
+        worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
+        return cls.load(str(Folder.chosen().lab(int(worker.removeprefix("gw")) + 1).root))
 
     def service(self, name: str) -> Service:
         """Return a service by name.

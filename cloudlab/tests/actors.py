@@ -341,6 +341,12 @@ def in_minutes(minutes: float) -> datetime:
     return (datetime.now(UTC) + timedelta(minutes=minutes)).replace(second=0, microsecond=0)  # noqa: TID251
 
 
+def soon(seconds: float = 15) -> datetime:
+    """Return the next full minute that is more than this number of seconds ahead."""
+    next_one = in_minutes(1)
+    return next_one if (next_one - datetime.now(UTC)).total_seconds() > seconds else in_minutes(2)  # noqa: TID251
+
+
 def only(host: str) -> str:
     """Return the requirement that selects this host."""
     return json.dumps(["==", "$hypervisor_hostname", host])

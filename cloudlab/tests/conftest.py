@@ -12,11 +12,20 @@ from cloudlab.tests.actors import Actor, Operator
 from cloudlab.tests.end_to_end_lab import EndToEndLab, make_lab
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "long: takes about a minute or more; runs first, while others run")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Move long tests to the front: with several labs, none is still running when all others are done."""
+    items.sort(key=lambda each: each.get_closest_marker("long") is None)
+
+
 @pytest.fixture(scope="session")
 def openstack() -> OpenStackLab:
     """Return the lab as it is; if it is not up, tests are skipped."""
     try:
-        openstack = OpenStackLab.load()
+        openstack = OpenStackLab.of_this_process()
     except LabError as error:
         pytest.exit(f"the lab is not up: {error}", returncode=1)
     if silent := openstack.silent_services():
@@ -28,13 +37,13 @@ def openstack() -> OpenStackLab:
 def _lab(openstack: OpenStackLab) -> EndToEndLab:
     lab = make_lab(openstack)
     lab.clear()
+    lab.check_nothing_is_left()
     return lab
 
 
 @pytest.fixture
 def lab(_lab: EndToEndLab) -> Iterator[EndToEndLab]:
     """Return the lab with the expected hosts; a test must leave nothing behind."""
-    _lab.check_nothing_is_left()
     yield _lab
     _lab.clear()
     _lab.check_nothing_is_left()

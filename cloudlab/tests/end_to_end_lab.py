@@ -42,9 +42,8 @@ class EndToEndLab:
                 continue
         for server in self.operator.servers():
             self.operator.compute.delete(f"/servers/{server['id']}", raise_exc=False)
-        for name in RESERVABLE:
-            if name not in self.operator.registered():
-                self._register(name)
+        for name in sorted({*RESERVABLE} - self.operator.registered().keys()):
+            self._register(name)
 
     def remove_host(self, name: str) -> None:
         """Remove a host from the service."""

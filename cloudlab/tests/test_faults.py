@@ -26,6 +26,7 @@ def seed(record_property: Callable[[str, object], None]) -> int:
     return chosen
 
 
+@pytest.mark.long
 def test_a_manager_killed_at_any_moment_of_a_start_leaves_nothing_behind(
     lab: EndToEndLab, operator: Operator, lessee: Actor, seed: int
 ) -> None:

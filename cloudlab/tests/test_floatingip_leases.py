@@ -108,6 +108,7 @@ def test_an_active_lease_shrinks_to_the_addresses_on_ports(
     assert pool.existing() == {}
 
 
+@pytest.mark.long
 def test_an_address_that_neutron_gives_away_is_noticed_before_it_hurts_a_lease(
     lab: EndToEndLab, pool: AddressPool, lessee: Actor, other: Actor
 ) -> None:

@@ -56,6 +56,7 @@ def flagged(actor: Actor, lease: Json, flags: dict[str, bool]) -> Json:
     return wait_for_flags(lambda: actor.lease(lease["id"]), **flags)
 
 
+@pytest.mark.long
 def test_leases_of_a_compute_service_that_falls_silent(
     operator: Operator, lessee: Actor, computes: Computes, notices: Notices
 ) -> None:

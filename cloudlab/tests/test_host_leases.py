@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from cloudlab.tests.actors import Actor, Operator, in_minutes, only, reservation_of
 from cloudlab.tests.end_to_end_lab import RESERVABLE
 from cloudlab.waiting import wait_until
@@ -58,6 +60,7 @@ def test_an_active_lease_shrinks_to_the_hosts_with_servers(
     assert lessee.is_gone(server)
 
 
+@pytest.mark.long
 def test_hosts_are_handed_over_from_lease_to_lease_by_themselves(
     operator: Operator, lessee: Actor, other: Actor
 ) -> None:

@@ -56,7 +56,7 @@ class ContractLab:
     restarted."""
 
     def __init__(self, options: str) -> None:
-        self._openstack = OpenStackLab.load()
+        self._openstack = OpenStackLab.of_this_process()
         self._parents: set[str] = set()
         self._prefix = f"contract-{uuid.uuid4().hex[:8]}"
         self._disabled: list[str] = []
