@@ -89,6 +89,7 @@ def test_a_late_answer_takes_its_time_and_is_given(
     ("status", "error"),
     [
         (400, CloudRefused),
+        (401, CloudUnavailable),
         (403, CloudRefused),
         (404, CloudNotFound),
         (409, CloudConflict),

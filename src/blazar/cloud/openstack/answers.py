@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from blazar.domain.errors import CloudConflict, CloudError, CloudNotFound, CloudRefused, CloudUnavailable
+from blazar.cloud.statuses import error_of_status
+from blazar.domain.errors import CloudError, CloudRefused, CloudUnavailable
 
 if TYPE_CHECKING:
     from requests import Response
@@ -16,16 +17,6 @@ if TYPE_CHECKING:
 ResultT = TypeVar("ResultT")
 
 _LONGEST_TEXT = 300
-_KINDS: Mapping[int, type[CloudError]] = {
-    401: CloudUnavailable,
-    404: CloudNotFound,
-    408: CloudUnavailable,
-    409: CloudConflict,
-    425: CloudUnavailable,
-    429: CloudUnavailable,
-}
-"""Errors by status. Any other 4xx is a refusal; any other status except 2xx is no usable answer."""
-
 _NEVER_BY_WAITING = frozenset({"OverQuota"})
 """Types of Neutron errors with status 409 that no later change of the cloud's state can resolve."""
 
@@ -68,8 +59,8 @@ def failure(call: str, response: Response, means: Mapping[int, type[CloudError]]
     message = f"{call}: {status} {text}".rstrip() + (f" ({request_id})" if request_id else "")
     if kind in _NEVER_BY_WAITING:
         return CloudRefused(message)
-    default = CloudRefused if 400 <= status < 500 else CloudUnavailable
-    return {**_KINDS, **means}.get(status, default)(message)
+    error = means.get(status) or error_of_status(status)
+    return error(message)
 
 
 def short(text: str) -> str:

@@ -18,8 +18,9 @@ Keys of a rule; only ``kind`` is required:
 
 ``kind``
     ``error``: the call fails with ``error`` and has no effect.
-    ``status``: the same, with an HTTP ``status``: 404 is CloudNotFound, 409 CloudConflict, 429
-    and 5xx CloudUnavailable, any other 4xx CloudRefused.
+    ``status``: the same, with the error that an HTTP ``status`` of OpenStack stands for: 404 is
+    CloudNotFound, 409 CloudConflict; 401, 408, 425, 429 and 5xx are CloudUnavailable, any other
+    4xx CloudRefused.
     ``lose_reply``: the call takes effect, but fails with CloudUnavailable.
     ``late``: the call takes ``delay_seconds`` longer, before or after its effect.
     ``crash``: :class:`SimulatedCrash` is raised, before or after the effect.
@@ -52,6 +53,7 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import Any
 
+from blazar.cloud.statuses import error_of_status
 from blazar.domain.errors import CloudConflict, CloudError, CloudNotFound, CloudRefused, CloudUnavailable
 from blazar.ports.compute import Compute, LesseeCompute
 from blazar.ports.identity import Projects, Trusts
@@ -154,15 +156,6 @@ class FaultRule:
             case FaultKind.CRASH, self.when:
                 return SimulatedCrash(message)
         return None
-
-
-def error_of_status(status: int) -> type[CloudError]:
-    """Return the error for an HTTP status of 400 or above."""
-    if status == 404:
-        return CloudNotFound
-    if status == 409:
-        return CloudConflict
-    return CloudUnavailable if status == 429 or status >= 500 else CloudRefused
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
