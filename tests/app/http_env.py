@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from wsgiref.types import WSGIApplication
 
     from blazar.api.auth import Guard
-    from blazar.ports.notifier import Notifier
+    from blazar.ports.outbox import Notifier
 
 PLUGINS = (
     "physical.host.plugin",

@@ -47,8 +47,8 @@ from blazar_plugin_testing.clocks import EPOCH, ManualClock, SharedClock
 from blazar_plugin_testing.faults import ScriptedStore, WatchedFaults
 
 if TYPE_CHECKING:
-    from blazar.ports.notifier import Notifier
-    from blazar.ports.waker import Waker
+    from blazar.ports.outbox import Notifier
+    from blazar.ports.work import Waker
 
 LESSEE = Caller(user_id="user", project_id="project")
 """The caller of all requests."""

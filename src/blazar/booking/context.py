@@ -23,7 +23,7 @@ from blazar.ports.log_context import LogContext, NoLogContext
 from blazar.ports.meter import Meter, NoMeter
 from blazar.ports.quotas import Limits
 from blazar.ports.store import Store
-from blazar.ports.waker import Waker
+from blazar.ports.work import Waker
 from blazar.settings import Settings
 
 Plugin = ResourcePlugin[Any, Any, Any]

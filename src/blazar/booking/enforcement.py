@@ -117,7 +117,7 @@ def tell_end(context: Context, transaction: Transaction, lease: Lease) -> None:
 
 
 class FilterNotifier:
-    """Delivers messages to filters; implements :class:`blazar.ports.notifier.Notifier`."""
+    """Delivers messages to filters; implements :class:`blazar.ports.outbox.Notifier`."""
 
     def __init__(self, filters: Mapping[str, EnforcementFilter]) -> None:
         self._filters = filters

@@ -23,7 +23,7 @@ from blazar.manager.plugins import load_filters, load_limits, load_plugins
 from blazar.ports.clock import Clock
 from blazar.ports.cloud import Cloud
 from blazar.ports.store import Store
-from blazar.ports.waker import Waker
+from blazar.ports.work import Waker
 from blazar.settings import Settings
 
 SWITCH_INTERVAL_SECONDS = 0.0005

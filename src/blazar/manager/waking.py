@@ -10,7 +10,7 @@ _logger = logging.getLogger(__name__)
 
 
 class ProcessWaker:
-    """Implements :class:`blazar.ports.waker.Waker`.
+    """Implements :class:`blazar.ports.work.Waker`.
 
     A separate thread tells the other managers, so that a committing thread does not wait for the bus. While
     one message is sent, all further commits are covered by the next message.

@@ -1,4 +1,4 @@
-"""Port: messages that are sent after the commit of the change that they report."""
+"""Ports: messages that are sent after the commit of the change that they report, and their delivery."""
 
 from __future__ import annotations
 
@@ -69,3 +69,10 @@ class Outbox(Protocol):
 
     def list(self, *, failed: bool, limit: int) -> tuple[Letter, ...]:
         """Return messages, oldest first: those that failed, or those that are still tried."""
+
+
+class Notifier(Protocol):
+    """Delivers one notification."""
+
+    def notify(self, event_type: str, payload: Mapping[str, object]) -> None:
+        """Deliver a notification. Raises Unavailable if delivery fails."""

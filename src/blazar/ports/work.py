@@ -1,4 +1,7 @@
-"""Port: planned work and claims in the database; errors as in :mod:`blazar.ports.store`."""
+"""Ports: planned work and claims in the database, and waking the reconcilers for it.
+
+Errors of the database are those of :mod:`blazar.ports.store`.
+"""
 
 from __future__ import annotations
 
@@ -150,3 +153,10 @@ class WorkStore(Protocol):
 
     def keep(self, claim: Claim) -> None:
         """Check a claim and lock it until the transaction ends. Raises ConcurrentUpdate if it is void."""
+
+
+class Waker(Protocol):
+    """Wakes the reconcilers of this process and of other managers; a wake may be lost or superfluous."""
+
+    def wake(self) -> None:
+        """Announce that work was committed."""

@@ -12,8 +12,7 @@ from blazar.domain.errors import BlazarError
 from blazar.ports.clock import Clock
 from blazar.ports.enforcement import EnforcementFilter
 from blazar.ports.log_context import LogContext, NoLogContext
-from blazar.ports.notifier import Notifier
-from blazar.ports.outbox import Message
+from blazar.ports.outbox import Message, Notifier
 from blazar.ports.store import Store
 
 SENT_AT_ONCE = 50

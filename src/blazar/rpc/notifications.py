@@ -11,7 +11,7 @@ from blazar.domain.errors import Unavailable
 
 
 class BusNotifier:
-    """Implements :class:`blazar.ports.notifier.Notifier` on ``[oslo_messaging_notifications]``.
+    """Implements :class:`blazar.ports.outbox.Notifier` on ``[oslo_messaging_notifications]``.
 
     Without a configured driver, which is the library's default, no notification is sent.
     """

@@ -9,7 +9,7 @@ _logger = logging.getLogger(__name__)
 
 
 class LogNotifier:
-    """Implements :class:`blazar.ports.notifier.Notifier`."""
+    """Implements :class:`blazar.ports.outbox.Notifier`."""
 
     def notify(self, event_type: str, payload: Mapping[str, object]) -> None:
         """Log the event, the lease and its status."""

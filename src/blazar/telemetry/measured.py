@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from blazar.ports.identity import Projects, Trusts
     from blazar.ports.manager import Manager
     from blazar.ports.network import Networks
-    from blazar.ports.notifier import Notifier
+    from blazar.ports.outbox import Notifier
     from blazar.ports.placement import Placement
 
 OK = "ok"
