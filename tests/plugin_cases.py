@@ -89,7 +89,7 @@ def _furnish_hosts(cloud: SimulatedCloud, domain: str = "") -> tuple[Resource, .
     found = []
     for number in range(4):
         hypervisor = cloud.add_hypervisor(f"host-{number}{domain}", SHAPE, service_host=f"host-{number}")
-        cloud.compute.add_host(freepool.id, hypervisor.service_host)
+        cloud.aggregates.add_host(freepool.id, hypervisor.service_host)
         facts: dict[str, Fact] = {
             "hypervisor_hostname": hypervisor.hypervisor_hostname,
             "service_name": hypervisor.service_host,
@@ -110,7 +110,7 @@ def _furnish_hosts(cloud: SimulatedCloud, domain: str = "") -> tuple[Resource, .
 
 def _furnish_slots(cloud: SimulatedCloud) -> tuple[Resource, ...]:
     """Add four hosts, and the flavor that slots can be like."""
-    cloud.compute.create_flavor(SOURCE)
+    cloud.flavors.create_flavor(SOURCE)
     return _furnish_hosts(cloud, ".example")
 
 

@@ -78,7 +78,7 @@ def _show_state(cloud: SimulatedCloud, call: Call) -> Reply:
 
 def _make_flavor(cloud: SimulatedCloud, call: Call) -> Reply:
     flavor = Flavor(**call.body)
-    cloud.compute.create_flavor(flavor)
+    cloud.flavors.create_flavor(flavor)
     return Reply(status=201, body=asdict(flavor))
 
 

@@ -10,7 +10,7 @@ from rig.cloud.paging import links, page_of
 
 
 def _list_flavors(cloud: SimulatedCloud, call: Call) -> Reply:
-    flavors = cloud.compute.list_flavors()
+    flavors = cloud.flavors.list_flavors()
     if call.value("is_public") != "None":
         flavors = tuple(each for each in flavors if each.is_public)
     page, has_next = page_of(flavors, [each.id for each in flavors], call)
@@ -20,7 +20,7 @@ def _list_flavors(cloud: SimulatedCloud, call: Call) -> Reply:
 
 def _show_flavor(cloud: SimulatedCloud, call: Call) -> Reply:
     if call.caller.is_admin:
-        found = cloud.compute.find_flavor(call["id"])
+        found = cloud.flavors.find_flavor(call["id"])
     else:
         lessee = Lessee(project_id=call.caller.project_id or "")
         found = cloud.compute_for(lessee).find_flavor(call["id"])
@@ -40,22 +40,22 @@ def _create_flavor(cloud: SimulatedCloud, call: Call) -> Reply:
         ephemeral_gb=body["OS-FLV-EXT-DATA:ephemeral"],
         is_public=body["os-flavor-access:is_public"],
     )
-    cloud.compute.create_flavor(flavor)
+    cloud.flavors.create_flavor(flavor)
     return Reply(body={"flavor": _flavor(flavor)})
 
 
 def _set_extra_specs(cloud: SimulatedCloud, call: Call) -> Reply:
-    cloud.compute.set_flavor_extra_specs(call["id"], call.body["extra_specs"])
+    cloud.flavors.set_flavor_extra_specs(call["id"], call.body["extra_specs"])
     return Reply(body=call.body)
 
 
 def _delete_flavor(cloud: SimulatedCloud, call: Call) -> Reply:
-    cloud.compute.delete_flavor(call["id"])
+    cloud.flavors.delete_flavor(call["id"])
     return Reply(status=202)
 
 
 def _list_access(cloud: SimulatedCloud, call: Call) -> Reply:
-    return _access(call["id"], cloud.compute.list_flavor_access(call["id"]))
+    return _access(call["id"], cloud.flavors.list_flavor_access(call["id"]))
 
 
 def _act_on_flavor(cloud: SimulatedCloud, call: Call) -> Reply:
@@ -63,9 +63,9 @@ def _act_on_flavor(cloud: SimulatedCloud, call: Call) -> Reply:
     ((action, detail),) = call.body.items()
     match action:
         case "addTenantAccess":
-            cloud.compute.add_flavor_access(flavor_id, detail["tenant"])
+            cloud.flavors.add_flavor_access(flavor_id, detail["tenant"])
         case "removeTenantAccess":
-            cloud.compute.remove_flavor_access(flavor_id, detail["tenant"])
+            cloud.flavors.remove_flavor_access(flavor_id, detail["tenant"])
         case _:
             raise CloudRefused(f"there is no such action: {action}")
     # Nova returns all projects with access here; the callers do not read them.

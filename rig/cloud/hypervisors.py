@@ -21,7 +21,7 @@ _ZONE = "availability_zone"
 
 
 def _list_hypervisors(cloud: SimulatedCloud, call: Call) -> Reply:
-    found = sorted(cloud.compute.list_hypervisors(), key=lambda each: int(each.id))
+    found = sorted(cloud.hypervisors.list_hypervisors(), key=lambda each: int(each.id))
     pattern = call.value("hypervisor_hostname_pattern")
     if pattern is not None:
         found = _named(found, pattern)
@@ -33,7 +33,7 @@ def _list_hypervisors(cloud: SimulatedCloud, call: Call) -> Reply:
 
 
 def _search_hypervisors(cloud: SimulatedCloud, call: Call) -> Reply:
-    found = _named(cloud.compute.list_hypervisors(), call["name"])
+    found = _named(cloud.hypervisors.list_hypervisors(), call["name"])
     return Reply(
         body={
             "hypervisors": [
@@ -52,7 +52,7 @@ def _named(hypervisors: Iterable[Hypervisor], part: str) -> list[Hypervisor]:
 
 def _show_hypervisor(cloud: SimulatedCloud, call: Call) -> Reply:
     number = call["id"] if call.version < _WITH_UUIDS else _number(call["id"])
-    found = cloud.compute.find_hypervisor(number)
+    found = cloud.hypervisors.find_hypervisor(number)
     if found is None or found.id != number:
         raise CloudNotFound(f"hypervisor with ID '{call['id']}' could not be found")
     return Reply(body={"hypervisor": _hypervisor(found, call.version)})
@@ -93,7 +93,7 @@ def _hypervisor(hypervisor: Hypervisor, version: tuple[int, int]) -> object:
 
 
 def _list_services(cloud: SimulatedCloud, call: Call) -> Reply:
-    zones = cloud.compute.list_availability_zones()
+    zones = cloud.hypervisors.list_availability_zones()
     services = [
         {"id": number, "binary": "nova-compute", "host": host, "zone": zone}
         for number, (host, zone) in enumerate(sorted(zones.items()), 1)
@@ -102,12 +102,12 @@ def _list_services(cloud: SimulatedCloud, call: Call) -> Reply:
 
 
 def _list_aggregates(cloud: SimulatedCloud, call: Call) -> Reply:
-    return Reply(body={"aggregates": [_aggregate(each) for each in cloud.compute.list_aggregates()]})
+    return Reply(body={"aggregates": [_aggregate(each) for each in cloud.aggregates.list_aggregates()]})
 
 
 def _create_aggregate(cloud: SimulatedCloud, call: Call) -> Reply:
     body = call.body["aggregate"]
-    made = cloud.compute.create_aggregate(body["name"], body[_ZONE], {})
+    made = cloud.aggregates.create_aggregate(body["name"], body[_ZONE], {})
     shown = _aggregate(made)
     # A new aggregate is returned without these fields.
     return Reply(body={"aggregate": {key: shown[key] for key in shown if key not in ("hosts", "metadata")}})
@@ -115,7 +115,7 @@ def _create_aggregate(cloud: SimulatedCloud, call: Call) -> Reply:
 
 def _delete_aggregate(cloud: SimulatedCloud, call: Call) -> Reply:
     try:
-        cloud.compute.delete_aggregate(_number_of(call))
+        cloud.aggregates.delete_aggregate(_number_of(call))
     except CloudConflict as error:
         # Nova does not respond with 409 here.
         raise CloudRefused(str(error)) from error
@@ -127,11 +127,11 @@ def _act_on_aggregate(cloud: SimulatedCloud, call: Call) -> Reply:
     ((action, detail),) = call.body.items()
     match action:
         case "add_host":
-            cloud.compute.add_host(aggregate_id, detail["host"])
+            cloud.aggregates.add_host(aggregate_id, detail["host"])
         case "remove_host":
-            cloud.compute.remove_host(aggregate_id, detail["host"])
+            cloud.aggregates.remove_host(aggregate_id, detail["host"])
         case "set_metadata":
-            cloud.compute.set_aggregate_metadata(aggregate_id, detail["metadata"])
+            cloud.aggregates.set_aggregate_metadata(aggregate_id, detail["metadata"])
         case _:
             raise CloudRefused(f"there is no such action: {action}")
     # Nova returns the whole aggregate; the callers here do not read it.

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from blazar.cloud.simulated import SimulatedCloud
 from blazar.domain.errors import CloudRefused
-from blazar.ports.compute import Image, Lessee, Server, ServerGroup
+from blazar.ports.compute import Lessee, Server, ServerGroup
+from blazar.ports.images import Image
 from rig.cloud.messages import LARGEST_PAGE, Call, Reply, Route
 from rig.cloud.paging import links, page_of
 
@@ -14,7 +15,7 @@ _NO_PROPERTIES = frozenset({"marker", "limit"})
 
 
 def _list_servers(cloud: SimulatedCloud, call: Call) -> Reply:
-    servers = cloud.compute.list_servers(service_host=call.value("host"), flavor_id=call.value("flavor"))
+    servers = cloud.servers.list_servers(service_host=call.value("host"), flavor_id=call.value("flavor"))
     page, has_next = page_of(servers, [each.id for each in servers], call)
     bodies = [_server(each) for each in page]
     return Reply(body={"servers": bodies, **links("servers", call, has_next=has_next)})
@@ -24,17 +25,17 @@ def _act_on_server(cloud: SimulatedCloud, call: Call) -> Reply:
     ((action, detail),) = call.body.items()
     match action:
         case "forceDelete":
-            cloud.compute.delete_server(call["id"])
+            cloud.servers.delete_server(call["id"])
             return Reply(status=202)
         case "createImage":
-            image_id = cloud.compute.create_image(call["id"], detail["name"], detail["metadata"])
+            image_id = cloud.images.create_image(call["id"], detail["name"], detail["metadata"])
             return Reply(status=202, body={"image_id": image_id})
         case _:
             raise CloudRefused(f"there is no such action: {action}")
 
 
 def _set_metadata(cloud: SimulatedCloud, call: Call) -> Reply:
-    cloud.compute.set_server_metadata(call["id"], call.body["metadata"])
+    cloud.servers.set_server_metadata(call["id"], call.body["metadata"])
     return Reply(body=call.body)
 
 
@@ -64,7 +65,7 @@ def _create_group(cloud: SimulatedCloud, call: Call) -> Reply:
 
 
 def _delete_group(cloud: SimulatedCloud, call: Call) -> Reply:
-    cloud.compute.delete_server_group(call["id"])
+    cloud.server_groups.delete_server_group(call["id"])
     return Reply(status=204)
 
 
@@ -74,7 +75,7 @@ def _group(group: ServerGroup) -> object:
 
 def _list_images(cloud: SimulatedCloud, call: Call) -> Reply:
     wanted = {key: values[-1] for key, values in call.query.items() if key not in _NO_PROPERTIES}
-    images = cloud.compute.list_images(wanted)
+    images = cloud.images.list_images(wanted)
     page, has_next = page_of(images, [each.id for each in images], call)
     more = {"next": "/v2/images"} if has_next else {}
     return Reply(body={"images": [_image(each) for each in page], **more})
@@ -84,7 +85,7 @@ def _change_image(cloud: SimulatedCloud, call: Call) -> Reply:
     (change,) = call.body
     if (change["op"], change["path"]) != ("replace", "/owner"):
         raise CloudRefused("only the owner can be replaced here")
-    cloud.compute.set_image_owner(call["id"], change["value"])
+    cloud.images.set_image_owner(call["id"], change["value"])
     return Reply(body={"id": call["id"], "owner": change["value"]})
 
 

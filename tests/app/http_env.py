@@ -279,7 +279,7 @@ class HttpEnv:
 
     def aggregates(self) -> dict[str, frozenset[str]]:
         """Return the hosts of each aggregate."""
-        return {each.name: each.hosts for each in self.cloud.compute.list_aggregates()}
+        return {each.name: each.hosts for each in self.cloud.aggregates.list_aggregates()}
 
     def members(self, lease: Json) -> frozenset[str]:
         """Return the host names that are in the aggregate of a lease's first reservation."""

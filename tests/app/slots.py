@@ -54,7 +54,7 @@ def slots(env: HttpEnv, lease: Json) -> dict[str, int]:
 def inventories(env: HttpEnv, lease: Json) -> dict[str, int]:
     """Return the number of slots in Placement's inventories, by hypervisor host name."""
     found = {}
-    for hypervisor in env.cloud.compute.list_hypervisors():
+    for hypervisor in env.cloud.hypervisors.list_hypervisors():
         name = hypervisor.hypervisor_hostname
         provider = env.cloud.placement.find_provider(provider_name(name))
         by_class = env.cloud.placement.get_inventories(provider.uuid).by_class if provider else {}

@@ -34,7 +34,7 @@ class PreparedSlots:
     def __init__(self, env: HttpEnv) -> None:
         self.env = env
         env.register("h1", "h2", rack="r1")
-        env.cloud.compute.create_flavor(FLAVOR)
+        env.cloud.flavors.create_flavor(FLAVOR)
         self.leases = {
             (asked, name): env.create(start, 600, asked=asked())
             for asked in (instances, of_flavor)

@@ -257,7 +257,7 @@ def test_row_23_the_reservation_id_is_the_name_of_the_aggregate(env: HttpEnv) ->
     lease = env.create(max=2)
     env.work()
 
-    (aggregate,) = (each for each in env.cloud.compute.list_aggregates() if each.name != "freepool")
+    (aggregate,) = (each for each in env.cloud.aggregates.list_aggregates() if each.name != "freepool")
     assert aggregate.name == lease["reservations"][0]["id"]
     assert aggregate.availability_zone == f"blazar_{aggregate.name}"
     assert aggregate.metadata == {"blazar:owner": "project"}

@@ -250,7 +250,7 @@ def test_a_plugin_that_cannot_look_does_not_stop_the_sweep(env: HttpEnv, shelf: 
 def test_a_service_that_does_not_answer_delays_only_its_own_leftovers(env: HttpEnv, shelf: Shelf) -> None:
     know_a_lease(env.context.store)
     flavor = Flavor(id=MISSING_ID, name=flavor_name(MISSING_ID), vcpus=1, memory_mb=1, disk_gb=0)
-    env.cloud.compute.create_flavor(flavor)
+    env.cloud.flavors.create_flavor(flavor)
     shelf.leftovers = {"lost": MISSING_ID}
     shelf.problem = CloudUnavailable("no answer")
 
@@ -259,7 +259,7 @@ def test_a_service_that_does_not_answer_delays_only_its_own_leftovers(env: HttpE
             sweep(env.context, "manager")
         env.clock.advance(env.settings.reconciler.sweep_interval)
 
-    assert env.cloud.compute.list_flavors() == ()
+    assert env.cloud.flavors.list_flavors() == ()
     assert shelf.leftovers.keys() == {"lost"}
 
 

@@ -32,7 +32,7 @@ def refresh(env: HttpEnv, *names: str) -> Refreshed:
 
 def put_into_zone(env: HttpEnv, service_host: str, zone: str) -> None:
     aggregate = env.cloud.add_aggregate(f"rack-of-{service_host}", zone)
-    env.cloud.compute.add_host(aggregate.id, service_host)
+    env.cloud.aggregates.add_host(aggregate.id, service_host)
 
 
 def zone_of(env: HttpEnv, name: str) -> object:

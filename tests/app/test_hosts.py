@@ -63,8 +63,8 @@ def mend_unknown(env: HttpEnv) -> None:
 
 
 def mend_servers(env: HttpEnv) -> None:
-    for server in env.cloud.compute.list_servers(service_host="new"):
-        env.cloud.compute.delete_server(server.id)
+    for server in env.cloud.servers.list_servers(service_host="new"):
+        env.cloud.servers.delete_server(server.id)
 
 
 def mend_provider(env: HttpEnv) -> None:
@@ -95,8 +95,8 @@ def break_provider(env: HttpEnv) -> None:
 
 
 def break_freepool(env: HttpEnv) -> None:
-    (freepool,) = env.cloud.compute.list_aggregates()
-    env.cloud.compute.delete_aggregate(freepool.id)
+    (freepool,) = env.cloud.aggregates.list_aggregates()
+    env.cloud.aggregates.delete_aggregate(freepool.id)
 
 
 def break_registered(env: HttpEnv) -> None:
@@ -229,7 +229,7 @@ def test_a_host_with_servers_is_not_removed(env: HttpEnv, hosts: list[str]) -> N
     assert "servers run on host h1" in refusal(env.delete(f"/os-hosts/{hosts[0]}"), 409)
     assert env.snapshot() == before
 
-    env.cloud.compute.delete_server(server.id)
+    env.cloud.servers.delete_server(server.id)
     assert env.delete(f"/os-hosts/{hosts[0]}").status_code == 204
 
 

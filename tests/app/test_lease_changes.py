@@ -170,7 +170,7 @@ def test_an_active_lease_shrinks_to_the_hosts_with_servers(env: HttpEnv) -> None
     env.work()
     assert env.status(lease) == "ACTIVE"
     assert env.members(lease) == {busy}
-    assert len(env.cloud.compute.list_servers()) == 1
+    assert len(env.cloud.servers.list_servers()) == 1
     other = env.create("now", 60, min=3, max=3)
     env.work()
     assert busy not in env.members(other)

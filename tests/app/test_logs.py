@@ -47,7 +47,7 @@ def test_a_line_of_a_look_bears_the_lease(followed: HttpEnv) -> None:
 
 def test_a_line_about_a_reservation_bears_that_too(followed: HttpEnv) -> None:
     lease = followed.create("now", 130, min=4, max=4)
-    busy = next(each for each in followed.cloud.compute.list_hypervisors())
+    busy = next(each for each in followed.cloud.hypervisors.list_hypervisors())
     followed.cloud.boot_server("s", "project", service_host=busy.service_host)
 
     with listening() as lines:
@@ -60,7 +60,7 @@ def test_a_line_about_a_reservation_bears_that_too(followed: HttpEnv) -> None:
 
 def test_every_look_at_a_lease_can_be_told_from_the_others(followed: HttpEnv) -> None:
     followed.create("now", 130, before_end="snapshot", min=4, max=4)
-    busy = next(each for each in followed.cloud.compute.list_hypervisors())
+    busy = next(each for each in followed.cloud.hypervisors.list_hypervisors())
     followed.cloud.boot_server("s", "project", service_host=busy.service_host)
 
     with listening() as lines:

@@ -135,10 +135,10 @@ class TestRepair:
         (host,) = env.members(lease)
         aggregate = next(
             each
-            for each in env.cloud.compute.list_aggregates()
+            for each in env.cloud.aggregates.list_aggregates()
             if each.name == lease["reservations"][0]["id"]
         )
-        env.cloud.compute.remove_host(aggregate.id, host)
+        env.cloud.aggregates.remove_host(aggregate.id, host)
 
         assert leases.repair(working(env), Namespace(lease_id=lease["id"], wait=5)) == 0
 
@@ -167,7 +167,7 @@ class TestHosts:
         hosts.list_hosts(env.context, Namespace(format="json"))
         ids = {each["hypervisor_hostname"]: each["id"] for each in json.loads(capsys.readouterr().out)}
         aggregate = env.cloud.add_aggregate("rack", "az2")
-        env.cloud.compute.add_host(aggregate.id, "h2")
+        env.cloud.aggregates.add_host(aggregate.id, "h2")
 
         assert hosts.refresh(env.context, Namespace(names=["h1", ids["h2"]])) == 0
 
@@ -205,7 +205,7 @@ class TestSweep:
     @pytest.fixture(autouse=True)
     def leftover(self, env: HttpEnv) -> None:
         know_a_lease(env.context.store)
-        env.cloud.compute.create_aggregate(MISSING_ID, f"blazar_{MISSING_ID}", {"blazar:owner": "project"})
+        env.cloud.aggregates.create_aggregate(MISSING_ID, f"blazar_{MISSING_ID}", {"blazar:owner": "project"})
 
     def test_a_dry_run_says_what_there_is_and_does_nothing(
         self, env: HttpEnv, capsys: pytest.CaptureFixture[str]
@@ -228,8 +228,8 @@ class TestSweep:
         assert MISSING_ID not in env.aggregates()
 
     def test_nothing_is_asked_of_managers_where_nothing_is_left(self, env: HttpEnv) -> None:
-        (found,) = (each for each in env.cloud.compute.list_aggregates() if each.name == MISSING_ID)
-        env.cloud.compute.delete_aggregate(found.id)
+        (found,) = (each for each in env.cloud.aggregates.list_aggregates() if each.name == MISSING_ID)
+        env.cloud.aggregates.delete_aggregate(found.id)
 
         sweeping.sweep(env.context, Namespace(dry_run=False))
 

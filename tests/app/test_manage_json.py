@@ -174,7 +174,7 @@ def test_messages(env: HttpEnv, manage: Manage) -> None:
 
 def test_a_sweep(env: HttpEnv, manage: Manage) -> None:
     know_a_lease(env.context.store)
-    env.cloud.compute.create_aggregate(MISSING_ID, f"blazar_{MISSING_ID}", {"blazar:owner": "project"})
+    env.cloud.aggregates.create_aggregate(MISSING_ID, f"blazar_{MISSING_ID}", {"blazar:owner": "project"})
 
     assert manage("sweep", "--dry-run") == (
         0,

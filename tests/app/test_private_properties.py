@@ -31,7 +31,7 @@ def set_private(env: HttpEnv, private: bool) -> None:
 @pytest.fixture
 def with_secret(env: HttpEnv) -> HttpEnv:
     """Return an environment whose hosts have a private property; two of the four have the value acme."""
-    env.cloud.compute.create_flavor(FLAVOR)
+    env.cloud.flavors.create_flavor(FLAVOR)
     env.register("h1", "h2", **{SECRET: "acme", "rack": "r1"})
     env.register("h3", "h4", **{SECRET: "other", "rack": "r1"})
     set_private(env, True)

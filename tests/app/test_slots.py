@@ -17,8 +17,8 @@ pytestmark = pytest.mark.usefixtures("hosts")
 
 @pytest.fixture(autouse=True)
 def _flavors(env: HttpEnv) -> None:
-    env.cloud.compute.create_flavor(FLAVOR)
-    env.cloud.compute.create_flavor(SECRET)
+    env.cloud.flavors.create_flavor(FLAVOR)
+    env.cloud.flavors.create_flavor(SECRET)
 
 
 def boot(env: HttpEnv, lease: Any, project_id: str = "project") -> str:
@@ -42,10 +42,10 @@ def test_instances_live_from_their_start_to_their_end(env: HttpEnv) -> None:
     assert sorted(slots(env, lease).values()) == [2, 4]
 
     env.pass_time(9)
-    flavor = env.cloud.compute.find_flavor(reservation["id"])
+    flavor = env.cloud.flavors.find_flavor(reservation["id"])
     assert flavor is not None
-    assert env.cloud.compute.list_flavor_access(flavor.id) == frozenset()
-    aggregates = {each.name: each.id for each in env.cloud.compute.list_aggregates()}
+    assert env.cloud.flavors.list_flavor_access(flavor.id) == frozenset()
+    aggregates = {each.name: each.id for each in env.cloud.aggregates.list_aggregates()}
     assert reservation_of(env.lease(lease["id"]))["aggregate_id"] == aggregates[reservation["id"]]
 
     env.pass_time(10)
@@ -60,8 +60,8 @@ def test_instances_live_from_their_start_to_their_end(env: HttpEnv) -> None:
 
     env.pass_time(61)
     assert env.status(lease) == "TERMINATED"
-    assert env.cloud.compute.list_servers() == ()
-    assert env.cloud.compute.find_flavor(reservation["id"]) is None
+    assert env.cloud.servers.list_servers() == ()
+    assert env.cloud.flavors.find_flavor(reservation["id"]) is None
     assert inventories(env, lease) == {}
     assert env.aggregates().keys() == {"freepool"}
 
@@ -77,14 +77,14 @@ def test_affinity_says_where_instances_are_and_makes_a_group(
     lease = env.create("now", 60, asked=asked(amount=3, affinity=affinity))
     reservation = reservation_of(lease)
 
-    (group,) = env.cloud.compute.list_server_groups()
+    (group,) = env.cloud.server_groups.list_server_groups()
     assert (group.id, group.name) == (reservation["server_group_id"], group_name(reservation["id"]))
     assert (group.policy, group.project_id) == (policy, "project")
     assert reservation["affinity"] is (policy == "affinity")
     env.work()
     assert len({boot(env, lease) for _ in range(3)}) == spread
     good_delete(env, lease)
-    assert env.cloud.compute.list_server_groups() == ()
+    assert env.cloud.server_groups.list_server_groups() == ()
 
 
 def good_delete(env: HttpEnv, lease: Any) -> None:
@@ -98,7 +98,7 @@ def test_a_lease_that_never_began_leaves_no_group(env: HttpEnv) -> None:
 
     good_delete(env, lease)
 
-    assert env.cloud.compute.list_server_groups() == ()
+    assert env.cloud.server_groups.list_server_groups() == ()
 
 
 def test_a_flavor_is_reserved_as_it_is(env: HttpEnv) -> None:
@@ -112,7 +112,7 @@ def test_a_flavor_is_reserved_as_it_is(env: HttpEnv) -> None:
     assert reservation["flavor_id"] == reservation["id"]
     assert (reservation["vcpus"], reservation["memory_mb"], reservation["disk_gb"]) == (2, 2048, 10)
     env.work()
-    flavor = env.cloud.compute.find_flavor(reservation["id"])
+    flavor = env.cloud.flavors.find_flavor(reservation["id"])
     assert flavor is not None
     assert (flavor.vcpus, flavor.ephemeral_gb, flavor.is_public) == (2, 5, False)
     assert inventories(env, lease).keys() <= {"h3", "h4"}
@@ -211,10 +211,10 @@ def test_a_new_affinity_has_a_new_group(env: HttpEnv) -> None:
 
     lease = env.change(lease, reservation={"affinity": False})
 
-    (group,) = env.cloud.compute.list_server_groups()
+    (group,) = env.cloud.server_groups.list_server_groups()
     assert (group.policy, group.id) == ("anti-affinity", reservation_of(lease)["server_group_id"])
     lease = env.change(lease, reservation={"affinity": None})
-    assert env.cloud.compute.list_server_groups() == ()
+    assert env.cloud.server_groups.list_server_groups() == ()
     assert reservation_of(lease)["server_group_id"] is None
 
 
@@ -244,7 +244,7 @@ class TestRefusals:
 
         shortage(env.post("/leases", body))
 
-        assert env.cloud.compute.list_server_groups() == ()
+        assert env.cloud.server_groups.list_server_groups() == ()
 
     def test_a_group_that_nova_refuses_is_told_and_nothing_is_stored(self, env: HttpEnv) -> None:
         with env.failing("lessee.create_server_group", status=403):
@@ -265,7 +265,7 @@ class TestRefusals:
 
     def test_a_flavor_that_only_the_service_may_make_is_refused_with_the_reasons(self, env: HttpEnv) -> None:
         specs = {"blazar:preemptible": "true", "hw:numa_nodes": "2", "quota:cpu_shares": "10"}
-        env.cloud.compute.set_flavor_extra_specs(FLAVOR.id, specs)
+        env.cloud.flavors.set_flavor_extra_specs(FLAVOR.id, specs)
 
         message = refusal(env.post("/leases", env.wish(asked=of_flavor())), 409)
 
@@ -273,14 +273,14 @@ class TestRefusals:
 
     def test_what_a_reservation_does_not_guarantee_is_shown_and_copied(self, env: HttpEnv) -> None:
         specs = {"hw:mem_page_size": "large", "hw:numa_nodes": "2", "quota:cpu_shares": "10"}
-        env.cloud.compute.set_flavor_extra_specs(FLAVOR.id, specs)
+        env.cloud.flavors.set_flavor_extra_specs(FLAVOR.id, specs)
 
         lease = env.create("now", 60, asked=of_flavor())
         env.work()
 
         shown = json.loads(reservation_of(lease)["resource_properties"])
         assert shown["blazar:not_guaranteed"] == ["hw:mem_page_size", "hw:numa_nodes"]
-        flavor = env.cloud.compute.find_flavor(reservation_of(lease)["id"])
+        flavor = env.cloud.flavors.find_flavor(reservation_of(lease)["id"])
         assert flavor is not None
         assert specs.items() <= flavor.extra_specs.items()
 
@@ -289,7 +289,7 @@ class TestRefusals:
         change = {"reservations": [{"id": reservation_of(lease)["id"], "flavor_id": SECRET.id}]}
 
         refusal(env.put(f"/leases/{lease['id']}", change, who=LESSEE), 404)
-        env.cloud.compute.add_flavor_access(SECRET.id, "project")
+        env.cloud.flavors.add_flavor_access(SECRET.id, "project")
         lease = lease_of(env.put(f"/leases/{lease['id']}", change, who=LESSEE))
 
         assert json.loads(reservation_of(lease)["resource_properties"])["id"] == SECRET.id
@@ -315,12 +315,12 @@ def test_what_failed_is_tried_again_with_a_new_group(env: HttpEnv) -> None:
         env.work()
     env.pass_time(2)
     assert env.status(lease) == "ERROR"
-    assert env.cloud.compute.list_server_groups() == ()
+    assert env.cloud.server_groups.list_server_groups() == ()
 
     env.change(lease, reservation={"vcpus": 2, "amount": 3})
     env.work()
 
     assert env.status(lease) == "ACTIVE"
-    (group,) = env.cloud.compute.list_server_groups()
+    (group,) = env.cloud.server_groups.list_server_groups()
     assert group.id == reservation_of(env.lease(lease["id"]))["server_group_id"]
     assert len({boot(env, lease) for _ in range(3)}) == 1

@@ -60,17 +60,17 @@ def test_slots_of_one_host_are_no_double_promise(env: HttpEnv) -> None:
 
 
 def test_a_missing_freepool_is_a_failure_where_hosts_are_registered(env: HttpEnv) -> None:
-    (pool,) = (each for each in env.cloud.compute.list_aggregates() if each.name == FREEPOOL)
+    (pool,) = (each for each in env.cloud.aggregates.list_aggregates() if each.name == FREEPOOL)
     assert check_freepool(env.context).code is Code.SUCCESS
 
-    env.cloud.compute.delete_aggregate(pool.id)
+    env.cloud.aggregates.delete_aggregate(pool.id)
     assert check_freepool(env.context).code is Code.WARNING
 
     env.cloud.add_aggregate(FREEPOOL)
     env.register("h1")
-    (pool,) = (each for each in env.cloud.compute.list_aggregates() if each.name == FREEPOOL)
-    env.cloud.compute.remove_host(pool.id, "h1")
-    env.cloud.compute.delete_aggregate(pool.id)
+    (pool,) = (each for each in env.cloud.aggregates.list_aggregates() if each.name == FREEPOOL)
+    env.cloud.aggregates.remove_host(pool.id, "h1")
+    env.cloud.aggregates.delete_aggregate(pool.id)
     found = check_freepool(env.context)
     assert found.code is Code.FAILURE
     assert FREEPOOL in str(found.details)
@@ -81,7 +81,7 @@ def test_what_is_left_over_is_a_warning(env: HttpEnv) -> None:
 
     for number in range(12):
         name = f"{number:08}{MISSING_ID[8:]}"
-        env.cloud.compute.create_aggregate(name, f"blazar_{name}", {"blazar:owner": "project"})
+        env.cloud.aggregates.create_aggregate(name, f"blazar_{name}", {"blazar:owner": "project"})
 
     found = check_leftovers(env.context)
     assert found.code is Code.WARNING

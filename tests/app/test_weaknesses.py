@@ -128,10 +128,10 @@ def test_weakness_31_servers_that_are_there_before_a_lease_survive_it(env: HttpE
 
     env.pass_time(5)
     assert env.status(lease) == "STARTING"
-    assert [each.id for each in env.cloud.compute.list_servers()] == [server.id]
+    assert [each.id for each in env.cloud.servers.list_servers()] == [server.id]
     assert "STARTING" in refusal(env.put(f"/leases/{lease['id']}", {"end_date": env.date(90)}), 409)
 
-    env.cloud.compute.delete_server(server.id)
+    env.cloud.servers.delete_server(server.id)
     env.pass_time(10)
     assert (env.status(lease), env.members(lease)) == ("ACTIVE", FREE)
 
@@ -139,7 +139,7 @@ def test_weakness_31_servers_that_are_there_before_a_lease_survive_it(env: HttpE
 def test_weakness_34_a_deletion_does_not_wait_for_servers(env: HttpEnv) -> None:
     lease = env.create(min=2, max=2)
     env.work()
-    env.cloud.compute.deletion_time = timedelta(minutes=8)
+    env.cloud.servers.deletion_time = timedelta(minutes=8)
     env.cloud.boot_server("worker", "project", reservation_id=lease["reservations"][0]["id"])
 
     assert env.delete(f"/leases/{lease['id']}").status_code == 204

@@ -20,7 +20,7 @@ def host(env: HttpEnv) -> HttpEnv:
     shape = HostShape(vcpus=9, allocation_ratios={"VCPU": 2.0}, reserved={"VCPU": 1})
     env.cloud.add_hypervisor("big", shape)
     good(env.post("/os-hosts", {"name": "big"}), 201)
-    env.cloud.compute.create_flavor(FLAVOR)
+    env.cloud.flavors.create_flavor(FLAVOR)
     return env
 
 
@@ -93,8 +93,8 @@ def test_weakness_14_a_lease_that_fails_leaves_nothing(host: HttpEnv) -> None:
     host.delete(f"/leases/{lease['id']}", who=LESSEE)
     host.work()
 
-    assert host.cloud.compute.list_server_groups() == ()
-    assert host.cloud.compute.find_flavor(reservation_of(lease)["id"]) is None
+    assert host.cloud.server_groups.list_server_groups() == ()
+    assert host.cloud.flavors.find_flavor(reservation_of(lease)["id"]) is None
     assert host.aggregates().keys() == {"freepool"}
 
 
@@ -116,6 +116,6 @@ def test_weakness_20_a_class_that_is_in_use_is_waited_for(host: HttpEnv) -> None
 
 def test_weakness_62_a_flavor_of_nothing_is_refused(host: HttpEnv) -> None:
     specs = {"resources:VCPU": "0", "resources:MEMORY_MB": "0", "resources:DISK_GB": "0"}
-    host.cloud.compute.set_flavor_extra_specs(FLAVOR.id, specs)
+    host.cloud.flavors.set_flavor_extra_specs(FLAVOR.id, specs)
 
     assert "flavor_id" in refusal(host.post("/leases", host.wish(asked=of_flavor()), who=LESSEE), 400)

@@ -103,7 +103,7 @@ class ContractLab:
         }
         self._have_children_forgotten()
         if service_host is not None:
-            zone = self.cloud.compute.list_availability_zones()[service_host]
+            zone = self.cloud.hypervisors.list_availability_zones()[service_host]
             server["availability_zone"] = f"{zone}:{service_host}"
         made = self._nova.post("/servers", json={"server": server}, microversion="2.37").json()
         server_id: str = made["server"]["id"]
@@ -162,9 +162,9 @@ class ContractLab:
             self._keystone.delete(f"/projects/{project_id}")
 
     def _free_hosts(self) -> tuple[LabHost, ...]:
-        compute = self.cloud.compute
-        taken = {host for each in compute.list_aggregates() for host in each.hosts}
-        taken |= {each.service_host for each in compute.list_servers()}
+        cloud = self.cloud
+        taken = {host for each in cloud.aggregates.list_aggregates() for host in each.hosts}
+        taken |= {each.service_host for each in cloud.servers.list_servers()}
         free = [each for each in self._openstack.details.hosts if each not in taken]
         assert len(free) >= NEEDED_HOSTS, f"the suite needs {NEEDED_HOSTS} hosts of its own; free are {free}"
         return tuple(LabHost(hypervisor_hostname=each, service_host=each) for each in free)
@@ -181,31 +181,31 @@ class ContractLab:
         self._nova.put(f"/os-services/{action}", json=body)
 
     def _remove_servers(self) -> None:
-        compute = self.cloud.compute
-        servers = [each for each in compute.list_servers() if each.project_id in self.project_ids]
+        cloud = self.cloud
+        servers = [each for each in cloud.servers.list_servers() if each.project_id in self.project_ids]
         for server in servers:
             # A test may have deleted it already, and Nova ends that at any moment.
             with suppress(CloudNotFound):
-                compute.delete_server(server.id)
+                cloud.servers.delete_server(server.id)
         for server in servers:
             self.wait_until_gone(server.id)
 
     def _remove_aggregates(self) -> None:
-        compute = self.cloud.compute
-        for aggregate in compute.list_aggregates():
+        cloud = self.cloud
+        for aggregate in cloud.aggregates.list_aggregates():
             if aggregate.name.startswith(self._prefix):
                 for host in aggregate.hosts:
-                    compute.remove_host(aggregate.id, host)
-                compute.delete_aggregate(aggregate.id)
+                    cloud.aggregates.remove_host(aggregate.id, host)
+                cloud.aggregates.delete_aggregate(aggregate.id)
 
     def _remove_flavors_groups_and_images(self) -> None:
-        compute = self.cloud.compute
+        cloud = self.cloud
         flavors = self._list(self._nova, "/flavors?is_public=None", "flavors")
         for flavor_id in self._mine((each["id"], each["name"]) for each in flavors):
-            compute.delete_flavor(flavor_id)
-        for group_id in self._mine((each.id, each.name) for each in compute.list_server_groups()):
-            compute.delete_server_group(group_id)
-        for image_id in self._mine((each.id, each.name) for each in compute.list_images({})):
+            cloud.flavors.delete_flavor(flavor_id)
+        for group_id in self._mine((each.id, each.name) for each in cloud.server_groups.list_server_groups()):
+            cloud.server_groups.delete_server_group(group_id)
+        for image_id in self._mine((each.id, each.name) for each in cloud.images.list_images({})):
             self._api("image").delete(f"/v2/images/{image_id}")
 
     def _mine(self, ids_and_names: Iterable[tuple[str, str]]) -> list[str]:

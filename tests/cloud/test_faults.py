@@ -21,9 +21,11 @@ from blazar.cloud.simulated.faults import OPERATIONS
 from blazar.domain.errors import CloudConflict, CloudError, CloudNotFound, CloudRefused, CloudUnavailable
 from blazar.ports.compute import Flavor, Lessee
 
+COMPUTE_PORTS = ("hypervisors", "aggregates", "servers", "images", "flavors", "server_groups")
+
 
 def names(cloud: SimulatedCloud) -> list[str]:
-    return [each.name for each in cloud.compute.list_aggregates()]
+    return [each.name for each in cloud.aggregates.list_aggregates()]
 
 
 def test_an_error_leaves_the_cloud_as_it_was(simulated: SimulatedCloud, faults: FaultScript) -> None:
@@ -32,10 +34,10 @@ def test_an_error_leaves_the_cloud_as_it_was(simulated: SimulatedCloud, faults: 
     )
 
     with pytest.raises(CloudConflict):
-        simulated.compute.create_aggregate("a", None, {})
+        simulated.aggregates.create_aggregate("a", None, {})
 
     assert names(simulated) == []
-    simulated.compute.create_aggregate("a", None, {})
+    simulated.aggregates.create_aggregate("a", None, {})
 
 
 def test_a_lost_reply_hides_a_call_that_had_its_effect(
@@ -44,7 +46,7 @@ def test_a_lost_reply_hides_a_call_that_had_its_effect(
     faults.add(FaultRule(kind=FaultKind.LOSE_REPLY, operation="compute.create_aggregate"))
 
     with pytest.raises(CloudUnavailable):
-        simulated.compute.create_aggregate("a", None, {})
+        simulated.aggregates.create_aggregate("a", None, {})
 
     assert names(simulated) == ["a"]
 
@@ -53,7 +55,7 @@ def test_a_lost_reply_hides_a_refusal_too(simulated: SimulatedCloud, faults: Fau
     faults.add(FaultRule(kind=FaultKind.LOSE_REPLY, operation="compute.delete_aggregate"))
 
     with pytest.raises(CloudUnavailable):
-        simulated.compute.delete_aggregate(17)
+        simulated.aggregates.delete_aggregate(17)
 
 
 @pytest.mark.parametrize(("when", "left"), [(Moment.BEFORE, []), (Moment.AFTER, ["a"])])
@@ -63,7 +65,7 @@ def test_a_crash_strikes_on_either_side_of_the_effect(
     faults.add(FaultRule(kind=FaultKind.CRASH, operation="compute.create_aggregate", when=when))
 
     with pytest.raises(SimulatedCrash):
-        simulated.compute.create_aggregate("a", None, {})
+        simulated.aggregates.create_aggregate("a", None, {})
 
     assert names(simulated) == left
 
@@ -77,9 +79,9 @@ def test_a_late_answer_takes_its_time_and_is_given(
 ) -> None:
     faults.add(FaultRule(kind=FaultKind.LATE, delay=timedelta(seconds=30), nth=1))
 
-    simulated.compute.create_aggregate("a", None, {})
+    simulated.aggregates.create_aggregate("a", None, {})
     late = clock.now()
-    simulated.compute.create_aggregate("b", None, {})
+    simulated.aggregates.create_aggregate("b", None, {})
 
     assert (late, clock.now()) == (EPOCH + timedelta(seconds=30),) * 2
     assert names(simulated) == ["a", "b"]
@@ -104,7 +106,7 @@ def test_a_status_becomes_the_error_it_stands_for(
     faults.add(FaultRule(kind=FaultKind.STATUS, status=status))
 
     with pytest.raises(error) as caught:
-        simulated.compute.list_hypervisors()
+        simulated.hypervisors.list_hypervisors()
 
     assert type(caught.value) is error
 
@@ -112,7 +114,7 @@ def test_a_status_becomes_the_error_it_stands_for(
 def test_the_nth_call_fails_and_no_other(simulated: SimulatedCloud, faults: FaultScript) -> None:
     faults.add(FaultRule(kind=FaultKind.ERROR, nth=3))
 
-    simulated.compute.list_aggregates()
+    simulated.aggregates.list_aggregates()
     simulated.placement.find_provider("node-1")
     with pytest.raises(CloudUnavailable):
         simulated.networks.find_network("n")
@@ -125,7 +127,7 @@ def test_a_rule_counts_the_calls_of_its_operation_only(
     faults.add(FaultRule(kind=FaultKind.ERROR, operation="placement.*", nth=2))
 
     simulated.placement.find_provider("node-1")
-    simulated.compute.list_aggregates()
+    simulated.aggregates.list_aggregates()
     with pytest.raises(CloudUnavailable):
         simulated.placement.list_resource_classes()
 
@@ -136,7 +138,7 @@ def test_every_kth_call_fails(simulated: SimulatedCloud, faults: FaultScript) ->
 
     for number in range(1, 13):
         try:
-            simulated.compute.list_aggregates()
+            simulated.aggregates.list_aggregates()
         except CloudUnavailable:
             failed.append(number)
 
@@ -144,12 +146,12 @@ def test_every_kth_call_fails(simulated: SimulatedCloud, faults: FaultScript) ->
 
 
 def test_a_rule_added_later_counts_from_then(simulated: SimulatedCloud, faults: FaultScript) -> None:
-    simulated.compute.list_aggregates()
+    simulated.aggregates.list_aggregates()
 
     faults.add(FaultRule(kind=FaultKind.ERROR, nth=1))
 
     with pytest.raises(CloudUnavailable):
-        simulated.compute.list_aggregates()
+        simulated.aggregates.list_aggregates()
 
 
 def test_the_first_rule_strikes_and_the_others_let_the_call_pass(
@@ -160,21 +162,21 @@ def test_the_first_rule_strikes_and_the_others_let_the_call_pass(
     faults.add(FaultRule(kind=FaultKind.ERROR, nth=2, error=CloudRefused))
 
     with pytest.raises(CloudConflict):
-        simulated.compute.list_aggregates()
+        simulated.aggregates.list_aggregates()
     with pytest.raises(CloudRefused):
-        simulated.compute.list_aggregates()
-    simulated.compute.list_aggregates()
+        simulated.aggregates.list_aggregates()
+    simulated.aggregates.list_aggregates()
 
 
 def test_the_script_records_what_fired(simulated: SimulatedCloud, faults: FaultScript) -> None:
     rule = FaultRule(kind=FaultKind.ERROR, operation="compute.list_aggregates")
     faults.add(rule)
 
-    simulated.compute.list_hypervisors()
+    simulated.hypervisors.list_hypervisors()
     with pytest.raises(CloudUnavailable):
-        simulated.compute.list_aggregates()
+        simulated.aggregates.list_aggregates()
     faults.clear()
-    simulated.compute.list_aggregates()
+    simulated.aggregates.list_aggregates()
 
     (firing,) = faults.fired
     assert (firing.rule, firing.operation, firing.call) == (rule, "compute.list_aggregates", 2)
@@ -186,9 +188,9 @@ def test_an_aggregate_may_be_left_behind_without_its_metadata(
     faults.add(FaultRule(kind=FaultKind.ERROR, operation="compute.set_aggregate_metadata"))
 
     with pytest.raises(CloudUnavailable):
-        simulated.compute.create_aggregate("a", "zone", {"blazar:owner": "p"})
+        simulated.aggregates.create_aggregate("a", "zone", {"blazar:owner": "p"})
 
-    (left,) = simulated.compute.list_aggregates()
+    (left,) = simulated.aggregates.list_aggregates()
     assert (left.name, dict(left.metadata)) == ("a", {})
 
 
@@ -199,9 +201,9 @@ def test_a_flavor_may_be_left_behind_without_its_extra_specs(
     flavor = Flavor(id="f", name="f", vcpus=1, memory_mb=1, disk_gb=0, extra_specs={"key": "value"})
 
     with pytest.raises(CloudUnavailable):
-        simulated.compute.create_flavor(flavor)
+        simulated.flavors.create_flavor(flavor)
 
-    left = simulated.compute.find_flavor("f")
+    left = simulated.flavors.find_flavor("f")
     assert left is not None
     assert dict(left.extra_specs) == {}
 
@@ -221,8 +223,15 @@ def test_every_method_of_the_ports_is_an_operation_of_its_name(
     simulated: SimulatedCloud, faults: FaultScript, operation: str
 ) -> None:
     service, _, name = operation.partition(".")
-    as_lessee = simulated.compute_for(Lessee(project_id="project"))
-    method = getattr(as_lessee if service == "lessee" else getattr(simulated, service), name)
+    ports = {
+        "compute": [getattr(simulated, each) for each in COMPUTE_PORTS],
+        "lessee": [simulated.compute_for(Lessee(project_id="project"))],
+    }
+    (method,) = (
+        getattr(port, name)
+        for port in ports.get(service) or [getattr(simulated, service)]
+        if hasattr(port, name)
+    )
     required = [each for each in signature(method).parameters.values() if each.default is each.empty]
     faults.add(FaultRule(kind=FaultKind.ERROR, operation=operation, error=CloudRefused))
 

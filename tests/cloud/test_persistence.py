@@ -41,9 +41,9 @@ def fill(cloud: SimulatedCloud) -> None:
     """Create at least one object of each kind."""
     cloud.add_hypervisor("node-1", HostShape(vcpus=8), availability_zone="az1", traits=["HW_CPU_X86_AVX"])
     freepool = cloud.add_aggregate("freepool")
-    compute, placement, networks = cloud.compute, cloud.placement, cloud.networks
-    compute.set_aggregate_metadata(freepool.id, {"key": "value"})
-    compute.add_host(freepool.id, "node-1")
+    placement, networks = cloud.placement, cloud.networks
+    cloud.aggregates.set_aggregate_metadata(freepool.id, {"key": "value"})
+    cloud.aggregates.add_host(freepool.id, "node-1")
     cloud.compute_for(Lessee(project_id="project")).create_server_group("group", "affinity")
     root = placement.find_provider("node-1")
     assert root is not None
@@ -52,12 +52,12 @@ def fill(cloud: SimulatedCloud) -> None:
     units = Inventory(total=2, max_unit=1)
     placement.put_inventories(child.uuid, Inventories(generation=0, by_class={"CUSTOM_A": units}))
     specs = {"resources:CUSTOM_A": "1", "aggregate_instance_extra_specs:reservation": "r"}
-    compute.create_flavor(Flavor(id="r", name="r", vcpus=1, memory_mb=1, disk_gb=0, extra_specs=specs))
-    compute.add_flavor_access("r", "project")
-    compute.add_host(compute.create_aggregate("r", None, {"reservation": "r"}).id, "node-1")
+    cloud.flavors.create_flavor(Flavor(id="r", name="r", vcpus=1, memory_mb=1, disk_gb=0, extra_specs=specs))
+    cloud.flavors.add_flavor_access("r", "project")
+    cloud.aggregates.add_host(cloud.aggregates.create_aggregate("r", None, {"reservation": "r"}).id, "node-1")
     server = cloud.boot_server("kept", "project", flavor_id="r")
-    compute.create_image(server.id, "image", {"key": "value"})
-    compute.delete_server(cloud.boot_server("going", "project", service_host="node-1").id)
+    cloud.images.create_image(server.id, "image", {"key": "value"})
+    cloud.servers.delete_server(cloud.boot_server("going", "project", service_host="node-1").id)
     cloud.add_project("project", "physics")
     cloud.add_trust("user", "project")
     network = cloud.add_network("public")
@@ -77,11 +77,11 @@ def test_everything_is_there_again(clock: ManualClock, state_file: Path) -> None
 
     second = open_cloud(clock, state_file)
 
-    assert second.compute.list_hypervisors() == first.compute.list_hypervisors()
-    assert second.compute.list_aggregates() == first.compute.list_aggregates()
-    assert second.compute.list_servers() == first.compute.list_servers()
-    assert second.compute.list_images({}) == first.compute.list_images({})
-    assert second.compute.find_flavor("r") == first.compute.find_flavor("r")
+    assert second.hypervisors.list_hypervisors() == first.hypervisors.list_hypervisors()
+    assert second.aggregates.list_aggregates() == first.aggregates.list_aggregates()
+    assert second.servers.list_servers() == first.servers.list_servers()
+    assert second.images.list_images({}) == first.images.list_images({})
+    assert second.flavors.find_flavor("r") == first.flavors.find_flavor("r")
     assert second.networks.list_floating_ips() == first.networks.list_floating_ips()
     assert second.boot_server("second", "project", flavor_id="r").service_host == "node-1"
     with pytest.raises(CloudConflict):
@@ -98,14 +98,14 @@ def test_no_table_is_left_out_of_the_file(clock: ManualClock, state_file: Path) 
 
 
 def test_rules_hold_across_a_restart(clock: ManualClock, state_file: Path) -> None:
-    open_cloud(clock, state_file).compute.create_aggregate("a", None, {})
+    open_cloud(clock, state_file).aggregates.create_aggregate("a", None, {})
 
     cloud = open_cloud(clock, state_file)
 
     with pytest.raises(CloudConflict):
-        cloud.compute.create_aggregate("a", None, {})
-    (first,) = cloud.compute.list_aggregates()
-    assert cloud.compute.create_aggregate("b", None, {}).id > first.id
+        cloud.aggregates.create_aggregate("a", None, {})
+    (first,) = cloud.aggregates.list_aggregates()
+    assert cloud.aggregates.create_aggregate("b", None, {}).id > first.id
 
 
 def test_a_deletion_goes_on_while_nobody_runs(clock: ManualClock, state_file: Path) -> None:
@@ -115,7 +115,7 @@ def test_a_deletion_goes_on_while_nobody_runs(clock: ManualClock, state_file: Pa
     clock.advance(DELETION_TIME)
     second = open_cloud(clock, state_file)
 
-    assert [each.name for each in second.compute.list_servers()] == ["kept"]
+    assert [each.name for each in second.servers.list_servers()] == ["kept"]
 
 
 def test_an_effect_is_kept_before_a_crash_and_a_lost_reply(clock: ManualClock, state_file: Path) -> None:
@@ -124,13 +124,13 @@ def test_an_effect_is_kept_before_a_crash_and_a_lost_reply(clock: ManualClock, s
     )
     first = open_cloud(clock, state_file, faults)
     with pytest.raises(SimulatedCrash):
-        first.compute.create_aggregate("a", None, {})
+        first.aggregates.create_aggregate("a", None, {})
     with pytest.raises(CloudUnavailable):
-        first.compute.create_aggregate("b", None, {})
+        first.aggregates.create_aggregate("b", None, {})
 
     second = open_cloud(clock, state_file)
 
-    assert [each.name for each in second.compute.list_aggregates()] == ["a", "b"]
+    assert [each.name for each in second.aggregates.list_aggregates()] == ["a", "b"]
 
 
 def test_a_half_written_file_is_ignored(clock: ManualClock, state_file: Path) -> None:
@@ -141,7 +141,7 @@ def test_a_half_written_file_is_ignored(clock: ManualClock, state_file: Path) ->
     cloud = open_cloud(clock, state_file)
     cloud.add_aggregate("other")
 
-    names = [each.name for each in open_cloud(clock, state_file).compute.list_aggregates()]
+    names = [each.name for each in open_cloud(clock, state_file).aggregates.list_aggregates()]
     assert names == ["freepool", "other"]
     assert not half_written.exists()
 
@@ -149,7 +149,7 @@ def test_a_half_written_file_is_ignored(clock: ManualClock, state_file: Path) ->
 def test_reading_does_not_write(clock: ManualClock, state_file: Path) -> None:
     cloud = open_cloud(clock, state_file)
 
-    cloud.compute.list_aggregates()
+    cloud.aggregates.list_aggregates()
 
     assert cloud.is_empty
     assert not state_file.exists()
@@ -163,16 +163,16 @@ def test_a_refused_call_leaves_the_file_as_it_was(clock: ManualClock, state_file
     with pytest.raises(CloudConflict):
         cloud.add_hypervisor("node-2", service_host="node-1", availability_zone="az2")
 
-    cloud.compute.list_aggregates()
+    cloud.aggregates.list_aggregates()
     assert state_file.read_text() == before
-    assert [each.hypervisor_hostname for each in cloud.compute.list_hypervisors()] == ["node-1"]
+    assert [each.hypervisor_hostname for each in cloud.hypervisors.list_hypervisors()] == ["node-1"]
 
 
 def test_a_cloud_that_cannot_be_saved_is_unavailable(clock: ManualClock, tmp_path: Path) -> None:
     cloud = open_cloud(clock, tmp_path / "missing" / "cloud.json")
 
     with pytest.raises(CloudUnavailable):
-        cloud.compute.create_aggregate("a", None, {})
+        cloud.aggregates.create_aggregate("a", None, {})
 
 
 @pytest.mark.parametrize(

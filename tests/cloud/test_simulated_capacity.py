@@ -35,7 +35,7 @@ def make_flavor(
     specs: Mapping[str, str] | None = None,
 ) -> None:
     """Create the public flavor ``f``."""
-    cloud.compute.create_flavor(
+    cloud.flavors.create_flavor(
         Flavor(
             id="f",
             name="f",
@@ -119,7 +119,7 @@ def test_a_forced_host_that_is_full_is_refused(cloud: SimulatedCloud) -> None:
     with pytest.raises(CloudConflict):
         boot(cloud, "node")
 
-    assert len(cloud.compute.list_servers()) == 1
+    assert len(cloud.servers.list_servers()) == 1
 
 
 def test_a_server_gives_back_all_that_it_took_when_it_is_gone(clock: ManualClock) -> None:
@@ -129,7 +129,7 @@ def test_a_server_gives_back_all_that_it_took_when_it_is_gone(clock: ManualClock
     make_flavor(cloud, vcpus=4, memory_mb=4096, disk_gb=40, specs={"resources:CUSTOM_GPU": "1"})
     server_id = boot(cloud)
 
-    cloud.compute.delete_server(server_id)
+    cloud.servers.delete_server(server_id)
 
     with pytest.raises(CloudConflict):
         boot(cloud)
@@ -145,7 +145,7 @@ def test_a_server_that_finds_no_room_takes_nothing(cloud: SimulatedCloud) -> Non
         boot(cloud)
 
     assert generation(cloud, "node") == before
-    assert cloud.compute.list_servers() == ()
+    assert cloud.servers.list_servers() == ()
     cloud.add_provider("node", "device", {"CUSTOM_GPU": Inventory(total=1)})
     boot(cloud)
 
@@ -186,7 +186,7 @@ def test_dedicated_processors_are_a_class_of_their_own(clock: ManualClock) -> No
     make_flavor(cloud, vcpus=2, specs={"hw:cpu_policy": "dedicated"})
 
     assert count_that_fit(cloud) == 2
-    assert {each.service_host for each in cloud.compute.list_servers()} == {"pinned"}
+    assert {each.service_host for each in cloud.servers.list_servers()} == {"pinned"}
 
 
 def test_a_class_may_come_from_below_the_root(cloud: SimulatedCloud) -> None:
@@ -254,7 +254,7 @@ def test_a_trait_says_which_hosts_will_do(cloud: SimulatedCloud, word: str, host
     make_flavor(cloud, specs={"trait:CUSTOM_FAST": word})
 
     assert count_that_fit(cloud) == 4
-    assert {each.service_host for each in cloud.compute.list_servers()} == {host}
+    assert {each.service_host for each in cloud.servers.list_servers()} == {host}
 
 
 def test_a_required_trait_of_a_device_is_enough(cloud: SimulatedCloud) -> None:

@@ -19,8 +19,8 @@ OWNER = "project"
 @pytest.fixture
 def reserved(simulated: SimulatedCloud) -> Aggregate:
     """A running host reservation of OWNER on node-2; node-1 is unreserved."""
-    made = simulated.compute.create_aggregate("reservation", "blazar_reservation", {"blazar:owner": OWNER})
-    simulated.compute.add_host(made.id, "node-2")
+    made = simulated.aggregates.create_aggregate("reservation", "blazar_reservation", {"blazar:owner": OWNER})
+    simulated.aggregates.add_host(made.id, "node-2")
     return made
 
 
@@ -31,15 +31,15 @@ def boot_slot(cloud: SimulatedCloud, project_id: str = OWNER, service_host: str 
 def make_slots(cloud: SimulatedCloud, **totals: int) -> None:
     """Reserve so many slots per host (``node_1=2``), for OWNER."""
     specs = {"resources:CUSTOM_SLOT": "1", "aggregate_instance_extra_specs:reservation": "slots"}
-    cloud.compute.create_flavor(
+    cloud.flavors.create_flavor(
         Flavor(id="slots", name="slots", vcpus=1, memory_mb=1, disk_gb=0, extra_specs=specs)
     )
-    cloud.compute.add_flavor_access("slots", OWNER)
+    cloud.flavors.add_flavor_access("slots", OWNER)
     cloud.placement.create_resource_class("CUSTOM_SLOT")
-    aggregate = cloud.compute.create_aggregate("slots", None, {"reservation": "slots"})
+    aggregate = cloud.aggregates.create_aggregate("slots", None, {"reservation": "slots"})
     for node, total in totals.items():
         host = node.replace("_", "-")
-        cloud.compute.add_host(aggregate.id, host)
+        cloud.aggregates.add_host(aggregate.id, host)
         root = cloud.placement.find_provider(host)
         assert root is not None
         child = cloud.placement.create_provider(f"blazar_{host}", root.uuid)
@@ -78,11 +78,11 @@ def test_hosts_of_one_zone_share_an_aggregate(clock: ManualClock) -> None:
     cloud.add_hypervisor("two", availability_zone="az1")
     cloud.add_hypervisor("three")
 
-    (aggregate,) = cloud.compute.list_aggregates()
+    (aggregate,) = cloud.aggregates.list_aggregates()
     assert aggregate.availability_zone == "az1"
     assert aggregate.hosts == {"one", "two"}
-    assert cloud.compute.list_availability_zones()["two"] == "az1"
-    assert cloud.compute.list_availability_zones()["three"] == "nova"
+    assert cloud.hypervisors.list_availability_zones()["two"] == "az1"
+    assert cloud.hypervisors.list_availability_zones()["three"] == "nova"
 
 
 def test_several_hypervisors_may_have_one_service(clock: ManualClock) -> None:
@@ -91,7 +91,7 @@ def test_several_hypervisors_may_have_one_service(clock: ManualClock) -> None:
     for name in ("metal-1", "metal-2"):
         cloud.add_hypervisor(name, service_host="ironic", availability_zone="az1")
 
-    assert {each.service_host for each in cloud.compute.list_hypervisors()} == {"ironic"}
+    assert {each.service_host for each in cloud.hypervisors.list_hypervisors()} == {"ironic"}
 
 
 def test_a_hypervisor_name_is_given_once(simulated: SimulatedCloud) -> None:
@@ -102,7 +102,7 @@ def test_a_hypervisor_name_is_given_once(simulated: SimulatedCloud) -> None:
     with pytest.raises(CloudConflict):
         simulated.add_hypervisor("taken")
 
-    assert len(simulated.compute.list_hypervisors()) == 2
+    assert len(simulated.hypervisors.list_hypervisors()) == 2
 
 
 def test_a_host_breaks_and_is_mended(simulated: SimulatedCloud) -> None:
@@ -112,23 +112,23 @@ def test_a_host_breaks_and_is_mended(simulated: SimulatedCloud) -> None:
 
     assert (broken.is_up, broken.is_enabled) == (False, True)
     assert (disabled.is_up, disabled.is_enabled) == (False, False)
-    assert simulated.compute.find_hypervisor("node-1") == mended
+    assert simulated.hypervisors.find_hypervisor("node-1") == mended
     with pytest.raises(CloudNotFound):
         simulated.set_host_state("missing", is_up=True)
 
 
 def test_a_removed_hypervisor_leaves_nothing(simulated: SimulatedCloud) -> None:
     freepool = simulated.add_aggregate("freepool")
-    simulated.compute.add_host(freepool.id, "node-1")
+    simulated.aggregates.add_host(freepool.id, "node-1")
     make_slots(simulated, node_1=1)
 
     simulated.remove_hypervisor("node-1")
 
-    assert simulated.compute.find_hypervisor("node-1") is None
+    assert simulated.hypervisors.find_hypervisor("node-1") is None
     assert simulated.placement.find_provider("node-1") is None
     assert simulated.placement.find_provider("blazar_node-1") is None
-    assert [each.hosts for each in simulated.compute.list_aggregates()] == [frozenset(), frozenset()]
-    assert simulated.compute.list_availability_zones().get("node-1") is None
+    assert [each.hosts for each in simulated.aggregates.list_aggregates()] == [frozenset(), frozenset()]
+    assert simulated.hypervisors.list_availability_zones().get("node-1") is None
 
 
 def test_a_hypervisor_with_servers_is_not_removed(simulated: SimulatedCloud) -> None:
@@ -183,7 +183,7 @@ def test_the_zone_of_an_aggregate_is_not_changed_by_metadata(simulated: Simulate
     made = simulated.add_aggregate("a", "zone")
 
     with pytest.raises(CloudRefused):
-        simulated.compute.set_aggregate_metadata(made.id, {"availability_zone": "other"})
+        simulated.aggregates.set_aggregate_metadata(made.id, {"availability_zone": "other"})
 
 
 def test_a_server_goes_where_it_is_forced_to(simulated: SimulatedCloud) -> None:
@@ -196,7 +196,7 @@ def test_a_plain_server_avoids_pools(simulated: SimulatedCloud, reserved: Aggreg
     assert simulated.boot_server("server", OWNER).service_host == "node-1"
 
     freepool = simulated.add_aggregate("freepool")
-    simulated.compute.add_host(freepool.id, "node-1")
+    simulated.aggregates.add_host(freepool.id, "node-1")
 
     with pytest.raises(CloudConflict):
         simulated.boot_server("server", OWNER)
@@ -227,7 +227,7 @@ def test_the_hint_of_a_reservation_leads_its_owner_to_its_hosts(
 def test_a_project_named_in_the_metadata_may_use_a_reservation(
     simulated: SimulatedCloud, reserved: Aggregate
 ) -> None:
-    simulated.compute.set_aggregate_metadata(reserved.id, {"friend": "1"})
+    simulated.aggregates.set_aggregate_metadata(reserved.id, {"friend": "1"})
 
     assert simulated.boot_server("server", "friend", reservation_id="reservation").service_host == "node-2"
 
@@ -246,7 +246,7 @@ def test_a_slot_is_free_again_when_its_server_is_gone(simulated: SimulatedCloud)
     make_slots(simulated, node_1=1)
     server = boot_slot(simulated)
 
-    simulated.compute.delete_server(server.id)
+    simulated.servers.delete_server(server.id)
 
     assert boot_slot(simulated).service_host == "node-1"
 
@@ -260,11 +260,11 @@ def test_a_forced_host_needs_room_too(simulated: SimulatedCloud) -> None:
 
 def test_a_reservations_flavor_needs_a_host_of_its_aggregate(simulated: SimulatedCloud) -> None:
     make_slots(simulated, node_1=1, node_2=1)
-    (aggregate,) = simulated.compute.list_aggregates()
+    (aggregate,) = simulated.aggregates.list_aggregates()
     freepool = simulated.add_aggregate("freepool")
-    simulated.compute.add_host(freepool.id, "node-2")
+    simulated.aggregates.add_host(freepool.id, "node-2")
 
-    simulated.compute.remove_host(aggregate.id, "node-1")
+    simulated.aggregates.remove_host(aggregate.id, "node-1")
 
     assert boot_slot(simulated).service_host == "node-2"
     with pytest.raises(CloudConflict):

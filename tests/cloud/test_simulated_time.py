@@ -25,69 +25,69 @@ def slow(clock: ManualClock) -> SimulatedCloud:
 def test_a_server_is_listed_as_going_until_its_time_is_over(slow: SimulatedCloud, clock: ManualClock) -> None:
     server = slow.boot_server("server", "project")
 
-    slow.compute.delete_server(server.id)
+    slow.servers.delete_server(server.id)
     clock.advance(10 * SECOND - timedelta.resolution)
-    (going,) = slow.compute.list_servers()
+    (going,) = slow.servers.list_servers()
     clock.advance(timedelta.resolution)
 
     assert (going.id, going.is_deleting) == (server.id, True)
-    assert slow.compute.list_servers() == ()
+    assert slow.servers.list_servers() == ()
 
 
 def test_asking_again_does_not_prolong_a_deletion(slow: SimulatedCloud, clock: ManualClock) -> None:
     server = slow.boot_server("server", "project")
 
-    slow.compute.delete_server(server.id)
+    slow.servers.delete_server(server.id)
     clock.advance(5 * SECOND)
-    slow.compute.delete_server(server.id)
+    slow.servers.delete_server(server.id)
     clock.advance(5 * SECOND)
 
-    assert slow.compute.list_servers() == ()
+    assert slow.servers.list_servers() == ()
 
 
 def test_a_going_server_holds_its_host_and_has_no_image(slow: SimulatedCloud, clock: ManualClock) -> None:
-    zoned = slow.compute.create_aggregate("a", "blazar_zone", {})
+    zoned = slow.aggregates.create_aggregate("a", "blazar_zone", {})
     server = slow.boot_server("server", "project")
-    slow.compute.delete_server(server.id)
+    slow.servers.delete_server(server.id)
 
     with pytest.raises(CloudConflict):
-        slow.compute.add_host(zoned.id, "node-1")
+        slow.aggregates.add_host(zoned.id, "node-1")
     with pytest.raises(CloudConflict):
-        slow.compute.create_image(server.id, "image", {})
+        slow.images.create_image(server.id, "image", {})
 
     clock.advance(10 * SECOND)
-    slow.compute.add_host(zoned.id, "node-1")
+    slow.aggregates.add_host(zoned.id, "node-1")
     with pytest.raises(CloudNotFound):
-        slow.compute.create_image(server.id, "image", {})
+        slow.images.create_image(server.id, "image", {})
 
 
 def test_without_a_deletion_time_a_server_goes_at_once(simulated: SimulatedCloud) -> None:
     server = simulated.boot_server("server", "project")
 
-    simulated.compute.delete_server(server.id)
+    simulated.servers.delete_server(server.id)
 
-    assert simulated.compute.list_servers() == ()
+    assert simulated.servers.list_servers() == ()
 
 
 def test_the_deletion_time_can_be_changed_while_the_cloud_runs(
     simulated: SimulatedCloud, clock: ManualClock
 ) -> None:
     server = simulated.boot_server("server", "project")
-    simulated.compute.deletion_time = SECOND
+    simulated.servers.deletion_time = SECOND
 
-    simulated.compute.delete_server(server.id)
+    simulated.servers.delete_server(server.id)
 
-    assert simulated.compute.list_servers()[0].is_deleting
+    assert simulated.servers.list_servers()[0].is_deleting
     clock.advance(SECOND)
-    assert simulated.compute.list_servers() == ()
+    assert simulated.servers.list_servers() == ()
 
 
 def test_each_call_takes_its_duration(clock: ManualClock) -> None:
     cloud = SimulatedCloud(clock, call_duration=timedelta(milliseconds=20))
     cloud.add_hypervisor("node-1")
 
-    cloud.compute.list_hypervisors()
-    cloud.compute.create_aggregate("a", None, {"key": "value"})
+    cloud.hypervisors.list_hypervisors()
+    cloud.aggregates.create_aggregate("a", None, {"key": "value"})
 
     assert clock.now() == EPOCH + timedelta(milliseconds=60)
 
@@ -103,17 +103,17 @@ def test_calls_that_take_their_time_overlap() -> None:
     cloud = SimulatedCloud(MeetingClock(), call_duration=SECOND)
 
     with ThreadPoolExecutor(2) as threads:
-        answers = list(threads.map(lambda _: cloud.compute.list_aggregates(), range(2)))
+        answers = list(threads.map(lambda _: cloud.aggregates.list_aggregates(), range(2)))
 
     assert answers == [(), ()]
 
 
 def test_calls_are_counted_by_operation(simulated: SimulatedCloud) -> None:
-    simulated.compute.list_hypervisors()
-    simulated.compute.list_hypervisors()
-    simulated.compute.create_aggregate("a", None, {"key": "value"})
+    simulated.hypervisors.list_hypervisors()
+    simulated.hypervisors.list_hypervisors()
+    simulated.aggregates.create_aggregate("a", None, {"key": "value"})
     with pytest.raises(CloudNotFound):
-        simulated.compute.delete_aggregate(17)
+        simulated.aggregates.delete_aggregate(17)
 
     assert simulated.calls == {
         "compute.list_hypervisors": 2,
@@ -128,13 +128,13 @@ def test_many_threads_lose_nothing(simulated: SimulatedCloud) -> None:
 
     def work(number: int) -> None:
         simulated.add_hypervisor(f"host-{number}")
-        simulated.compute.add_host(freepool.id, f"host-{number}")
-        simulated.compute.set_aggregate_metadata(freepool.id, {str(number): "here"})
+        simulated.aggregates.add_host(freepool.id, f"host-{number}")
+        simulated.aggregates.set_aggregate_metadata(freepool.id, {str(number): "here"})
 
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(work, range(100)))
 
-    (aggregate,) = simulated.compute.list_aggregates()
+    (aggregate,) = simulated.aggregates.list_aggregates()
     assert len(aggregate.hosts) == len(aggregate.metadata) == 100
     assert simulated.calls["compute.add_host"] == 100
 

@@ -47,7 +47,7 @@ def env(tmp_path: Path) -> Iterator[AftermathEnv]:
     cloud = SimulatedCloud(ManualClock())
     furnish(cloud, hosts=2)
     for number in (1, 2):
-        cloud.compute.add_host(1, f"host-{number}")
+        cloud.aggregates.add_host(1, f"host-{number}")
     with (
         make_database("sqlite", tmp_path) as engine,
         ServedCloud(cloud) as served,
@@ -55,7 +55,7 @@ def env(tmp_path: Path) -> Iterator[AftermathEnv]:
     ):
         store = SqlStore(engine, ManualClock(), {})
         with store.begin() as transaction:
-            for each in cloud.compute.list_hypervisors():
+            for each in cloud.hypervisors.list_hypervisors():
                 name = each.hypervisor_hostname
                 transaction.hosts.insert(
                     make_host(each.id, hypervisor_hostname=name, service_name=each.service_host)
@@ -65,7 +65,7 @@ def env(tmp_path: Path) -> Iterator[AftermathEnv]:
 
 
 def leave_an_aggregate(env: AftermathEnv) -> None:
-    env.cloud.compute.create_aggregate("reservation", "blazar_reservation", {"blazar:owner": "project"})
+    env.cloud.aggregates.create_aggregate("reservation", "blazar_reservation", {"blazar:owner": "project"})
 
 
 def leave_a_class(env: AftermathEnv) -> None:
@@ -74,7 +74,7 @@ def leave_a_class(env: AftermathEnv) -> None:
 
 def leave_an_inventory(env: AftermathEnv) -> None:
     placement = env.cloud.placement
-    (hypervisor, _) = env.cloud.compute.list_hypervisors()
+    (hypervisor, _) = env.cloud.hypervisors.list_hypervisors()
     provider = placement.create_provider(f"blazar_{hypervisor.hypervisor_hostname}", None)
     left = {"VCPU": Inventory(total=1, max_unit=1)}
     placement.put_inventories(provider.uuid, Inventories(generation=provider.generation, by_class=left))
@@ -82,11 +82,11 @@ def leave_an_inventory(env: AftermathEnv) -> None:
 
 def leave_a_flavor(env: AftermathEnv) -> None:
     flavor = Flavor(id="left", name="reservation:left", vcpus=1, memory_mb=1, disk_gb=1)
-    env.cloud.compute.create_flavor(flavor)
+    env.cloud.flavors.create_flavor(flavor)
 
 
 def lose_a_host(env: AftermathEnv) -> None:
-    env.cloud.compute.remove_host(1, "host-1")
+    env.cloud.aggregates.remove_host(1, "host-1")
 
 
 def have_a_lease_that_never_started(env: AftermathEnv) -> None:

@@ -99,7 +99,7 @@ class OldCloud:
         root = self.cloud.placement.find_provider(name)
         assert root is not None
         self.cloud.placement.create_provider(provider_name(name), root.uuid)
-        self.cloud.compute.add_host(self.freepool.id, name)
+        self.cloud.aggregates.add_host(self.freepool.id, name)
         sizes: dict[str, Any] = {"vcpus": made.vcpus, "memory_mb": made.memory_mb, "local_gb": made.local_gb}
         self.there.host(int(made.id), hypervisor_hostname=name, service_name=name, **sizes)
         for row in self.there.rows[old_schema.inventories]:
@@ -113,7 +113,7 @@ class OldCloud:
 
     def host_id(self, name: str) -> str:
         return next(
-            each.id for each in self.cloud.compute.list_hypervisors() if each.hypervisor_hostname == name
+            each.id for each in self.cloud.hypervisors.list_hypervisors() if each.hypervisor_hostname == name
         )
 
     # Actions of the existing service.
@@ -143,17 +143,17 @@ class OldCloud:
 
     def create(self, kind: str, reservation_id: str, asked: Asked) -> None:
         """Create the objects that exist from the creation of a lease."""
-        compute = self.cloud.compute
+        cloud = self.cloud
         if kind == "floatingips":
             return
         if kind == "hosts":
             zone = f"blazar_{reservation_id}"
-            compute.create_aggregate(reservation_id, zone, {"blazar:owner": PROJECT})
+            cloud.aggregates.create_aggregate(reservation_id, zone, {"blazar:owner": PROJECT})
             return
         group = asked.details.get("server_group_id")
         grouped = {"affinity_id": group} if group else {}
         own = {"hw:cpu_cores": "1"} if kind == "flavors" else {}
-        compute.create_flavor(
+        cloud.flavors.create_flavor(
             Flavor(
                 id=reservation_id,
                 name=flavor_name(reservation_id),
@@ -169,25 +169,25 @@ class OldCloud:
             )
         )
         metadata = {"reservation": reservation_id, "filter_tenant_id": PROJECT, "blazar:owner": PROJECT}
-        compute.create_aggregate(reservation_id, None, {**metadata, **grouped})
+        cloud.aggregates.create_aggregate(reservation_id, None, {**metadata, **grouped})
         self.cloud.placement.create_resource_class(reservation_class(reservation_id))
 
     def start(self, kind: str, reservation_id: str) -> None:
         """Hand over the first host, two instances on it, or the first address."""
-        compute, name = self.cloud.compute, self.host_names[0]
+        cloud, name = self.cloud, self.host_names[0]
         if kind == "floatingips":
             subnet = self.cloud.networks.list_subnets(self.network_id)[0]
             made = self.cloud.networks.create_floating_ip(self.network_id, subnet.id, ADDRESSES[0], PROJECT)
             tags = frozenset({"blazar", f"reservation:{reservation_id}"})
             self.cloud.networks.set_floating_ip_tags(made.id, tags)
             return
-        own = next(each for each in compute.list_aggregates() if each.name == reservation_id)
+        own = next(each for each in cloud.aggregates.list_aggregates() if each.name == reservation_id)
         if kind == "hosts":
-            compute.remove_host(self.freepool.id, name)
-            compute.add_host(own.id, name)
+            cloud.aggregates.remove_host(self.freepool.id, name)
+            cloud.aggregates.add_host(own.id, name)
             return
-        compute.add_flavor_access(reservation_id, PROJECT)
-        compute.add_host(own.id, name)
+        cloud.flavors.add_flavor_access(reservation_id, PROJECT)
+        cloud.aggregates.add_host(own.id, name)
         provider = self.cloud.placement.find_provider(provider_name(name))
         assert provider is not None
         present = self.cloud.placement.get_inventories(provider.uuid)
@@ -237,7 +237,7 @@ class OldCloud:
 
     def objects(self) -> CloudObjects:
         """Return the objects that are in the cloud now."""
-        compute, placement = self.cloud.compute, self.cloud.placement
+        cloud, placement = self.cloud, self.cloud.placement
         slots = set()
         for name in self.host_names:
             provider = placement.find_provider(provider_name(name))
@@ -247,17 +247,17 @@ class OldCloud:
         return CloudObjects(
             aggregates=frozenset(
                 (each.name, each.availability_zone, each.hosts, frozenset(each.metadata.items()))
-                for each in compute.list_aggregates()
+                for each in cloud.aggregates.list_aggregates()
             ),
             flavors=frozenset(
-                (each.id, compute.list_flavor_access(each.id), frozenset(each.extra_specs.items()))
-                for each in compute.list_flavors()
+                (each.id, cloud.flavors.list_flavor_access(each.id), frozenset(each.extra_specs.items()))
+                for each in cloud.flavors.list_flavors()
                 if not each.is_public
             ),
-            groups=frozenset(each.id for each in compute.list_server_groups()),
+            groups=frozenset(each.id for each in cloud.server_groups.list_server_groups()),
             slots=frozenset(slots),
             floatingips=frozenset((each.address, each.project_id, each.tags) for each in self._floatingips()),
-            servers=frozenset(each.id for each in compute.list_servers()),
+            servers=frozenset(each.id for each in cloud.servers.list_servers()),
         )
 
     def _floatingips(self) -> Sequence[FloatingIP]:

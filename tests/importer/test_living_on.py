@@ -188,7 +188,7 @@ class TestPromisedTwice:
 
         assert (old.status("runs"), old.status("ahead")) == (LeaseStatus.ACTIVE, LeaseStatus.ACTIVE)
         assert not old.found("ahead").is_degraded  # type: ignore[union-attr]
-        members = {each.name: each.hosts for each in old.cloud.compute.list_aggregates()}
+        members = {each.name: each.hosts for each in old.cloud.aggregates.list_aggregates()}
         assert members[id_of("reservation 0 of runs")] == {"node-1"}
         assert members[id_of("reservation 0 of ahead")] < {"node-2", "node-3", "node-4"}
         old.run_until(7)
@@ -204,7 +204,7 @@ class TestPromisedTwice:
         old.run_until(1)
 
         assert {old.status(name) for name in ("a", "b")} == {LeaseStatus.ACTIVE}
-        members = [each.hosts for each in old.cloud.compute.list_aggregates() if each.name != FREEPOOL]
+        members = [each.hosts for each in old.cloud.aggregates.list_aggregates() if each.name != FREEPOOL]
         assert sorted(len(each) for each in members) == [1, 1]
         assert members[0] != members[1]
 

@@ -31,15 +31,15 @@ class CloudHarness(Harness):
     """A harness for plugins that work on the simulated cloud."""
 
     def snapshot(self, env: CloudEnv) -> object:
-        compute, networks = env.cloud.compute, env.cloud.networks
+        cloud, networks = env.cloud, env.cloud.networks
         aggregates = [
             (each.name, each.availability_zone, sorted(each.hosts), sorted(each.metadata.items()))
-            for each in compute.list_aggregates()
+            for each in cloud.aggregates.list_aggregates()
         ]
         return {
             "aggregates": sorted(aggregates, key=str),
-            "flavors": sorted((each.id, each.name) for each in compute.list_flavors()),
-            "groups": sorted(each.name for each in compute.list_server_groups()),
+            "flavors": sorted((each.id, each.name) for each in cloud.flavors.list_flavors()),
+            "groups": sorted(each.name for each in cloud.server_groups.list_server_groups()),
             "classes": sorted(env.cloud.placement.list_resource_classes()),
             "inventories": list(_inventories(env.cloud)),
             "addresses": sorted(
@@ -87,7 +87,7 @@ class HostsHarness(CloudHarness):
     def put_strangers(self, env: CloudEnv) -> None:
         env.cloud.add_aggregate(STRANGE_ID, "foreign zone")
         aggregate = env.cloud.add_aggregate("blazar_foreign", "blazar_zone")
-        env.cloud.compute.set_aggregate_metadata(aggregate.id, {"blazar:owner": "foreign"})
+        env.cloud.aggregates.set_aggregate_metadata(aggregate.id, {"blazar:owner": "foreign"})
 
 
 class SlotsHarness(HostsHarness):
@@ -95,12 +95,12 @@ class SlotsHarness(HostsHarness):
 
     def set_up(self, env: CloudEnv) -> None:
         super().set_up(env)
-        env.cloud.compute.create_flavor(SOURCE)
+        env.cloud.flavors.create_flavor(SOURCE)
 
     def put_strangers(self, env: CloudEnv) -> None:
         super().put_strangers(env)
         flavor = Flavor(id=STRANGE_ID, name="foreign", vcpus=1, memory_mb=1, disk_gb=0)
-        env.cloud.compute.create_flavor(flavor)
+        env.cloud.flavors.create_flavor(flavor)
         env.cloud.compute_for(Lessee(project_id="x")).create_server_group("reservation:mine", "affinity")
         env.cloud.placement.create_resource_class("CUSTOM_RESERVATION_OF_SOMEBODY")
 

@@ -28,6 +28,17 @@ from blazar_plugin_testing.plugin_env import complete_spec
 CLASS = reservation_class(RESERVATION)
 
 
+class AlteredCloud:
+    """A cloud in which some ports differ."""
+
+    def __init__(self, cloud: SimulatedCloud, **ports: object) -> None:
+        self._cloud = cloud
+        self.__dict__.update(ports)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._cloud, name)
+
+
 class SlotEnv:
     """A reservation, its plugin, and the cloud; hosts are counted from 0, and the first two are held."""
 
@@ -114,14 +125,14 @@ class SlotEnv:
 
     @property
     def flavor(self) -> Flavor | None:
-        return self.cloud.compute.find_flavor(RESERVATION)
+        return self.cloud.flavors.find_flavor(RESERVATION)
 
     @property
     def aggregate(self) -> Aggregate:
         return self.aggregate_named(RESERVATION)
 
     def aggregate_named(self, name: str) -> Aggregate:
-        (found,) = [each for each in self.cloud.compute.list_aggregates() if each.name == name]
+        (found,) = [each for each in self.cloud.aggregates.list_aggregates() if each.name == name]
         return found
 
     def inventories(self, host: str) -> Mapping[str, Inventory]:

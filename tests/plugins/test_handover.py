@@ -38,11 +38,13 @@ class HandoverEnv:
     def __init__(self, notice: timedelta = timedelta(0)) -> None:
         self.clock = ManualClock()
         self.cloud = SimulatedCloud(self.clock, server_deletion_time=timedelta(seconds=5))
-        self.cloud.compute.create_flavor(SPOT)
+        self.cloud.flavors.create_flavor(SPOT)
         case = CASES["physical:host"]
         self.plugin = Hosts(HostSettings(preemption_notice=notice))
         self.assignment: Assignment[HostSpec] = assignment_of(self.plugin, case, case.furnish(self.cloud))
-        self.cloud.compute.create_aggregate(RESERVATION, f"blazar_{RESERVATION}", {"blazar:owner": "project"})
+        self.cloud.aggregates.create_aggregate(
+            RESERVATION, f"blazar_{RESERVATION}", {"blazar:owner": "project"}
+        )
         self.host = str(self.assignment.resources[0].facts["service_name"])
 
     def boot(self, flavor_id: str = "plain", project_id: str = "stranger") -> Server:
@@ -67,12 +69,12 @@ class HandoverEnv:
         return Assignment(**{**fields, "now": EPOCH + now})
 
     def aggregate(self, name: str) -> Aggregate:
-        (found,) = [each for each in self.cloud.compute.list_aggregates() if each.name == name]
+        (found,) = [each for each in self.cloud.aggregates.list_aggregates() if each.name == name]
         return found
 
     @property
     def servers(self) -> dict[str, Server]:
-        return {each.id: each for each in self.cloud.compute.list_servers()}
+        return {each.id: each for each in self.cloud.servers.list_servers()}
 
     @property
     def mark(self) -> str | None:
@@ -114,7 +116,7 @@ def test_a_preemptible_server_that_cannot_be_deleted_now_does_not_protect_the_ot
 
 def test_servers_that_are_going_are_waited_for() -> None:
     env = HandoverEnv()
-    env.cloud.compute.delete_server(env.boot().id)
+    env.cloud.servers.delete_server(env.boot().id)
 
     assert isinstance(env.hand_over(), Waiting)
     env.clock.advance(timedelta(seconds=6))
@@ -161,7 +163,7 @@ def test_one_that_was_not_told_early_enough_delays_the_start() -> None:
 def test_its_owner_cannot_prolong_the_stay_of_a_server() -> None:
     env = HandoverEnv()
     server = env.boot("spot")
-    env.cloud.compute.set_server_metadata(server.id, {PREEMPTED_AT: "2999-01-01T00:00:00+00:00"})
+    env.cloud.servers.set_server_metadata(server.id, {PREEMPTED_AT: "2999-01-01T00:00:00+00:00"})
 
     env.hand_over()
 
@@ -173,7 +175,7 @@ def test_a_mark_that_says_nothing_is_made_anew(mark: str) -> None:
     env = HandoverEnv()
     env.boot("spot")
     freepool = env.aggregate("freepool")
-    env.cloud.compute.set_aggregate_metadata(freepool.id, {f"{CLOSED_KEY}{env.host}": mark})
+    env.cloud.aggregates.set_aggregate_metadata(freepool.id, {f"{CLOSED_KEY}{env.host}": mark})
 
     env.hand_over()
 
@@ -185,7 +187,7 @@ def test_the_mark_of_another_reservation_is_no_notice() -> None:
     server = env.boot("spot")
     freepool = env.aggregate("freepool")
     old = f"another {(EPOCH - NOTICE).isoformat()}"
-    env.cloud.compute.set_aggregate_metadata(freepool.id, {f"{CLOSED_KEY}{env.host}": old})
+    env.cloud.aggregates.set_aggregate_metadata(freepool.id, {f"{CLOSED_KEY}{env.host}": old})
 
     env.hand_over()
 
@@ -198,8 +200,8 @@ def test_without_a_freepool_no_notice_can_be_given_and_nothing_is_deleted() -> N
     server = env.boot("spot")
     freepool = env.aggregate("freepool")
     for host in freepool.hosts:
-        env.cloud.compute.remove_host(freepool.id, host)
-    env.cloud.compute.delete_aggregate(freepool.id)
+        env.cloud.aggregates.remove_host(freepool.id, host)
+    env.cloud.aggregates.delete_aggregate(freepool.id)
 
     outcome = env.hand_over(NOTICE)
 
@@ -219,7 +221,7 @@ def test_a_host_that_no_preemptible_server_uses_is_not_closed() -> None:
 def test_a_host_leaves_its_own_zone_and_the_way_back_is_written_down() -> None:
     env = HandoverEnv()
     zone = env.cloud.add_aggregate("rack-1", "az1")
-    env.cloud.compute.add_host(zone.id, env.host)
+    env.cloud.aggregates.add_host(zone.id, env.host)
 
     assert env.hand_over() == Done()
 
@@ -231,7 +233,7 @@ def test_a_host_leaves_its_own_zone_and_the_way_back_is_written_down() -> None:
 def test_a_host_in_the_aggregate_of_another_reservation_is_left_there() -> None:
     env = HandoverEnv()
     other = env.cloud.add_aggregate("other", "blazar_other")
-    env.cloud.compute.add_host(other.id, env.host)
+    env.cloud.aggregates.add_host(other.id, env.host)
 
     assert isinstance(env.hand_over(), Unusable)
     assert env.host in env.aggregate("other").hosts
@@ -249,8 +251,8 @@ def test_a_host_that_nova_does_not_know_is_unusable_for_good() -> None:
 
 def test_all_servers_of_a_host_are_deleted_at_once_when_it_is_given_back() -> None:
     env = HandoverEnv()
-    compute = env.cloud.compute
-    compute.add_host(env.aggregate(RESERVATION).id, env.host)
+    cloud = env.cloud
+    cloud.aggregates.add_host(env.aggregate(RESERVATION).id, env.host)
     servers = [env.boot(project_id="project") for _ in range(3)]
 
     seen = env.plugin.observe(env.cloud, env.at(timedelta(hours=9)), Phase.OVER)

@@ -48,12 +48,12 @@ def end(env: SlotEnv) -> None:
 
 
 def is_gone(env: SlotEnv) -> bool:
-    compute, placement = env.cloud.compute, env.cloud.placement
+    cloud, placement = env.cloud, env.cloud.placement
     return not (
         env.flavor
-        or compute.list_server_groups()
-        or compute.list_servers(flavor_id=RESERVATION)
-        or any(each.name == RESERVATION for each in compute.list_aggregates())
+        or cloud.server_groups.list_server_groups()
+        or cloud.servers.list_servers(flavor_id=RESERVATION)
+        or any(each.name == RESERVATION for each in cloud.aggregates.list_aggregates())
         or CLASS in placement.list_resource_classes()
         or CLASS in env.inventories("host-0")
     )
@@ -98,7 +98,7 @@ def test_all_servers_of_a_host_are_deleted_at_once_and_none_twice(env: SlotEnv) 
     for _ in range(2):
         assert isinstance(env.remove(Kind.SERVERS), Waiting)
 
-    deleting = {each.id for each in env.cloud.compute.list_servers() if each.is_deleting}
+    deleting = {each.id for each in env.cloud.servers.list_servers() if each.is_deleting}
     assert deleting == servers
     assert env.cloud.calls["compute.delete_server"] == 3
     assert other.id not in deleting
@@ -110,7 +110,7 @@ def test_only_servers_of_the_reservation_are_deleted(env: SlotEnv) -> None:
 
     end(env)
 
-    assert [each.id for each in env.cloud.compute.list_servers()] == [foreign.id]
+    assert [each.id for each in env.cloud.servers.list_servers()] == [foreign.id]
 
 
 def test_slots_in_use_by_something_that_is_no_server_are_waited_for(env: SlotEnv) -> None:
@@ -132,13 +132,13 @@ def test_a_conflict_with_somebody_else_is_not_waited_for(env: SlotEnv) -> None:
 def test_servers_of_a_flavor_that_was_made_again_are_found_by_the_slots_they_use(env: SlotEnv) -> None:
     """Nova lists servers by the present flavor, not by a deleted one with the same name."""
     env.boot("host-0")
-    env.cloud.compute.delete_flavor(RESERVATION)
+    env.cloud.flavors.delete_flavor(RESERVATION)
     env.reach(Phase.RUNNING)
 
     end(env)
 
     assert is_gone(env)
-    assert env.cloud.compute.list_servers() == ()
+    assert env.cloud.servers.list_servers() == ()
 
 
 @pytest.mark.parametrize("kind", [Kind.CLASS, Kind.AGGREGATE])
@@ -173,8 +173,8 @@ class TestHostsThatAreGivenUp:
             "slots on host host-1.example are still in use"
         ] * 2
         assert env.aggregate.hosts == {"host-0", "host-1"}
-        assert [each.is_deleting for each in env.cloud.compute.list_servers()] == [False]
-        env.cloud.compute.delete_server(server.id)
+        assert [each.is_deleting for each in env.cloud.servers.list_servers()] == [False]
+        env.cloud.servers.delete_server(server.id)
         env.clock.advance(timedelta(seconds=6))
         env.reach(Phase.RUNNING)
         assert env.seen(Phase.RUNNING).items == env.wanted(Phase.RUNNING)
@@ -254,8 +254,8 @@ def test_what_others_have_removed_already_is_gone(env: SlotEnv) -> None:
 
 
 def test_a_group_that_its_owner_has_deleted_is_nothing_to_take_back(env: SlotEnv) -> None:
-    (group,) = env.cloud.compute.list_server_groups()
-    env.cloud.compute.delete_server_group(group.id)
+    (group,) = env.cloud.server_groups.list_server_groups()
+    env.cloud.server_groups.delete_server_group(group.id)
 
     assert Kind.GROUP not in env.kinds
     assert Kind.GROUP in {each.kind for each in env.seen(Phase.RUNNING).items}
@@ -265,5 +265,5 @@ def test_the_project_loses_the_flavor_before_its_servers(env: SlotEnv) -> None:
     env.boot()
     assert env.remove(Kind.ACCESS) == Done()
 
-    assert PROJECT not in env.cloud.compute.list_flavor_access(RESERVATION)
+    assert PROJECT not in env.cloud.flavors.list_flavor_access(RESERVATION)
     assert Kind.SERVERS in env.kinds

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from plugins.slot_env import CLASS, SlotEnv
+from plugins.slot_env import CLASS, AlteredCloud, SlotEnv
 
 from blazar.cloud.simulated import SimulatedCloud
 from blazar.domain.errors import CloudConflict, CloudRefused
@@ -16,7 +16,7 @@ from blazar.domain.providers import Inventory
 from blazar.plugins.contract import Done, Unusable, Waiting
 from blazar.plugins.slots.inventories import SlotInventories
 from blazar.plugins.slots.items import Kind, SlotItem, SlotsSeen
-from blazar.ports.placement import Inventories
+from blazar.ports.placement import Inventories, Placement
 
 OTHER_CLASS = "CUSTOM_RESERVATION_OTHER"
 
@@ -27,27 +27,27 @@ def env() -> SlotEnv:
     return SlotEnv(affinity=None)
 
 
-class Crowded:
-    """A cloud in which a concurrent action runs just before some calls of Placement."""
+class CrowdedPlacement:
+    """Placement with a concurrent action just before some calls."""
 
-    def __init__(self, cloud: SimulatedCloud, operation: str, act: Callable[[], object], times: int) -> None:
-        self.compute = cloud.compute
-        self.networks = cloud.networks
-        self.compute_for = cloud.compute_for
-        self._placement = cloud.placement
+    def __init__(self, placement: Placement, operation: str, act: Callable[[], object], times: int) -> None:
+        self._placement = placement
         self._operation = operation
         self._act = act
         self._times = times
-
-    @property
-    def placement(self) -> Any:
-        return self
 
     def __getattr__(self, name: str) -> Any:
         if name == self._operation and self._times:
             self._times -= 1
             self._act()
         return getattr(self._placement, name)
+
+
+def crowded_cloud(
+    cloud: SimulatedCloud, operation: str, act: Callable[[], object], times: int
+) -> AlteredCloud:
+    """Return a cloud in which a concurrent action runs just before some calls of Placement."""
+    return AlteredCloud(cloud, placement=CrowdedPlacement(cloud.placement, operation, act, times))
 
 
 def put_another(env: SlotEnv) -> None:
@@ -106,7 +106,7 @@ def test_slots_of_other_reservations_stay(env: SlotEnv) -> None:
 def test_two_reservations_that_start_at_once_both_get_theirs(env: SlotEnv, times: int) -> None:
     env.reach(Phase.RUNNING)
     env.hold(host_0=2, host_1=3)
-    crowded = Crowded(env.cloud, "put_inventories", lambda: put_another(env), times)
+    crowded = crowded_cloud(env.cloud, "put_inventories", lambda: put_another(env), times)
 
     assert env.make(Kind.INVENTORY, cloud=crowded) == Done()
 
@@ -131,7 +131,7 @@ def test_a_provider_that_another_makes_at_the_same_instant_is_used(env: SlotEnv)
     root = placement.find_provider("host-0.example")
     assert root is not None
     make = partial(placement.create_provider, "blazar_host-0.example", root.uuid)
-    crowded = Crowded(env.cloud, "create_provider", make, times=1)
+    crowded = crowded_cloud(env.cloud, "create_provider", make, times=1)
 
     assert env.make(Kind.INVENTORY, cloud=crowded) == Done()
 
@@ -169,7 +169,7 @@ def test_a_host_without_a_provider_of_its_own_is_unusable_for_now(env: SlotEnv, 
 
 def test_a_class_that_somebody_deletes_meanwhile_is_waited_for(env: SlotEnv) -> None:
     env.reach(Phase.PREPARING)
-    cloud: Any = Crowded(
+    cloud: Any = crowded_cloud(
         env.cloud, "put_inventories", lambda: env.cloud.placement.delete_resource_class(CLASS), 1
     )
 

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from plugin_cases import PROJECT, RESERVATION
-from plugins.slot_env import SlotEnv
+from plugins.slot_env import AlteredCloud, SlotEnv
 
-from blazar.cloud.simulated import SimulatedCloud
 from blazar.domain.errors import CloudConflict, CloudNotFound, CloudUnavailable
 from blazar.domain.lifecycle import Phase
 from blazar.plugins.contract import Done, Unusable, Waiting
 from blazar.plugins.slots.items import Kind, SlotItem
-from blazar.ports.compute import Flavor
+from blazar.ports.compute import Aggregates, Flavor
 
 
 @pytest.fixture
@@ -24,37 +22,23 @@ def env() -> SlotEnv:
     return SlotEnv(affinity=None)
 
 
-class OtherNova:
-    """A cloud whose Nova differs in some of its methods."""
-
-    def __init__(self, cloud: SimulatedCloud) -> None:
-        self.placement = cloud.placement
-        self.networks = cloud.networks
-        self.compute_for = cloud.compute_for
-        self._compute = cloud.compute
-
-    @property
-    def compute(self) -> Any:
-        return self
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._compute, name)
-
-
-class WithoutHosts(OtherNova):
+class WithoutZones:
     """Nova shows the zone of no host."""
 
     def list_availability_zones(self) -> dict[str, str]:
         return {}
 
 
-class Strict(OtherNova):
+class StrictAggregates:
     """Nova returns an error for metadata that are to be removed and do not exist."""
+
+    def __init__(self, aggregates: Aggregates) -> None:
+        self._aggregates = aggregates
 
     def set_aggregate_metadata(self, aggregate_id: int, metadata: Mapping[str, str | None]) -> None:
         if None in metadata.values():
             raise CloudNotFound("no such key")
-        self._compute.set_aggregate_metadata(aggregate_id, metadata)
+        self._aggregates.set_aggregate_metadata(aggregate_id, metadata)
 
 
 class TestTheFlavor:
@@ -81,8 +65,8 @@ class TestTheFlavor:
         env.reach(Phase.PREPARING)
         made = env.flavor
         assert made is not None
-        env.cloud.compute.delete_flavor(RESERVATION)
-        env.cloud.compute.create_flavor(replace(made, is_public=True))
+        env.cloud.flavors.delete_flavor(RESERVATION)
+        env.cloud.flavors.create_flavor(replace(made, is_public=True))
 
         env.reach(Phase.RUNNING)
 
@@ -92,7 +76,7 @@ class TestTheFlavor:
     def test_extra_specs_that_were_changed_before_the_start_do_not_stay(self) -> None:
         env = SlotEnv("flavor:instance", affinity=None)
         env.reach(Phase.PREPARING)
-        env.cloud.compute.create_flavor(
+        env.cloud.flavors.create_flavor(
             Flavor(id="9", name="9", vcpus=2, memory_mb=1024, disk_gb=10, ephemeral_gb=5, is_public=True)
         )
         env.change(flavor_id=9)
@@ -106,7 +90,7 @@ class TestTheFlavor:
 
     def test_extra_specs_that_an_operator_adds_to_one_in_use_stay(self, env: SlotEnv) -> None:
         env.reach(Phase.RUNNING)
-        env.cloud.compute.set_flavor_extra_specs(RESERVATION, {"quota:disk_read_iops_sec": "100"})
+        env.cloud.flavors.set_flavor_extra_specs(RESERVATION, {"quota:disk_read_iops_sec": "100"})
 
         assert env.seen(Phase.RUNNING).items == env.wanted(Phase.RUNNING)
 
@@ -118,7 +102,7 @@ class TestTheFlavor:
         assert env.plugin.make(env.cloud, env.assignment, item, seen) == Done()
 
     def test_another_flavor_of_its_name_is_waited_for(self, env: SlotEnv) -> None:
-        env.cloud.compute.create_flavor(
+        env.cloud.flavors.create_flavor(
             Flavor(id="x", name=f"reservation:{RESERVATION}", vcpus=2, memory_mb=1024, disk_gb=0)
         )
 
@@ -144,7 +128,7 @@ class TestTheAggregate:
 
         env.reach(Phase.PREPARING)
 
-        groups = [each.id for each in env.cloud.compute.list_server_groups()]
+        groups = [each.id for each in env.cloud.server_groups.list_server_groups()]
         assert len(groups) == (after is not None)
         assert env.aggregate.metadata.get("affinity_id") == (groups[0] if groups else None)
         assert env.flavor is not None
@@ -154,11 +138,17 @@ class TestTheAggregate:
     def test_nova_is_not_asked_to_remove_what_is_not_there(self, env: SlotEnv) -> None:
         env.cloud.add_aggregate(RESERVATION)
 
-        assert env.make(Kind.METADATA, cloud=Strict(env.cloud)) == Done()
+        assert (
+            env.make(
+                Kind.METADATA,
+                cloud=AlteredCloud(env.cloud, aggregates=StrictAggregates(env.cloud.aggregates)),
+            )
+            == Done()
+        )
 
     def test_metadata_of_others_stay(self, env: SlotEnv) -> None:
         env.reach(Phase.PREPARING)
-        env.cloud.compute.set_aggregate_metadata(env.aggregate.id, {"note": "mine", "reservation": "x"})
+        env.cloud.aggregates.set_aggregate_metadata(env.aggregate.id, {"note": "mine", "reservation": "x"})
 
         env.reach(Phase.PREPARING)
 
@@ -205,7 +195,7 @@ class TestMembers:
         assert provider is not None
         env.fail("compute.add_host", CloudNotFound)
         # As Nova shows it when the service is gone but Placement still has the provider.
-        cloud = WithoutHosts(env.cloud)
+        cloud = AlteredCloud(env.cloud, hypervisors=WithoutZones())
 
         outcome = env.make(Kind.MEMBER, cloud=cloud)
 
@@ -222,7 +212,7 @@ class TestMembers:
 class TestAccess:
     def test_who_has_it_already_is_fine(self, env: SlotEnv) -> None:
         env.reach(Phase.PREPARING)
-        env.cloud.compute.add_flavor_access(RESERVATION, PROJECT)
+        env.cloud.flavors.add_flavor_access(RESERVATION, PROJECT)
 
         assert env.make(Kind.ACCESS) == Done()
 
@@ -232,11 +222,11 @@ class TestAccess:
 
     def test_access_of_other_projects_does_not_count_and_stays(self, env: SlotEnv) -> None:
         env.reach(Phase.PREPARING)
-        env.cloud.compute.add_flavor_access(RESERVATION, "another")
+        env.cloud.flavors.add_flavor_access(RESERVATION, "another")
 
         env.reach(Phase.RUNNING)
 
-        assert env.cloud.compute.list_flavor_access(RESERVATION) == {"another", PROJECT}
+        assert env.cloud.flavors.list_flavor_access(RESERVATION) == {"another", PROJECT}
 
 
 def test_as_many_servers_run_as_there_are_slots(env: SlotEnv) -> None:

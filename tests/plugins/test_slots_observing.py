@@ -87,7 +87,7 @@ def test_a_server_group_is_known_to_the_flavor_and_the_aggregate(affinity: bool,
     env = SlotEnv(affinity=affinity)
     env.reach(Phase.PREPARING)
 
-    (group,) = env.cloud.compute.list_server_groups()
+    (group,) = env.cloud.server_groups.list_server_groups()
     assert (group.name, group.policy, group.project_id) == (f"reservation:{RESERVATION}", policy, PROJECT)
     assert env.aggregate.metadata["affinity_id"] == group.id
     assert env.flavor is not None
@@ -103,7 +103,7 @@ def test_hosts_have_their_slots_and_stay_in_the_freepool() -> None:
     assert env.inventories("host-1") == {CLASS: Inventory(total=1, max_unit=1)}
     assert env.aggregate.hosts == {"host-0", "host-1"}
     assert env.aggregate.hosts <= env.aggregate_named("freepool").hosts
-    assert env.cloud.compute.list_flavor_access(RESERVATION) == {PROJECT}
+    assert env.cloud.flavors.list_flavor_access(RESERVATION) == {PROJECT}
 
 
 def test_one_round_of_steps_is_enough_and_makes_no_call_twice(env: SlotEnv) -> None:

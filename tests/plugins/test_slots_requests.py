@@ -14,7 +14,7 @@ TYPES = ["virtual:instance", "flavor:instance"]
 
 
 def groups(env: SlotEnv) -> list[str]:
-    return [each.id for each in env.cloud.compute.list_server_groups()]
+    return [each.id for each in env.cloud.server_groups.list_server_groups()]
 
 
 @pytest.mark.parametrize("resource_type", TYPES)

@@ -39,7 +39,7 @@ _FINISHED = (EventStatus.DONE, EventStatus.ERROR)
 def check_hosts_are_somewhere(env: SimulatedEnv) -> None:
     """Record a violation if a registered host is in no pool, where any server could be scheduled on it."""
     placed: set[str] = set()
-    for each in env.cloud.compute.list_aggregates():
+    for each in env.cloud.aggregates.list_aggregates():
         if each.name == FREEPOOL or (each.availability_zone or "").startswith("blazar_"):
             placed |= each.hosts
     lost = [name for name in env.host_names if name not in placed]
@@ -95,7 +95,7 @@ def check_always(env: SimulatedEnv, rows: DatabaseRows | None = None) -> None:
     rows = rows or env.rows()
     check_nothing_twice(rows.allocations, rows.hosts, env.conditions.cleaning_time)
     with env.faults.exempt():
-        check_one_lessee(env.cloud.compute.list_aggregates())
+        check_one_lessee(env.cloud.aggregates.list_aggregates())
 
 
 def check_one_lessee(aggregates: Iterable[Aggregate]) -> None:
@@ -250,7 +250,7 @@ def _check_cloud(env: SimulatedEnv, rows: DatabaseRows) -> None:
         wanted[env.conditions.zone] = wanted[FREEPOOL]
     assert env.aggregates() == wanted, (env.aggregates(), wanted)
     with env.faults.exempt():
-        for aggregate in env.cloud.compute.list_aggregates():
+        for aggregate in env.cloud.aggregates.list_aggregates():
             owner = aggregate.metadata.get("blazar:owner")
             is_reserved = aggregate.name not in (FREEPOOL, env.conditions.zone)
             assert owner == ("project" if is_reserved else None)

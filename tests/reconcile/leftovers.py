@@ -49,8 +49,8 @@ def leave_group(env: ReconcilerEnv, name: str = group_name(LOST)) -> str:
 
 def leave_aggregate(env: ReconcilerEnv, name: str = LOST, **metadata: str) -> None:
     """Create an aggregate with this name and host-1, without an availability zone."""
-    aggregate = env.cloud.compute.create_aggregate(name, None, metadata)
-    env.cloud.compute.add_host(aggregate.id, "host-1")
+    aggregate = env.cloud.aggregates.create_aggregate(name, None, metadata)
+    env.cloud.aggregates.add_host(aggregate.id, "host-1")
 
 
 def leave_flavor(
@@ -58,7 +58,7 @@ def leave_flavor(
 ) -> None:
     """Create a flavor with this ID and name, for one slot."""
     specs = {f"resources:{CLASS}": "1", "aggregate_instance_extra_specs:reservation": LOST}
-    env.cloud.compute.create_flavor(
+    env.cloud.flavors.create_flavor(
         Flavor(id=flavor_id, name=name, vcpus=1, memory_mb=1, disk_gb=0, extra_specs=specs, **more)
     )
 
@@ -80,7 +80,7 @@ def leave_all(env: ReconcilerEnv) -> str:
     leave_class(env, host_names=("host-1", "host-2"))
     leave_aggregate(env, reservation=LOST)
     leave_flavor(env)
-    env.cloud.compute.add_flavor_access(LOST, "project")
+    env.cloud.flavors.add_flavor_access(LOST, "project")
     return leave_group(env)
 
 
@@ -96,12 +96,12 @@ def store_reservation(env: ReconcilerEnv, *, is_deployed: bool) -> None:
 
 def left(env: ReconcilerEnv) -> set[str]:
     """Return the keys of all cloud objects that may be leftovers of slots."""
-    compute = env.cloud.compute
+    cloud = env.cloud
     return {
         *(f"class:{each}" for each in env.cloud.placement.list_resource_classes() if "CUSTOM" in each),
-        *(f"aggregate:{each.name}" for each in compute.list_aggregates() if each.name != FREEPOOL),
-        *(f"flavor:{each.id}" for each in compute.list_flavors()),
-        *(f"group:{each.id}" for each in compute.list_server_groups()),
+        *(f"aggregate:{each.name}" for each in cloud.aggregates.list_aggregates() if each.name != FREEPOOL),
+        *(f"flavor:{each.id}" for each in cloud.flavors.list_flavors()),
+        *(f"group:{each.id}" for each in cloud.server_groups.list_server_groups()),
     }
 
 

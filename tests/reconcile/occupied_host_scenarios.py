@@ -42,7 +42,7 @@ def foreign_server_all_the_time(env: ReconcilerEnv) -> None:
     with env.trial():
         env.at(1.1)
         with env.faults.exempt():
-            assert [each.id for each in env.cloud.compute.list_servers()] == [server.id]
+            assert [each.id for each in env.cloud.servers.list_servers()] == [server.id]
 
 
 def foreign_server_makes_room_elsewhere(env: ReconcilerEnv) -> None:

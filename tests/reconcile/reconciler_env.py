@@ -64,13 +64,13 @@ class ReconcilerEnv(SimulatedEnv):
                 return False
             forget_leases(connection)
         with self.faults.exempt():
-            compute, placement = self.cloud.compute, self.cloud.placement
-            freepool = compute.list_aggregates()[0]
+            cloud, placement = self.cloud, self.cloud.placement
+            freepool = cloud.aggregates.list_aggregates()[0]
             for name in self.host_names:
                 root = placement.find_provider(name)
                 assert root is not None
                 placement.create_provider(provider_name(name), root.uuid)
-                compute.add_host(freepool.id, name)
+                cloud.aggregates.add_host(freepool.id, name)
         return True
 
     # Actions of a lessee. Like clients, they repeat requests whose answers were lost.
@@ -96,8 +96,8 @@ class ReconcilerEnv(SimulatedEnv):
     def boot_preemptible(self, host_name: str) -> Server:
         """Boot a preemptible server of another project on a host."""
         with self.faults.exempt():
-            if self.cloud.compute.find_flavor(PREEMPTIBLE.id) is None:
-                self.cloud.compute.create_flavor(PREEMPTIBLE)
+            if self.cloud.flavors.find_flavor(PREEMPTIBLE.id) is None:
+                self.cloud.flavors.create_flavor(PREEMPTIBLE)
         return self.cloud.boot_server("spot", "stranger", flavor_id=PREEMPTIBLE.id, service_host=host_name)
 
     def boot(
@@ -112,7 +112,7 @@ class ReconcilerEnv(SimulatedEnv):
     def remove_server(self, server: Server) -> None:
         """Delete a server as its owner would."""
         with self.faults.exempt():
-            self.cloud.compute.delete_server(server.id)
+            self.cloud.servers.delete_server(server.id)
 
     # Time.
 

@@ -194,7 +194,7 @@ def snapshots_before_the_end(env: ReconcilerEnv) -> None:
     with env.trial():
         env.at(3.1)
         with env.faults.exempt():
-            images = env.cloud.compute.list_images({})
+            images = env.cloud.images.list_images({})
         taken = sorted(each.properties["blazar_server"] for each in images)
         assert env.may_fail or taken == sorted(servers)
         assert env.may_fail or {each.owner_project_id for each in images} == {"project"}
@@ -246,19 +246,19 @@ def hosts_have_a_zone(env: ReconcilerEnv) -> None:
 
 
 def swept(env: ReconcilerEnv) -> None:
-    compute = env.cloud.compute
+    cloud = env.cloud
     know_a_lease(env.store)
     with env.faults.exempt():
         lost = "11111111-2222-4333-8444-555555555555"
-        aggregates = {each.name: each.id for each in compute.list_aggregates()}
+        aggregates = {each.name: each.id for each in cloud.aggregates.list_aggregates()}
         freepool, zone = aggregates[FREEPOOL], aggregates["az1"]
-        compute.remove_host(zone, "host-1")
+        cloud.aggregates.remove_host(zone, "host-1")
         marks = {"blazar:owner": "project", "blazar:came_from:host-1": str(zone)}
-        aggregate = compute.create_aggregate(lost, f"blazar_{lost}", marks)
-        compute.add_host(aggregate.id, "host-1")
-        compute.remove_host(freepool, "host-1")
-        compute.remove_host(freepool, "host-2")
-        compute.set_aggregate_metadata(
+        aggregate = cloud.aggregates.create_aggregate(lost, f"blazar_{lost}", marks)
+        cloud.aggregates.add_host(aggregate.id, "host-1")
+        cloud.aggregates.remove_host(freepool, "host-1")
+        cloud.aggregates.remove_host(freepool, "host-2")
+        cloud.aggregates.set_aggregate_metadata(
             freepool, {"blazar:closed:host-3": f"{lost} {env.instant(0).isoformat()}"}
         )
     env.host_names = ["host-3"]

@@ -32,7 +32,7 @@ class SimulatedEnv(ServiceEnv):
     def servers(self) -> Mapping[str, Server]:
         """Return all servers, by ID."""
         with self.faults.exempt():
-            return {each.id: each for each in self.cloud.compute.list_servers()}
+            return {each.id: each for each in self.cloud.servers.list_servers()}
 
     def rows(self) -> invariants.DatabaseRows:
         """Return all rows of the database."""
@@ -45,7 +45,7 @@ class SimulatedEnv(ServiceEnv):
     def aggregates(self) -> Mapping[str, frozenset[str]]:
         """Return the hosts of every aggregate, by the aggregate's name."""
         with self.faults.exempt():
-            return {each.name: each.hosts for each in self.cloud.compute.list_aggregates()}
+            return {each.name: each.hosts for each in self.cloud.aggregates.list_aggregates()}
 
     def hosts_of(self, lease_id: str) -> frozenset[str]:
         """Return the hosts in the aggregates of a lease."""

@@ -52,8 +52,8 @@ def _living(rows: DatabaseRows) -> Iterator[tuple[Lease, Reservation]]:
 def _check_flavors(
     env: SimulatedEnv, wanted: Mapping[ReservationId, Reservation], running: Collection[str]
 ) -> None:
-    compute = env.cloud.compute
-    found = {each.id: each for each in compute.list_flavors() if each.name == flavor_name(each.id)}
+    cloud = env.cloud
+    found = {each.id: each for each in cloud.flavors.list_flavors() if each.name == flavor_name(each.id)}
     assert found.keys() == wanted.keys(), (found, wanted)
     for key, flavor in ((ReservationId(each), flavor) for each, flavor in found.items()):
         sizes = {"vcpus": flavor.vcpus, "memory_mb": flavor.memory_mb, "disk_gb": flavor.disk_gb}
@@ -61,7 +61,9 @@ def _check_flavors(
         assert flavor.extra_specs[f"resources:{reservation_class(key)}"] == "1"
         assert flavor.extra_specs["aggregate_instance_extra_specs:reservation"] == key
         assert flavor.extra_specs.get("affinity_id") == stored_spec(wanted[key])["server_group_id"]
-        assert compute.list_flavor_access(key) == (frozenset({"project"}) if key in running else frozenset())
+        assert cloud.flavors.list_flavor_access(key) == (
+            frozenset({"project"}) if key in running else frozenset()
+        )
 
 
 def _check_classes(
@@ -89,11 +91,11 @@ def _check_classes(
 def _check_servers(env: SimulatedEnv, rows: DatabaseRows, running: Collection[str]) -> None:
     known = {each.id for lease in rows.leases for each in lease.reservations if is_of_slots(each)}
     for each in known - set(running):
-        assert env.cloud.compute.list_servers(flavor_id=each) == ()
+        assert env.cloud.servers.list_servers(flavor_id=each) == ()
 
 
 def _check_groups(env: SimulatedEnv, rows: DatabaseRows) -> frozenset[str]:
-    found = {each.id: each for each in env.cloud.compute.list_server_groups()}
+    found = {each.id: each for each in env.cloud.server_groups.list_server_groups()}
     wanted: dict[str, Reservation] = {}
     for _, each in _living(rows):
         group_id = stored_spec(each)["server_group_id"]

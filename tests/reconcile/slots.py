@@ -54,7 +54,7 @@ def add_source_flavors(env: ReconcilerEnv) -> None:
     """Create the flavors that reservations can be made from."""
     with env.faults.exempt():
         for each in (SOURCE, BIGGER_SOURCE):
-            env.cloud.compute.create_flavor(each)
+            env.cloud.flavors.create_flavor(each)
 
 
 def revise(env: ReconcilerEnv, lease_id: str, position: int = 0, **keys: Any) -> None:

@@ -124,7 +124,7 @@ def test_a_busy_queue_of_preemptible_servers_does_not_keep_a_host_from_its_next_
     booted = []
 
     def boot() -> None:
-        (freepool,) = (each for each in env.cloud.compute.list_aggregates() if each.name == FREEPOOL)
+        (freepool,) = (each for each in env.cloud.aggregates.list_aggregates() if each.name == FREEPOOL)
         is_busy = any(not each.is_deleting for each in env.servers().values())
         if "host-1" in freepool.hosts and "host-1" not in closings(freepool) and not is_busy:
             booted.append(env.boot_preemptible("host-1"))
@@ -161,7 +161,7 @@ def test_a_host_that_is_put_into_another_zone_on_its_way_back_stays_there(env: R
 
     def move() -> None:
         with env.faults.exempt():
-            env.cloud.compute.add_host(env.cloud.add_aggregate("rack", "az2").id, "host-1")
+            env.cloud.aggregates.add_host(env.cloud.add_aggregate("rack", "az2").id, "host-1")
 
     once_in_no_zone(env, "host-1", move)
 
@@ -174,7 +174,7 @@ def test_a_host_that_is_put_into_another_zone_on_its_way_back_stays_there(env: R
 def test_a_host_comes_back_to_all_aggregates_of_its_zone(env: ReconcilerEnv) -> None:
     env.reset(Conditions(hosts=1, zone="az1"))
     with env.faults.exempt():
-        env.cloud.compute.add_host(env.cloud.add_aggregate("rack", "az1").id, "host-1")
+        env.cloud.aggregates.add_host(env.cloud.add_aggregate("rack", "az1").id, "host-1")
     before = env.aggregates()
     lease = env.create("a", 1, 2)
 

@@ -214,7 +214,7 @@ class Leases(RuleBasedStateMachine):
         slots = slots_by_host(self.env, reservation)
         with self.env.faults.exempt():
             before = Counter(
-                each.service_host for each in self.env.cloud.compute.list_servers(flavor_id=reservation.id)
+                each.service_host for each in self.env.cloud.servers.list_servers(flavor_id=reservation.id)
             )
         booted = Counter(each.service_host for each in fill(self.env, lease.id))
         if self.env.clock.now() < lease.end:

@@ -145,7 +145,7 @@ class TestGroups:
         env.faults.before("compute.delete_server_group", try_again)
         env.at(1.5)
 
-        (group,) = env.cloud.compute.list_server_groups()
+        (group,) = env.cloud.server_groups.list_server_groups()
         assert spec_of(env.lease(lease).reservations[0]).server_group_id == group.id
 
     def test_the_group_of_an_attempt_that_was_overtaken_is_deleted(self, env: ReconcilerEnv) -> None:
@@ -157,7 +157,7 @@ class TestGroups:
         env.store.overtake(lambda: other.service.update_lease(LESSEE, lease, body))
         env.manager.service.update_lease(LESSEE, lease, body)
 
-        (group,) = env.cloud.compute.list_server_groups()
+        (group,) = env.cloud.server_groups.list_server_groups()
         assert spec_of(env.lease(lease).reservations[0]).server_group_id == group.id
 
 
@@ -241,7 +241,7 @@ def test_the_group_of_a_faster_rival_is_deleted_with_its_reservation(env: Reconc
     env.store.overtake(lambda: other.service.update_lease(LESSEE, lease, body(affinity=False)))
     env.manager.service.update_lease(LESSEE, lease, body(affinity=True))
 
-    (group,) = env.cloud.compute.list_server_groups()
+    (group,) = env.cloud.server_groups.list_server_groups()
     assert spec_of(env.lease(lease).reservations[0]).server_group_id == group.id
 
 

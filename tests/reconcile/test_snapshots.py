@@ -14,7 +14,7 @@ from blazar.booking import event_types
 from blazar.cloud.simulated.faults import FaultKind, FaultRule
 from blazar.domain.errors import CloudRefused
 from blazar.domain.lease import EventStatus, EventType, LeaseStatus
-from blazar.ports.compute import ImageState
+from blazar.ports.images import ImageState
 
 MINUTE = 1 / 60
 REFUSED = FaultRule(kind=FaultKind.ERROR, operation="compute.create_image", error=CloudRefused)
@@ -44,16 +44,16 @@ def history(env: ReconcilerEnv, lease: str) -> list[str]:
 
 def images(env: ReconcilerEnv) -> list[ImageState]:
     with env.faults.exempt():
-        return [each.state for each in env.cloud.compute.list_images({})]
+        return [each.state for each in env.cloud.images.list_images({})]
 
 
 def test_the_event_is_done_when_the_images_are_active(env: ReconcilerEnv) -> None:
     lease = begin(env, **KEEP)
-    env.cloud.compute.image_state = ImageState.PENDING
+    env.cloud.images.image_state = ImageState.PENDING
 
     env.run_until(1.5)
     assert event(env, lease) is EventStatus.IN_PROGRESS
-    env.cloud.compute.settle_images(ImageState.ACTIVE)
+    env.cloud.images.settle_images(ImageState.ACTIVE)
     env.run_until(1.6)
 
     assert event(env, lease) is EventStatus.DONE
@@ -67,7 +67,7 @@ def test_the_notice_is_sent_on_time_while_snapshots_take_long_or_are_refused(env
         if fault:
             env.faults.add(REFUSED)
         else:
-            env.cloud.compute.image_state = ImageState.PENDING
+            env.cloud.images.image_state = ImageState.PENDING
 
         env.run_until(1)
 
@@ -87,12 +87,12 @@ def test_the_notice_is_sent_though_the_cloud_does_not_answer_at_all(env: Reconci
 
 def test_servers_stay_until_their_images_are_active(env: ReconcilerEnv) -> None:
     lease = begin(env, **KEEP)
-    env.cloud.compute.image_state = ImageState.PENDING
+    env.cloud.images.image_state = ImageState.PENDING
 
     env.run_until(2 + 5 * MINUTE)
     assert env.lease(lease).status is LeaseStatus.TERMINATING
     assert len(env.servers()) == 1
-    env.cloud.compute.settle_images(ImageState.ACTIVE)
+    env.cloud.images.settle_images(ImageState.ACTIVE)
     env.at(2 + 6 * MINUTE)
 
     assert env.lease(lease).status is LeaseStatus.TERMINATED
@@ -102,7 +102,7 @@ def test_servers_stay_until_their_images_are_active(env: ReconcilerEnv) -> None:
 
 def test_images_that_are_never_active_are_not_waited_for_for_ever(env: ReconcilerEnv) -> None:
     lease = begin(env, before_end_wait=timedelta(minutes=10))
-    env.cloud.compute.image_state = ImageState.PENDING
+    env.cloud.images.image_state = ImageState.PENDING
 
     env.run_until(2 + 9 * MINUTE)
     assert len(env.servers()) == 1
@@ -165,7 +165,7 @@ def test_who_deletes_the_lease_waits_for_no_image(env: ReconcilerEnv) -> None:
 
 def test_images_that_fail_are_made_again_a_few_times(env: ReconcilerEnv) -> None:
     lease = begin(env, **KEEP)
-    env.cloud.compute.image_state = ImageState.FAILED
+    env.cloud.images.image_state = ImageState.FAILED
 
     env.run_until(2.5)
     assert images(env) == [ImageState.FAILED] * 3
@@ -184,13 +184,13 @@ def test_an_image_of_another_project_is_not_the_lessees_snapshot(env: Reconciler
         "blazar_before_end": due.time.isoformat(),
     }
     with env.faults.exempt():
-        forged = env.cloud.compute.create_image(server_id, "forged", properties)
-        env.cloud.compute.set_image_owner(forged, "stranger")
+        forged = env.cloud.images.create_image(server_id, "forged", properties)
+        env.cloud.images.set_image_owner(forged, "stranger")
 
     env.run_until(1.1)
 
     with env.faults.exempt():
-        owners = {each.id: each.owner_project_id for each in env.cloud.compute.list_images(properties)}
+        owners = {each.id: each.owner_project_id for each in env.cloud.images.list_images(properties)}
     assert owners.pop(forged) == "stranger"
     assert list(owners.values()) == ["project"]
     assert event(env, lease) is EventStatus.DONE

@@ -33,13 +33,13 @@ class Kind:
 
 
 def boot_for_long(env: ReconcilerEnv, lease: str) -> None:
-    env.cloud.compute.deletion_time = LONG
+    env.cloud.servers.deletion_time = LONG
     for each in env.lease(lease).reservations:
         env.boot("", reservation_id=each.id)
 
 
 def boot_slot_for_long(env: ReconcilerEnv, lease: str) -> None:
-    env.cloud.compute.deletion_time = LONG
+    env.cloud.servers.deletion_time = LONG
     reservation = env.lease(lease).reservations[0]
     env.cloud.boot_server("stays", "project", flavor_id=reservation.id)
 
@@ -124,7 +124,7 @@ def test_one_of_two_is_replaced_where_there_is_one_for_one_of_them_only(env: Rec
     env.delete(other)
     env.at(0.5)
     for name in env.hosts_of(first):
-        env.cloud.compute.deletion_time = LONG
+        env.cloud.servers.deletion_time = LONG
         env.boot(name)
 
     env.run_until(1.5)

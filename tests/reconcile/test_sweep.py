@@ -226,7 +226,7 @@ def test_a_concurrent_removal_is_no_failure(env: ReconcilerEnv) -> None:
     leave_all(env)
     sweep_once(env)
     env.clock.advance(INTERVAL)
-    env.faults.before("compute.delete_flavor", lambda: env.cloud.compute.delete_flavor(LOST))
+    env.faults.before("compute.delete_flavor", lambda: env.cloud.flavors.delete_flavor(LOST))
 
     swept = sweep_once(env)
 
@@ -238,8 +238,8 @@ def test_a_host_that_leaves_the_aggregate_at_the_same_time_is_no_failure(env: Re
     leave_aggregate(env, reservation=LOST)
     sweep_once(env)
     env.clock.advance(INTERVAL)
-    aggregate_id = next(each.id for each in env.cloud.compute.list_aggregates() if each.name == LOST)
-    env.faults.before("compute.remove_host", lambda: env.cloud.compute.remove_host(aggregate_id, "host-1"))
+    aggregate_id = next(each.id for each in env.cloud.aggregates.list_aggregates() if each.name == LOST)
+    env.faults.before("compute.remove_host", lambda: env.cloud.aggregates.remove_host(aggregate_id, "host-1"))
 
     assert sweep_once(env).removed == (f"aggregate:{LOST}",)
     assert LOST not in env.aggregates()

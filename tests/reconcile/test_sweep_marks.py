@@ -96,7 +96,7 @@ def test_an_aggregate_that_was_made_too_late_is_known_by_its_name(
     env: ReconcilerEnv, failing: tuple[str, ...]
 ) -> None:
     reservation_id = lived_reservation(env, *failing)
-    env.cloud.compute.create_aggregate(reservation_id, None, {})
+    env.cloud.aggregates.create_aggregate(reservation_id, None, {})
 
     assert sweep_twice(env).removed == (f"aggregate:{reservation_id}",)
     assert reservation_id not in env.aggregates()
@@ -104,8 +104,8 @@ def test_an_aggregate_that_was_made_too_late_is_known_by_its_name(
 
 def test_an_aggregate_of_such_a_name_with_a_host_is_left_alone(env: ReconcilerEnv) -> None:
     reservation_id = lived_reservation(env)
-    made = env.cloud.compute.create_aggregate(reservation_id, None, {})
-    env.cloud.compute.add_host(made.id, "host-1")
+    made = env.cloud.aggregates.create_aggregate(reservation_id, None, {})
+    env.cloud.aggregates.add_host(made.id, "host-1")
 
     assert sweep_twice(env).found == ()
     assert env.aggregates()[reservation_id] == {"host-1"}
@@ -113,14 +113,14 @@ def test_an_aggregate_of_such_a_name_with_a_host_is_left_alone(env: ReconcilerEn
 
 def test_an_empty_aggregate_with_the_name_of_no_reservation_is_left_alone(env: ReconcilerEnv) -> None:
     lived_reservation(env)
-    env.cloud.compute.create_aggregate(LOST, None, {})
+    env.cloud.aggregates.create_aggregate(LOST, None, {})
 
     assert sweep_twice(env).found == ()
     assert env.aggregates()[LOST] == frozenset()
 
 
 def test_an_aggregate_in_a_zone_of_the_operators_is_theirs(env: ReconcilerEnv) -> None:
-    env.cloud.compute.create_aggregate(LOST, "az1", {"reservation": LOST})
+    env.cloud.aggregates.create_aggregate(LOST, "az1", {"reservation": LOST})
 
     assert sweep_twice(env).found == ()
     assert LOST in env.aggregates()

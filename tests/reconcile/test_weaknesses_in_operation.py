@@ -156,7 +156,7 @@ def test_weakness_26_an_update_after_the_before_end_action_does_not_take_it_agai
     env.resize(lease, 1, 2)
     env.at(2.6)
 
-    assert len(env.cloud.compute.list_images({})) == 1
+    assert len(env.cloud.images.list_images({})) == 1
     assert env.sent.counts[lease, "lease.event.before_end_lease"] == 1
 
 
@@ -178,7 +178,7 @@ def test_weakness_31_a_start_deletes_no_servers(env: ReconcilerEnv) -> None:
 
     env.run_until(1.01)
 
-    assert [each.id for each in env.cloud.compute.list_servers()] == [server.id]
+    assert [each.id for each in env.cloud.servers.list_servers()] == [server.id]
     assert env.lease(lease).status is LeaseStatus.STARTING
     assert "host-1" in str(env.lease(lease).reservations[0].problem)
 

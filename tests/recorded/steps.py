@@ -83,7 +83,7 @@ def flavors(*made: Flavor) -> Step:
 
     def act(env: HttpEnv, names: Names) -> None:
         for each in made:
-            env.cloud.compute.create_flavor(each)
+            env.cloud.flavors.create_flavor(each)
 
     return Step(f"the cloud has flavors {', '.join(each.id for each in made)}", act)
 

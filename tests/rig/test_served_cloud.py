@@ -171,7 +171,7 @@ def test_an_unknown_path_is_not_found(served: ServedCloud) -> None:
 def test_a_long_list_comes_in_pages(served: ServedCloud) -> None:
     ids = [f"flavor-{number}" for number in range(1001)]
     for each in ids:
-        served.cloud.compute.create_flavor(
+        served.cloud.flavors.create_flavor(
             Flavor(id=each, name=each, vcpus=1, memory_mb=64, disk_gb=0, is_public=True)
         )
     url = f"{served.url}/compute/v2.1/flavors/detail"
@@ -188,11 +188,11 @@ def test_a_long_list_comes_in_pages(served: ServedCloud) -> None:
 def test_a_server_is_booted_only_where_a_reservation_lets_it(
     served: ServedCloud, control: CloudControl
 ) -> None:
-    pool = served.cloud.compute.create_aggregate("reservation-1", "blazar_1", {"blazar:owner": "red"})
-    served.cloud.compute.add_host(1, "host-1")
-    served.cloud.compute.add_host(1, "host-2")
-    served.cloud.compute.remove_host(1, "host-2")
-    served.cloud.compute.add_host(pool.id, "host-2")
+    pool = served.cloud.aggregates.create_aggregate("reservation-1", "blazar_1", {"blazar:owner": "red"})
+    served.cloud.aggregates.add_host(1, "host-1")
+    served.cloud.aggregates.add_host(1, "host-2")
+    served.cloud.aggregates.remove_host(1, "host-2")
+    served.cloud.aggregates.add_host(pool.id, "host-2")
 
     server = control.boot_server("mine", "red", reservation_id="reservation-1")
     with pytest.raises(requests.HTTPError, match="409"):
@@ -207,7 +207,7 @@ def test_a_flavor_that_an_operator_made_is_there(served: ServedCloud, control: C
 
     control.make_flavor(flavor)
 
-    assert served.cloud.compute.find_flavor("small") == flavor
+    assert served.cloud.flavors.find_flavor("small") == flavor
 
 
 def test_the_program_says_where_it_is_and_ends_when_it_is_told_to(

@@ -88,7 +88,7 @@ class SimulationEnv(SimulatedEnv):
         self.database.reset()
         self.cloud.add_aggregate(FREEPOOL)
         for flavor in (SOURCE, BIGGER_SOURCE):
-            self.cloud.compute.create_flavor(flavor)
+            self.cloud.flavors.create_flavor(flavor)
         first, *_ = [self.crew.start() for _ in range(self.plan.processes)]
         self.manager = ManagerProcess(
             name=first.name, context=first.context, service=first.service, reconciler=first.reconciler
@@ -165,7 +165,7 @@ class SimulationEnv(SimulatedEnv):
         """Record violations of invariants of the cloud."""
         if self.lock.is_held_by(self.scheduler.current):
             self._violated("the cloud is called inside of a transaction")
-        aggregates = self.cloud.compute.list_aggregates()
+        aggregates = self.cloud.aggregates.list_aggregates()
         self._check(lambda: check_one_lessee(aggregates))
         placed: set[str] = set()
         for each in aggregates:

@@ -94,11 +94,11 @@ class TestCloud:
         counts, inner = Counts(), SimulatedCloud(ManualClock())
         cloud = MeasuredCloud(inner, counts)
 
-        made = cloud.compute.create_aggregate("a", None, {})
+        made = cloud.aggregates.create_aggregate("a", None, {})
         with pytest.raises(CloudConflict):
-            cloud.compute.create_aggregate("a", None, {})
+            cloud.aggregates.create_aggregate("a", None, {})
         with pytest.raises(CloudNotFound):
-            cloud.compute.delete_aggregate(made.id + 1)
+            cloud.aggregates.delete_aggregate(made.id + 1)
         inner.faults.add(FaultRule(kind=FaultKind.STATUS, status=503))
         with pytest.raises(CloudUnavailable):
             cloud.placement.list_resource_classes()

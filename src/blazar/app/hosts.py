@@ -69,7 +69,7 @@ def create_host(context: Context, body: JsonObject) -> JsonObject:
     if not reference:
         raise HostReferenceMissing("name: the hypervisor's host name, or id, is required")
     capabilities = {key: _coerced(key, value) for key, value in body.items() if key not in _NOT_CAPABILITIES}
-    hypervisor = context.cloud.compute.find_hypervisor(str(reference))
+    hypervisor = context.cloud.hypervisors.find_hypervisor(str(reference))
     if hypervisor is None:
         raise HostNotFound(str(reference)[:255])
     with context.store.read() as transaction:
@@ -122,7 +122,7 @@ def delete_host(context: Context, host_id: str) -> None:
         host = _get(transaction, host_id)
         _refuse_allocations(transaction, host)
         transaction.commit()
-    hypervisor = context.cloud.compute.find_hypervisor(host.hypervisor_hostname)
+    hypervisor = context.cloud.hypervisors.find_hypervisor(host.hypervisor_hostname)
     if hypervisor is not None:
         _refuse_servers(context, hypervisor)
     leave_pool(context.cloud, context.settings.hosts, host)
@@ -225,7 +225,7 @@ def _store(context: Context, host: Host) -> JsonObject:
 
 
 def _refuse_servers(context: Context, hypervisor: Hypervisor) -> None:
-    servers = context.cloud.compute.list_servers(service_host=hypervisor.service_host)
+    servers = context.cloud.servers.list_servers(service_host=hypervisor.service_host)
     if servers:
         raise HostHasServers(
             f"{len(servers)} servers run on host {hypervisor.hypervisor_hostname};"

@@ -157,7 +157,7 @@ def find_double_promises(context: Context) -> Result:
 def check_freepool(context: Context) -> Result:
     """Return a failure if Nova has no freepool but hosts are registered; a warning if no host is."""
     name = context.settings.hosts.freepool_name
-    if any(each.name == name for each in context.cloud.compute.list_aggregates()):
+    if any(each.name == name for each in context.cloud.aggregates.list_aggregates()):
         return _success(f"Nova has the aggregate {name}")
     with context.store.read() as transaction:
         has_hosts = bool(transaction.hosts.list())

@@ -68,11 +68,11 @@ def _read_cloud_objects(context: Context, old: OldDatabase) -> CloudObjects:
     """Return the relevant objects in the cloud. Raises CloudError if it cannot be read."""
     if not old.reservations:
         return CloudObjects()
-    compute = context.cloud.compute
+    cloud = context.cloud
     return CloudObjects(
-        aggregates=compute.list_aggregates(),
-        flavors=compute.list_flavors(),
-        server_groups=compute.list_server_groups(),
+        aggregates=cloud.aggregates.list_aggregates(),
+        flavors=cloud.flavors.list_flavors(),
+        server_groups=cloud.server_groups.list_server_groups(),
         owner_key=context.settings.hosts.owner_key,
     )
 

@@ -32,7 +32,7 @@ class Sweep:
     def aggregates(self) -> tuple[Aggregate, ...]:
         """Return Nova's aggregates; read once per sweep. Raises CloudUnavailable."""
         if self._aggregates is None:
-            self._aggregates = self.cloud.compute.list_aggregates()
+            self._aggregates = self.cloud.aggregates.list_aggregates()
         return self._aggregates
 
 

@@ -1,1 +1,1 @@
-"""Protocols for everything outside the process: store, compute, placement, network, clock, notifier."""
+"""Protocols for everything outside the process: store, cloud, clock, and the delivery of messages."""

@@ -1,12 +1,21 @@
-"""Port: the whole cloud, as one object per service."""
+"""Port: the whole cloud, as one port for each kind of its objects."""
 
 from __future__ import annotations
 
 from typing import Protocol
 
-from blazar.ports.compute import Compute, Lessee, LesseeCompute
+from blazar.ports.compute import (
+    Aggregates,
+    Flavors,
+    Hypervisors,
+    Lessee,
+    LesseeCompute,
+    ServerGroups,
+    Servers,
+)
 from blazar.ports.executor import Executor
 from blazar.ports.identity import Projects, Trusts
+from blazar.ports.images import Images
 from blazar.ports.network import Networks
 from blazar.ports.placement import Placement
 
@@ -15,8 +24,28 @@ class Cloud(Protocol):
     """A complete cloud. The adapters are the simulated cloud and the OpenStack cloud."""
 
     @property
-    def compute(self) -> Compute:
-        """Return Nova."""
+    def hypervisors(self) -> Hypervisors:
+        """Return Nova's hypervisors."""
+
+    @property
+    def aggregates(self) -> Aggregates:
+        """Return Nova's host aggregates."""
+
+    @property
+    def servers(self) -> Servers:
+        """Return Nova's servers."""
+
+    @property
+    def images(self) -> Images:
+        """Return Glance's images of servers."""
+
+    @property
+    def flavors(self) -> Flavors:
+        """Return Nova's flavors."""
+
+    @property
+    def server_groups(self) -> ServerGroups:
+        """Return Nova's server groups."""
 
     @property
     def placement(self) -> Placement:

@@ -1,4 +1,4 @@
-"""Port: Nova.
+"""Ports: Nova, one for each kind of its objects.
 
 Every method makes one request or a few, has a timeout, and may also raise:
 
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Protocol
 
 
@@ -91,28 +90,6 @@ class ServerGroup:
     project_id: str
 
 
-class ImageState(StrEnum):
-    """The progress of an image. The values are Glance's; Glance has more states than these."""
-
-    PENDING = "queued"
-    ACTIVE = "active"
-    """The image's data are complete, so that it can be used."""
-    FAILED = "killed"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Image:
-    """An image or a snapshot of a server, with its free-form properties."""
-
-    id: str
-    name: str
-    owner_project_id: str
-    properties: Mapping[str, str] = field(default_factory=dict)
-    state: ImageState = ImageState.ACTIVE
-    is_of_service: bool = False
-    """True if it belongs to the service's own project, as newly created images do."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lessee:
     """The lessee whose rights a call inside a request uses. ``token`` is never stored or shown by repr."""
@@ -182,7 +159,7 @@ class Aggregates(Protocol):
 
 
 class Servers(Protocol):
-    """Servers of all projects, and their images."""
+    """Servers of all projects."""
 
     def list_servers(
         self, *, service_host: str | None = None, flavor_id: str | None = None
@@ -199,20 +176,6 @@ class Servers(Protocol):
             CloudNotFound: The server does not exist.
             CloudConflict: The server's present state does not allow the change.
         """
-
-    def create_image(self, server_id: str, name: str, properties: Mapping[str, str]) -> str:
-        """Start a snapshot of the server and return the image's id; the service owns the image.
-
-        Raises:
-            CloudNotFound: The server does not exist.
-            CloudConflict: The server's present state does not allow a snapshot.
-        """
-
-    def set_image_owner(self, image_id: str, project_id: str) -> None:
-        """Transfer an image to a project. Raises CloudNotFound."""
-
-    def list_images(self, properties: Mapping[str, str]) -> tuple[Image, ...]:
-        """Return the images that have all of these properties."""
 
 
 class Flavors(Protocol):
@@ -261,7 +224,3 @@ class LesseeCompute(Protocol):
 
     def create_server_group(self, name: str, policy: str) -> ServerGroup:
         """Return a new server group in the lessee's project; names need not be unique."""
-
-
-class Compute(Hypervisors, Aggregates, Servers, Flavors, ServerGroups, Protocol):
-    """Everything of Nova that the service uses."""

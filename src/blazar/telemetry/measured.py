@@ -15,9 +15,18 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from blazar.ports.cloud import Cloud
-    from blazar.ports.compute import Compute, Lessee, LesseeCompute
+    from blazar.ports.compute import (
+        Aggregates,
+        Flavors,
+        Hypervisors,
+        Lessee,
+        LesseeCompute,
+        ServerGroups,
+        Servers,
+    )
     from blazar.ports.enforcement import EnforcementFilter, JsonObject, LeaseUsage, Occasion
     from blazar.ports.identity import Projects, Trusts
+    from blazar.ports.images import Images
     from blazar.ports.manager import Manager
     from blazar.ports.network import Networks
     from blazar.ports.outbox import Notifier
@@ -94,7 +103,12 @@ class MeasuredCloud:
     def __init__(self, cloud: Cloud, meter: Meter) -> None:
         self._cloud = cloud
         self._meter = meter
-        self.compute = cast("Compute", self._measured("compute", cloud.compute))
+        self.hypervisors = cast("Hypervisors", self._measured("compute", cloud.hypervisors))
+        self.aggregates = cast("Aggregates", self._measured("compute", cloud.aggregates))
+        self.servers = cast("Servers", self._measured("compute", cloud.servers))
+        self.images = cast("Images", self._measured("compute", cloud.images))
+        self.flavors = cast("Flavors", self._measured("compute", cloud.flavors))
+        self.server_groups = cast("ServerGroups", self._measured("compute", cloud.server_groups))
         self.placement = cast("Placement", self._measured("placement", cloud.placement))
         self.networks = cast("Networks", self._measured("networks", cloud.networks))
         self.projects = cast("Projects", self._measured("projects", cloud.projects))

@@ -6,98 +6,99 @@ import pytest
 from cloud.contract.lab import CloudLab, LabHost
 
 from blazar.domain.errors import CloudConflict, CloudNotFound
-from blazar.ports.compute import Aggregate, Compute
+from blazar.ports.cloud import Cloud
+from blazar.ports.compute import Aggregate
 
 NO_AGGREGATE = 2_000_000_000
 
 
 @pytest.fixture
-def compute(lab: CloudLab) -> Compute:
-    return lab.cloud.compute
+def cloud(lab: CloudLab) -> Cloud:
+    return lab.cloud
 
 
-def seen(compute: Compute, aggregate: Aggregate) -> Aggregate | None:
-    return next((each for each in compute.list_aggregates() if each.id == aggregate.id), None)
+def seen(cloud: Cloud, aggregate: Aggregate) -> Aggregate | None:
+    return next((each for each in cloud.aggregates.list_aggregates() if each.id == aggregate.id), None)
 
 
-def test_a_new_aggregate_is_listed_as_it_was_returned(compute: Compute, lab: CloudLab) -> None:
+def test_a_new_aggregate_is_listed_as_it_was_returned(cloud: Cloud, lab: CloudLab) -> None:
     name, zone, metadata = lab.name("a"), lab.name("zone"), {"blazar:owner": "another"}
 
-    made = compute.create_aggregate(name, zone, metadata)
+    made = cloud.aggregates.create_aggregate(name, zone, metadata)
 
     assert (made.name, made.availability_zone, made.hosts) == (name, zone, frozenset())
     assert dict(made.metadata) == metadata
-    assert seen(compute, made) == made
+    assert seen(cloud, made) == made
 
 
-def test_an_aggregate_may_have_neither_zone_nor_metadata(compute: Compute, lab: CloudLab) -> None:
-    made = compute.create_aggregate(lab.name("a"), None, {})
+def test_an_aggregate_may_have_neither_zone_nor_metadata(cloud: Cloud, lab: CloudLab) -> None:
+    made = cloud.aggregates.create_aggregate(lab.name("a"), None, {})
 
     assert made.availability_zone is None
     assert dict(made.metadata) == {}
-    assert seen(compute, made) == made
+    assert seen(cloud, made) == made
 
 
-def test_a_name_is_given_once(compute: Compute, lab: CloudLab) -> None:
-    first = compute.create_aggregate(lab.name("a"), None, {})
+def test_a_name_is_given_once(cloud: Cloud, lab: CloudLab) -> None:
+    first = cloud.aggregates.create_aggregate(lab.name("a"), None, {})
 
     with pytest.raises(CloudConflict):
-        compute.create_aggregate(lab.name("a"), lab.name("zone"), {"key": "value"})
+        cloud.aggregates.create_aggregate(lab.name("a"), lab.name("zone"), {"key": "value"})
 
-    assert [each for each in compute.list_aggregates() if each.name == first.name] == [first]
+    assert [each for each in cloud.aggregates.list_aggregates() if each.name == first.name] == [first]
 
 
-def test_those_of_some_names_are_listed_and_no_others(compute: Compute, lab: CloudLab) -> None:
-    one, other, _ = (compute.create_aggregate(lab.name(name), None, {}) for name in "abc")
+def test_those_of_some_names_are_listed_and_no_others(cloud: Cloud, lab: CloudLab) -> None:
+    one, other, _ = (cloud.aggregates.create_aggregate(lab.name(name), None, {}) for name in "abc")
 
-    found = compute.list_aggregates([other.name, one.name, lab.name("d")])
+    found = cloud.aggregates.list_aggregates([other.name, one.name, lab.name("d")])
     assert sorted(found, key=lambda each: each.name) == [one, other]
-    assert compute.list_aggregates([]) == ()
+    assert cloud.aggregates.list_aggregates([]) == ()
 
 
-def test_metadata_are_added_to_those_there_are(compute: Compute, lab: CloudLab) -> None:
-    made = compute.create_aggregate(lab.name("a"), None, {"kept": "1", "changed": "1"})
+def test_metadata_are_added_to_those_there_are(cloud: Cloud, lab: CloudLab) -> None:
+    made = cloud.aggregates.create_aggregate(lab.name("a"), None, {"kept": "1", "changed": "1"})
 
-    compute.set_aggregate_metadata(made.id, {"changed": "2", "added": "2"})
+    cloud.aggregates.set_aggregate_metadata(made.id, {"changed": "2", "added": "2"})
 
-    now = seen(compute, made)
+    now = seen(cloud, made)
     assert now is not None
     assert dict(now.metadata) == {"kept": "1", "changed": "2", "added": "2"}
 
 
-def test_metadata_of_a_missing_aggregate_cannot_be_set(compute: Compute) -> None:
+def test_metadata_of_a_missing_aggregate_cannot_be_set(cloud: Cloud) -> None:
     with pytest.raises(CloudNotFound):
-        compute.set_aggregate_metadata(NO_AGGREGATE, {"key": "value"})
+        cloud.aggregates.set_aggregate_metadata(NO_AGGREGATE, {"key": "value"})
 
 
-def test_a_deleted_aggregate_is_gone_and_its_name_is_free(compute: Compute, lab: CloudLab) -> None:
-    made = compute.create_aggregate(lab.name("a"), None, {})
+def test_a_deleted_aggregate_is_gone_and_its_name_is_free(cloud: Cloud, lab: CloudLab) -> None:
+    made = cloud.aggregates.create_aggregate(lab.name("a"), None, {})
 
-    compute.delete_aggregate(made.id)
+    cloud.aggregates.delete_aggregate(made.id)
 
-    assert seen(compute, made) is None
+    assert seen(cloud, made) is None
     with pytest.raises(CloudNotFound):
-        compute.delete_aggregate(made.id)
-    compute.create_aggregate(made.name, None, {})
+        cloud.aggregates.delete_aggregate(made.id)
+    cloud.aggregates.create_aggregate(made.name, None, {})
 
 
-def test_an_aggregate_with_hosts_is_not_deleted(compute: Compute, lab: CloudLab, host: LabHost) -> None:
-    made = compute.create_aggregate(lab.name("a"), None, {})
-    compute.add_host(made.id, host.service_host)
+def test_an_aggregate_with_hosts_is_not_deleted(cloud: Cloud, lab: CloudLab, host: LabHost) -> None:
+    made = cloud.aggregates.create_aggregate(lab.name("a"), None, {})
+    cloud.aggregates.add_host(made.id, host.service_host)
 
     with pytest.raises(CloudConflict):
-        compute.delete_aggregate(made.id)
+        cloud.aggregates.delete_aggregate(made.id)
 
-    assert seen(compute, made) is not None
+    assert seen(cloud, made) is not None
 
 
-def test_a_host_goes_in_and_out(compute: Compute, lab: CloudLab, host: LabHost) -> None:
-    made = compute.create_aggregate(lab.name("a"), None, {})
+def test_a_host_goes_in_and_out(cloud: Cloud, lab: CloudLab, host: LabHost) -> None:
+    made = cloud.aggregates.create_aggregate(lab.name("a"), None, {})
 
-    compute.add_host(made.id, host.service_host)
-    inside = seen(compute, made)
-    compute.remove_host(made.id, host.service_host)
-    outside = seen(compute, made)
+    cloud.aggregates.add_host(made.id, host.service_host)
+    inside = seen(cloud, made)
+    cloud.aggregates.remove_host(made.id, host.service_host)
+    outside = seen(cloud, made)
 
     assert inside is not None
     assert inside.hosts == {host.service_host}
@@ -105,136 +106,131 @@ def test_a_host_goes_in_and_out(compute: Compute, lab: CloudLab, host: LabHost) 
     assert outside.hosts == frozenset()
 
 
-def test_a_host_cannot_go_in_twice(compute: Compute, lab: CloudLab, host: LabHost) -> None:
-    made = compute.create_aggregate(lab.name("a"), None, {})
-    compute.add_host(made.id, host.service_host)
+def test_a_host_cannot_go_in_twice(cloud: Cloud, lab: CloudLab, host: LabHost) -> None:
+    made = cloud.aggregates.create_aggregate(lab.name("a"), None, {})
+    cloud.aggregates.add_host(made.id, host.service_host)
 
     with pytest.raises(CloudConflict):
-        compute.add_host(made.id, host.service_host)
+        cloud.aggregates.add_host(made.id, host.service_host)
 
 
-def test_a_host_that_is_not_inside_cannot_be_taken_out(
-    compute: Compute, lab: CloudLab, host: LabHost
-) -> None:
-    made = compute.create_aggregate(lab.name("a"), None, {})
+def test_a_host_that_is_not_inside_cannot_be_taken_out(cloud: Cloud, lab: CloudLab, host: LabHost) -> None:
+    made = cloud.aggregates.create_aggregate(lab.name("a"), None, {})
 
     with pytest.raises(CloudNotFound):
-        compute.remove_host(made.id, host.service_host)
+        cloud.aggregates.remove_host(made.id, host.service_host)
 
 
-def test_an_unknown_host_cannot_go_in(compute: Compute, lab: CloudLab) -> None:
-    made = compute.create_aggregate(lab.name("a"), None, {})
+def test_an_unknown_host_cannot_go_in(cloud: Cloud, lab: CloudLab) -> None:
+    made = cloud.aggregates.create_aggregate(lab.name("a"), None, {})
 
     with pytest.raises(CloudNotFound):
-        compute.add_host(made.id, lab.name("missing"))
+        cloud.aggregates.add_host(made.id, lab.name("missing"))
 
 
-def test_nothing_goes_into_or_out_of_a_missing_aggregate(compute: Compute, host: LabHost) -> None:
+def test_nothing_goes_into_or_out_of_a_missing_aggregate(cloud: Cloud, host: LabHost) -> None:
     with pytest.raises(CloudNotFound):
-        compute.add_host(NO_AGGREGATE, host.service_host)
+        cloud.aggregates.add_host(NO_AGGREGATE, host.service_host)
     with pytest.raises(CloudNotFound):
-        compute.remove_host(NO_AGGREGATE, host.service_host)
+        cloud.aggregates.remove_host(NO_AGGREGATE, host.service_host)
 
 
-def test_a_host_may_be_in_several_aggregates_without_zone(
-    compute: Compute, lab: CloudLab, host: LabHost
-) -> None:
-    zoned = compute.create_aggregate(lab.name("zoned"), lab.name("zone"), {})
-    plain = [compute.create_aggregate(lab.name(each), None, {}) for each in ("a", "b")]
+def test_a_host_may_be_in_several_aggregates_without_zone(cloud: Cloud, lab: CloudLab, host: LabHost) -> None:
+    zoned = cloud.aggregates.create_aggregate(lab.name("zoned"), lab.name("zone"), {})
+    plain = [cloud.aggregates.create_aggregate(lab.name(each), None, {}) for each in ("a", "b")]
 
     for aggregate in (plain[0], zoned, plain[1]):
-        compute.add_host(aggregate.id, host.service_host)
+        cloud.aggregates.add_host(aggregate.id, host.service_host)
 
-    assert compute.list_availability_zones()[host.service_host] == lab.name("zone")
+    assert cloud.hypervisors.list_availability_zones()[host.service_host] == lab.name("zone")
 
 
-def test_a_host_may_be_in_two_aggregates_of_one_zone(compute: Compute, lab: CloudLab, host: LabHost) -> None:
+def test_a_host_may_be_in_two_aggregates_of_one_zone(cloud: Cloud, lab: CloudLab, host: LabHost) -> None:
     first, second = (
-        compute.create_aggregate(lab.name(each), lab.name("zone"), {}) for each in ("first", "second")
+        cloud.aggregates.create_aggregate(lab.name(each), lab.name("zone"), {})
+        for each in ("first", "second")
     )
-    compute.add_host(first.id, host.service_host)
+    cloud.aggregates.add_host(first.id, host.service_host)
 
-    compute.add_host(second.id, host.service_host)
-    compute.remove_host(first.id, host.service_host)
+    cloud.aggregates.add_host(second.id, host.service_host)
+    cloud.aggregates.remove_host(first.id, host.service_host)
 
-    assert compute.list_availability_zones()[host.service_host] == lab.name("zone")
+    assert cloud.hypervisors.list_availability_zones()[host.service_host] == lab.name("zone")
 
 
-def test_a_host_is_not_in_two_zones(compute: Compute, lab: CloudLab, host: LabHost) -> None:
+def test_a_host_is_not_in_two_zones(cloud: Cloud, lab: CloudLab, host: LabHost) -> None:
     first, second = (
-        compute.create_aggregate(lab.name(each), lab.name(f"zone-{each}"), {}) for each in ("a", "b")
+        cloud.aggregates.create_aggregate(lab.name(each), lab.name(f"zone-{each}"), {}) for each in ("a", "b")
     )
-    compute.add_host(first.id, host.service_host)
+    cloud.aggregates.add_host(first.id, host.service_host)
 
     with pytest.raises(CloudConflict):
-        compute.add_host(second.id, host.service_host)
+        cloud.aggregates.add_host(second.id, host.service_host)
 
-    assert compute.list_availability_zones()[host.service_host] == lab.name("zone-a")
+    assert cloud.hypervisors.list_availability_zones()[host.service_host] == lab.name("zone-a")
 
 
-def test_a_host_with_servers_does_not_enter_another_zone(
-    compute: Compute, lab: CloudLab, host: LabHost
-) -> None:
-    zoned = compute.create_aggregate(lab.name("a"), lab.name("zone"), {})
+def test_a_host_with_servers_does_not_enter_another_zone(cloud: Cloud, lab: CloudLab, host: LabHost) -> None:
+    zoned = cloud.aggregates.create_aggregate(lab.name("a"), lab.name("zone"), {})
     lab.boot_server(lab.name("server"), service_host=host.service_host)
 
     with pytest.raises(CloudConflict):
-        compute.add_host(zoned.id, host.service_host)
+        cloud.aggregates.add_host(zoned.id, host.service_host)
 
-    assert compute.list_availability_zones()[host.service_host] == "nova"
+    assert cloud.hypervisors.list_availability_zones()[host.service_host] == "nova"
 
 
-def test_a_host_with_servers_does_not_leave_its_zone(compute: Compute, lab: CloudLab, host: LabHost) -> None:
-    zoned = compute.create_aggregate(lab.name("a"), lab.name("zone"), {})
-    compute.add_host(zoned.id, host.service_host)
+def test_a_host_with_servers_does_not_leave_its_zone(cloud: Cloud, lab: CloudLab, host: LabHost) -> None:
+    zoned = cloud.aggregates.create_aggregate(lab.name("a"), lab.name("zone"), {})
+    cloud.aggregates.add_host(zoned.id, host.service_host)
     server_id = lab.boot_server(lab.name("server"), service_host=host.service_host)
 
     with pytest.raises(CloudConflict):
-        compute.remove_host(zoned.id, host.service_host)
+        cloud.aggregates.remove_host(zoned.id, host.service_host)
 
-    compute.delete_server(server_id)
+    cloud.servers.delete_server(server_id)
     lab.wait_until_gone(server_id)
-    compute.remove_host(zoned.id, host.service_host)
-    assert compute.list_availability_zones()[host.service_host] == "nova"
+    cloud.aggregates.remove_host(zoned.id, host.service_host)
+    assert cloud.hypervisors.list_availability_zones()[host.service_host] == "nova"
 
 
 def test_servers_are_what_forbids_to_take_out_a_host_that_is_not_inside(
-    compute: Compute, lab: CloudLab, host: LabHost
+    cloud: Cloud, lab: CloudLab, host: LabHost
 ) -> None:
-    zoned = compute.create_aggregate(lab.name("zoned"), lab.name("zone"), {})
-    plain = compute.create_aggregate(lab.name("plain"), None, {})
+    zoned = cloud.aggregates.create_aggregate(lab.name("zoned"), lab.name("zone"), {})
+    plain = cloud.aggregates.create_aggregate(lab.name("plain"), None, {})
     lab.boot_server(lab.name("server"), service_host=host.service_host)
 
     with pytest.raises(CloudConflict):
-        compute.remove_host(zoned.id, host.service_host)
+        cloud.aggregates.remove_host(zoned.id, host.service_host)
     with pytest.raises(CloudNotFound):
-        compute.remove_host(plain.id, host.service_host)
+        cloud.aggregates.remove_host(plain.id, host.service_host)
 
 
 def test_a_host_with_servers_moves_freely_where_its_zone_stays(
-    compute: Compute, lab: CloudLab, host: LabHost
+    cloud: Cloud, lab: CloudLab, host: LabHost
 ) -> None:
-    plain = compute.create_aggregate(lab.name("plain"), None, {})
+    plain = cloud.aggregates.create_aggregate(lab.name("plain"), None, {})
     lab.boot_server(lab.name("server"), service_host=host.service_host)
 
-    compute.add_host(plain.id, host.service_host)
-    compute.remove_host(plain.id, host.service_host)
+    cloud.aggregates.add_host(plain.id, host.service_host)
+    cloud.aggregates.remove_host(plain.id, host.service_host)
 
-    assert compute.list_availability_zones()[host.service_host] == "nova"
-
-
-def test_metadata_that_are_not_there_may_be_removed(compute: Compute, lab: CloudLab) -> None:
-    made = compute.create_aggregate(lab.name("a"), None, {"kept": "1"})
-
-    compute.set_aggregate_metadata(made.id, {"absent": None})
-
-    assert seen(compute, made) == made
+    assert cloud.hypervisors.list_availability_zones()[host.service_host] == "nova"
 
 
-def test_metadata_are_removed_by_none(compute: Compute, lab: CloudLab) -> None:
-    aggregate = compute.create_aggregate(lab.name("aggregate"), None, {"kept": "1", "removed": "2"})
+def test_metadata_that_are_not_there_may_be_removed(cloud: Cloud, lab: CloudLab) -> None:
+    made = cloud.aggregates.create_aggregate(lab.name("a"), None, {"kept": "1"})
 
-    compute.set_aggregate_metadata(aggregate.id, {"removed": None, "never-there": None, "new": "3"})
+    cloud.aggregates.set_aggregate_metadata(made.id, {"absent": None})
 
-    (found,) = [each for each in compute.list_aggregates() if each.id == aggregate.id]
+    assert seen(cloud, made) == made
+
+
+def test_metadata_are_removed_by_none(cloud: Cloud, lab: CloudLab) -> None:
+    aggregate = cloud.aggregates.create_aggregate(lab.name("aggregate"), None, {"kept": "1", "removed": "2"})
+
+    cloud.aggregates.set_aggregate_metadata(aggregate.id, {"removed": None, "never-there": None, "new": "3"})
+
+    (found,) = [each for each in cloud.aggregates.list_aggregates() if each.id == aggregate.id]
     assert found.metadata == {"kept": "1", "new": "3"}

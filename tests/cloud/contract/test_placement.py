@@ -45,11 +45,13 @@ def put(placement: Placement, provider: Provider, by_class: dict[str, Inventory]
 
 
 def boot_reserved(lab: CloudLab, host: LabHost, resource_class: str) -> str:
-    compute, name = lab.cloud.compute, lab.name("flavor")
-    if compute.find_flavor(name) is None:
+    cloud, name = lab.cloud, lab.name("flavor")
+    if cloud.flavors.find_flavor(name) is None:
         specs = {f"resources:{resource_class}": "1", "aggregate_instance_extra_specs:reservation": name}
-        compute.create_flavor(Flavor(id=name, name=name, vcpus=1, memory_mb=64, disk_gb=0, extra_specs=specs))
-        compute.add_flavor_access(name, lab.project_ids[0])
+        cloud.flavors.create_flavor(
+            Flavor(id=name, name=name, vcpus=1, memory_mb=64, disk_gb=0, extra_specs=specs)
+        )
+        cloud.flavors.add_flavor_access(name, lab.project_ids[0])
     return lab.boot_server(lab.name("server"), service_host=host.service_host, flavor_id=name)
 
 
@@ -289,7 +291,7 @@ def test_what_a_server_uses_is_not_taken_away(
         placement.delete_provider(child.uuid)
 
     assert dict(placement.get_inventories(child.uuid).by_class) == {resource_class: UNITS}
-    lab.cloud.compute.delete_server(server_id)
+    lab.cloud.servers.delete_server(server_id)
     lab.wait_until_gone(server_id)
     placement.delete_inventory(child.uuid, resource_class)
     placement.delete_provider(child.uuid)

@@ -9,125 +9,124 @@ import pytest
 from cloud.contract.lab import CloudLab, LabHost
 
 from blazar.domain.errors import CloudNotFound, CloudRefused
-from blazar.ports.compute import Compute, Flavor
+from blazar.ports.cloud import Cloud
+from blazar.ports.compute import Flavor
 
 NOBODY = str(uuid.UUID(int=1))
 
 
 @pytest.fixture
-def compute(lab: CloudLab) -> Compute:
-    return lab.cloud.compute
+def cloud(lab: CloudLab) -> Cloud:
+    return lab.cloud
 
 
-def test_a_server_is_listed_with_its_host_and_project(compute: Compute, lab: CloudLab, host: LabHost) -> None:
+def test_a_server_is_listed_with_its_host_and_project(cloud: Cloud, lab: CloudLab, host: LabHost) -> None:
     server_id = lab.boot_server(lab.name("server"), service_host=host.service_host)
 
-    (server,) = compute.list_servers(service_host=host.service_host)
+    (server,) = cloud.servers.list_servers(service_host=host.service_host)
 
     assert (server.id, server.name) == (server_id, lab.name("server"))
     assert (server.project_id, server.service_host) == (lab.project_ids[0], host.service_host)
     assert not server.is_deleting
 
 
-def test_a_host_lists_its_own_servers_only(compute: Compute, lab: CloudLab) -> None:
+def test_a_host_lists_its_own_servers_only(cloud: Cloud, lab: CloudLab) -> None:
     first, second = lab.hosts[:2]
     lab.boot_server(lab.name("server"), service_host=first.service_host)
 
-    assert len(compute.list_servers(service_host=first.service_host)) == 1
-    assert compute.list_servers(service_host=second.service_host) == ()
+    assert len(cloud.servers.list_servers(service_host=first.service_host)) == 1
+    assert cloud.servers.list_servers(service_host=second.service_host) == ()
 
 
-def test_servers_are_listed_by_flavor(compute: Compute, lab: CloudLab, host: LabHost) -> None:
+def test_servers_are_listed_by_flavor(cloud: Cloud, lab: CloudLab, host: LabHost) -> None:
     extra_specs = {"blazar:preemptible": "true"}
     flavor = Flavor(
         id=lab.name("f"), name=lab.name("f"), vcpus=1, memory_mb=64, disk_gb=0, extra_specs=extra_specs
     )
-    compute.create_flavor(flavor)
-    compute.add_flavor_access(flavor.id, lab.project_ids[0])
+    cloud.flavors.create_flavor(flavor)
+    cloud.flavors.add_flavor_access(flavor.id, lab.project_ids[0])
     server_id = lab.boot_server(lab.name("one"), service_host=host.service_host, flavor_id=flavor.id)
     lab.boot_server(lab.name("other"), service_host=host.service_host)
 
-    (server,) = compute.list_servers(flavor_id=flavor.id)
+    (server,) = cloud.servers.list_servers(flavor_id=flavor.id)
 
     assert (server.id, server.flavor_extra_specs) == (server_id, extra_specs)
-    assert compute.list_servers(flavor_id=flavor.id, service_host=lab.hosts[1].service_host) == ()
+    assert cloud.servers.list_servers(flavor_id=flavor.id, service_host=lab.hosts[1].service_host) == ()
 
 
 def test_a_server_outlives_its_flavor_and_is_not_found_by_it_any_more(
-    compute: Compute, lab: CloudLab, host: LabHost
+    cloud: Cloud, lab: CloudLab, host: LabHost
 ) -> None:
     name, extra_specs = lab.name("f"), {"blazar:preemptible": "true"}
     flavor = Flavor(
         id=name, name=name, vcpus=1, memory_mb=64, disk_gb=0, is_public=True, extra_specs=extra_specs
     )
-    compute.create_flavor(flavor)
+    cloud.flavors.create_flavor(flavor)
     server_id = lab.boot_server(lab.name("server"), service_host=host.service_host, flavor_id=name)
 
-    compute.delete_flavor(name)
-    without = compute.list_servers(flavor_id=name)
-    compute.create_flavor(flavor)
+    cloud.flavors.delete_flavor(name)
+    without = cloud.servers.list_servers(flavor_id=name)
+    cloud.flavors.create_flavor(flavor)
 
-    (server,) = compute.list_servers(service_host=host.service_host)
+    (server,) = cloud.servers.list_servers(service_host=host.service_host)
     assert (server.id, server.flavor_extra_specs) == (server_id, extra_specs)
     assert without == ()
-    assert compute.list_servers(flavor_id=name) == ()
+    assert cloud.servers.list_servers(flavor_id=name) == ()
 
 
-def test_a_deletion_may_be_asked_for_again(compute: Compute, lab: CloudLab, host: LabHost) -> None:
+def test_a_deletion_may_be_asked_for_again(cloud: Cloud, lab: CloudLab, host: LabHost) -> None:
     server_id = lab.boot_server(lab.name("server"), service_host=host.service_host)
 
-    compute.delete_server(server_id)
+    cloud.servers.delete_server(server_id)
     with suppress(CloudNotFound):
-        compute.delete_server(server_id)
+        cloud.servers.delete_server(server_id)
 
     lab.wait_until_gone(server_id)
-    assert compute.list_servers(service_host=host.service_host) == ()
+    assert cloud.servers.list_servers(service_host=host.service_host) == ()
 
 
-def test_a_server_that_is_deleted_goes(compute: Compute, lab: CloudLab, host: LabHost) -> None:
+def test_a_server_that_is_deleted_goes(cloud: Cloud, lab: CloudLab, host: LabHost) -> None:
     server_id = lab.boot_server(lab.name("server"), service_host=host.service_host)
 
-    compute.delete_server(server_id)
+    cloud.servers.delete_server(server_id)
     lab.wait_until_gone(server_id)
 
-    assert compute.list_servers(service_host=host.service_host) == ()
+    assert cloud.servers.list_servers(service_host=host.service_host) == ()
     with pytest.raises(CloudNotFound):
-        compute.delete_server(server_id)
+        cloud.servers.delete_server(server_id)
 
 
 def test_a_server_that_is_still_listed_after_its_deletion_says_so(
-    compute: Compute, lab: CloudLab, host: LabHost
+    cloud: Cloud, lab: CloudLab, host: LabHost
 ) -> None:
     server_id = lab.boot_server(lab.name("server"), service_host=host.service_host)
 
-    compute.delete_server(server_id)
+    cloud.servers.delete_server(server_id)
 
-    assert all(each.is_deleting for each in compute.list_servers(service_host=host.service_host))
+    assert all(each.is_deleting for each in cloud.servers.list_servers(service_host=host.service_host))
 
 
-def test_a_missing_server_cannot_be_deleted(compute: Compute) -> None:
+def test_a_missing_server_cannot_be_deleted(cloud: Cloud) -> None:
     with pytest.raises(CloudNotFound):
-        compute.delete_server(NOBODY)
+        cloud.servers.delete_server(NOBODY)
 
 
-def test_metadata_of_a_server_are_added_to(compute: Compute, lab: CloudLab, host: LabHost) -> None:
+def test_metadata_of_a_server_are_added_to(cloud: Cloud, lab: CloudLab, host: LabHost) -> None:
     server_id = lab.boot_server(lab.name("server"), service_host=host.service_host)
 
-    compute.set_server_metadata(server_id, {"first": "1", "second": "2"})
-    compute.set_server_metadata(server_id, {"second": "3"})
+    cloud.servers.set_server_metadata(server_id, {"first": "1", "second": "2"})
+    cloud.servers.set_server_metadata(server_id, {"second": "3"})
 
-    (server,) = compute.list_servers(service_host=host.service_host)
+    (server,) = cloud.servers.list_servers(service_host=host.service_host)
     assert server.metadata == {"first": "1", "second": "3"}
 
 
-def test_a_missing_server_gets_no_metadata(compute: Compute) -> None:
+def test_a_missing_server_gets_no_metadata(cloud: Cloud) -> None:
     with pytest.raises(CloudNotFound):
-        compute.set_server_metadata(NOBODY, {"key": "value"})
+        cloud.servers.set_server_metadata(NOBODY, {"key": "value"})
 
 
-def test_an_image_of_a_server_is_found_by_its_properties(
-    compute: Compute, lab: CloudLab, host: LabHost
-) -> None:
+def test_an_image_of_a_server_is_found_by_its_properties(cloud: Cloud, lab: CloudLab, host: LabHost) -> None:
     server_id = lab.boot_server(lab.name("server"), service_host=host.service_host)
     properties = {
         "blazar_lease": lab.name("lease"),
@@ -135,58 +134,56 @@ def test_an_image_of_a_server_is_found_by_its_properties(
         "blazar_before_end": "2031-01-01T00:00:00+00:00",
     }
 
-    image_id = compute.create_image(server_id, lab.name("image"), properties)
-    assert [each.is_of_service for each in compute.list_images(properties)] == [True]
-    compute.set_image_owner(image_id, lab.project_ids[1])
+    image_id = cloud.images.create_image(server_id, lab.name("image"), properties)
+    assert [each.is_of_service for each in cloud.images.list_images(properties)] == [True]
+    cloud.images.set_image_owner(image_id, lab.project_ids[1])
 
-    (image,) = compute.list_images(properties)
+    (image,) = cloud.images.list_images(properties)
     assert not image.is_of_service
-    assert compute.list_images({"blazar_lease": lab.name("lease")}) == (image,)
+    assert cloud.images.list_images({"blazar_lease": lab.name("lease")}) == (image,)
     assert (image.id, image.name) == (image_id, lab.name("image"))
     assert image.owner_project_id == lab.project_ids[1]
     assert properties.items() <= image.properties.items()
 
 
-def test_images_without_all_the_properties_are_not_listed(
-    compute: Compute, lab: CloudLab, host: LabHost
-) -> None:
+def test_images_without_all_the_properties_are_not_listed(cloud: Cloud, lab: CloudLab, host: LabHost) -> None:
     server_id = lab.boot_server(lab.name("server"), service_host=host.service_host)
-    compute.create_image(server_id, lab.name("image"), {"blazar_lease": lab.name("lease")})
+    cloud.images.create_image(server_id, lab.name("image"), {"blazar_lease": lab.name("lease")})
 
-    assert compute.list_images({"blazar_lease": lab.name("other")}) == ()
-    assert compute.list_images({"blazar_lease": lab.name("lease"), "blazar_server": server_id}) == ()
+    assert cloud.images.list_images({"blazar_lease": lab.name("other")}) == ()
+    assert cloud.images.list_images({"blazar_lease": lab.name("lease"), "blazar_server": server_id}) == ()
 
 
-def test_there_is_no_image_of_a_missing_server(compute: Compute, lab: CloudLab) -> None:
+def test_there_is_no_image_of_a_missing_server(cloud: Cloud, lab: CloudLab) -> None:
     with pytest.raises(CloudNotFound):
-        compute.create_image(NOBODY, lab.name("image"), {})
+        cloud.images.create_image(NOBODY, lab.name("image"), {})
 
 
-def test_a_missing_image_cannot_be_given_away(compute: Compute, lab: CloudLab) -> None:
+def test_a_missing_image_cannot_be_given_away(cloud: Cloud, lab: CloudLab) -> None:
     with pytest.raises(CloudNotFound):
-        compute.set_image_owner(NOBODY, lab.project_ids[0])
+        cloud.images.set_image_owner(NOBODY, lab.project_ids[0])
 
 
 @pytest.mark.parametrize("policy", ["affinity", "anti-affinity"])
-def test_a_server_group_is_listed_until_it_is_deleted(compute: Compute, lab: CloudLab, policy: str) -> None:
+def test_a_server_group_is_listed_until_it_is_deleted(cloud: Cloud, lab: CloudLab, policy: str) -> None:
     name = lab.name("group")
 
     made = lab.cloud.compute_for(lab.lessee).create_server_group(name, policy)
-    listed = [each for each in compute.list_server_groups() if each.name == name]
-    compute.delete_server_group(made.id)
+    listed = [each for each in cloud.server_groups.list_server_groups() if each.name == name]
+    cloud.server_groups.delete_server_group(made.id)
 
     assert (made.name, made.policy, made.project_id) == (name, policy, lab.project_ids[0])
     assert listed == [made]
-    assert made not in compute.list_server_groups()
+    assert made not in cloud.server_groups.list_server_groups()
 
 
-def test_two_server_groups_may_have_one_name(compute: Compute, lab: CloudLab) -> None:
+def test_two_server_groups_may_have_one_name(cloud: Cloud, lab: CloudLab) -> None:
     first, second = (
         lab.cloud.compute_for(lab.lessee).create_server_group(lab.name("group"), "affinity") for _ in range(2)
     )
 
     assert first.id != second.id
-    assert {first, second} <= set(compute.list_server_groups())
+    assert {first, second} <= set(cloud.server_groups.list_server_groups())
 
 
 def test_a_server_group_needs_a_known_policy(lab: CloudLab) -> None:
@@ -194,6 +191,6 @@ def test_a_server_group_needs_a_known_policy(lab: CloudLab) -> None:
         lab.cloud.compute_for(lab.lessee).create_server_group(lab.name("group"), "sympathy")
 
 
-def test_a_missing_server_group_cannot_be_deleted(compute: Compute) -> None:
+def test_a_missing_server_group_cannot_be_deleted(cloud: Cloud) -> None:
     with pytest.raises(CloudNotFound):
-        compute.delete_server_group(NOBODY)
+        cloud.server_groups.delete_server_group(NOBODY)

@@ -61,7 +61,7 @@ def test_the_exact_name_is_chosen_among_those_that_contain_it(stub: StubCloud, c
     names = ("node-10", "node-1", "my-node-1", "NODE-1")
     lay_out_search(stub, "node-1", *(hypervisor(number, name) for number, name in enumerate(names, 1)))
 
-    found = cloud.compute.find_hypervisor("node-1")
+    found = cloud.hypervisors.find_hypervisor("node-1")
 
     assert found is not None
     assert (found.id, found.hypervisor_hostname, found.service_host) == ("2", "node-1", "host-of-node-1")
@@ -72,7 +72,7 @@ def test_one_name_for_two_hypervisors_is_a_conflict(stub: StubCloud, cloud: Open
     lay_out_search(stub, "node", hypervisor(1, "node"), hypervisor(2, "node"))
 
     with pytest.raises(CloudConflict, match="2 hypervisors are named node"):
-        cloud.compute.find_hypervisor("node")
+        cloud.hypervisors.find_hypervisor("node")
 
 
 def test_with_uuids_one_request_finds_a_name(stub: StubCloud, cloud_of: MakeCloud, credentials: str) -> None:
@@ -80,7 +80,7 @@ def test_with_uuids_one_request_finds_a_name(stub: StubCloud, cloud_of: MakeClou
     found = [hypervisor(UUID.format(number), name) for number, name in ((1, "node-10"), (2, "node-1"))]
     stub.lay_out("GET", f"{HYPERVISORS}/detail", Reply(body={"hypervisors": found}))
 
-    hypervisor_id = getattr(cloud.compute.find_hypervisor("node-1"), "id", None)
+    hypervisor_id = getattr(cloud.hypervisors.find_hypervisor("node-1"), "id", None)
 
     assert hypervisor_id == UUID.format(2)
     (asked,) = stub.asked("GET", f"{HYPERVISORS}/detail")
@@ -98,7 +98,7 @@ def test_hypervisors_are_asked_for_until_a_page_is_empty(
     ]
     stub.lay_out("GET", f"{HYPERVISORS}/detail", *pages, Reply(body={"hypervisors": []}))
 
-    assert [each.hypervisor_hostname for each in cloud.compute.list_hypervisors()] == ["n1", "n2"]
+    assert [each.hypervisor_hostname for each in cloud.hypervisors.list_hypervisors()] == ["n1", "n2"]
     markers = [each.query.get("marker") for each in stub.asked("GET", f"{HYPERVISORS}/detail")]
     assert markers == [None, UUID.format(2), UUID.format(1)]
 
@@ -106,7 +106,7 @@ def test_hypervisors_are_asked_for_until_a_page_is_empty(
 def test_without_pages_hypervisors_are_asked_for_once(stub: StubCloud, cloud: OpenStackCloud) -> None:
     stub.lay_out("GET", f"{HYPERVISORS}/detail", Reply(body={"hypervisors": [hypervisor(1, "n")]}))
 
-    assert len(cloud.compute.list_hypervisors()) == 1
+    assert len(cloud.hypervisors.list_hypervisors()) == 1
     assert len(stub.asked("GET", f"{HYPERVISORS}/detail")) == 1
 
 
@@ -120,7 +120,7 @@ def test_cpu_info_is_json_text_however_it_comes(
     described = hypervisor(1, "n", cpu_info=given, state="down", status="disabled")
     stub.lay_out("GET", f"{HYPERVISORS}/1", Reply(body={"hypervisor": described}))
 
-    found = cloud.compute.find_hypervisor("1")
+    found = cloud.hypervisors.find_hypervisor("1")
 
     assert found is not None
     assert json.loads(found.cpu_info) == json.loads(text)
@@ -137,7 +137,7 @@ def test_a_reason_for_disabling_need_not_be_given(
     described = hypervisor(1, "n", status="disabled", service={"host": "h", **service})
     stub.lay_out("GET", f"{HYPERVISORS}/1", Reply(body={"hypervisor": described}))
 
-    found = cloud.compute.find_hypervisor("1")
+    found = cloud.hypervisors.find_hypervisor("1")
 
     assert found is not None
     assert (found.is_enabled, found.disabled_reason) == (False, reason)
@@ -147,7 +147,7 @@ def test_zones_are_those_of_compute_services(stub: StubCloud, cloud: OpenStackCl
     services = [{"host": "n1", "zone": "nova"}, {"host": "n2", "zone": "az", "status": "disabled"}]
     stub.lay_out("GET", f"{NOVA}/os-services", Reply(body={"services": services}))
 
-    assert cloud.compute.list_availability_zones() == {"n1": "nova", "n2": "az"}
+    assert cloud.hypervisors.list_availability_zones() == {"n1": "nova", "n2": "az"}
     assert stub.requests[-1].query == {"binary": "nova-compute"}
 
 
@@ -156,13 +156,13 @@ def test_the_zone_of_an_aggregate_is_not_among_its_metadata(stub: StubCloud, clo
     described = {"id": 7, "name": "a", "availability_zone": "az", "hosts": ["n1"], "metadata": metadata}
     stub.lay_out("GET", f"{NOVA}/os-aggregates", Reply(body={"aggregates": [described]}))
 
-    (aggregate,) = cloud.compute.list_aggregates()
+    (aggregate,) = cloud.aggregates.list_aggregates()
 
     assert (aggregate.id, aggregate.availability_zone) == (7, "az")
     assert aggregate.hosts == {"n1"}
     assert dict(aggregate.metadata) == {"key": "value"}
     with pytest.raises(CloudRefused, match="availability zone"):
-        cloud.compute.set_aggregate_metadata(7, {"availability_zone": "other"})
+        cloud.aggregates.set_aggregate_metadata(7, {"availability_zone": "other"})
     assert len(stub.requests) == 3
 
 
@@ -173,9 +173,9 @@ def test_an_aggregate_with_hosts_is_a_conflict_and_a_ban_is_not(
     stub.lay_out("DELETE", f"{NOVA}/os-aggregates/7", Reply(status=400, body=body), Reply(status=403))
 
     with pytest.raises(CloudConflict, match="not empty"):
-        cloud.compute.delete_aggregate(7)
+        cloud.aggregates.delete_aggregate(7)
     with pytest.raises(CloudRefused):
-        cloud.compute.delete_aggregate(7)
+        cloud.aggregates.delete_aggregate(7)
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_a_server_is_being_deleted_when_nova_is_at_it(
     described = {**server(1), "OS-EXT-STS:task_state": task_state, "OS-EXT-STS:vm_state": vm_state}
     stub.lay_out("GET", f"{NOVA}/servers/detail", Reply(body={"servers": [described]}))
 
-    (found,) = cloud.compute.list_servers(flavor_id="f")
+    (found,) = cloud.servers.list_servers(flavor_id="f")
 
     assert found.is_deleting is is_deleting
 
@@ -209,7 +209,7 @@ def test_weakness_39_servers_of_all_projects_are_asked_for_restorable_ones_too(
     described = {**server(1), "OS-EXT-SRV-ATTR:host": None}
     stub.lay_out("GET", f"{NOVA}/servers/detail", Reply(body={"servers": [described]}))
 
-    (found,) = cloud.compute.list_servers(flavor_id="f")
+    (found,) = cloud.servers.list_servers(flavor_id="f")
 
     assert found.service_host == ""
     assert stub.requests[-1].query == {
@@ -223,7 +223,7 @@ def test_weakness_39_servers_of_all_projects_are_asked_for_restorable_ones_too(
 def test_servers_are_deleted_for_good(stub: StubCloud, cloud: OpenStackCloud) -> None:
     stub.lay_out("POST", f"{NOVA}/servers/s1/action", Reply(status=202, body=""))
 
-    cloud.compute.delete_server("s1")
+    cloud.servers.delete_server("s1")
 
     assert stub.requests[-1].body == {"forceDelete": None}
 
@@ -242,7 +242,7 @@ def test_images_are_found_over_all_pages_and_by_all_properties(
         Reply(body={"images": [image(3, key="a+b:c", other="x")]}),
     )
 
-    found = cloud.compute.list_images({"key": "a+b:c"})
+    found = cloud.images.list_images({"key": "a+b:c"})
 
     assert [(each.id, dict(each.properties)) for each in found] == [
         ("i1", {"key": "a+b:c"}),
@@ -261,7 +261,7 @@ def test_server_groups_are_counted_to_the_end(stub: StubCloud, cloud: OpenStackC
 
     stub.lay_out("GET", f"{NOVA}/os-server-groups", page(1, 2), page(2, 3), page())
 
-    assert [each.id for each in cloud.compute.list_server_groups()] == ["g1", "g2", "g3"]
+    assert [each.id for each in cloud.server_groups.list_server_groups()] == ["g1", "g2", "g3"]
     asked = [each.query["offset"] for each in stub.asked("GET", f"{NOVA}/os-server-groups")]
     assert asked == ["0", "2", "4"]
 
@@ -275,7 +275,7 @@ def test_a_lessee_asks_with_the_token_of_the_request(stub: StubCloud, cloud: Ope
     assert found is not None
     assert found.extra_specs == {"k": "v"}
     assert [each.token for each in stub.asked("GET", f"{NOVA}/flavors/f")] == ["of-the-lessee"]
-    assert cloud.compute.find_flavor("f") == found
+    assert cloud.flavors.find_flavor("f") == found
     assert stub.requests[-1].token == "token-1"
 
 
@@ -293,7 +293,7 @@ def test_what_a_flavor_has_beside_its_size_is_read(
     more = {"swap": swap, "rxtx_factor": 2.5, "OS-FLV-DISABLED:disabled": True, "extra_specs": {}}
     stub.lay_out("GET", f"{NOVA}/flavors/f", Reply(body={"flavor": {**FLAVOR, **more}}))
 
-    found = cloud.compute.find_flavor("f")
+    found = cloud.flavors.find_flavor("f")
 
     assert found is not None
     assert (found.swap_mb, found.rxtx_factor, found.is_disabled) == (read, 2.5, True)
@@ -307,7 +307,7 @@ def test_flavors_of_everybody_are_listed_over_all_pages(stub: StubCloud, cloud: 
     more = [{"rel": "next", "href": f"{NOVA}/flavors/detail?is_public=None&marker=f2"}]
     stub.lay_out("GET", f"{NOVA}/flavors/detail", page(1, 2, flavors_links=more), page(3))
 
-    found = cloud.compute.list_flavors()
+    found = cloud.flavors.list_flavors()
 
     assert [(each.id, dict(each.extra_specs)) for each in found] == [
         (f"f{number}", {"key": "value"}) for number in (1, 2, 3)
@@ -323,7 +323,7 @@ def test_a_list_of_flavors_without_their_extra_specs_is_refused(
     stub.lay_out("GET", f"{NOVA}/flavors/detail", Reply(body={"flavors": [FLAVOR]}))
 
     with pytest.raises(CloudRefused, match="extra specs"):
-        cloud.compute.list_flavors()
+        cloud.flavors.list_flavors()
 
 
 def test_a_lessees_token_is_not_renewed(stub: StubCloud, cloud: OpenStackCloud) -> None:

@@ -37,7 +37,7 @@ def endpoints(stub: StubCloud) -> None:
 
 def used(stub: StubCloud, cloud: OpenStackCloud) -> str:
     """Return the base path of the requests to Nova."""
-    cloud.compute.list_aggregates()
+    cloud.aggregates.list_aggregates()
     return stub.requests[-1].path.removesuffix(f"/{AGGREGATES}")
 
 
@@ -97,13 +97,13 @@ def test_an_endpoint_that_is_not_in_the_catalog_is_unavailability(
     cloud_of: MakeCloud, credentials: str, text: str
 ) -> None:
     with pytest.raises(CloudUnavailable, match=r"Keystone: .*endpoint"):
-        cloud_of(f"{credentials}[nova]\n{text}").compute.list_aggregates()
+        cloud_of(f"{credentials}[nova]\n{text}").aggregates.list_aggregates()
 
 
 def test_all_calls_name_the_program(stub: StubCloud, cloud: OpenStackCloud) -> None:
     stub.lay_out("GET", f"/internal/one/v2.1/{AGGREGATES}", NONE)
 
-    cloud.compute.list_aggregates()
+    cloud.aggregates.list_aggregates()
 
     assert len(stub.requests) == 3
     assert all(each.headers["User-Agent"].startswith(f"blazar/{__version__} ") for each in stub.requests)

@@ -53,8 +53,8 @@ def empty_lists(stub: StubCloud) -> None:
 
 
 def use_all(cloud: OpenStackCloud) -> None:
-    cloud.compute.list_aggregates()
-    cloud.compute.list_images({})
+    cloud.aggregates.list_aggregates()
+    cloud.images.list_images({})
     cloud.placement.list_resource_classes()
     cloud.networks.list_floating_ips()
 
@@ -91,7 +91,7 @@ def test_weakness_37_all_services_share_one_token(stub: StubCloud, cloud: OpenSt
 
 
 def test_threads_that_start_together_fetch_one_token(stub: StubCloud, cloud: OpenStackCloud) -> None:
-    ends = at_once(16, cloud.compute.list_aggregates)
+    ends = at_once(16, cloud.aggregates.list_aggregates)
 
     assert ends == [None] * 16
     assert len(stub.asked("POST", TOKENS)) == 1
@@ -166,11 +166,11 @@ def test_keystones_old_url_is_put_together(make_conf: MakeConf, options: str, ur
 def test_a_token_that_runs_out_soon_is_replaced_before(stub: StubCloud, cloud: OpenStackCloud) -> None:
     stub.token_expires_at = "2001-01-01T00:00:00.000000Z"
 
-    cloud.compute.list_aggregates()
+    cloud.aggregates.list_aggregates()
     stub.token_expires_at = "2999-01-01T00:00:00.000000Z"
     before = len(stub.asked("POST", TOKENS))
-    cloud.compute.list_aggregates()
-    cloud.compute.list_aggregates()
+    cloud.aggregates.list_aggregates()
+    cloud.aggregates.list_aggregates()
 
     tokens = [each.token for each in stub.asked("GET", AGGREGATES)]
     assert tokens[1:] == [f"token-{before + 1}"] * 2
@@ -180,7 +180,7 @@ def test_a_token_that_runs_out_soon_is_replaced_before(stub: StubCloud, cloud: O
 def test_a_token_that_is_refused_is_replaced_once(stub: StubCloud, cloud: OpenStackCloud) -> None:
     stub.lay_out("GET", AGGREGATES, Reply(status=401), Reply(body={"aggregates": []}))
 
-    assert cloud.compute.list_aggregates() == ()
+    assert cloud.aggregates.list_aggregates() == ()
 
     assert [each.token for each in stub.asked("GET", AGGREGATES)] == ["token-1", "token-2"]
 
@@ -197,19 +197,19 @@ def test_the_catalog_is_looked_through_once_a_token(
 
     monkeypatch.setattr(ServiceCatalogV3, "get_endpoints_data", counted)
     for _ in range(3):
-        cloud.compute.list_aggregates()
+        cloud.aggregates.list_aggregates()
         cloud.placement.list_resource_classes()
 
     assert len(looks) == 2
 
 
 def test_a_service_that_has_moved_is_found_by_the_next_token(stub: StubCloud, cloud: OpenStackCloud) -> None:
-    cloud.compute.list_aggregates()
+    cloud.aggregates.list_aggregates()
     stub.endpoints["compute"] = {("internal", "one"): "/elsewhere/v2.1"}
     stub.lay_out("GET", AGGREGATES, Reply(status=401))
     stub.lay_out("GET", "/elsewhere/v2.1/os-aggregates", Reply(body={"aggregates": []}))
 
-    assert cloud.compute.list_aggregates() == ()
+    assert cloud.aggregates.list_aggregates() == ()
 
     assert len(stub.asked("GET", "/elsewhere/v2.1/os-aggregates")) == 1
 
@@ -218,13 +218,13 @@ def test_a_second_refusal_is_no_usable_answer(stub: StubCloud, cloud: OpenStackC
     stub.lay_out("GET", AGGREGATES, Reply(status=401))
 
     with pytest.raises(CloudUnavailable, match="401"):
-        cloud.compute.list_aggregates()
+        cloud.aggregates.list_aggregates()
 
     assert len(stub.asked("GET", AGGREGATES)) == 2
 
 
 def test_threads_that_are_refused_together_fetch_one_token(stub: StubCloud, cloud: OpenStackCloud) -> None:
-    cloud.compute.list_aggregates()
+    cloud.aggregates.list_aggregates()
     stub.lay_out("GET", AGGREGATES, *[Reply(status=401)] * 8, Reply(body={"aggregates": []}))
     barrier = threading.Barrier(8)
     answer = stub.answer
@@ -237,7 +237,7 @@ def test_threads_that_are_refused_together_fetch_one_token(stub: StubCloud, clou
 
     stub.answer = answer_together  # type: ignore[method-assign]
 
-    assert at_once(8, cloud.compute.list_aggregates) == [None] * 8
+    assert at_once(8, cloud.aggregates.list_aggregates) == [None] * 8
     assert len(stub.asked("POST", TOKENS)) == 2
 
 
@@ -249,7 +249,7 @@ def test_wrong_credentials_are_unavailability_and_not_shown(
     stub.lay_out("POST", TOKENS, Reply(status=401, body={"error": {"message": text}}))
 
     with pytest.raises(CloudUnavailable, match=f"Keystone: .*{text}") as failure:
-        cloud.compute.list_aggregates()
+        cloud.aggregates.list_aggregates()
 
     assert "pass-word" not in failure.value.message
     assert "pass-word" not in caplog.text
@@ -261,7 +261,7 @@ def test_threads_that_waited_for_keystone_in_vain_do_not_wait_again(
     cloud = cloud_of(f"{credentials}timeout = 0.5\n")
     stub.lay_out("POST", TOKENS, Reply(is_withheld=True))
 
-    ends = at_once(8, cloud.compute.list_aggregates)
+    ends = at_once(8, cloud.aggregates.list_aggregates)
 
     assert all(isinstance(each, CloudUnavailable) for each in ends)
     assert len(stub.asked("POST", TOKENS)) == 1
@@ -270,11 +270,11 @@ def test_threads_that_waited_for_keystone_in_vain_do_not_wait_again(
 def test_after_a_failure_keystone_is_asked_again(stub: StubCloud, cloud: OpenStackCloud) -> None:
     stub.lay_out("POST", TOKENS, Reply(status=503))
     with pytest.raises(CloudUnavailable):
-        cloud.compute.list_aggregates()
+        cloud.aggregates.list_aggregates()
 
     stub.lay_out("POST", TOKENS)
 
-    assert cloud.compute.list_aggregates() == ()
+    assert cloud.aggregates.list_aggregates() == ()
 
 
 def test_a_keystone_that_does_not_run_is_unavailability(cloud_of: MakeCloud) -> None:
@@ -282,4 +282,4 @@ def test_a_keystone_that_does_not_run_is_unavailability(cloud_of: MakeCloud) -> 
         text = OLD.format(port=gone.port)
 
     with pytest.raises(CloudUnavailable, match="Keystone"):
-        cloud_of(text).compute.list_aggregates()
+        cloud_of(text).aggregates.list_aggregates()

@@ -24,7 +24,7 @@ SERVERS = "/compute/v2.1/servers/detail"
 
 
 def add_host(cloud: OpenStackCloud) -> None:
-    cloud.compute.add_host(7, "node-1")
+    cloud.aggregates.add_host(7, "node-1")
 
 
 def error_of(stub: StubCloud, cloud: OpenStackCloud, reply: Reply) -> CloudError:
@@ -112,12 +112,12 @@ def test_an_answer_that_is_something_else_is_unavailability(
     stub.lay_out("GET", AGGREGATES, Reply(body=body))
 
     with pytest.raises(CloudUnavailable, match="Nova: GET /os-aggregates: the answer cannot be used"):
-        cloud.compute.list_aggregates()
+        cloud.aggregates.list_aggregates()
 
 
 def test_a_list_that_is_not_there_is_unavailability(stub: StubCloud, cloud: OpenStackCloud) -> None:
     with pytest.raises(CloudUnavailable, match="404"):
-        cloud.compute.list_aggregates()
+        cloud.aggregates.list_aggregates()
 
 
 def test_an_answer_that_does_not_come_is_unavailability(
@@ -145,7 +145,7 @@ def test_a_write_is_sent_once(stub: StubCloud, cloud: OpenStackCloud, reply: Rep
 def test_a_read_is_sent_once_more(stub: StubCloud, cloud: OpenStackCloud, reply: Reply) -> None:
     stub.lay_out("GET", AGGREGATES, reply, Reply(body={"aggregates": []}))
 
-    assert cloud.compute.list_aggregates() == ()
+    assert cloud.aggregates.list_aggregates() == ()
 
     assert len(stub.asked("GET", AGGREGATES)) == 2
 
@@ -154,7 +154,7 @@ def test_a_read_that_fails_twice_has_failed(stub: StubCloud, cloud: OpenStackClo
     stub.lay_out("GET", AGGREGATES, *[Reply(status=503)] * 3)
 
     with pytest.raises(CloudUnavailable, match="503"):
-        cloud.compute.list_aggregates()
+        cloud.aggregates.list_aggregates()
 
     assert len(stub.asked("GET", AGGREGATES)) == 2
 
@@ -166,7 +166,7 @@ def test_a_read_that_was_waited_for_is_not_sent_again(
     stub.lay_out("GET", AGGREGATES, Reply(is_withheld=True))
 
     with pytest.raises(CloudUnavailable, match=r"no answer in 0\.2 s"):
-        cloud.compute.list_aggregates()
+        cloud.aggregates.list_aggregates()
 
     assert len(stub.asked("GET", AGGREGATES)) == 1
 
@@ -179,7 +179,7 @@ def test_an_answer_that_trickles_in_is_given_up(
         cloud = cloud_of(f"{credentials}[nova]\ntimeout = 0.2\nendpoint_override = {url}\n")
 
         with pytest.raises(CloudUnavailable, match=r"not finished within 0\.6 s"):
-            cloud.compute.list_aggregates()
+            cloud.aggregates.list_aggregates()
 
 
 @pytest.mark.parametrize("habit", HABITS)
@@ -191,7 +191,7 @@ def test_a_token_that_trickles_in_is_given_up(
         cloud = cloud_of(f"{slow}timeout = 0.2\n")
 
         with pytest.raises(CloudUnavailable, match="Keystone"):
-            cloud.compute.list_aggregates()
+            cloud.aggregates.list_aggregates()
 
 
 def test_a_service_that_does_not_run_is_unavailability(
@@ -210,7 +210,7 @@ def test_tokens_are_in_no_message(stub: StubCloud, cloud: OpenStackCloud) -> Non
     error = error_of(stub, cloud, Reply(status=500))
 
     assert "token-1" not in error.message
-    assert "token-1" not in repr(cloud.compute._nova.access.grant())
+    assert "token-1" not in repr(cloud.nova.access.grant())
 
 
 def test_a_call_says_which_microversion_it_was_written_for(stub: StubCloud, cloud: OpenStackCloud) -> None:
@@ -272,7 +272,7 @@ def page(*numbers: int, has_next: bool = True) -> Reply:
 def test_weakness_39_all_pages_are_read(stub: StubCloud, cloud: OpenStackCloud) -> None:
     stub.lay_out("GET", SERVERS, page(1, 2), page(3, 4), page(5, has_next=False))
 
-    found = cloud.compute.list_servers(service_host="node-1")
+    found = cloud.servers.list_servers(service_host="node-1")
 
     assert [each.id for each in found] == ["s1", "s2", "s3", "s4", "s5"]
     asked = stub.asked("GET", SERVERS)
@@ -283,7 +283,7 @@ def test_weakness_39_all_pages_are_read(stub: StubCloud, cloud: OpenStackCloud) 
 def test_an_empty_page_is_the_last_one(stub: StubCloud, cloud: OpenStackCloud) -> None:
     stub.lay_out("GET", SERVERS, page(1, 2), page())
 
-    assert [each.id for each in cloud.compute.list_servers()] == ["s1", "s2"]
+    assert [each.id for each in cloud.servers.list_servers()] == ["s1", "s2"]
 
 
 @pytest.mark.parametrize("status", [400, 404])
@@ -293,21 +293,21 @@ def test_a_list_that_changes_while_it_is_read_has_to_be_read_anew(
     stub.lay_out("GET", SERVERS, page(1, 2), Reply(status=status))
 
     with pytest.raises(CloudUnavailable):
-        cloud.compute.list_servers()
+        cloud.servers.list_servers()
 
 
 def test_a_service_that_repeats_itself_is_not_asked_for_ever(stub: StubCloud, cloud: OpenStackCloud) -> None:
     stub.lay_out("GET", SERVERS, page(1, 2))
 
     with pytest.raises(CloudUnavailable, match="twice"):
-        cloud.compute.list_servers()
+        cloud.servers.list_servers()
 
 
 def test_threads_keep_their_connections(stub: StubCloud, cloud: OpenStackCloud) -> None:
     """As many as workers and request threads, 72 by default; the library keeps ten."""
     number = 24
     stub.lay_out("GET", AGGREGATES, Reply(body={"aggregates": []}))
-    cloud.compute.list_aggregates()
+    cloud.aggregates.list_aggregates()
     barrier = threading.Barrier(number)
     answer = stub.answer
 
@@ -319,7 +319,7 @@ def test_threads_keep_their_connections(stub: StubCloud, cloud: OpenStackCloud) 
 
     for _ in range(3):
         with ThreadPoolExecutor(number) as pool:
-            for each in [pool.submit(cloud.compute.list_aggregates) for _ in range(number)]:
+            for each in [pool.submit(cloud.aggregates.list_aggregates) for _ in range(number)]:
                 each.result()
 
     asked = stub.asked("GET", AGGREGATES)

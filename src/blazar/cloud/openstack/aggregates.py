@@ -5,18 +5,24 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from blazar.cloud.openstack.nova import NovaPart
+from blazar.cloud.openstack.rest import RestClient
 from blazar.domain.errors import CloudConflict, CloudRefused
 from blazar.ports.compute import Aggregate
+
+if TYPE_CHECKING:
+    from blazar.ports.compute import Aggregates
 
 _VERSION = "2.1"
 _ZONE = "availability_zone"
 
 
-class Aggregates(NovaPart):
+class OpenStackAggregates:
     """Host aggregates. Nova stores the availability zone in the metadata; here it is a separate field."""
+
+    def __init__(self, nova: RestClient) -> None:
+        self._nova = nova
 
     def list_aggregates(self, names: Collection[str] | None = None) -> tuple[Aggregate, ...]:
         """Return aggregates with their hosts and metadata: all, or those with these names.
@@ -89,3 +95,9 @@ def _aggregate(body: Mapping[str, Any]) -> Aggregate:
         hosts=frozenset(body.get("hosts") or ()),
         metadata={key: value for key, value in metadata.items() if key != _ZONE},
     )
+
+
+if TYPE_CHECKING:
+
+    def _witness(aggregates: OpenStackAggregates) -> Aggregates:
+        return aggregates

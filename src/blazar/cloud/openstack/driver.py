@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from oslo_config.cfg import ConfigOpts
 
 from blazar.cloud.openstack import options
-from blazar.cloud.openstack.compute import OpenStackCompute
+from blazar.cloud.openstack.aggregates import OpenStackAggregates
 from blazar.cloud.openstack.executor import ThreadedExecutor
+from blazar.cloud.openstack.flavors import OpenStackFlavors
+from blazar.cloud.openstack.hypervisors import OpenStackHypervisors
+from blazar.cloud.openstack.images import OpenStackImages
 from blazar.cloud.openstack.keystone import OpenStackProjects, OpenStackTrusts
 from blazar.cloud.openstack.lessee import OpenStackLesseeCompute
 from blazar.cloud.openstack.networks import OpenStackNetworks
-from blazar.cloud.openstack.nova import NovaServices
 from blazar.cloud.openstack.placement import OpenStackPlacement
+from blazar.cloud.openstack.rest import RestClient
+from blazar.cloud.openstack.server_groups import OpenStackServerGroups
+from blazar.cloud.openstack.servers import OpenStackServers
 from blazar.cloud.openstack.sessions import Services
 from blazar.cloud.openstack.settings import read_hypervisor_version
 from blazar.ports.clock import Clock
@@ -26,29 +32,27 @@ _RPC_THREADS = 64
 """The default of oslo.messaging for ``executor_thread_pool_size``, the threads that process requests."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OpenStackCloud:
-    """Nova, Placement, Neutron and parts of Keystone; thread-safe."""
+    """Nova, Glance, Placement, Neutron and parts of Keystone; thread-safe."""
 
-    def __init__(
-        self,
-        services: NovaServices,
-        placement: OpenStackPlacement,
-        networks: OpenStackNetworks,
-        projects: OpenStackProjects,
-        trusts: OpenStackTrusts,
-        executor: ThreadedExecutor,
-    ) -> None:
-        self._nova = services.nova
-        self.compute = OpenStackCompute(services)
-        self.placement = placement
-        self.networks = networks
-        self.projects = projects
-        self.trusts = trusts
-        self.executor = executor
+    nova: RestClient
+    """The client with the service's rights, from which those of lessees are derived."""
+    hypervisors: OpenStackHypervisors
+    aggregates: OpenStackAggregates
+    servers: OpenStackServers
+    images: OpenStackImages
+    flavors: OpenStackFlavors
+    server_groups: OpenStackServerGroups
+    placement: OpenStackPlacement
+    networks: OpenStackNetworks
+    projects: OpenStackProjects
+    trusts: OpenStackTrusts
+    executor: ThreadedExecutor
 
     def compute_for(self, lessee: Lessee) -> OpenStackLesseeCompute:
         """Return the part of Nova that is used with a lessee's rights. Makes no call."""
-        return OpenStackLesseeCompute(self._nova, lessee)
+        return OpenStackLesseeCompute(self.nova, lessee)
 
 
 def make_cloud(conf: ConfigOpts, clock: Clock) -> OpenStackCloud:
@@ -66,18 +70,23 @@ def make_cloud(conf: ConfigOpts, clock: Clock) -> OpenStackCloud:
     rpc_threads = getattr(conf, "executor_thread_pool_size", _RPC_THREADS)
     services = Services(conf, connections=conf.manager.workers + rpc_threads + at_a_time)
     keystone = services.client(options.KEYSTONE, name="Keystone", version="v3")
+    nova = services.client(options.NOVA, name="Nova", version="v2.1", versioned_as="compute")
+    glance = services.client(options.GLANCE, name="Glance", version="v2")
+    placement = services.client(options.PLACEMENT, name="Placement", versioned_as="placement")
+    neutron = services.client(options.NEUTRON, name="Neutron", version="v2.0")
     return OpenStackCloud(
-        NovaServices(
-            nova=services.client(options.NOVA, name="Nova", version="v2.1", versioned_as="compute"),
-            glance=services.client(options.GLANCE, name="Glance", version="v2"),
-            project_id=services.credentials(options.NOVA).project_id,
-            hypervisor_version=read_hypervisor_version(conf),
-        ),
-        OpenStackPlacement(services.client(options.PLACEMENT, name="Placement", versioned_as="placement")),
-        OpenStackNetworks(services.client(options.NEUTRON, name="Neutron", version="v2.0")),
-        OpenStackProjects(keystone),
-        OpenStackTrusts(keystone, services.credentials(options.KEYSTONE)),
-        ThreadedExecutor(at_a_time),
+        nova=nova,
+        hypervisors=OpenStackHypervisors(nova, microversion=read_hypervisor_version(conf)),
+        aggregates=OpenStackAggregates(nova),
+        servers=OpenStackServers(nova),
+        images=OpenStackImages(nova, glance, services.credentials(options.NOVA).project_id),
+        flavors=OpenStackFlavors(nova),
+        server_groups=OpenStackServerGroups(nova),
+        placement=OpenStackPlacement(placement),
+        networks=OpenStackNetworks(neutron),
+        projects=OpenStackProjects(keystone),
+        trusts=OpenStackTrusts(keystone, services.credentials(options.KEYSTONE)),
+        executor=ThreadedExecutor(at_a_time),
     )
 
 

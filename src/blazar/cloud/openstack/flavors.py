@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from blazar.cloud.openstack.nova import NovaPart
 from blazar.cloud.openstack.rest import RestClient
 from blazar.domain.errors import CloudRefused
 from blazar.ports.compute import Flavor
+
+if TYPE_CHECKING:
+    from blazar.ports.compute import Flavors
 
 _VERSION = "2.61"
 """From this version on, a flavor includes its extra specs. From 2.86 on, unknown extra specs are refused."""
@@ -16,8 +18,11 @@ _LIST = "detail"
 """The path segment of the list of all flavors; a flavor with this id cannot be read."""
 
 
-class Flavors(NovaPart):
+class OpenStackFlavors:
     """Flavors, their access lists, and their extra specs. A public flavor has no access list."""
+
+    def __init__(self, nova: RestClient) -> None:
+        self._nova = nova
 
     def find_flavor(self, flavor_id: str) -> Flavor | None:
         """Return the flavor with its extra specs, or None."""
@@ -107,3 +112,9 @@ def _flavor(body: Mapping[str, Any]) -> Flavor:
         rxtx_factor=float(body.get("rxtx_factor") or 1),
         is_disabled=bool(body.get("OS-FLV-DISABLED:disabled", False)),
     )
+
+
+if TYPE_CHECKING:
+
+    def _witness(flavors: OpenStackFlavors) -> Flavors:
+        return flavors

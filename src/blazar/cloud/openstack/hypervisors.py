@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from blazar.cloud.openstack.nova import NovaPart
+from blazar.cloud.openstack.rest import RestClient
 from blazar.domain.errors import CloudConflict
 from blazar.ports.compute import Hypervisor
+
+if TYPE_CHECKING:
+    from blazar.ports.compute import Hypervisors
 
 _PAGED_SINCE = (2, 33)
 _UUIDS_SINCE = (2, 53)
@@ -22,8 +25,20 @@ _PATTERN = re.compile(r"[a-zA-Z0-9._-]+")
 ItemT = TypeVar("ItemT")
 
 
-class Hypervisors(NovaPart):
+class OpenStackHypervisors:
     """The compute nodes and their availability zones. Calls use the configured microversion."""
+
+    def __init__(self, nova: RestClient, *, microversion: tuple[int, int]) -> None:
+        """Create the adapter; makes no call.
+
+        Args:
+            nova: The client with the service's rights.
+            microversion: From 2.53 on, the ids are UUIDs.
+        """
+        self._nova = nova
+        self._version = "{}.{}".format(*microversion)
+        self._is_paged = microversion >= _PAGED_SINCE
+        self._has_uuids = microversion >= _UUIDS_SINCE
 
     def find_hypervisor(self, name_or_id: str) -> Hypervisor | None:
         """Return the hypervisor with this id or this exact host name, or None.
@@ -45,7 +60,7 @@ class Hypervisors(NovaPart):
             parse=_hypervisor,
             version=self._version,
             # Nova marks a page as the last one if a node on it has no service, even if more pages follow.
-            until_empty=self._services.hypervisor_version >= _PAGED_SINCE,
+            until_empty=self._is_paged,
         )
         return tuple(sorted(found, key=lambda each: each.id))
 
@@ -62,14 +77,6 @@ class Hypervisors(NovaPart):
             version="2.1",
         )
         return dict(zones)
-
-    @property
-    def _version(self) -> str:
-        return "{}.{}".format(*self._services.hypervisor_version)
-
-    @property
-    def _has_uuids(self) -> bool:
-        return self._services.hypervisor_version >= _UUIDS_SINCE
 
     def _may_be_id(self, text: str) -> bool:
         return bool((_UUID if self._has_uuids else _NUMBER).fullmatch(text))
@@ -130,3 +137,9 @@ def _hypervisor(body: Mapping[str, Any]) -> Hypervisor:
         is_enabled=body["status"] == "enabled",
         disabled_reason=service.get("disabled_reason") or "",
     )
+
+
+if TYPE_CHECKING:
+
+    def _witness(hypervisors: OpenStackHypervisors) -> Hypervisors:
+        return hypervisors

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from blazar.cloud.openstack.nova import NovaPart
 from blazar.cloud.openstack.rest import RestClient
-from blazar.ports.compute import Image, ImageState
+from blazar.ports.images import Image, ImageState
+
+if TYPE_CHECKING:
+    from blazar.ports.images import Images
 
 _WITH_IMAGE_ID = "2.45"
 _PATCH = "application/openstack-images-v2.1-json-patch"
@@ -46,12 +48,20 @@ _STATES = {
 """Image states by Glance's status; any other status means that the data are not complete yet."""
 
 
-class Images(NovaPart):
+class OpenStackImages:
     """Images of servers. The service is an administrator in Glance and sees the images of all projects."""
 
-    @property
-    def _glance(self) -> RestClient:
-        return self._services.glance
+    def __init__(self, nova: RestClient, glance: RestClient, project_id: Callable[[], str]) -> None:
+        """Create the adapter; makes no call.
+
+        Args:
+            nova: The client that creates images.
+            glance: The client that lists and changes them.
+            project_id: Returns the id of the service's own project, in which Glance creates images.
+        """
+        self._nova = nova
+        self._glance = glance
+        self._project_id = project_id
 
     def create_image(self, server_id: str, name: str, properties: Mapping[str, str]) -> str:
         """Return the id of a new, pending snapshot. Raises as in the port."""
@@ -67,7 +77,7 @@ class Images(NovaPart):
     def list_images(self, properties: Mapping[str, str]) -> tuple[Image, ...]:
         """Return the images that have all of these properties."""
         found = self._glance.list("images", key="images", parse=_image, params=properties)
-        own_project = self._services.project_id() if found else ""
+        own_project = self._project_id() if found else ""
         return tuple(
             replace(each, is_of_service=each.owner_project_id == own_project)
             for each in found
@@ -85,3 +95,9 @@ def _image(body: Mapping[str, Any]) -> Image:
         },
         state=_STATES.get(body["status"], ImageState.PENDING),
     )
+
+
+if TYPE_CHECKING:
+
+    def _witness(images: OpenStackImages) -> Images:
+        return images

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from blazar.cloud.openstack.nova import NovaPart
 from blazar.cloud.openstack.rest import RestClient
 from blazar.ports.compute import ServerGroup
+
+if TYPE_CHECKING:
+    from blazar.ports.compute import ServerGroups
 
 _VERSION = "2.64"
 """From this version on, a group has one policy instead of a list of policies."""
 
 
-class ServerGroups(NovaPart):
+class OpenStackServerGroups:
     """Server groups of all projects."""
+
+    def __init__(self, nova: RestClient) -> None:
+        self._nova = nova
 
     def list_server_groups(self) -> tuple[ServerGroup, ...]:
         """Return the server groups of all projects.
@@ -50,3 +55,9 @@ def create_server_group(nova: RestClient, name: str, policy: str) -> ServerGroup
 
 def _group(body: Mapping[str, Any]) -> ServerGroup:
     return ServerGroup(id=body["id"], name=body["name"], policy=body["policy"], project_id=body["project_id"])
+
+
+if TYPE_CHECKING:
+
+    def _witness(server_groups: OpenStackServerGroups) -> ServerGroups:
+        return server_groups

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from blazar.cloud.openstack.nova import NovaPart
+from blazar.cloud.openstack.rest import RestClient
 from blazar.ports.compute import Server
+
+if TYPE_CHECKING:
+    from blazar.ports.compute import Servers
 
 _WITH_FLAVOR = "2.47"
 """From this version on, a server includes its flavor's extra specs."""
@@ -14,8 +17,11 @@ _ANY = "2.1"
 _GOING = frozenset({"deleting", "soft-deleting"})
 
 
-class Servers(NovaPart):
+class OpenStackServers:
     """Servers of all projects, including soft-deleted ones, which still occupy their hosts."""
+
+    def __init__(self, nova: RestClient) -> None:
+        self._nova = nova
 
     def list_servers(
         self, *, service_host: str | None = None, flavor_id: str | None = None
@@ -64,3 +70,9 @@ def _server(body: Mapping[str, Any]) -> Server:
         metadata=body["metadata"],
         is_deleting=body["OS-EXT-STS:task_state"] in _GOING or body["OS-EXT-STS:vm_state"] == "deleted",
     )
+
+
+if TYPE_CHECKING:
+
+    def _witness(servers: OpenStackServers) -> Servers:
+        return servers

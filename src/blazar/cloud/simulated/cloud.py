@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 
 from blazar.cloud.simulated import codec, scheduler
 from blazar.cloud.simulated.calls import Calls
-from blazar.cloud.simulated.compute import SimulatedCompute
 from blazar.cloud.simulated.faults import FaultScript
-from blazar.cloud.simulated.flavors import insert_flavor
-from blazar.cloud.simulated.hosts import insert_aggregate
+from blazar.cloud.simulated.flavors import SimulatedFlavors, insert_flavor
+from blazar.cloud.simulated.hosts import SimulatedAggregates, SimulatedHypervisors, insert_aggregate
 from blazar.cloud.simulated.keystone import SERVICE_USER, SimulatedProjects, SimulatedTrusts
 from blazar.cloud.simulated.lessee import SimulatedLesseeCompute
 from blazar.cloud.simulated.network_operations import NetworkOperations
 from blazar.cloud.simulated.networks import SimulatedNetworks
 from blazar.cloud.simulated.operations import HostOperations
 from blazar.cloud.simulated.placement import SimulatedPlacement
+from blazar.cloud.simulated.servers import SimulatedImages, SimulatedServerGroups, SimulatedServers
 from blazar.ports.clock import Clock
 from blazar.ports.compute import Aggregate, Flavor, Lessee, Server
 from blazar.ports.executor import Executor, SerialExecutor
@@ -34,8 +34,8 @@ PLAIN_FLAVOR = Flavor(id="plain", name="plain", vcpus=1, memory_mb=512, disk_gb=
 class SimulatedCloud(HostOperations, NetworkOperations):
     """Nova, Placement, Neutron and parts of Keystone in memory, with their real rules; thread-safe.
 
-    The ports are ``compute``, ``placement``, ``networks``, ``projects`` and ``trusts``. The other methods are
-    actions of operators and users: they are not counted, take no time, and have no faults.
+    The ports are those of :class:`blazar.ports.cloud.Cloud`. The other methods are actions of operators and
+    users: they are not counted, take no time, and have no faults.
 
     Ids depend only on the order of calls, so runs can be repeated exactly.
     """
@@ -74,7 +74,12 @@ class SimulatedCloud(HostOperations, NetworkOperations):
                 is_read_only=is_read_only,
             )
         )
-        self.compute = SimulatedCompute(self._calls, deletion_time=server_deletion_time)
+        self.hypervisors = SimulatedHypervisors(self._calls)
+        self.aggregates = SimulatedAggregates(self._calls)
+        self.servers = SimulatedServers(self._calls, deletion_time=server_deletion_time)
+        self.images = SimulatedImages(self._calls)
+        self.flavors = SimulatedFlavors(self._calls)
+        self.server_groups = SimulatedServerGroups(self._calls)
         self.placement = SimulatedPlacement(self._calls)
         self.networks = SimulatedNetworks(self._calls)
         self.projects = SimulatedProjects(self._calls)

@@ -17,8 +17,9 @@ from typing import Any, TypeVar
 from blazar.cloud.simulated.state import CloudState, Consumption
 from blazar.domain.providers import Inventory
 from blazar.domain.subnets import Subnet
-from blazar.ports.compute import Aggregate, Flavor, Hypervisor, Image, ImageState, Server, ServerGroup
+from blazar.ports.compute import Aggregate, Flavor, Hypervisor, Server, ServerGroup
 from blazar.ports.identity import Project, Trust
+from blazar.ports.images import Image, ImageState
 from blazar.ports.network import FloatingIP, Network
 from blazar.ports.placement import Provider
 

@@ -25,7 +25,8 @@ Keys of a rule; only ``kind`` is required:
     ``late``: the call takes ``delay_seconds`` longer, before or after its effect.
     ``crash``: :class:`SimulatedCrash` is raised, before or after the effect.
 ``operation``
-    Service and method as in the ports (``compute.add_host``), or a pattern with ``*`` for several.
+    Service and method (``compute.add_host``), or a pattern with ``*`` for several. The service is
+    ``compute`` for all ports of Nova and Glance, otherwise the name of the port.
     The default is ``*``: every call counts.
 ``nth``, ``every``
     The matching calls, counted from 1: only the *nth*; or every *every*-th.
@@ -55,15 +56,16 @@ from typing import Any
 
 from blazar.cloud.statuses import error_of_status
 from blazar.domain.errors import CloudConflict, CloudError, CloudNotFound, CloudRefused, CloudUnavailable
-from blazar.ports.compute import Compute, LesseeCompute
+from blazar.ports.compute import Aggregates, Flavors, Hypervisors, LesseeCompute, ServerGroups, Servers
 from blazar.ports.identity import Projects, Trusts
+from blazar.ports.images import Images
 from blazar.ports.network import Networks
 from blazar.ports.placement import Placement
 
 OPERATIONS: frozenset[str] = frozenset(
     f"{service}.{name}"
     for service, port in (
-        ("compute", Compute),
+        *(("compute", port) for port in (Hypervisors, Aggregates, Servers, Images, Flavors, ServerGroups)),
         ("lessee", LesseeCompute),
         ("placement", Placement),
         ("networks", Networks),
@@ -73,7 +75,7 @@ OPERATIONS: frozenset[str] = frozenset(
     for name in dir(port)
     if not name.startswith("_")
 )
-"""The names of all operations: service and method of the ports."""
+"""The names of all operations: service, and method of a port."""
 
 ERRORS: Mapping[str, type[CloudError]] = {
     each.code: each for each in (CloudNotFound, CloudConflict, CloudRefused, CloudUnavailable)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from blazar.cloud.simulated.calls import Service, reads, writes
 from blazar.cloud.simulated.state import CloudState, known
 from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused
 from blazar.ports.compute import Flavor
+
+if TYPE_CHECKING:
+    from blazar.ports.compute import Flavors
 
 
 class SimulatedFlavors(Service):
@@ -93,3 +97,9 @@ def insert_flavor(state: CloudState, flavor: Flavor) -> None:
     if min(flavor.vcpus, flavor.memory_mb) < 1 or min(flavor.disk_gb, flavor.ephemeral_gb) < 0:
         raise CloudRefused("a flavor needs at least 1 vCPU, 1 MB of memory and 0 GB of disk")
     state.flavors[flavor.id] = flavor
+
+
+if TYPE_CHECKING:
+
+    def _witness(flavors: SimulatedFlavors) -> Flavors:
+        return flavors

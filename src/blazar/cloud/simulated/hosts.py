@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from blazar.cloud.simulated.calls import Service, reads, writes
 from blazar.cloud.simulated.state import CloudState, known
 from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused
 from blazar.ports.compute import Aggregate, Hypervisor
 
+if TYPE_CHECKING:
+    from blazar.ports.compute import Aggregates, Hypervisors
 
-class SimulatedHosts(Service):
-    """Hosts and their aggregates. A host is in one availability zone, and keeps it while it has servers."""
+
+class SimulatedHypervisors(Service):
+    """The compute nodes and their availability zones."""
 
     @reads("compute.find_hypervisor")
     def find_hypervisor(self, name_or_id: str) -> Hypervisor | None:
@@ -33,6 +37,10 @@ class SimulatedHosts(Service):
         """Return each service host's zone, ``nova`` unless an aggregate defines another one."""
         hosts = {each.service_host for each in self._state.hypervisors.values()}
         return {host: self._state.zone_of(host) for host in hosts}
+
+
+class SimulatedAggregates(Service):
+    """Host aggregates. A host is in one availability zone, and keeps it while it has servers."""
 
     @reads("compute.list_aggregates")
     def list_aggregates(self, names: Collection[str] | None = None) -> tuple[Aggregate, ...]:
@@ -140,3 +148,11 @@ def _check_other_zones(state: CloudState, service_host: str, zone: str) -> None:
 def _check_servers(state: CloudState, service_host: str, zone: str) -> None:
     if state.zone_of(service_host) != zone and state.has_servers(service_host):
         raise CloudConflict(f"host {service_host} has servers, so it cannot move to availability zone {zone}")
+
+
+if TYPE_CHECKING:
+
+    def _witness(
+        hypervisors: SimulatedHypervisors, aggregates: SimulatedAggregates
+    ) -> tuple[Hypervisors, Aggregates]:
+        return hypervisors, aggregates

@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from blazar.cloud.simulated.calls import Calls, Service, reads, writes
 from blazar.cloud.simulated.state import known
 from blazar.domain.errors import CloudConflict
-from blazar.ports.compute import Image, ImageState, Server, ServerGroup
+from blazar.ports.compute import Server, ServerGroup
+from blazar.ports.images import Image, ImageState
+
+if TYPE_CHECKING:
+    from blazar.ports.compute import ServerGroups, Servers
+    from blazar.ports.images import Images
 
 SERVICE_PROJECT = "service"
 """The project of the service itself."""
@@ -21,8 +27,6 @@ class SimulatedServers(Service):
     def __init__(self, calls: Calls, *, deletion_time: timedelta) -> None:
         super().__init__(calls)
         self.deletion_time = deletion_time
-        self.image_state = ImageState.ACTIVE
-        """The state of new images."""
 
     @reads("compute.list_servers")
     def list_servers(
@@ -59,6 +63,15 @@ class SimulatedServers(Service):
         if server.is_deleting:
             raise CloudConflict(f"server {server_id} is being deleted")
         self._state.servers[server_id] = replace(server, metadata={**server.metadata, **metadata})
+
+
+class SimulatedImages(Service):
+    """Images of servers."""
+
+    def __init__(self, calls: Calls) -> None:
+        super().__init__(calls)
+        self.image_state = ImageState.ACTIVE
+        """The state of new images."""
 
     @writes("compute.create_image")
     def create_image(self, server_id: str, name: str, properties: Mapping[str, str]) -> str:
@@ -102,6 +115,10 @@ class SimulatedServers(Service):
             if properties.items() <= each.properties.items()
         )
 
+
+class SimulatedServerGroups(Service):
+    """Server groups of all projects."""
+
     @reads("compute.list_server_groups")
     def list_server_groups(self) -> tuple[ServerGroup, ...]:
         """Return the server groups of all projects, oldest first."""
@@ -112,3 +129,11 @@ class SimulatedServers(Service):
         """Delete a server group. Raises CloudNotFound."""
         known(self._state.server_groups, group_id, "server group")
         del self._state.server_groups[group_id]
+
+
+if TYPE_CHECKING:
+
+    def _witness(
+        servers: SimulatedServers, images: SimulatedImages, groups: SimulatedServerGroups
+    ) -> tuple[Servers, Images, ServerGroups]:
+        return servers, images, groups

@@ -11,8 +11,9 @@ from typing import TypeVar
 from blazar.domain.errors import CloudNotFound
 from blazar.domain.providers import Inventory
 from blazar.domain.subnets import Subnet
-from blazar.ports.compute import Aggregate, Flavor, Hypervisor, Image, Server, ServerGroup
+from blazar.ports.compute import Aggregate, Flavor, Hypervisor, Server, ServerGroup
 from blazar.ports.identity import Project, Trust
+from blazar.ports.images import Image
 from blazar.ports.network import FloatingIP, Network
 from blazar.ports.placement import Provider
 

@@ -29,7 +29,7 @@ def describe(
     """Return a host as it will be registered."""
     zone = ""
     if settings.hosts.az_aware:
-        zone = cloud.compute.list_availability_zones().get(hypervisor.service_host, "")
+        zone = cloud.hypervisors.list_availability_zones().get(hypervisor.service_host, "")
     return Host(
         id=ResourceId(hypervisor.id),
         hypervisor_hostname=hypervisor.hypervisor_hostname,
@@ -94,11 +94,10 @@ class CloudView:
 
 def view_cloud(cloud: Cloud, settings: HostSettings) -> CloudView:
     """Return the current state of all hosts in Nova: three requests, more only if Nova paginates."""
-    compute = cloud.compute
-    hypervisors = {each.hypervisor_hostname: each for each in compute.list_hypervisors()}
+    hypervisors = {each.hypervisor_hostname: each for each in cloud.hypervisors.list_hypervisors()}
     if not settings.az_aware:
         return CloudView(hypervisors=hypervisors, zones={})
-    aggregates = compute.list_aggregates()
+    aggregates = cloud.aggregates.list_aggregates()
     pooled = next((each.hosts for each in aggregates if each.name == settings.freepool_name), frozenset())
     away: set[str] = set()
     for each in aggregates:
@@ -106,7 +105,7 @@ def view_cloud(cloud: Cloud, settings: HostSettings) -> CloudView:
             away |= each.hosts | displaced_hosts(each).keys()
     zones = {
         host: zone
-        for host, zone in compute.list_availability_zones().items()
+        for host, zone in cloud.hypervisors.list_availability_zones().items()
         if not zone.startswith(settings.availability_zone_prefix)
     }
     # Hosts move between these two requests; for a zone, the first response takes precedence.

@@ -14,7 +14,8 @@ from blazar.plugins.hosts.items import HostItem, HostsSeen
 from blazar.plugins.hosts.preemption import Closing, close_host, closings, delete_servers, is_preemptible
 from blazar.plugins.hosts.spec import HostSpec
 from blazar.plugins.hosts.zones import find_zones, leave_zone
-from blazar.ports.compute import Aggregate, Compute, Server
+from blazar.ports.cloud import Cloud
+from blazar.ports.compute import Aggregate, Server
 from blazar.settings import HostSettings
 
 RETRY = timedelta(seconds=2)
@@ -26,86 +27,88 @@ class Handover:
     def __init__(self, settings: HostSettings) -> None:
         self._settings = settings
 
-    def make_aggregate(self, compute: Compute, assignment: Assignment[HostSpec], seen: HostsSeen) -> Outcome:
+    def make_aggregate(self, cloud: Cloud, assignment: Assignment[HostSpec], seen: HostsSeen) -> Outcome:
         """Create the reservation's aggregate, with its owner."""
         name = assignment.reservation_id
         zone = f"{self._settings.availability_zone_prefix}{name}"
         try:
-            seen.own = compute.create_aggregate(name, zone, {self._settings.owner_key: assignment.project_id})
+            seen.own = cloud.aggregates.create_aggregate(
+                name, zone, {self._settings.owner_key: assignment.project_id}
+            )
         except CloudConflict:
             return Waiting(RETRY, "the aggregate was created concurrently")
         return Done()
 
-    def set_owner(self, compute: Compute, assignment: Assignment[HostSpec], own: Aggregate) -> Outcome:
+    def set_owner(self, cloud: Cloud, assignment: Assignment[HostSpec], own: Aggregate) -> Outcome:
         """Set the owner in the aggregate's metadata."""
-        compute.set_aggregate_metadata(own.id, {self._settings.owner_key: assignment.project_id})
+        cloud.aggregates.set_aggregate_metadata(own.id, {self._settings.owner_key: assignment.project_id})
         return Done()
 
     def add_member(
-        self, compute: Compute, assignment: Assignment[HostSpec], item: HostItem, seen: HostsSeen
+        self, cloud: Cloud, assignment: Assignment[HostSpec], item: HostItem, seen: HostsSeen
     ) -> Outcome:
         """Add a host to the aggregate, or remove an obstacle to that."""
         if seen.own is None:
             return Waiting(RETRY, "the aggregate does not exist yet")
         host = item.service_host
         try:
-            compute.add_host(seen.own.id, host)
+            cloud.aggregates.add_host(seen.own.id, host)
         except CloudNotFound:
-            if host not in compute.list_availability_zones():
+            if host not in cloud.hypervisors.list_availability_zones():
                 return Unusable(f"Nova no longer has host {host}", is_final=True)
             return Waiting(RETRY, "the aggregate was deleted concurrently")
         except CloudConflict as error:
-            return self._clear(compute, assignment, host, seen.own, error)
+            return self._clear(cloud, assignment, host, seen.own, error)
         return Done()
 
-    def withdraw(self, compute: Compute, item: HostItem, seen: HostsSeen) -> Outcome:
+    def withdraw(self, cloud: Cloud, item: HostItem, seen: HostsSeen) -> Outcome:
         """Remove a host from the freepool."""
         if seen.freepool is not None:
             try:
-                compute.remove_host(seen.freepool.id, item.service_host)
+                cloud.aggregates.remove_host(seen.freepool.id, item.service_host)
             except CloudNotFound:
                 return Done()
         return Done()
 
     def announce(
-        self, compute: Compute, assignment: Assignment[HostSpec], item: HostItem, seen: HostsSeen
+        self, cloud: Cloud, assignment: Assignment[HostSpec], item: HostItem, seen: HostsSeen
     ) -> Outcome:
         """Close a host shortly before the start, and notify its preemptible servers."""
         if seen.freepool is not None:
-            servers = compute.list_servers(service_host=item.service_host)
+            servers = cloud.servers.list_servers(service_host=item.service_host)
             preemptible = [each for each in servers if is_preemptible(each)]
-            close_host(compute, seen.freepool, item.service_host, preemptible, self._closing(assignment))
+            close_host(cloud, seen.freepool, item.service_host, preemptible, self._closing(assignment))
         return Done()
 
     def _clear(
         self,
-        compute: Compute,
+        cloud: Cloud,
         assignment: Assignment[HostSpec],
         host: str,
         own: Aggregate,
         refusal: CloudConflict,
     ) -> Outcome:
         """Find the obstacle for which Nova refuses a host, and remove it if possible."""
-        aggregates = compute.list_aggregates()
+        aggregates = cloud.aggregates.list_aggregates()
         own = next((each for each in aggregates if each.id == own.id), own)
         if host in own.hosts:
             return Done()
-        servers = compute.list_servers(service_host=host)
+        servers = cloud.servers.list_servers(service_host=host)
         if servers:
             freepool = next((each for each in aggregates if each.name == self._settings.freepool_name), None)
-            return self._clear_servers(compute, assignment, host, servers, freepool)
+            return self._clear_servers(cloud, assignment, host, servers, freepool)
         zones = find_zones(aggregates, host)
         if not zones:
             return Waiting(RETRY, f"host {host} cannot be handed over yet: {refusal.message}")
         if (zones[0].availability_zone or "").startswith(self._settings.availability_zone_prefix):
             return Unusable(f"host {host} is in the aggregate of another reservation, {zones[0].name}")
-        leave_zone(compute, own, zones, host)
-        compute.add_host(own.id, host)
+        leave_zone(cloud, own, zones, host)
+        cloud.aggregates.add_host(own.id, host)
         return Done()
 
     def _clear_servers(
         self,
-        compute: Compute,
+        cloud: Cloud,
         assignment: Assignment[HostSpec],
         host: str,
         servers: tuple[Server, ...],
@@ -125,8 +128,8 @@ class Handover:
         closing = closings(freepool).get(host)
         if closing is None or closing.reservation_id != assignment.reservation_id:
             closing = self._closing(assignment)
-            close_host(compute, freepool, host, staying, closing)
-        return delete_servers(compute, servers, closing.due, assignment.now)
+            close_host(cloud, freepool, host, staying, closing)
+        return delete_servers(cloud, servers, closing.due, assignment.now)
 
     def _closing(self, assignment: Assignment[HostSpec]) -> Closing:
         due = max(assignment.window.start, assignment.now + self._settings.preemption_notice)

@@ -43,16 +43,16 @@ class HostAggregates:
 
     def remove(self, name: str) -> bool:
         """Return an aggregate's hosts to the freepool, and delete the aggregate."""
-        aggregate, compute = self._marked[name], self._sweep.cloud.compute
+        aggregate, cloud = self._marked[name], self._sweep.cloud
         registered = _registered_hosts(self._sweep)
         for service_host in sorted(aggregate.hosts):
             if service_host in registered and not _return_host(self._sweep, self._settings, service_host):
                 return False
             with suppress(CloudNotFound):
-                compute.remove_host(aggregate.id, service_host)
+                cloud.aggregates.remove_host(aggregate.id, service_host)
         for service_host in displaced_hosts(aggregate):
-            return_to_zone(compute, aggregate, service_host)
-        compute.delete_aggregate(aggregate.id)
+            return_to_zone(cloud, aggregate, service_host)
+        cloud.aggregates.delete_aggregate(aggregate.id)
         return True
 
 
@@ -74,7 +74,7 @@ class ClosedHosts:
         """Reopen a host."""
         freepool = _find_freepool(self._sweep, self._settings)
         if freepool is not None:
-            open_host(self._sweep.cloud.compute, freepool, name)
+            open_host(self._sweep.cloud, freepool, name)
         return freepool is not None
 
 
@@ -121,7 +121,7 @@ def _return_host(sweep: Sweep, settings: HostSettings, service_host: str) -> boo
     if service_host in freepool.hosts:
         return True
     try:
-        sweep.cloud.compute.add_host(freepool.id, service_host)
+        sweep.cloud.aggregates.add_host(freepool.id, service_host)
     except CloudConflict:
         return True
     except CloudNotFound:

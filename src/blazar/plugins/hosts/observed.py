@@ -25,8 +25,7 @@ class Observation:
         self, settings: HostSettings, cloud: Cloud, assignment: Assignment[HostSpec], phase: Phase
     ) -> None:
         self._settings = settings
-        self._compute = cloud.compute
-        self._executor = cloud.executor
+        self._cloud = cloud
         self._reservation_id = assignment.reservation_id
         self._project_id = assignment.project_id
         self._phase = phase
@@ -35,7 +34,7 @@ class Observation:
     def look(self) -> HostsSeen:
         """Return the items that exist."""
         names = (self._reservation_id, self._settings.freepool_name)
-        aggregates = {each.name: each for each in self._compute.list_aggregates(names)}
+        aggregates = {each.name: each for each in self._cloud.aggregates.list_aggregates(names)}
         seen = HostsSeen(
             own=aggregates.get(self._reservation_id), freepool=aggregates.get(self._settings.freepool_name)
         )
@@ -107,7 +106,7 @@ class Observation:
     def _servers_on(self, service_hosts: Iterable[str]) -> Iterator[tuple[str, tuple[Server, ...] | None]]:
         """Yield the servers by host, None if Nova did not answer; one request for each host."""
         hosts, breaker = sorted(service_hosts), CircuitBreaker()
-        looks = [partial(self._compute.list_servers, service_host=each) for each in hosts]
-        found = self._executor.run([partial(breaker.call, each) for each in looks])
+        looks = [partial(self._cloud.servers.list_servers, service_host=each) for each in hosts]
+        found = self._cloud.executor.run([partial(breaker.call, each) for each in looks])
         for service_host, servers in zip(hosts, found, strict=True):
             yield service_host, None if isinstance(servers, CloudUnavailable) else servers

@@ -109,7 +109,7 @@ class Hosts(
         """
         released = [each for each in assignment.resources if each.id not in kept]
         if released:
-            self._teardown.release(cloud.compute, assignment, released)
+            self._teardown.release(cloud, assignment, released)
 
     def choose(self, wish: Wish[HostSpec], availability: Availability) -> Holdings:
         """Return the hosts that the reservation holds from now on."""
@@ -143,16 +143,15 @@ class Hosts(
         self, cloud: Cloud, assignment: Assignment[HostSpec], item: HostItem, seen: HostsSeen
     ) -> Outcome:
         """Create the aggregate, set its metadata, or take one of the two steps of a handover."""
-        compute = cloud.compute
         match item.kind:
             case Kind.AGGREGATE:
-                return self._handover.make_aggregate(compute, assignment, seen)
+                return self._handover.make_aggregate(cloud, assignment, seen)
             case Kind.OWNER if seen.own is not None:
-                return self._handover.set_owner(compute, assignment, seen.own)
+                return self._handover.set_owner(cloud, assignment, seen.own)
             case Kind.MEMBER:
-                return self._handover.add_member(compute, assignment, item, seen)
+                return self._handover.add_member(cloud, assignment, item, seen)
             case Kind.WITHDRAWN:
-                return self._handover.withdraw(compute, item, seen)
+                return self._handover.withdraw(cloud, item, seen)
         return Waiting(RETRY, "the aggregate does not exist yet")
 
     def remove(
@@ -160,8 +159,8 @@ class Hosts(
     ) -> Outcome:
         """Delete a server, take one of the steps of a release, or delete the aggregate."""
         if item.kind is Kind.UNANNOUNCED:
-            return self._handover.announce(cloud.compute, assignment, item, seen)
-        return self._teardown.remove(cloud.compute, assignment, item, seen)
+            return self._handover.announce(cloud, assignment, item, seen)
+        return self._teardown.remove(cloud, assignment, item, seen)
 
     def before_end(self, cloud: Cloud, assignment: Assignment[HostSpec], due: datetime) -> Outcome:
         """Snapshot the servers on the hosts, if the spec or the site requests it."""
@@ -170,7 +169,7 @@ class Hosts(
             action = self._settings.before_end
         if action != "snapshot":
             return Done()
-        return take_snapshots(cloud.compute, assignment, due, self._settings.image_prefix)
+        return take_snapshots(cloud, assignment, due, self._settings.image_prefix)
 
 
 def make_plugin(settings: Settings, conf: object) -> Hosts:

@@ -14,14 +14,14 @@ from blazar.domain.errors import (
 from blazar.domain.hosts import Host
 from blazar.plugins.slots.names import provider_name
 from blazar.ports.cloud import Cloud
-from blazar.ports.compute import Aggregate, Compute
+from blazar.ports.compute import Aggregate
 from blazar.settings import HostSettings
 
 
-def get_freepool(compute: Compute, settings: HostSettings) -> Aggregate:
+def get_freepool(cloud: Cloud, settings: HostSettings) -> Aggregate:
     """Return the freepool aggregate. Raises FreepoolNotFound."""
     name = settings.freepool_name
-    for aggregate in compute.list_aggregates():
+    for aggregate in cloud.aggregates.list_aggregates():
         if aggregate.name == name:
             return aggregate
     raise FreepoolNotFound(name)
@@ -29,7 +29,7 @@ def get_freepool(compute: Compute, settings: HostSettings) -> Aggregate:
 
 def enter_pool(cloud: Cloud, settings: HostSettings, host: Host, root_provider_uuid: str | None) -> None:
     """Add a host to the freepool and create a reservation provider under its own provider."""
-    freepool = get_freepool(cloud.compute, settings)
+    freepool = get_freepool(cloud, settings)
     placement = cloud.placement
     name = provider_name(host.hypervisor_hostname)
     if root_provider_uuid is not None and placement.find_provider(name) is None:
@@ -40,9 +40,9 @@ def enter_pool(cloud: Cloud, settings: HostSettings, host: Host, root_provider_u
                 raise
     if host.service_name not in freepool.hosts:
         try:
-            cloud.compute.add_host(freepool.id, host.service_name)
+            cloud.aggregates.add_host(freepool.id, host.service_name)
         except CloudConflict:
-            if host.service_name not in get_freepool(cloud.compute, settings).hosts:
+            if host.service_name not in get_freepool(cloud, settings).hosts:
                 raise
 
 
@@ -71,7 +71,7 @@ def leave_pool(cloud: Cloud, settings: HostSettings, host: Host) -> None:
 
 def _leave_freepool(cloud: Cloud, settings: HostSettings, host: Host) -> None:
     try:
-        cloud.compute.remove_host(get_freepool(cloud.compute, settings).id, host.service_name)
+        cloud.aggregates.remove_host(get_freepool(cloud, settings).id, host.service_name)
     except CloudNotFound:
-        if host.service_name in get_freepool(cloud.compute, settings).hosts:
+        if host.service_name in get_freepool(cloud, settings).hosts:
             raise

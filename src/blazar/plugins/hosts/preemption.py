@@ -15,7 +15,8 @@ from datetime import datetime, timedelta
 from blazar.domain.errors import CloudConflict, CloudNotFound
 from blazar.plugins.contract import Outcome, Waiting
 from blazar.plugins.parameters import TRUE_WORDS
-from blazar.ports.compute import Aggregate, Compute, Server
+from blazar.ports.cloud import Cloud
+from blazar.ports.compute import Aggregate, Server
 
 CLOSED_KEY = "blazar:closed:"
 """Prefix of a metadata key of the freepool, before a service host; the value is a reservation id and an
@@ -54,7 +55,7 @@ def closings(freepool: Aggregate | None) -> Mapping[str, Closing]:
 
 
 def close_host(
-    compute: Compute,
+    cloud: Cloud,
     freepool: Aggregate,
     service_host: str,
     servers: Collection[Server],
@@ -63,19 +64,19 @@ def close_host(
     """Notify preemptible servers of their deletion, and keep others away from the host."""
     for server in servers:
         try:
-            compute.set_server_metadata(server.id, {PREEMPTED_AT: closing.due.isoformat()})
+            cloud.servers.set_server_metadata(server.id, {PREEMPTED_AT: closing.due.isoformat()})
         except (CloudConflict, CloudNotFound):
             continue  # it is going already
     value = f"{closing.reservation_id} {closing.due.isoformat()}"
-    compute.set_aggregate_metadata(freepool.id, {f"{CLOSED_KEY}{service_host}": value})
+    cloud.aggregates.set_aggregate_metadata(freepool.id, {f"{CLOSED_KEY}{service_host}": value})
 
 
-def open_host(compute: Compute, freepool: Aggregate, service_host: str) -> None:
+def open_host(cloud: Cloud, freepool: Aggregate, service_host: str) -> None:
     """Allow preemptible servers on a host of the freepool again."""
-    compute.set_aggregate_metadata(freepool.id, {f"{CLOSED_KEY}{service_host}": None})
+    cloud.aggregates.set_aggregate_metadata(freepool.id, {f"{CLOSED_KEY}{service_host}": None})
 
 
-def delete_servers(compute: Compute, servers: Collection[Server], due: datetime, now: datetime) -> Outcome:
+def delete_servers(cloud: Cloud, servers: Collection[Server], due: datetime, now: datetime) -> Outcome:
     """Delete preemptible servers if they are due.
 
     Returns:
@@ -88,7 +89,7 @@ def delete_servers(compute: Compute, servers: Collection[Server], due: datetime,
         if server.is_deleting:
             continue
         try:
-            compute.delete_server(server.id)
+            cloud.servers.delete_server(server.id)
         except (CloudConflict, CloudNotFound):
             continue  # it cannot be deleted in its present state, or is gone; the others must still go
     return Waiting(_RETRY, f"preemptible servers are being deleted: {names}")

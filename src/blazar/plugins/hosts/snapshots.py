@@ -14,7 +14,9 @@ from datetime import datetime, timedelta
 from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused
 from blazar.plugins.contract import Assignment, Done, Outcome, Refused, Waiting
 from blazar.plugins.hosts.spec import HostSpec
-from blazar.ports.compute import Compute, Image, ImageState, Server
+from blazar.ports.cloud import Cloud
+from blazar.ports.compute import Server
+from blazar.ports.images import Image, ImageState
 
 _RETRY = timedelta(seconds=5)
 _RESERVATION = "blazar_reservation"
@@ -42,7 +44,7 @@ class _Found:
 
 
 def take_snapshots(
-    compute: Compute, assignment: Assignment[HostSpec], due: datetime, image_prefix: str
+    cloud: Cloud, assignment: Assignment[HostSpec], due: datetime, image_prefix: str
 ) -> Outcome:
     """Snapshot every server that has no image of this occasion, and check whether the images are active.
 
@@ -54,21 +56,21 @@ def take_snapshots(
         the reasons, if some images cannot be made; Done if all images are active.
     """
     occasion = {_RESERVATION: assignment.reservation_id, _OCCASION: due.isoformat()}
-    images = _images_by_server(compute, assignment, occasion)
+    images = _images_by_server(cloud, assignment, occasion)
     servers = [
         server
         for resource in assignment.resources
-        for server in compute.list_servers(service_host=str(resource.facts["service_name"]))
+        for server in cloud.servers.list_servers(service_host=str(resource.facts["service_name"]))
         if not server.is_deleting and server.project_id == assignment.project_id
     ]
     made, found = False, _Found()
     for server in servers:
         if _needs_image(server, images.get(server.id, ()), found):
             name, properties = f"{image_prefix}{server.name}", {**occasion, _SERVER: server.id}
-            made = _make_image(compute, assignment, server, name, properties, found) or made
+            made = _make_image(cloud, assignment, server, name, properties, found) or made
     if made:
         # Some clouds complete images immediately.
-        images = _images_by_server(compute, assignment, occasion)
+        images = _images_by_server(cloud, assignment, occasion)
         for server_id in list(found.pending):
             if any(each.state is ImageState.ACTIVE for each in images.get(server_id, ())):
                 del found.pending[server_id]
@@ -76,17 +78,17 @@ def take_snapshots(
 
 
 def _images_by_server(
-    compute: Compute, assignment: Assignment[HostSpec], occasion: Mapping[str, str]
+    cloud: Cloud, assignment: Assignment[HostSpec], occasion: Mapping[str, str]
 ) -> Mapping[str, Sequence[Image]]:
     """Return the images of an occasion by server; change the owner of those left by an interrupted step.
 
     Every user can set these properties on an image, so images of other projects are ignored.
     """
     found: dict[str, list[Image]] = {}
-    for image in compute.list_images(occasion):
+    for image in cloud.images.list_images(occasion):
         if image.is_of_service:
             with suppress(CloudNotFound):
-                compute.set_image_owner(image.id, assignment.project_id)
+                cloud.images.set_image_owner(image.id, assignment.project_id)
         elif image.owner_project_id != assignment.project_id:
             continue
         found.setdefault(image.properties.get(_SERVER, ""), []).append(image)
@@ -108,7 +110,7 @@ def _needs_image(server: Server, images: Sequence[Image], found: _Found) -> bool
 
 
 def _make_image(
-    compute: Compute,
+    cloud: Cloud,
     assignment: Assignment[HostSpec],
     server: Server,
     name: str,
@@ -117,8 +119,8 @@ def _make_image(
 ) -> bool:
     """Request an image of a server and record the answer; return whether it is pending."""
     try:
-        image_id = compute.create_image(server.id, name, properties)
-        compute.set_image_owner(image_id, assignment.project_id)
+        image_id = cloud.images.create_image(server.id, name, properties)
+        cloud.images.set_image_owner(image_id, assignment.project_id)
     except (CloudConflict, CloudNotFound) as error:
         # A server that is gone is not listed by the next step.
         found.pending[server.id] = f"cannot be snapshotted yet: {error.message}"

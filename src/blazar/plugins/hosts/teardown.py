@@ -28,7 +28,7 @@ from blazar.plugins.hosts.preemption import (
 from blazar.plugins.hosts.spec import HostSpec
 from blazar.plugins.hosts.zones import return_to_zone
 from blazar.ports.cloud import Cloud
-from blazar.ports.compute import Aggregate, Compute, Server
+from blazar.ports.compute import Aggregate, Server
 from blazar.settings import HostSettings
 
 
@@ -39,18 +39,18 @@ class Teardown:
         self._settings = settings
 
     def remove(
-        self, compute: Compute, assignment: Assignment[HostSpec], item: HostItem, seen: HostsSeen
+        self, cloud: Cloud, assignment: Assignment[HostSpec], item: HostItem, seen: HostsSeen
     ) -> Outcome:
         """Remove one item."""
         try:
-            return self._take_step(compute, assignment, item, seen)
+            return self._take_step(cloud, assignment, item, seen)
         except CloudNotFound:
             return Done()
         except CloudConflict as error:
             return Waiting(RETRY, error.message)
 
     def release(
-        self, compute: Compute, assignment: Assignment[HostSpec], resources: Collection[AllocatedResource]
+        self, cloud: Cloud, assignment: Assignment[HostSpec], resources: Collection[AllocatedResource]
     ) -> None:
         """Return hosts of a reservation that has begun to the freepool; safe to repeat.
 
@@ -60,99 +60,99 @@ class Teardown:
             CannotChange: A host has servers.
             CloudConflict: A host cannot change its zone now.
         """
-        aggregates = {each.name: each for each in compute.list_aggregates()}
+        aggregates = {each.name: each for each in cloud.aggregates.list_aggregates()}
         own = aggregates.get(assignment.reservation_id)
         freepool = aggregates.get(self._settings.freepool_name)
         if own is None:
             return
         for service_host in own.hosts & {str(each.facts["service_name"]) for each in resources}:
-            if compute.list_servers(service_host=service_host):
+            if cloud.servers.list_servers(service_host=service_host):
                 raise CannotChange(f"there are servers on host {service_host}")
             with suppress(CloudNotFound):  # Nova may have removed the host
                 if freepool is not None and service_host not in freepool.hosts:
-                    compute.add_host(freepool.id, service_host)
-                compute.remove_host(own.id, service_host)
+                    cloud.aggregates.add_host(freepool.id, service_host)
+                cloud.aggregates.remove_host(own.id, service_host)
 
     def count_servers(self, cloud: Cloud, assignment: Assignment[HostSpec]) -> Mapping[ResourceId, int]:
         """Return the number of servers by host; hosts without any, or not handed over, are omitted."""
         names = [assignment.reservation_id]
-        own = next(iter(cloud.compute.list_aggregates(names)), None)
+        own = next(iter(cloud.aggregates.list_aggregates(names)), None)
         hosts = [
             (each.id, str(each.facts["service_name"]))
             for each in assignment.resources
             if own is not None and each.facts["service_name"] in own.hosts
         ]
         found = cloud.executor.run(
-            [partial(cloud.compute.list_servers, service_host=service_host) for _, service_host in hosts]
+            [partial(cloud.servers.list_servers, service_host=service_host) for _, service_host in hosts]
         )
         return {key: len(servers) for (key, _), servers in zip(hosts, found, strict=True) if servers}
 
     def _take_step(
-        self, compute: Compute, assignment: Assignment[HostSpec], item: HostItem, seen: HostsSeen
+        self, cloud: Cloud, assignment: Assignment[HostSpec], item: HostItem, seen: HostsSeen
     ) -> Outcome:
         match item.kind:
             case Kind.SERVER:
-                return self._delete_servers(compute, assignment, item, seen)
+                return self._delete_servers(cloud, assignment, item, seen)
             case Kind.CLOSED if seen.freepool is not None:
-                open_host(compute, seen.freepool, item.service_host)
+                open_host(cloud, seen.freepool, item.service_host)
             case Kind.WITHDRAWN:
-                return self._return_to_freepool(compute, item, seen)
+                return self._return_to_freepool(cloud, item, seen)
             case Kind.DISPLACED if seen.own is not None:
-                return self._send_home(compute, assignment, item, seen, seen.own)
+                return self._send_home(cloud, assignment, item, seen, seen.own)
             case Kind.MEMBER if seen.own is not None:
-                compute.remove_host(seen.own.id, item.service_host)
+                cloud.aggregates.remove_host(seen.own.id, item.service_host)
             case Kind.AGGREGATE if seen.own is not None:
-                compute.delete_aggregate(seen.own.id)
+                cloud.aggregates.delete_aggregate(seen.own.id)
         return Done()  # metadata is deleted with the aggregate
 
     def _delete_servers(
-        self, compute: Compute, assignment: Assignment[HostSpec], item: HostItem, seen: HostsSeen
+        self, cloud: Cloud, assignment: Assignment[HostSpec], item: HostItem, seen: HostsSeen
     ) -> Outcome:
-        servers = self._servers_beside(compute, item, seen)
+        servers = self._servers_beside(cloud, item, seen)
         if not servers:
             return Done()
         if seen.own is not None and self._settings.owner_key in seen.own.metadata:
             # Otherwise a lessee who replaces deleted servers would keep the host forever.
-            compute.set_aggregate_metadata(seen.own.id, {self._settings.owner_key: None})
+            cloud.aggregates.set_aggregate_metadata(seen.own.id, {self._settings.owner_key: None})
             metadata = {
                 key: text for key, text in seen.own.metadata.items() if key != self._settings.owner_key
             }
             seen.own = replace(seen.own, metadata=metadata)
         if seen.freepool is not None and item.service_host in seen.freepool.hosts:
-            self._close(compute, item, seen, (), self._closing(assignment, timedelta(0)))
+            self._close(cloud, item, seen, (), self._closing(assignment, timedelta(0)))
         # Delete all servers of the host in one step; otherwise each would wait for the one before.
         for server_id in sorted(servers - seen.deleting_servers):
             seen.deleting_servers |= {server_id}
             # A server that is gone or cannot be deleted now does not block the others.
             with suppress(CloudNotFound, CloudConflict):
-                compute.delete_server(server_id)
+                cloud.servers.delete_server(server_id)
         return Waiting(RETRY, f"the servers on host {item.service_host} are being deleted")
 
-    def _servers_beside(self, compute: Compute, item: HostItem, seen: HostsSeen) -> frozenset[str]:
+    def _servers_beside(self, cloud: Cloud, item: HostItem, seen: HostsSeen) -> frozenset[str]:
         """Return the servers on an item's host: the observed ones, or all if they could not be observed."""
         if not item.server_id:
-            return frozenset(each.id for each in compute.list_servers(service_host=item.service_host))
+            return frozenset(each.id for each in cloud.servers.list_servers(service_host=item.service_host))
         return frozenset(
             each.server_id
             for each in seen.items
             if each.kind is Kind.SERVER and each.service_host == item.service_host
         )
 
-    def _return_to_freepool(self, compute: Compute, item: HostItem, seen: HostsSeen) -> Outcome:
+    def _return_to_freepool(self, cloud: Cloud, item: HostItem, seen: HostsSeen) -> Outcome:
         if seen.freepool is None:
             name = self._settings.freepool_name
             return Waiting(RETRY, f"Nova has no aggregate named {name} (the freepool)")
         try:
             # A conflict may mean that the host is a member already; the next observation shows it.
-            compute.add_host(seen.freepool.id, item.service_host)
+            cloud.aggregates.add_host(seen.freepool.id, item.service_host)
         except CloudNotFound:
-            if item.service_host in compute.list_availability_zones():
+            if item.service_host in cloud.hypervisors.list_availability_zones():
                 return Waiting(RETRY, "the freepool was deleted concurrently")
         return Done()
 
     def _send_home(
         self,
-        compute: Compute,
+        cloud: Cloud,
         assignment: Assignment[HostSpec],
         item: HostItem,
         seen: HostsSeen,
@@ -163,25 +163,25 @@ class Teardown:
         Preemptible servers that arrived while the host was in no zone are deleted; others are waited for.
         """
         try:
-            return_to_zone(compute, own, item.service_host)
+            return_to_zone(cloud, own, item.service_host)
         except CloudConflict as error:
             refusal = error.message
         else:
             return Done()
-        servers = compute.list_servers(service_host=item.service_host)
+        servers = cloud.servers.list_servers(service_host=item.service_host)
         staying = [each for each in servers if not each.is_deleting]
         if not staying or not all(is_preemptible(each) for each in staying):
             return Waiting(RETRY, refusal)
         closing = self._closing(assignment, self._settings.preemption_notice)
-        closing = self._close(compute, item, seen, staying, closing)
-        return delete_servers(compute, servers, closing.due, assignment.now)
+        closing = self._close(cloud, item, seen, staying, closing)
+        return delete_servers(cloud, servers, closing.due, assignment.now)
 
     def _closing(self, assignment: Assignment[HostSpec], notice: timedelta) -> Closing:
         return Closing(reservation_id=assignment.reservation_id, due=assignment.now + notice)
 
     def _close(
         self,
-        compute: Compute,
+        cloud: Cloud,
         item: HostItem,
         seen: HostsSeen,
         servers: Collection[Server],
@@ -190,5 +190,5 @@ class Teardown:
         """Close a host unless it is closed for any reservation; return the closing that applies."""
         known = closings(seen.freepool).get(item.service_host)
         if known is None and seen.freepool is not None:
-            close_host(compute, seen.freepool, item.service_host, servers, closing)
+            close_host(cloud, seen.freepool, item.service_host, servers, closing)
         return known or closing

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from blazar.domain.errors import CloudConflict, CloudNotFound
-from blazar.ports.compute import Aggregate, Compute
+from blazar.ports.cloud import Cloud
+from blazar.ports.compute import Aggregate
 
 _CAME_FROM_KEY = "blazar:came_from:"
 """Prefix of a metadata key of a reservation's aggregate, before a service host; the value is ids."""
@@ -31,19 +32,21 @@ def displaced_hosts(own: Aggregate) -> Mapping[str, tuple[int, ...]]:
     return found
 
 
-def leave_zone(compute: Compute, own: Aggregate, zones: Iterable[Aggregate], service_host: str) -> None:
+def leave_zone(cloud: Cloud, own: Aggregate, zones: Iterable[Aggregate], service_host: str) -> None:
     """Remove a host from the aggregates of its zone, so that it can enter the reservation's aggregate.
 
     Ids recorded earlier, when the host had left only some of them, are kept.
     """
     zone_ids = [each.id for each in zones]
     ids = sorted({*displaced_hosts(own).get(service_host, ()), *zone_ids})
-    compute.set_aggregate_metadata(own.id, {f"{_CAME_FROM_KEY}{service_host}": ",".join(map(str, ids))})
+    cloud.aggregates.set_aggregate_metadata(
+        own.id, {f"{_CAME_FROM_KEY}{service_host}": ",".join(map(str, ids))}
+    )
     for aggregate_id in zone_ids:
-        compute.remove_host(aggregate_id, service_host)
+        cloud.aggregates.remove_host(aggregate_id, service_host)
 
 
-def return_to_zone(compute: Compute, own: Aggregate, service_host: str) -> None:
+def return_to_zone(cloud: Cloud, own: Aggregate, service_host: str) -> None:
     """Return a host to the aggregates that it came from, if they still exist.
 
     A host that was moved to another zone in the meantime stays there.
@@ -53,21 +56,21 @@ def return_to_zone(compute: Compute, own: Aggregate, service_host: str) -> None:
     """
     for aggregate_id in displaced_hosts(own).get(service_host, ()):
         try:
-            compute.add_host(aggregate_id, service_host)
+            cloud.aggregates.add_host(aggregate_id, service_host)
         except CloudNotFound as error:
             # Delete the record only if the aggregate or the host does not exist any more.
-            is_there = any(each.id == aggregate_id for each in compute.list_aggregates())
-            if is_there and service_host in compute.list_availability_zones():
+            is_there = any(each.id == aggregate_id for each in cloud.aggregates.list_aggregates())
+            if is_there and service_host in cloud.hypervisors.list_availability_zones():
                 raise CloudConflict(error.message) from error
         except CloudConflict:
-            if not _is_settled(compute, own, aggregate_id, service_host):
+            if not _is_settled(cloud, own, aggregate_id, service_host):
                 raise
-    compute.set_aggregate_metadata(own.id, {f"{_CAME_FROM_KEY}{service_host}": None})
+    cloud.aggregates.set_aggregate_metadata(own.id, {f"{_CAME_FROM_KEY}{service_host}": None})
 
 
-def _is_settled(compute: Compute, own: Aggregate, aggregate_id: int, service_host: str) -> bool:
+def _is_settled(cloud: Cloud, own: Aggregate, aggregate_id: int, service_host: str) -> bool:
     """Return whether the host is in that aggregate, or in another zone that is not a reservation's."""
-    aggregates = compute.list_aggregates()
+    aggregates = cloud.aggregates.list_aggregates()
     home = next((each.availability_zone for each in aggregates if each.id == aggregate_id), None)
     prefix = (own.availability_zone or "").removesuffix(own.name)
     return any(

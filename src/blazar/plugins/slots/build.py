@@ -67,9 +67,9 @@ class Build(Steps[SpecT]):
     def _make_flavor(self) -> Outcome:
         flavor = wanted_flavor(self._assignment)
         try:
-            self._compute.create_flavor(flavor)
+            self._cloud.flavors.create_flavor(flavor)
         except CloudConflict as error:
-            found = self._compute.find_flavor(flavor.id)
+            found = self._cloud.flavors.find_flavor(flavor.id)
             if found is None or flavor_item(found) != flavor_item(flavor):
                 return Waiting(RETRY, f"another flavor is in the way: {error.message}")
         else:
@@ -79,7 +79,7 @@ class Build(Steps[SpecT]):
     def _set_specs(self) -> Outcome:
         if not self._seen.has_specs:
             try:
-                self._compute.set_flavor_extra_specs(
+                self._cloud.flavors.set_flavor_extra_specs(
                     self._reservation_id, wanted_flavor(self._assignment).extra_specs
                 )
             except CloudNotFound:
@@ -89,7 +89,7 @@ class Build(Steps[SpecT]):
     def _make_aggregate(self) -> Outcome:
         metadata = wanted_metadata(self._assignment, self._owner_key)
         try:
-            self._seen.own = self._compute.create_aggregate(self._reservation_id, None, metadata)
+            self._seen.own = self._cloud.aggregates.create_aggregate(self._reservation_id, None, metadata)
         except CloudConflict:
             return Waiting(RETRY, "the aggregate was created concurrently")
         self._seen.has_metadata = True
@@ -99,12 +99,12 @@ class Build(Steps[SpecT]):
         if not self._seen.has_metadata:
             wanted = wanted_metadata(self._assignment, self._owner_key)
             gone = dict.fromkeys({GROUP_KEY} & own.metadata.keys() - wanted.keys())
-            self._compute.set_aggregate_metadata(own.id, {**wanted, **gone})
+            self._cloud.aggregates.set_aggregate_metadata(own.id, {**wanted, **gone})
         return Done()
 
     def _make_class(self) -> Outcome:
         with suppress(CloudConflict):  # it exists already
-            self._placement.create_resource_class(self._class)
+            self._cloud.placement.create_resource_class(self._class)
         self._seen.has_class = True
         return Done()
 
@@ -112,14 +112,14 @@ class Build(Steps[SpecT]):
         hypervisor_hostname = hypervisor_of(resource)
         try:
             is_known = self._inventories.put(
-                self._placement, hypervisor_hostname, self._class, wanted_inventory(resource)
+                self._cloud.placement, hypervisor_hostname, self._class, wanted_inventory(resource)
             )
         except CloudRefused:
-            if self._placement.has_resource_class(self._class):
+            if self._cloud.placement.has_resource_class(self._class):
                 raise
             return Waiting(RETRY, "the resource class was deleted concurrently")
         if not is_known:
-            is_gone = service_of(resource) not in self._compute.list_availability_zones()
+            is_gone = service_of(resource) not in self._cloud.hypervisors.list_availability_zones()
             return Unusable(
                 f"Placement has no resource provider for host {hypervisor_hostname}", is_final=is_gone
             )
@@ -127,12 +127,14 @@ class Build(Steps[SpecT]):
 
     def _add_member(self, own: Aggregate, item: SlotItem) -> Outcome:
         try:
-            self._compute.add_host(own.id, item.host)
+            self._cloud.aggregates.add_host(own.id, item.host)
         except CloudNotFound:
-            if item.host in self._compute.list_availability_zones():
+            if item.host in self._cloud.hypervisors.list_availability_zones():
                 return Waiting(RETRY, "the aggregate was deleted concurrently")
             # Slots of released hosts are found by the aggregate, which this host does not enter.
-            self._inventories.delete(self._placement, hypervisor_of(self._resource(item.scope)), self._class)
+            self._inventories.delete(
+                self._cloud.placement, hypervisor_of(self._resource(item.scope)), self._class
+            )
             return Unusable(f"Nova no longer has host {item.host}", is_final=True)
         except CloudConflict as error:
             if not self._is_member(own, item.host):
@@ -141,12 +143,13 @@ class Build(Steps[SpecT]):
 
     def _is_member(self, own: Aggregate, service_host: str) -> bool:
         return any(
-            each.id == own.id and service_host in each.hosts for each in self._compute.list_aggregates()
+            each.id == own.id and service_host in each.hosts
+            for each in self._cloud.aggregates.list_aggregates()
         )
 
     def _give_access(self) -> Outcome:
         try:
-            self._compute.add_flavor_access(self._reservation_id, self._assignment.project_id)
+            self._cloud.flavors.add_flavor_access(self._reservation_id, self._assignment.project_id)
         except CloudConflict:
             return Done()
         except CloudNotFound:

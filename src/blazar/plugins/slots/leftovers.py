@@ -99,7 +99,7 @@ class SlotAggregates:
     def __init__(self, sweep: Sweep) -> None:
         self._sweep = sweep
         self._store = sweep.store
-        self._compute = sweep.cloud.compute
+        self._aggregates = sweep.cloud.aggregates
         self._named: Mapping[str, Aggregate] = {}
 
     def candidates(self) -> Mapping[str, str | None]:
@@ -125,10 +125,10 @@ class SlotAggregates:
         aggregate = self._named[name]
         for service_host in sorted(aggregate.hosts):
             try:
-                self._compute.remove_host(aggregate.id, service_host)
+                self._aggregates.remove_host(aggregate.id, service_host)
             except CloudNotFound:
                 continue
-        self._compute.delete_aggregate(aggregate.id)
+        self._aggregates.delete_aggregate(aggregate.id)
         return True
 
 
@@ -138,19 +138,19 @@ class Flavors:
     name: ClassVar[str] = "flavor"
 
     def __init__(self, sweep: Sweep) -> None:
-        self._compute = sweep.cloud.compute
+        self._flavors = sweep.cloud.flavors
 
     def candidates(self) -> Mapping[str, str | None]:
         """Return the flavors; their ids are those of their reservations."""
         return {
             each.id: each.id
-            for each in self._compute.list_flavors()
+            for each in self._flavors.list_flavors()
             if is_canonical_id(each.id) and each.name == flavor_name(each.id) and not each.is_public
         }
 
     def remove(self, name: str) -> bool:
         """Delete a flavor; its servers keep running."""
-        self._compute.delete_flavor(name)
+        self._flavors.delete_flavor(name)
         return True
 
 
@@ -164,16 +164,16 @@ class ServerGroups:
     name: ClassVar[str] = "group"
 
     def __init__(self, sweep: Sweep) -> None:
-        self._compute = sweep.cloud.compute
+        self._groups = sweep.cloud.server_groups
 
     def candidates(self) -> Mapping[str, str | None]:
         """Return the ids of the groups; a reservation may have left several."""
-        groups = self._compute.list_server_groups()
+        groups = self._groups.list_server_groups()
         return {each.id: found for each in groups if (found := id_of_name(each.name)) is not None}
 
     def remove(self, name: str) -> bool:
         """Delete a group."""
-        self._compute.delete_server_group(name)
+        self._groups.delete_server_group(name)
         return True
 
 

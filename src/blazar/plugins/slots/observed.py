@@ -59,7 +59,7 @@ class Observation(Generic[SpecT]):
         """Return the items that exist."""
         reservation_id = self._assignment.reservation_id
         seen = SlotsSeen(
-            own=next(iter(self._cloud.compute.list_aggregates([reservation_id])), None),
+            own=next(iter(self._cloud.aggregates.list_aggregates([reservation_id])), None),
             has_class=self._cloud.placement.has_resource_class(self._class),
             is_over=self._phase is Phase.OVER,
         )
@@ -74,12 +74,12 @@ class Observation(Generic[SpecT]):
         """Yield the server group; its existence is checked only when it is to be removed."""
         items = group_items(self._assignment)
         if items and self._phase is Phase.OVER:
-            existing = {each.id for each in self._cloud.compute.list_server_groups()}
+            existing = {each.id for each in self._cloud.server_groups.list_server_groups()}
             items = frozenset(each for each in items if each.detail in existing)
         yield from items
 
     def _flavor(self, seen: SlotsSeen) -> Iterator[SlotItem]:
-        found = self._cloud.compute.find_flavor(self._assignment.reservation_id)
+        found = self._cloud.flavors.find_flavor(self._assignment.reservation_id)
         if found is None:
             return
         wanted = wanted_flavor(self._assignment)
@@ -102,7 +102,7 @@ class Observation(Generic[SpecT]):
         if self._phase not in (Phase.RUNNING, Phase.OVER):
             return False
         try:
-            projects = self._cloud.compute.list_flavor_access(self._assignment.reservation_id)
+            projects = self._cloud.flavors.list_flavor_access(self._assignment.reservation_id)
         except CloudNotFound:
             return False
         return self._assignment.project_id in projects
@@ -111,7 +111,7 @@ class Observation(Generic[SpecT]):
         """Return the servers that must be deleted with the reservation, by scope."""
         servers: dict[str, tuple[Server, ...]] = defaultdict(tuple)
         if self._phase is Phase.OVER:
-            for each in self._cloud.compute.list_servers(flavor_id=self._assignment.reservation_id):
+            for each in self._cloud.servers.list_servers(flavor_id=self._assignment.reservation_id):
                 servers[self._scopes.get(each.service_host, "")] += (each,)
         return servers
 
@@ -156,7 +156,7 @@ class Observation(Generic[SpecT]):
                 yield each.id, hypervisor_of(each)
         strangers = self._strangers(seen)
         if strangers:
-            for hypervisor in self._cloud.compute.list_hypervisors():
+            for hypervisor in self._cloud.hypervisors.list_hypervisors():
                 if hypervisor.service_host in strangers:
                     yield hypervisor.service_host, hypervisor.hypervisor_hostname
 

@@ -115,7 +115,7 @@ class SlotPlugin(
         if spec.server_group_id is None or (kept and kept.server_group_id == spec.server_group_id):
             return
         try:
-            cloud.compute.delete_server_group(spec.server_group_id)
+            cloud.server_groups.delete_server_group(spec.server_group_id)
         except CloudNotFound:
             return
 

@@ -21,8 +21,7 @@ class Steps(Generic[SpecT]):
     def __init__(
         self, cloud: Cloud, assignment: Assignment[SpecT], seen: SlotsSeen, *, inventories: SlotInventories
     ) -> None:
-        self._compute = cloud.compute
-        self._placement = cloud.placement
+        self._cloud = cloud
         self._assignment = assignment
         self._reservation_id = assignment.reservation_id
         self._class = reservation_class(assignment.reservation_id)

@@ -48,13 +48,13 @@ class Teardown(Steps[SpecT]):
         """Remove an item that is not on a host."""
         match item.kind:
             case Kind.ACCESS:
-                self._compute.remove_flavor_access(self._reservation_id, self._assignment.project_id)
+                self._cloud.flavors.remove_flavor_access(self._reservation_id, self._assignment.project_id)
             case Kind.AGGREGATE if self._seen.own is not None:
-                self._compute.delete_aggregate(self._seen.own.id)
+                self._cloud.aggregates.delete_aggregate(self._seen.own.id)
             case Kind.FLAVOR:
-                self._compute.delete_flavor(self._reservation_id)
+                self._cloud.flavors.delete_flavor(self._reservation_id)
             case Kind.GROUP:
-                self._compute.delete_server_group(item.detail)
+                self._cloud.server_groups.delete_server_group(item.detail)
         return Done()  # metadata is deleted with the aggregate, extra specs with the flavor
 
     def _delete_servers(self, servers: tuple[Server, ...]) -> Outcome:
@@ -62,7 +62,7 @@ class Teardown(Steps[SpecT]):
             if not each.is_deleting:
                 # A server that is gone or cannot be deleted now does not block the others.
                 with suppress(CloudNotFound, CloudConflict):
-                    self._compute.delete_server(each.id)
+                    self._cloud.servers.delete_server(each.id)
         return Waiting(RETRY, f"servers are being deleted: {', '.join(sorted(each.id for each in servers))}")
 
     def _remove_member(self, item: SlotItem) -> Outcome:
@@ -77,13 +77,13 @@ class Teardown(Steps[SpecT]):
                 if not isinstance(outcome, Done):
                     return outcome
         if self._seen.own is not None:
-            self._compute.remove_host(self._seen.own.id, item.host)
+            self._cloud.aggregates.remove_host(self._seen.own.id, item.host)
         return Done()
 
     def _delete_inventory(self, item: SlotItem) -> Outcome:
         if item.scope in self._seen.kept:
             return Done()  # the number of slots changes; the inventory is replaced in place
-        if self._inventories.delete(self._placement, item.host, self._class):
+        if self._inventories.delete(self._cloud.placement, item.host, self._class):
             return Done()
         servers = self._servers_using_slots(item) if self._seen.is_over else ()
         if servers:
@@ -97,13 +97,13 @@ class Teardown(Steps[SpecT]):
         )
         return tuple(
             each
-            for each in self._compute.list_servers(service_host=service_host)
+            for each in self._cloud.servers.list_servers(service_host=service_host)
             if each.flavor_extra_specs.get(RESERVATION_SPEC) == self._reservation_id
         )
 
     def _delete_class(self) -> Outcome:
         try:
-            self._placement.delete_resource_class(self._class)
+            self._cloud.placement.delete_resource_class(self._class)
         except CloudConflict:
             is_found = self._delete_forgotten_slots()
             reason = f"resource class {self._class} is still in use"
@@ -118,8 +118,8 @@ class Teardown(Steps[SpecT]):
         """
         found = [
             SlotItem(Kind.INVENTORY, each.service_host, each.hypervisor_hostname)
-            for each in self._compute.list_hypervisors()
-            if self._inventories.find(self._placement, each.hypervisor_hostname, self._class)
+            for each in self._cloud.hypervisors.list_hypervisors()
+            if self._inventories.find(self._cloud.placement, each.hypervisor_hostname, self._class)
         ]
         for each in found:
             self._delete_inventory(each)
