@@ -5,14 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from blazar.domain.errors import (
-    FloatingIPNotFound,
-    HostNotFound,
-    LeaseNotFound,
-    NotFound,
-    OwnerMismatch,
-    PropertyNotFound,
-)
+from blazar.domain.errors import LeaseNotFound, NotFound, OwnerMismatch
+from blazar.plugins.floatingips.errors import FloatingIPNotFound
+from blazar.plugins.hosts.errors import HostNotFound, PropertyNotFound
 from blazar.ports.manager import Caller, JsonObject, Manager
 
 STAMP = "2031-04-01 09:15:42"

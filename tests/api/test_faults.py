@@ -7,15 +7,9 @@ import pytest
 from api.conftest import LEASE, Api
 
 from blazar.api.faults import STATUSES, status_of
-from blazar.domain.errors import (
-    BlazarError,
-    CloudRefused,
-    Conflict,
-    NotEnoughFloatingIPs,
-    NotEnoughHosts,
-    NotEnoughResources,
-    Unavailable,
-)
+from blazar.domain.errors import BlazarError, CloudRefused, Conflict, NotEnoughResources, Unavailable
+from blazar.plugins.floatingips.errors import NotEnoughFloatingIPs
+from blazar.plugins.hosts.errors import NotEnoughHosts
 
 INTERNAL = {
     "error_code": 500,
@@ -27,7 +21,7 @@ INTERNAL = {
 def tree(kind: type[BlazarError] = BlazarError) -> Iterator[type[BlazarError]]:
     yield kind
     for child in kind.__subclasses__():
-        if child.__module__ == BlazarError.__module__:
+        if child.__module__.startswith("blazar."):
             yield from tree(child)
 
 

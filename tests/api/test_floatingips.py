@@ -6,6 +6,13 @@ import pytest
 from api.conftest import FLOATINGIP, Api
 
 from blazar.domain import errors
+from blazar.plugins.floatingips.errors import (
+    FloatingIPAlreadyRegistered,
+    FloatingIPInUse,
+    FloatingIPNotFound,
+    FloatingIPReserved,
+    NotEnoughFloatingIPs,
+)
 
 KEYS = {
     *("id", "floating_network_id", "subnet_id", "floating_ip_address", "reservable"),
@@ -96,11 +103,11 @@ def test_they_are_served_only_where_they_can_be_reserved(make_api: Callable[...,
 @pytest.mark.parametrize(
     ("error", "status"),
     [
-        (errors.FloatingIPNotFound("x"), 404),
-        (errors.NotEnoughFloatingIPs("x"), 400),
-        (errors.FloatingIPAlreadyRegistered("x"), 409),
-        (errors.FloatingIPInUse("x"), 409),
-        (errors.FloatingIPReserved("x"), 409),
+        (FloatingIPNotFound("x"), 404),
+        (NotEnoughFloatingIPs("x"), 400),
+        (FloatingIPAlreadyRegistered("x"), 409),
+        (FloatingIPInUse("x"), 409),
+        (FloatingIPReserved("x"), 409),
     ],
 )
 def test_errors_have_their_statuses(api: Api, error: errors.BlazarError, status: int) -> None:

@@ -5,6 +5,17 @@ from api.conftest import Api
 from api.fake_manager import host
 
 from blazar.domain import errors
+from blazar.plugins.hosts.errors import (
+    CapabilityInUse,
+    CapabilityKeyTooLong,
+    FreepoolNotFound,
+    HostAlreadyRegistered,
+    HostHasServers,
+    HostNotFound,
+    HostReferenceMissing,
+    HostReserved,
+    ProviderNotFound,
+)
 
 
 def test_hosts_are_listed_with_their_capabilities(api: Api) -> None:
@@ -81,15 +92,15 @@ def test_a_host_is_removed_once(api: Api) -> None:
 @pytest.mark.parametrize(
     ("failure", "status"),
     [
-        (errors.HostReferenceMissing("name or id is needed"), 400),
-        (errors.CapabilityKeyTooLong("k" * 65), 400),
-        (errors.HostNotFound("x"), 404),
-        (errors.FreepoolNotFound("freepool"), 404),
-        (errors.ProviderNotFound("no provider"), 404),
-        (errors.HostHasServers("servers run on it"), 409),
-        (errors.HostAlreadyRegistered("it is registered"), 409),
-        (errors.CapabilityInUse("gpu is in use"), 409),
-        (errors.HostReserved("it is reserved"), 409),
+        (HostReferenceMissing("name or id is needed"), 400),
+        (CapabilityKeyTooLong("k" * 65), 400),
+        (HostNotFound("x"), 404),
+        (FreepoolNotFound("freepool"), 404),
+        (ProviderNotFound("no provider"), 404),
+        (HostHasServers("servers run on it"), 409),
+        (HostAlreadyRegistered("it is registered"), 409),
+        (CapabilityInUse("gpu is in use"), 409),
+        (HostReserved("it is reserved"), 409),
     ],
 )
 def test_the_managers_refusals_of_hosts_have_their_statuses(

@@ -8,6 +8,7 @@ from api.fake_manager import lease
 
 from blazar.api.resource import written
 from blazar.domain import errors
+from blazar.plugins.hosts.errors import NotEnoughHosts
 from blazar.ports.manager import WrittenObjects
 
 OWNER = {"project_id": "p1", "user_id": "u1"}
@@ -213,7 +214,7 @@ def test_an_unknown_lease_is_404_to_everybody(api: Api, method: str, role: str) 
 @pytest.mark.parametrize(
     ("failure", "status"),
     [
-        (errors.NotEnoughHosts("2 hosts asked for, 1 is free"), 400),
+        (NotEnoughHosts("2 hosts asked for, 1 is free"), 400),
         (errors.InvalidDate("start_date", "x"), 400),
         (errors.BeforeEndOutsideLease("before_end_date must lie inside the lease"), 403),
         (errors.UnsupportedResourceType("no such type"), 400),

@@ -14,11 +14,12 @@ from samples import HOUR, at, make_allocation, make_host, make_lease
 from statements import counted
 
 from blazar.db.store import SqlStore
-from blazar.domain.errors import ConcurrentUpdate, HostAlreadyRegistered
+from blazar.domain.errors import ConcurrentUpdate
 from blazar.domain.health import Diagnosis, Health
 from blazar.domain.hosts import Host
 from blazar.domain.lease import ResourceId, StoredSpec
 from blazar.domain.providers import HostProvider, Inventory
+from blazar.plugins.hosts.errors import HostAlreadyRegistered
 
 ONE = ResourceId("1")
 ROOT = HostProvider(

@@ -15,12 +15,13 @@ from samples import HOUR, at, make_floatingip, window
 
 from blazar.domain.availability import Availability, Shuffle
 from blazar.domain.bookings import LONG_FREE, Booking
-from blazar.domain.errors import CannotChange, InvalidParameter, NotEnoughFloatingIPs
+from blazar.domain.errors import CannotChange, InvalidParameter
 from blazar.domain.health import HEALTHY, Diagnosis, Health
 from blazar.domain.interval import Interval
 from blazar.domain.lease import ReservationId, ResourceId
 from blazar.plugins.contract import Wish
 from blazar.plugins.floatingips.choice import choose_floatingips
+from blazar.plugins.floatingips.errors import NotEnoughFloatingIPs
 from blazar.plugins.floatingips.spec import FloatingIPSpec
 
 OWN = ReservationId("own")

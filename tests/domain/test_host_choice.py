@@ -15,15 +15,12 @@ from samples import HOUR, at, window
 
 from blazar.domain.availability import Availability, Resource, Shuffle
 from blazar.domain.bookings import LONG_FREE, Booking
-from blazar.domain.errors import (
-    CannotChange,
-    InvalidRequirement,
-    NotEnoughHosts,
-)
+from blazar.domain.errors import CannotChange, InvalidRequirement
 from blazar.domain.interval import Interval
 from blazar.domain.lease import ReservationId, ResourceId
 from blazar.plugins.contract import Wish
 from blazar.plugins.hosts.choice import choose_hosts
+from blazar.plugins.hosts.errors import NotEnoughHosts
 from blazar.plugins.hosts.spec import HostSpec
 
 OWN = ReservationId("own")

@@ -12,9 +12,10 @@ from samples import window
 
 from blazar.domain.availability import Availability, Shuffle
 from blazar.domain.capacity import Share
-from blazar.domain.errors import CannotChange, InvalidRequirement, NotEnoughHosts
+from blazar.domain.errors import CannotChange, InvalidRequirement
 from blazar.domain.lease import Holdings
 from blazar.domain.requirements import parse
+from blazar.plugins.hosts.errors import NotEnoughHosts
 from blazar.plugins.slots.choice import choose_slots
 
 # A host of the default size has capacity for four instances.

@@ -13,7 +13,8 @@ from samples import HOUR, at, window
 
 from blazar.domain.availability import Shuffle
 from blazar.domain.capacity import Share
-from blazar.domain.errors import CannotChange, Conflict, NotEnoughHosts
+from blazar.domain.errors import CannotChange, Conflict
+from blazar.plugins.hosts.errors import NotEnoughHosts
 
 # Brute force: try every placement of the instances, at every hour.
 

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 import pytest
 
 from blazar.domain.capacity import Demand, Group
-from blazar.domain.errors import FlavorNotReservable, InvalidParameter, rebuild
+from blazar.domain.errors import InvalidParameter, rebuild
 from blazar.plugins.flavors.demand import check_reservable, demand_of
+from blazar.plugins.flavors.errors import FlavorNotReservable
 from blazar.plugins.flavors.extra_specs import list_unguaranteed
 from blazar.plugins.flavors.pci import list_devices, parse_aliases
 from blazar.ports.compute import Flavor

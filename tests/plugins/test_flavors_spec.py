@@ -13,13 +13,12 @@ from blazar.domain.capacity import Group
 from blazar.domain.errors import (
     BadRequest,
     CannotChange,
-    FlavorNotFound,
-    FlavorNotReservable,
     InvalidParameter,
     InvalidRequirement,
     MissingParameter,
 )
 from blazar.domain.lifecycle import Phase
+from blazar.plugins.flavors.errors import FlavorNotFound, FlavorNotReservable
 from blazar.plugins.flavors.pci import parse_aliases
 from blazar.plugins.flavors.plugin import Flavors
 from blazar.plugins.flavors.spec import FlavorSpec, parse_spec
@@ -190,11 +189,11 @@ def test_properties_and_affinity_can_be_changed_before_the_start_only() -> None:
 
 def test_looking_up_takes_the_flavor_as_it_is_and_keeps_it_so() -> None:
     cloud = new_cloud()
-    cloud.compute.create_flavor(SOURCE)
+    cloud.flavors.create_flavor(SOURCE)
     lessee = lessee_of(cloud)
     spec = PLUGIN.look_up(parse(), lessee)
 
-    cloud.compute.set_flavor_extra_specs(SOURCE.id, {"trait:NEW": "required"})
+    cloud.flavors.set_flavor_extra_specs(SOURCE.id, {"trait:NEW": "required"})
 
     assert spec.source == SOURCE
     assert PLUGIN.look_up(spec, lessee).source == SOURCE
@@ -202,20 +201,20 @@ def test_looking_up_takes_the_flavor_as_it_is_and_keeps_it_so() -> None:
 
 def test_a_flavor_that_the_lessee_does_not_see_is_not_found() -> None:
     cloud = new_cloud()
-    cloud.compute.create_flavor(replace(SOURCE, is_public=False))
+    cloud.flavors.create_flavor(replace(SOURCE, is_public=False))
 
     with pytest.raises(FlavorNotFound) as caught:
         PLUGIN.look_up(parse(), lessee_of(cloud))
 
     assert caught.value.fields == {"flavor_id": SOURCE.id}
-    cloud.compute.add_flavor_access(SOURCE.id, PROJECT)
+    cloud.flavors.add_flavor_access(SOURCE.id, PROJECT)
     assert PLUGIN.look_up(parse(), lessee_of(cloud)).source is not None
 
 
 def test_what_is_not_guaranteed_is_shown_and_carried_over() -> None:
     cloud = new_cloud()
     specs = {"hw:mem_page_size": "large", "pci_passthrough:alias": "gpu:1", "resources1:VGPU": "1"}
-    cloud.compute.create_flavor(replace(SOURCE, extra_specs=specs))
+    cloud.flavors.create_flavor(replace(SOURCE, extra_specs=specs))
 
     spec = PLUGIN.look_up(parse(), lessee_of(cloud))
 
@@ -227,7 +226,7 @@ def test_what_is_not_guaranteed_is_shown_and_carried_over() -> None:
 
 def test_a_site_may_refuse_what_is_not_guaranteed() -> None:
     cloud = new_cloud()
-    cloud.compute.create_flavor(replace(SOURCE, extra_specs={"hw:mem_page_size": "large", "quota:a": "1"}))
+    cloud.flavors.create_flavor(replace(SOURCE, extra_specs={"hw:mem_page_size": "large", "quota:a": "1"}))
     strict = Flavors(HostSettings(), refuses_unguaranteed=True)
 
     with pytest.raises(FlavorNotReservable, match=r"cannot guarantee: hw:mem_page_size$"):
@@ -236,7 +235,7 @@ def test_a_site_may_refuse_what_is_not_guaranteed() -> None:
 
 def test_devices_of_known_aliases_are_guaranteed_and_stay_what_they_were() -> None:
     cloud = new_cloud()
-    cloud.compute.create_flavor(replace(SOURCE, extra_specs={"pci_passthrough:alias": "gpu:2"}))
+    cloud.flavors.create_flavor(replace(SOURCE, extra_specs={"pci_passthrough:alias": "gpu:2"}))
     aliases = parse_aliases(['{"name": "gpu", "resource_class": "CUSTOM_A100", "traits": "CUSTOM_NEW"}'])
     plugin = Flavors(HostSettings(), aliases=aliases, refuses_unguaranteed=True)
 

@@ -19,9 +19,9 @@ from reconcile.reconciler_env import LESSEE, ReconcilerEnv
 from reconcile.scenarios import Scenario, further, representative
 from reconcile.slot_scenarios import forget
 
-from blazar.domain.errors import FloatingIPAlreadyRegistered, FloatingIPNotFound
 from blazar.domain.lease import LeaseStatus
 from blazar.reconcile.periodic.tasks import CHECK_FLOATINGIPS
+from blazar.plugins.floatingips.errors import FloatingIPAlreadyRegistered, FloatingIPNotFound
 
 
 def addresses_come_and_go(env: ReconcilerEnv) -> None:

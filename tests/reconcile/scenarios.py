@@ -15,8 +15,8 @@ from reconcile.parts import Conditions
 from reconcile.reconciler_env import FREEPOOL, LESSEE, ReconcilerEnv
 from samples import know_a_lease
 
-from blazar.domain.errors import HostAlreadyRegistered, HostNotFound
 from blazar.domain.lease import LeaseStatus
+from blazar.plugins.hosts.errors import HostAlreadyRegistered, HostNotFound
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,9 +9,13 @@ from reconcile.floatingips import address, addresses_of, floatingips, registrati
 from reconcile.parts import Conditions
 from reconcile.reconciler_env import LESSEE, ReconcilerEnv
 
-from blazar.domain.errors import FloatingIPAlreadyRegistered, FloatingIPReserved, NotEnoughFloatingIPs
 from blazar.domain.lease import LeaseStatus
 from blazar.reconcile.periodic.floatingip_check import check_floatingips
+from blazar.plugins.floatingips.errors import (
+    FloatingIPAlreadyRegistered,
+    FloatingIPReserved,
+    NotEnoughFloatingIPs,
+)
 
 
 @pytest.fixture(autouse=True)

@@ -10,8 +10,9 @@ from reconcile.invariants import check_settled
 from reconcile.parts import Conditions
 from reconcile.reconciler_env import FREEPOOL, LESSEE, ReconcilerEnv
 
-from blazar.domain.errors import CloudConflict, HostReserved
+from blazar.domain.errors import CloudConflict
 from blazar.domain.lease import LeaseStatus
+from blazar.plugins.hosts.errors import HostReserved
 from blazar.plugins.hosts.preemption import closings
 from blazar.reconcile.periodic.host_refresh import refresh_hosts
 

@@ -13,8 +13,8 @@ from reconcile.reconciler_env import LESSEE, ReconcilerEnv
 from reconcile.slots import add_source_flavors, boot, instances, of_flavor, revise, slots_by_host
 
 from blazar.cloud.simulated.faults import FaultKind, FaultRule
-from blazar.domain.errors import NotEnoughHosts
 from blazar.domain.lease import LeaseStatus
+from blazar.plugins.hosts.errors import NotEnoughHosts
 
 NOTHING = {"degraded": False, "missing_resources": False, "resources_changed": False}
 ON_HOST_1 = {"hypervisor_properties": '["==", "$hypervisor_hostname", "host-1"]'}

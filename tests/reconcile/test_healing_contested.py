@@ -14,9 +14,9 @@ from reconcile.reconciler_env import LESSEE, ReconcilerEnv
 from reconcile.slots import boot, instances, revise, slots_by_host
 
 from blazar.booking.health import record_health
-from blazar.domain.errors import NotEnoughHosts
 from blazar.domain.health import HEALTHY, Diagnosis
 from blazar.domain.lease import LeaseStatus, ResourceId
+from blazar.plugins.hosts.errors import NotEnoughHosts
 
 SLOW = timedelta(minutes=8)
 

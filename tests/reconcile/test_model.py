@@ -26,17 +26,12 @@ from reconcile.slot_invariants import is_of_slots
 from reconcile.slots import fill, instances, slots_by_host
 
 from blazar.cloud.simulated.faults import FaultKind, FaultRule
-from blazar.domain.errors import (
-    BadRequest,
-    CloudConflict,
-    Conflict,
-    NotEnoughFloatingIPs,
-    NotEnoughHosts,
-    NotFound,
-)
+from blazar.domain.errors import BadRequest, CloudConflict, Conflict, NotFound
 from blazar.domain.health import HEALTHY, Diagnosis, Health
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Lease, LeaseStatus
+from blazar.plugins.floatingips.errors import NotEnoughFloatingIPs
+from blazar.plugins.hosts.errors import NotEnoughHosts
 from blazar_plugin_testing.faults import COMMIT_FAULTS
 from blazar_plugin_testing.service_env import ManagerProcess
 

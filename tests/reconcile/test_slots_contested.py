@@ -12,14 +12,9 @@ from reconcile.slots import boot, fill, instances, revise, slots_by_host
 from samples import spec_of
 
 from blazar.cloud.simulated.faults import FaultKind, FaultRule
-from blazar.domain.errors import (
-    CannotChange,
-    CloudConflict,
-    CloudUnavailable,
-    ConcurrentUpdate,
-    NotEnoughHosts,
-)
+from blazar.domain.errors import CannotChange, CloudConflict, CloudUnavailable, ConcurrentUpdate
 from blazar.domain.lease import LeaseStatus
+from blazar.plugins.hosts.errors import NotEnoughHosts
 
 HOUR = timedelta(hours=1)
 

@@ -11,9 +11,9 @@ from reconcile.parts import Conditions, lease_body
 from reconcile.reconciler_env import LESSEE, EnvOn, ReconcilerEnv
 
 from blazar.booking.index import Watermark
-from blazar.domain.errors import NotEnoughHosts
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Allocation
+from blazar.plugins.hosts.errors import NotEnoughHosts
 from blazar_plugin_testing.service_env import ManagerProcess
 
 HOUR = timedelta(hours=1)

@@ -14,13 +14,8 @@ from reconcile.questions import everything, fails, host_id
 from reconcile.reconciler_env import LESSEE, ReconcilerEnv
 
 from blazar.cloud.simulated.faults import FaultKind, FaultRule
-from blazar.domain.errors import (
-    CloudUnavailable,
-    HostHasServers,
-    InvalidPeriod,
-    LeaseNotFound,
-    NotEnoughHosts,
-)
+from blazar.domain.errors import CloudUnavailable, InvalidPeriod, LeaseNotFound
+from blazar.plugins.hosts.errors import HostHasServers, NotEnoughHosts
 
 
 def test_weakness_01_an_overtaken_request_chooses_another_host(env: ReconcilerEnv) -> None:

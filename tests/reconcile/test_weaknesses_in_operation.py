@@ -13,14 +13,9 @@ from reconcile.parts import Conditions, lease_body
 from reconcile.questions import events, everything, fails, host_id
 from reconcile.reconciler_env import LESSEE, ReconcilerEnv
 
-from blazar.domain.errors import (
-    BadRequest,
-    CannotChange,
-    HostNotFound,
-    LeaseNotFound,
-    NotEnoughHosts,
-)
+from blazar.domain.errors import BadRequest, CannotChange, LeaseNotFound
 from blazar.domain.lease import EventStatus, EventType, LeaseStatus, ReservationStatus
+from blazar.plugins.hosts.errors import HostNotFound, NotEnoughHosts
 from blazar.ports.manager import Caller
 
 

@@ -18,11 +18,11 @@ from blazar.domain.errors import (
     CloudNotFound,
     CloudUnavailable,
     EnforcementUnavailable,
-    NotEnoughHosts,
     Unavailable,
     UsageDenied,
 )
 from blazar.plugins.contract import Done, Refused, Unusable, Waiting
+from blazar.plugins.hosts.errors import NotEnoughHosts
 from blazar.ports import metrics
 from blazar.ports.compute import Lessee
 from blazar.ports.enforcement import Occasion

@@ -19,6 +19,27 @@ import falcon
 
 from blazar.api.microversions import STATUS_OF_SHORTAGES, Version, requested_version
 from blazar.domain import errors
+from blazar.plugins.flavors.errors import FlavorNotFound, FlavorNotReservable
+from blazar.plugins.floatingips.errors import (
+    FloatingIPAlreadyRegistered,
+    FloatingIPInUse,
+    FloatingIPNotFound,
+    FloatingIPReserved,
+    NotEnoughFloatingIPs,
+)
+from blazar.plugins.hosts.errors import (
+    CapabilityInUse,
+    CapabilityKeyTooLong,
+    FreepoolNotFound,
+    HostAlreadyRegistered,
+    HostHasServers,
+    HostNotFound,
+    HostReferenceMissing,
+    HostReserved,
+    NotEnoughHosts,
+    PropertyNotFound,
+    ProviderNotFound,
+)
 
 RETRY_AFTER_SECONDS = 5
 """``Retry-After`` of every 503, in seconds."""
@@ -36,8 +57,8 @@ STATUSES: Mapping[type[errors.BlazarError], int] = {
     errors.InvalidRange: 400,
     errors.InvalidRequirement: 400,
     errors.UnsupportedResourceType: 400,
-    errors.CapabilityKeyTooLong: 400,
-    errors.HostReferenceMissing: 400,
+    CapabilityKeyTooLong: 400,
+    HostReferenceMissing: 400,
     errors.UsageDenied: 400,
     errors.ExtensionTooLong: 400,
     errors.Unauthorized: 401,
@@ -46,27 +67,27 @@ STATUSES: Mapping[type[errors.BlazarError], int] = {
     errors.QuotaExceeded: 403,
     errors.NotFound: 404,
     errors.LeaseNotFound: 404,
-    errors.HostNotFound: 404,
-    errors.FlavorNotFound: 404,
-    errors.FloatingIPNotFound: 404,
-    errors.PropertyNotFound: 404,
-    errors.FreepoolNotFound: 404,
-    errors.ProviderNotFound: 404,
+    HostNotFound: 404,
+    FlavorNotFound: 404,
+    FloatingIPNotFound: 404,
+    PropertyNotFound: 404,
+    FreepoolNotFound: 404,
+    ProviderNotFound: 404,
     errors.Conflict: 409,
     errors.NotEnoughResources: 409,
-    errors.NotEnoughHosts: 409,
-    errors.NotEnoughFloatingIPs: 409,
-    errors.FlavorNotReservable: 409,
+    NotEnoughHosts: 409,
+    NotEnoughFloatingIPs: 409,
+    FlavorNotReservable: 409,
     errors.InvalidLeaseStatus: 409,
     errors.CannotChange: 409,
-    errors.HostHasServers: 409,
-    errors.HostAlreadyRegistered: 409,
-    errors.HostReserved: 409,
-    errors.FloatingIPAlreadyRegistered: 409,
-    errors.FloatingIPInUse: 409,
-    errors.FloatingIPReserved: 409,
+    HostHasServers: 409,
+    HostAlreadyRegistered: 409,
+    HostReserved: 409,
+    FloatingIPAlreadyRegistered: 409,
+    FloatingIPInUse: 409,
+    FloatingIPReserved: 409,
     errors.CloudDisagrees: 409,
-    errors.CapabilityInUse: 409,
+    CapabilityInUse: 409,
     errors.ConcurrentUpdate: 409,
     errors.Unavailable: 503,
     errors.EnforcementUnavailable: 503,
@@ -88,15 +109,15 @@ Statuses = Mapping[type[errors.BlazarError], int]
 SHORTAGES_AT_1_0: Mapping[int, Statuses] = {
     400: {
         errors.NotEnoughResources: 400,
-        errors.NotEnoughHosts: 400,
-        errors.NotEnoughFloatingIPs: 400,
+        NotEnoughHosts: 400,
+        NotEnoughFloatingIPs: 400,
     },
     409: {},
     # As in the existing service, where a shortage of floating IPs is a 400.
     500: {
         errors.NotEnoughResources: 500,
-        errors.NotEnoughHosts: 500,
-        errors.NotEnoughFloatingIPs: 400,
+        NotEnoughHosts: 500,
+        NotEnoughFloatingIPs: 400,
     },
 }
 """The statuses that differ before microversion 1.1, by ``[api] shortage_status``."""

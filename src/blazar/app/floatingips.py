@@ -9,13 +9,12 @@ from blazar.booking.context import Context
 from blazar.booking.retrying import retrying
 from blazar.booking.scheduling import reschedule_missing
 from blazar.booking.views import CHANGED, JsonObject, floatingip_view
-from blazar.domain.errors import (
+from blazar.domain.errors import InvalidParameter, MissingParameter
+from blazar.plugins.floatingips.errors import (
     FloatingIPAlreadyRegistered,
     FloatingIPInUse,
     FloatingIPNotFound,
     FloatingIPReserved,
-    InvalidParameter,
-    MissingParameter,
 )
 from blazar.domain.floatingips import FloatingIP, parse_address
 from blazar.domain.lease import ResourceId

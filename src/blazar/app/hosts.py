@@ -15,17 +15,15 @@ from blazar.booking.retrying import retrying
 from blazar.booking.scheduling import reschedule_missing, schedule_host_check
 from blazar.booking.specs import requirement_of
 from blazar.booking.views import JsonObject, allocation_view, host_view
-from blazar.domain.errors import (
-    BadRequest,
+from blazar.domain.errors import BadRequest, ConcurrentUpdate, InvalidParameter
+from blazar.plugins.hosts.errors import (
     CapabilityInUse,
     CapabilityKeyTooLong,
-    ConcurrentUpdate,
     HostAlreadyRegistered,
     HostHasServers,
     HostNotFound,
     HostReferenceMissing,
     HostReserved,
-    InvalidParameter,
     ProviderNotFound,
 )
 from blazar.domain.hosts import HOST_FIELDS, MAX_CAPABILITY_KEY_LENGTH, Host

@@ -7,7 +7,7 @@ from typing import Final
 
 from blazar.booking.context import Context
 from blazar.booking.views import JsonObject, property_view
-from blazar.domain.errors import PropertyNotFound
+from blazar.plugins.hosts.errors import PropertyNotFound
 from blazar.domain.hosts import ResourceProperty
 from blazar.domain.requirements import Requirement
 from blazar.ports.manager import Caller

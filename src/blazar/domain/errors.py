@@ -11,9 +11,9 @@
     │   └── ...
     ├── Unauthorized, Forbidden
     ├── NotFound
-    │   ├── LeaseNotFound, HostNotFound, PropertyNotFound, ...
+    │   ├── LeaseNotFound, ...
     ├── Conflict                   the request is valid, but the present state forbids it
-    │   ├── NotEnoughResources     and under it NotEnoughHosts, NotEnoughFloatingIPs
+    │   ├── NotEnoughResources
     │   ├── InvalidLeaseStatus, CannotChange, ...
     │   └── ConcurrentUpdate
     ├── Unavailable                try again later
@@ -24,12 +24,13 @@
         └── CloudUnavailable
 
 Every class has a stable ``code``. Clients and the RPC layer identify an error by its code, so a code never
-changes. One table, in ``blazar.api.faults``, gives the HTTP statuses.
+changes. One table, in ``blazar.api.faults``, gives the HTTP statuses. Errors of one resource type
+are in the module ``errors`` of its plugin.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import ClassVar
 
 RETRY_AFTER_SECONDS = 5
@@ -119,26 +120,10 @@ class UnsupportedResourceType(BadRequest):
     code = "unsupported-resource-type"
 
 
-class CapabilityKeyTooLong(BadRequest):
-    """The name of an extra capability is longer than 64 characters."""
-
-    code = "capability-key-too-long"
-
-    def __init__(self, name: str) -> None:
-        # Published tests compare this text.
-        super().__init__(f"Extra capability key too long: {name[:64]}…", name=name[:64])
-
-
 class UsageDenied(BadRequest):
     """The operator's usage rules do not allow the lease or its change; status 400."""
 
     code = "usage-denied"
-
-
-class HostReferenceMissing(BadRequest):
-    """A request to register a host has neither ``name`` nor ``id``."""
-
-    code = "host-reference-missing"
 
 
 class Unauthorized(BlazarError):
@@ -186,57 +171,6 @@ class LeaseNotFound(NotFound):
         super().__init__(f"Lease not found: lease_id {lease_id}", lease_id=lease_id)
 
 
-class HostNotFound(NotFound):
-    """No registered host has this id, or Nova has no hypervisor with this name."""
-
-    code = "host-not-found"
-
-    def __init__(self, host_id: str) -> None:
-        super().__init__(f"Host not found: host_id {host_id}", host_id=host_id)
-
-
-class FlavorNotFound(NotFound):
-    """Nova has no flavor with this id, or the lessee may not see it."""
-
-    code = "flavor-not-found"
-
-    def __init__(self, flavor_id: str) -> None:
-        super().__init__(f"Flavor not found: flavor_id {flavor_id}", flavor_id=flavor_id)
-
-
-class FloatingIPNotFound(NotFound):
-    """No registered floating IP has this id."""
-
-    code = "floatingip-not-found"
-
-    def __init__(self, floatingip_id: str) -> None:
-        super().__init__(f"Floating IP not found: floatingip_id {floatingip_id}", floatingip_id=floatingip_id)
-
-
-class PropertyNotFound(NotFound):
-    """No resource property has this name."""
-
-    code = "property-not-found"
-
-    def __init__(self, name: str) -> None:
-        super().__init__(f"Resource property not found: {name}", name=name)
-
-
-class FreepoolNotFound(NotFound):
-    """Nova has no aggregate with the freepool's name; an operator must create it."""
-
-    code = "freepool-not-found"
-
-    def __init__(self, name: str) -> None:
-        super().__init__(f"Nova has no aggregate named {name} (the freepool)", name=name)
-
-
-class ProviderNotFound(NotFound):
-    """Placement has no resource provider for a host."""
-
-    code = "provider-not-found"
-
-
 class Conflict(BlazarError):
     """The request is well formed, but the present state forbids it."""
 
@@ -250,33 +184,6 @@ class NotEnoughResources(Conflict):
     """
 
     code = "not-enough-resources"
-
-
-class NotEnoughHosts(NotEnoughResources):
-    """Fewer hosts than requested are suitable and free throughout the window."""
-
-    code = "not-enough-hosts"
-
-
-class NotEnoughFloatingIPs(NotEnoughResources):
-    """Fewer floating IPs than requested are free throughout the window, or the requested ones are not."""
-
-    code = "not-enough-floatingips"
-
-
-class FlavorNotReservable(Conflict):
-    """The flavor has extra specs that forbid a reservation; ``extra_specs`` lists them."""
-
-    code = "flavor-not-reservable"
-
-    def __init__(self, flavor_id: str, reason: str, extra_specs: Sequence[str]) -> None:
-        """Create the error; *reason* completes "extra specs that"."""
-        super().__init__(
-            f"Flavor {flavor_id} cannot be reserved because of extra specs that {reason}:"
-            f" {', '.join(extra_specs)}",
-            flavor_id=flavor_id,
-            extra_specs=list(extra_specs),
-        )
 
 
 class InvalidLeaseStatus(Conflict):
@@ -307,52 +214,10 @@ class CannotChange(Conflict):
     code = "cannot-change"
 
 
-class HostHasServers(Conflict):
-    """Servers run on a host that would be registered or removed."""
-
-    code = "host-has-servers"
-
-
-class HostAlreadyRegistered(Conflict):
-    """The host is already registered, or is already in the freepool."""
-
-    code = "host-already-registered"
-
-
-class FloatingIPAlreadyRegistered(Conflict):
-    """This address of this network is already registered."""
-
-    code = "floatingip-already-registered"
-
-
-class FloatingIPInUse(Conflict):
-    """Neutron has already allocated the address, so it cannot be registered."""
-
-    code = "floatingip-in-use"
-
-
-class FloatingIPReserved(Conflict):
-    """The floating IP cannot be removed because it has allocations."""
-
-    code = "floatingip-reserved"
-
-
 class CloudDisagrees(Conflict):
     """Nova or Placement refuses a necessary step; no relevant state has changed."""
 
     code = "cloud-disagrees"
-
-
-class HostReserved(Conflict):
-    """The host cannot be removed because it has allocations."""
-
-    code = "host-reserved"
-
-
-class CapabilityInUse(Conflict):
-    """The request would change or remove a capability that reservations depend on."""
-
-    code = "capability-in-use"
 
 
 class ConcurrentUpdate(Conflict):

@@ -11,13 +11,7 @@ from typing import Any
 
 from blazar.booking.context import Plugin
 from blazar.domain.circuit_breaker import CircuitBreaker
-from blazar.domain.errors import (
-    CloudConflict,
-    CloudError,
-    CloudNotFound,
-    CloudRefused,
-    CloudUnavailable,
-)
+from blazar.domain.errors import CloudConflict, CloudError, CloudNotFound, CloudRefused, CloudUnavailable
 from blazar.domain.lease import is_canonical_id
 from blazar.domain.lifecycle import Phase
 from blazar.plugins.capabilities import CleansUp, HasIndependentSteps

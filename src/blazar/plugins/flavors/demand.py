@@ -7,8 +7,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
 from blazar.domain.capacity import Demand, Group
-from blazar.domain.errors import FlavorNotReservable, InvalidParameter
+from blazar.domain.errors import InvalidParameter
 from blazar.plugins.flavors import extra_specs
+from blazar.plugins.flavors.errors import FlavorNotReservable
 from blazar.plugins.parameters import LARGEST_NUMBER, TRUE_WORDS
 from blazar.ports.compute import Flavor
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
-from blazar.domain.errors import FlavorNotFound, FlavorNotReservable
 from blazar.plugins.capabilities import ReadsAsLessee, ToleratesDamagedSpec
 from blazar.plugins.contract import JsonObject, ResourcePlugin
 from blazar.plugins.flavors.demand import check_reservable
+from blazar.plugins.flavors.errors import FlavorNotFound, FlavorNotReservable
 from blazar.plugins.flavors.extra_specs import PCI_ALIAS
 from blazar.plugins.flavors.pci import PciAlias, list_devices, parse_aliases
 from blazar.plugins.flavors.spec import FlavorSpec, decode_spec, encode_spec, parse_spec, revise_spec

@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from blazar.domain.capacity import Demand, Group, decode_group, encode_group
-from blazar.domain.errors import FlavorNotFound, InvalidParameter
+from blazar.domain.errors import InvalidParameter
 from blazar.plugins.flavors.demand import demand_of
+from blazar.plugins.flavors.errors import FlavorNotFound
 from blazar.plugins.flavors.extra_specs import PCI_ALIAS, list_unguaranteed
 from blazar.plugins.slots.spec import (
     SlotSpec,

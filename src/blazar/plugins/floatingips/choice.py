@@ -6,11 +6,12 @@ import itertools
 
 from blazar.domain.availability import Availability
 from blazar.domain.bookings import Mask
-from blazar.domain.errors import CannotChange, InvalidParameter, NotEnoughFloatingIPs
+from blazar.domain.errors import CannotChange, InvalidParameter
 from blazar.domain.lease import Holdings
 from blazar.domain.requirements import Condition, Operator, Requirement
 from blazar.domain.wording import first_few
 from blazar.plugins.contract import Wish
+from blazar.plugins.floatingips.errors import NotEnoughFloatingIPs
 from blazar.plugins.floatingips.spec import FloatingIPSpec
 
 

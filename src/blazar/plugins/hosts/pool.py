@@ -5,13 +5,11 @@ Each step is repeatable, so both directions can be retried after any failure.
 
 from __future__ import annotations
 
-from blazar.domain.errors import (
-    CloudConflict,
-    CloudNotFound,
-    FreepoolNotFound,
-    HostHasServers,
-)
+from blazar.domain.errors import CloudConflict, CloudNotFound
+from blazar.plugins.hosts.errors import FreepoolNotFound, HostHasServers
 from blazar.domain.hosts import Host
+from blazar.domain.errors import CloudConflict, CloudNotFound
+from blazar.plugins.hosts.errors import FreepoolNotFound, HostHasServers
 from blazar.plugins.slots.names import provider_name
 from blazar.ports.cloud import Cloud
 from blazar.ports.compute import Aggregate
