@@ -14,13 +14,13 @@ from blazar.cloud.simulated.cloud import SimulatedCloud
 from blazar.cloud.simulated.shape import HostShape
 from blazar.domain.availability import Resource
 from blazar.domain.capacity import Demand, Share
-from blazar.domain.floatingips import FloatingIP
 from blazar.domain.interval import Interval
 from blazar.domain.lease import LeaseId, ResourceId
 from blazar.domain.providers import HostProvider, Inventory
 from blazar.domain.requirements import Fact
 from blazar.plugins.contract import AllocatedResource, Assignment
 from blazar.plugins.flavors.plugin import make_plugin as make_flavors
+from blazar.plugins.floatingips.floatingip import FloatingIP
 from blazar.plugins.floatingips.plugin import make_plugin as make_floatingips
 from blazar.plugins.hosts.plugin import make_plugin as make_hosts
 from blazar.plugins.instances.plugin import make_plugin as make_instances

@@ -9,8 +9,6 @@ from typing import Any
 from clocks import EPOCH
 
 from blazar.domain.capacity import Demand, Share
-from blazar.domain.floatingips import FloatingIP
-from blazar.domain.hosts import Host
 from blazar.domain.interval import Interval
 from blazar.domain.lease import (
     Allocation,
@@ -24,6 +22,8 @@ from blazar.domain.lease import (
     ResourceId,
     StoredSpec,
 )
+from blazar.plugins.floatingips.floatingip import FloatingIP
+from blazar.plugins.hosts.host import Host
 from blazar.ports.store import JournalEntry, Store
 
 HOUR = timedelta(hours=1)

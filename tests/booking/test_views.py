@@ -21,9 +21,9 @@ from blazar.booking.views import (
     lease_view,
     property_view,
 )
-from blazar.domain.hosts import ResourceProperty
 from blazar.domain.interval import Interval
 from blazar.domain.lease import LeaseId, ReservationId, ResourceId
+from blazar.plugins.hosts.host import ResourceProperty
 from blazar.ports.store import BookedWindow, HeldResource
 
 MOMENT = datetime(2031, 4, 5, 6, 7, 8, 901234, tzinfo=UTC)

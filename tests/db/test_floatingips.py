@@ -11,12 +11,12 @@ from samples import at, make_allocation, make_floatingip, make_host, make_lease
 from statements import counted
 
 from blazar.db.store import SqlStore
-from blazar.domain.floatingips import FloatingIP
 from blazar.domain.errors import ConcurrentUpdate
 from blazar.domain.health import Diagnosis, Health
 from blazar.domain.lease import ReservationId, ResourceId
 from blazar.ports.floatingips import Holder
 from blazar.plugins.floatingips.errors import FloatingIPAlreadyRegistered
+from blazar.plugins.floatingips.floatingip import FloatingIP
 
 ONE = ResourceId("fip-1")
 

@@ -16,10 +16,10 @@ from statements import counted
 from blazar.db.store import SqlStore
 from blazar.domain.errors import ConcurrentUpdate
 from blazar.domain.health import Diagnosis, Health
-from blazar.domain.hosts import Host
 from blazar.domain.lease import ResourceId, StoredSpec
 from blazar.domain.providers import HostProvider, Inventory
 from blazar.plugins.hosts.errors import HostAlreadyRegistered
+from blazar.plugins.hosts.host import Host
 
 ONE = ResourceId("1")
 ROOT = HostProvider(

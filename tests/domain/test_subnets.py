@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blazar.domain.errors import InvalidParameter
-from blazar.domain.floatingips import FloatingIP, parse_address
 from blazar.domain.lease import ResourceId
 from blazar.domain.subnets import Subnet, find_obstacle, find_subnet
+from blazar.plugins.floatingips.floatingip import FloatingIP, parse_address
 
 
 def subnet(

@@ -16,7 +16,7 @@ from blazar.plugins.floatingips.errors import (
     FloatingIPNotFound,
     FloatingIPReserved,
 )
-from blazar.domain.floatingips import FloatingIP, parse_address
+from blazar.plugins.floatingips.floatingip import FloatingIP, parse_address
 from blazar.domain.lease import ResourceId
 from blazar.domain.subnets import Address, Subnet, find_obstacle, find_subnet
 from blazar.plugins.floatingips.names import say_in_use

@@ -26,7 +26,7 @@ from blazar.plugins.hosts.errors import (
     HostReserved,
     ProviderNotFound,
 )
-from blazar.domain.hosts import HOST_FIELDS, MAX_CAPABILITY_KEY_LENGTH, Host
+from blazar.plugins.hosts.host import HOST_FIELDS, MAX_CAPABILITY_KEY_LENGTH, Host
 from blazar.domain.lease import ResourceId, StoredSpec
 from blazar.plugins.hosts.description import describe, read_providers
 from blazar.plugins.hosts.pool import enter_pool, leave_pool

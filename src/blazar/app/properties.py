@@ -8,7 +8,7 @@ from typing import Final
 from blazar.booking.context import Context
 from blazar.booking.views import JsonObject, property_view
 from blazar.plugins.hosts.errors import PropertyNotFound
-from blazar.domain.hosts import ResourceProperty
+from blazar.plugins.hosts.host import ResourceProperty
 from blazar.domain.requirements import Requirement
 from blazar.ports.manager import Caller
 from blazar.ports.store import Transaction

@@ -13,8 +13,8 @@ from typing import Final
 from blazar.booking.context import Plugin
 from blazar.booking.specs import rendered_spec
 from blazar.domain.discovered import DiscoveredResource
-from blazar.domain.floatingips import FloatingIP
-from blazar.domain.hosts import Host, ResourceProperty
+from blazar.plugins.floatingips.floatingip import FloatingIP
+from blazar.plugins.hosts.host import Host, ResourceProperty
 from blazar.domain.lease import Event, Lease, Reservation
 from blazar.ports.store import BookedWindow, HeldResource
 

@@ -13,11 +13,11 @@ from blazar.db.changes import note_changes
 from blazar.db.health import read_diagnosis, resource_row
 from blazar.db.tables import allocations, floatingips, leases, reservations, resources
 from blazar.domain.availability import Resource
-from blazar.domain.floatingips import FloatingIP
 from blazar.domain.lease import ReservationId, ResourceId
 from blazar.ports.clock import Clock
 from blazar.ports.floatingips import Holder
 from blazar.plugins.floatingips.errors import FloatingIPAlreadyRegistered
+from blazar.plugins.floatingips.floatingip import FloatingIP
 
 COLLECTION = "floatingip"
 TABLE = floatingips

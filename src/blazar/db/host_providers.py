@@ -11,9 +11,9 @@ from functools import lru_cache
 import sqlalchemy as sa
 
 from blazar.db.tables import host_providers
-from blazar.domain.hosts import Host
 from blazar.domain.lease import ResourceId
 from blazar.domain.providers import HostProvider, Inventory
+from blazar.plugins.hosts.host import Host
 
 _KINDS_OF_HOSTS = 4096
 

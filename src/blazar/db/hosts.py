@@ -26,11 +26,11 @@ from blazar.db.tables import (
     resources,
 )
 from blazar.domain.availability import Resource
-from blazar.domain.hosts import HOST_DETAILS, Host, ResourceProperty
 from blazar.domain.lease import ReservationId, ResourceId
 from blazar.domain.providers import HostProvider
 from blazar.ports.clock import Clock
 from blazar.plugins.hosts.errors import HostAlreadyRegistered
+from blazar.plugins.hosts.host import HOST_DETAILS, Host, ResourceProperty
 
 RESOURCE_TYPE = "physical:host"
 COLLECTION = "host"

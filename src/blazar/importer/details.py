@@ -11,10 +11,10 @@ from typing import Any, Generic, TypeVar
 
 from blazar.domain.capacity import Demand
 from blazar.domain.errors import BadRequest, BlazarError, Conflict
-from blazar.domain.floatingips import parse_address
 from blazar.domain.requirements import parse
 from blazar.importer.ledger import Fate, Kind, Ledger, Table
 from blazar.plugins.flavors.spec import decode_spec as decode_flavors
+from blazar.plugins.floatingips.floatingip import parse_address
 from blazar.plugins.hosts.spec import parse_spec as decode_hosts
 from blazar.ports.old_service import (
     OldDatabase,

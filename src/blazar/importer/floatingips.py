@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 
 from blazar.domain.errors import InvalidParameter
-from blazar.domain.floatingips import FloatingIP, parse_address
 from blazar.domain.health import HEALTHY
 from blazar.domain.lease import ResourceId
 from blazar.importer.hosts import NOT_RESERVABLE
 from blazar.importer.ledger import Fate, Kind, Ledger, Table
 from blazar.importer.present import Present
+from blazar.plugins.floatingips.floatingip import FloatingIP, parse_address
 from blazar.ports.old_service import OldDatabase, OldFloatingIP
 
 

@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from blazar.domain.capacity import Share
-from blazar.domain.floatingips import FloatingIP
-from blazar.domain.hosts import Host, ResourceProperty
 from blazar.domain.interval import Interval
 from blazar.domain.lease import (
     Allocation,
@@ -38,6 +36,8 @@ from blazar.importer.leases import (
 from blazar.importer.ledger import Fate, Kind, Ledger, Table
 from blazar.importer.overbooking import Claim, KeptBookings
 from blazar.importer.present import Present
+from blazar.plugins.floatingips.floatingip import FloatingIP
+from blazar.plugins.hosts.host import Host, ResourceProperty
 from blazar.ports.old_service import OldDatabase, OldEvent, OldLease, OldReservation
 
 _LONGEST_NAME = 80

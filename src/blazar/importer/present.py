@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from blazar.domain.capacity import Share
-from blazar.domain.floatingips import FloatingIP
-from blazar.domain.hosts import Host, ResourceProperty
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Lease, ResourceId
+from blazar.plugins.floatingips.floatingip import FloatingIP
+from blazar.plugins.hosts.host import Host, ResourceProperty
 
 IMPORT = "import"
 """The event name of journal entries about imported objects; for non-leases, the reason names the object."""

@@ -18,8 +18,8 @@ from blazar.booking.context import Context, Plugin
 from blazar.booking.index import AvailabilityIndex
 from blazar.db.clock import SqlClock
 from blazar.db.store import SqlStore
-from blazar.domain.hosts import HOST_TEXT_FACTS
 from blazar.manager.plugins import load_filters, load_limits, load_plugins
+from blazar.plugins.hosts.host import HOST_TEXT_FACTS
 from blazar.ports.clock import Clock
 from blazar.ports.cloud import Cloud
 from blazar.ports.store import Store

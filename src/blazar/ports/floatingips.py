@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 
-from blazar.domain.floatingips import FloatingIP
 from blazar.domain.lease import ReservationId, ResourceId
+from blazar.plugins.floatingips.floatingip import FloatingIP
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

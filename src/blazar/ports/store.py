@@ -13,7 +13,7 @@ from datetime import datetime
 from typing import Final, Protocol
 
 from blazar.domain.health import Diagnosis, ResourceState
-from blazar.domain.hosts import Host, ResourceProperty
+from blazar.plugins.hosts.host import Host, ResourceProperty
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Allocation, Lease, LeaseId, ReservationId, ResourceId
 from blazar.domain.providers import HostProvider

@@ -16,7 +16,7 @@ from blazar.cloud.simulated.cloud import SimulatedCloud
 from blazar.cloud.simulated.furnishing import NETWORK
 from blazar.cloud.simulated.shape import HostShape
 from blazar.domain.errors import BlazarError
-from blazar.domain.hosts import Host
+from blazar.plugins.hosts.host import Host
 from blazar.ports.manager import Caller
 from blazar.reconcile.periodic.host_refresh import refresh_hosts
 

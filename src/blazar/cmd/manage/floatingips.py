@@ -7,8 +7,8 @@ from typing import Any
 from blazar.booking.context import Context
 from blazar.cmd.manage.operators import operator
 from blazar.cmd.manage.rendering import add_format, present
-from blazar.domain.floatingips import FloatingIP
 from blazar.reconcile.periodic.floatingip_check import check_floatingips
+from blazar.plugins.floatingips.floatingip import FloatingIP
 
 
 def add_parsers(parsers: Any) -> None:

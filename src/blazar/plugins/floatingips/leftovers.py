@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
-from blazar.domain.floatingips import FloatingIP as Registered
-from blazar.domain.floatingips import addresses_by_network
 from blazar.domain.lease import is_canonical_id
+from blazar.plugins.floatingips.floatingip import FloatingIP as Registered
+from blazar.plugins.floatingips.floatingip import addresses_by_network
 from blazar.plugins.floatingips.names import MARK, named_reservations
 from blazar.plugins.leftovers import LeftoverKind, Sweep
 from blazar.ports.network import FloatingIP

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from blazar.domain.errors import InvalidParameter, MissingParameter
-from blazar.domain.floatingips import parse_address
+from blazar.plugins.floatingips.floatingip import parse_address
 from blazar.plugins.parameters import parse_number
 
 MADE = "made_floatingips"

@@ -6,13 +6,13 @@ import itertools
 
 from blazar.domain.availability import Availability
 from blazar.domain.bookings import Mask
-from blazar.domain.hosts import HOST_FACTS
 from blazar.domain.errors import CannotChange, InvalidRequirement
 from blazar.domain.lease import Holdings, ResourceId
 from blazar.domain.requirements import unknown_keys
 from blazar.domain.wording import first_few
 from blazar.plugins.contract import Wish
 from blazar.plugins.hosts.errors import NotEnoughHosts
+from blazar.plugins.hosts.host import HOST_FACTS
 from blazar.plugins.hosts.spec import HostSpec
 
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from blazar.domain.health import HEALTHY, Diagnosis, Health
-from blazar.domain.hosts import Host
 from blazar.domain.lease import ResourceId
 from blazar.domain.providers import HostProvider
+from blazar.plugins.hosts.host import Host
 from blazar.plugins.hosts.zones import displaced_hosts
 from blazar.plugins.slots.names import provider_name
 from blazar.ports.cloud import Cloud

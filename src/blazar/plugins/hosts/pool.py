@@ -7,9 +7,7 @@ from __future__ import annotations
 
 from blazar.domain.errors import CloudConflict, CloudNotFound
 from blazar.plugins.hosts.errors import FreepoolNotFound, HostHasServers
-from blazar.domain.hosts import Host
-from blazar.domain.errors import CloudConflict, CloudNotFound
-from blazar.plugins.hosts.errors import FreepoolNotFound, HostHasServers
+from blazar.plugins.hosts.host import Host
 from blazar.plugins.slots.names import provider_name
 from blazar.ports.cloud import Cloud
 from blazar.ports.compute import Aggregate

@@ -15,12 +15,12 @@ import numpy as np
 from blazar.domain.availability import Availability
 from blazar.domain.bookings import Mask
 from blazar.domain.capacity import Demand, Share
-from blazar.domain.hosts import HOST_FACTS
 from blazar.domain.errors import CannotChange, InvalidRequirement
 from blazar.domain.lease import Holdings, ResourceId
 from blazar.domain.requirements import Requirement, unknown_keys
 from blazar.plugins.contract import Wish
 from blazar.plugins.hosts.errors import NotEnoughHosts
+from blazar.plugins.hosts.host import HOST_FACTS
 
 _FIRST_CHUNK = 32
 """Number of hosts in the first exact evaluation; it doubles each time."""

@@ -11,9 +11,9 @@ from ipaddress import ip_address
 from blazar.booking.context import Context
 from blazar.booking.health import record_health
 from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused
-from blazar.domain.floatingips import FloatingIP, addresses_by_network
 from blazar.domain.health import HEALTHY, Diagnosis, Health
 from blazar.domain.subnets import Subnet, find_obstacle
+from blazar.plugins.floatingips.floatingip import FloatingIP, addresses_by_network
 from blazar.plugins.floatingips.names import say_in_use
 from blazar.ports.floatingips import Holder
 from blazar.ports.network import FloatingIP as Existing

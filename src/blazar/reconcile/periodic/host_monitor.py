@@ -13,9 +13,9 @@ from blazar.booking.health import record_health
 from blazar.booking.retrying import retrying
 from blazar.booking.scheduling import HOST_CHECK, schedule_host_check
 from blazar.domain.health import HEALTHY, Diagnosis, Health
-from blazar.domain.hosts import Host
 from blazar.domain.lease import ResourceId
 from blazar.plugins.hosts.description import diagnose
+from blazar.plugins.hosts.host import Host
 from blazar.ports.compute import Hypervisor
 
 UNLISTED = "Nova does not list it"

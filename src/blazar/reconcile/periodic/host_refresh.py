@@ -9,8 +9,8 @@ from dataclasses import dataclass, fields, replace
 from blazar.booking.context import Context
 from blazar.booking.scheduling import reschedule_missing
 from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused, ConcurrentUpdate
-from blazar.domain.hosts import HOST_DETAILS, Host
 from blazar.plugins.hosts.description import redescribe, view_cloud
+from blazar.plugins.hosts.host import HOST_DETAILS, Host
 from blazar.ports.store import JournalEntry
 
 _logger = logging.getLogger(__name__)
