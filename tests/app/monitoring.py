@@ -11,6 +11,7 @@ from app.http_env import HttpEnv, quiet_settings
 from blazar.db.tables import journal, work
 from blazar.domain.health import Health
 from blazar.reconcile.periodic.host_monitor import UNLISTED, check_hosts
+from blazar.plugins.hosts.store import HOST_STORE
 from blazar.settings import MonitorSettings, Settings
 
 INTERVAL = timedelta(minutes=2)
@@ -45,7 +46,7 @@ def look_later(env: HttpEnv) -> None:
 
 def health_of(env: HttpEnv, name: str = "h1") -> tuple[Health, str]:
     with env.context.store.read() as transaction:
-        host = transaction.hosts.find_by_hostname(name)
+        host = transaction.of(HOST_STORE).find_by_hostname(name)
     assert host is not None
     return host.diagnosis.health, host.diagnosis.problem
 

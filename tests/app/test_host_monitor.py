@@ -34,6 +34,7 @@ from blazar.db.tables import sweep_findings
 from blazar.domain.errors import CloudUnavailable
 from blazar.domain.health import Health
 from blazar.reconcile.periodic.host_monitor import UNLISTED, check_hosts, notice_change
+from blazar.plugins.hosts.store import HOST_STORE
 
 
 @pytest.fixture
@@ -123,7 +124,7 @@ def test_weakness_43_who_has_been_promised_a_disabled_host_keeps_it(env: HttpEnv
     lease = env.create(60, 120)
     (host_id,) = env.booked(lease)
     with env.context.store.read() as transaction:
-        host = transaction.hosts.find(host_id)
+        host = transaction.of(HOST_STORE).find(host_id)
     assert host is not None
 
     env.cloud.set_host_state(host.hypervisor_hostname, is_enabled=False)

@@ -16,6 +16,7 @@ from blazar.db.tables import journal
 from blazar.domain.errors import CloudUnavailable, ConcurrentUpdate
 from blazar.domain.lease import ResourceId
 from blazar.domain.providers import HostProvider, Inventory
+from blazar.plugins.hosts.store import HOST_STORE
 from blazar.ports.placement import Inventories
 from blazar.reconcile.periodic.host_refresh import Refreshed, refresh_hosts
 from blazar.reconcile.periodic.tasks import REFRESH
@@ -42,7 +43,7 @@ def zone_of(env: HttpEnv, name: str) -> object:
 
 def providers_of(env: HttpEnv, host_id: str) -> tuple[HostProvider, ...]:
     with env.context.store.read() as transaction:
-        return transaction.hosts.list_providers()[ResourceId(host_id)]
+        return transaction.of(HOST_STORE).list_providers()[ResourceId(host_id)]
 
 
 def test_a_refresh_without_news_changes_nothing(env: HttpEnv) -> None:

@@ -10,6 +10,7 @@ from app.http_env import FREE, Answer, HttpEnv, Json, good, quiet_settings, refu
 
 from blazar.cloud.simulated.faults import FaultKind, FaultRule
 from blazar.domain.lease import ResourceId
+from blazar.plugins.hosts.store import HOST_STORE
 
 
 def providers(env: HttpEnv, *names: str) -> list[bool]:
@@ -341,7 +342,7 @@ def test_a_capability_of_the_name_of_a_field_that_is_there_can_be_removed(env: H
     vcpus = good(env.get(f"/os-hosts/{host_id}"))["host"]["vcpus"]
     # As left by an earlier version or an import.
     with env.context.store.begin() as transaction:
-        transaction.hosts.set_capabilities(ResourceId(host_id), {"vcpus": "99999"}, env.clock.now())
+        transaction.of(HOST_STORE).set_capabilities(ResourceId(host_id), {"vcpus": "99999"}, env.clock.now())
         transaction.commit()
     assert good(env.get(f"/os-hosts/{host_id}"))["host"]["vcpus"] == "99999"
     shortage(env.post("/leases", env.wish(resource_properties='[">=", "$vcpus", "99999"]')))

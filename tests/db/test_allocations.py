@@ -18,6 +18,7 @@ from blazar.db.allocations import SqlAllocations
 from blazar.db.store import SqlStore
 from blazar.domain.errors import ConcurrentUpdate
 from blazar.domain.lease import Allocation, ReservationId, ResourceId
+from blazar.plugins.hosts.store import HOST_STORE
 from blazar.ports.store import BookedWindow
 
 ONE, TWO, THREE = (ResourceId(each) for each in "123")
@@ -29,7 +30,7 @@ def facts(store: SqlStore) -> None:
     """Insert hosts 1 to 3, a lease ``a`` from 2 to 4 and a lease ``b`` from 4 to 6."""
     with store.begin() as transaction:
         for number in "123":
-            transaction.hosts.insert(make_host(number))
+            transaction.of(HOST_STORE).insert(make_host(number))
         transaction.leases.insert(make_lease("a", start=2, end=4, reservations=2))
         transaction.leases.insert(make_lease("b", start=4, end=6))
         transaction.commit()

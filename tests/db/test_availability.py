@@ -20,6 +20,7 @@ from blazar.domain.availability import Availability
 from blazar.domain.bookings import Booking
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Allocation, ReservationId, ResourceId
+from blazar.plugins.hosts.store import HOST_STORE
 
 MICROSECOND = timedelta(microseconds=1)
 ONE, TWO = ResourceId("1"), ResourceId("2")
@@ -33,7 +34,7 @@ def micros(instant: datetime) -> int:
 def insert_hosts(store: SqlStore, *host_ids: str) -> None:
     with store.begin() as transaction:
         for host_id in host_ids:
-            transaction.hosts.insert(make_host(host_id, capabilities={"rack": f"r{host_id}"}))
+            transaction.of(HOST_STORE).insert(make_host(host_id, capabilities={"rack": f"r{host_id}"}))
         transaction.leases.insert(make_lease(reservations=len(OWNERS)))
         transaction.commit()
 

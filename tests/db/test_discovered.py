@@ -14,6 +14,7 @@ from statements import counted
 from blazar.db.store import SqlStore
 from blazar.domain.discovered import DiscoveredResource
 from blazar.domain.health import HEALTHY, Diagnosis, Health, ResourceState
+from blazar.plugins.hosts.store import HOST_STORE
 
 FAILED = Diagnosis(health=Health.FAILED, problem="revoked")
 POOL = DiscoveredResource(
@@ -72,7 +73,7 @@ def test_a_search_knows_what_can_be_had_in_shares(store: SqlStore) -> None:
 def test_its_facts_are_read_with_those_of_all_other_resources(store: SqlStore, engine: sa.Engine) -> None:
     put(store, replace(POOL, diagnosis=FAILED))
     with store.begin() as transaction:
-        transaction.hosts.insert(make_host("1"))
+        transaction.of(HOST_STORE).insert(make_host("1"))
         transaction.commit()
 
     with counted(engine) as statements, store.read() as transaction:

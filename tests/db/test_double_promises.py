@@ -21,6 +21,7 @@ from blazar.db.tables import allocations
 from blazar.domain.errors import ConcurrentUpdate
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Allocation, ReservationId
+from blazar.plugins.hosts.store import HOST_STORE
 
 SMALLEST = timedelta(microseconds=1)
 
@@ -37,8 +38,8 @@ def booked(store: SqlStore) -> None:
 def insert_two_hosts(store: SqlStore) -> None:
     with store.begin() as transaction:
         transaction.leases.insert(make_lease(reservations=3))
-        transaction.hosts.insert(make_host("1"))
-        transaction.hosts.insert(make_host("2"))
+        transaction.of(HOST_STORE).insert(make_host("1"))
+        transaction.of(HOST_STORE).insert(make_host("2"))
         transaction.commit()
 
 

@@ -14,9 +14,10 @@ from blazar.db.store import SqlStore
 from blazar.domain.errors import ConcurrentUpdate
 from blazar.domain.health import Diagnosis, Health
 from blazar.domain.lease import ReservationId, ResourceId
-from blazar.ports.floatingips import Holder
 from blazar.plugins.floatingips.errors import FloatingIPAlreadyRegistered
 from blazar.plugins.floatingips.floatingip import FloatingIP
+from blazar.plugins.floatingips.store import FLOATING_IP_STORE, Holder
+from blazar.plugins.hosts.store import HOST_STORE
 
 ONE = ResourceId("fip-1")
 
@@ -24,19 +25,19 @@ ONE = ResourceId("fip-1")
 def insert(store: SqlStore, *floatingips: FloatingIP) -> None:
     with store.begin() as transaction:
         for each in floatingips:
-            transaction.floatingips.insert(each)
+            transaction.of(FLOATING_IP_STORE).insert(each)
         transaction.commit()
 
 
 def delete(store: SqlStore, floatingip_id: str) -> None:
     with store.begin() as transaction:
-        transaction.floatingips.delete(ResourceId(floatingip_id))
+        transaction.of(FLOATING_IP_STORE).delete(ResourceId(floatingip_id))
         transaction.commit()
 
 
 def listed(store: SqlStore) -> tuple[FloatingIP, ...]:
     with store.read() as transaction:
-        return transaction.floatingips.list()
+        return transaction.of(FLOATING_IP_STORE).list()
 
 
 def test_a_floating_ip_comes_back_as_it_went(store: SqlStore) -> None:
@@ -49,18 +50,18 @@ def test_a_floating_ip_comes_back_as_it_went(store: SqlStore) -> None:
     insert(store, floatingip)
 
     with store.read() as transaction:
-        assert transaction.floatingips.find(floatingip.id) == floatingip
-        assert transaction.floatingips.find_by_address("network", floatingip.address) == floatingip
-        assert transaction.floatingips.list() == (floatingip,)
+        assert transaction.of(FLOATING_IP_STORE).find(floatingip.id) == floatingip
+        assert transaction.of(FLOATING_IP_STORE).find_by_address("network", floatingip.address) == floatingip
+        assert transaction.of(FLOATING_IP_STORE).list() == (floatingip,)
 
 
 def test_an_unknown_floating_ip_is_not_found(store: SqlStore) -> None:
     insert(store, make_floatingip(1))
 
     with store.read() as transaction:
-        assert transaction.floatingips.find("203.0.113.201") is None
-        assert transaction.floatingips.find_by_address("network", "203.0.113.202") is None
-        assert transaction.floatingips.find_by_address("other", "203.0.113.201") is None
+        assert transaction.of(FLOATING_IP_STORE).find("203.0.113.201") is None
+        assert transaction.of(FLOATING_IP_STORE).find_by_address("network", "203.0.113.202") is None
+        assert transaction.of(FLOATING_IP_STORE).find_by_address("other", "203.0.113.201") is None
 
 
 def test_floating_ips_are_listed_oldest_first_with_one_statement(store: SqlStore, engine: sa.Engine) -> None:
@@ -152,7 +153,7 @@ def test_those_are_told_that_hold_a_floating_ip(store: SqlStore) -> None:
         transaction.commit()
 
     with store.read() as transaction:
-        holders = transaction.floatingips.list_holders()
+        holders = transaction.of(FLOATING_IP_STORE).list_holders()
 
     assert holders == {
         ONE: (
@@ -165,7 +166,7 @@ def test_those_are_told_that_hold_a_floating_ip(store: SqlStore) -> None:
 def test_what_neutron_knows_them_by_is_read_beside_the_names_of_hosts(store: SqlStore) -> None:
     insert(store, make_floatingip(1))
     with store.begin() as transaction:
-        transaction.hosts.insert(make_host("7"))
+        transaction.of(HOST_STORE).insert(make_host("7"))
         transaction.commit()
 
     with store.read() as transaction:

@@ -21,6 +21,7 @@ from blazar.db.tables import resources
 from blazar.domain.availability import Availability
 from blazar.domain.lease import ReservationId, ResourceId
 from blazar.domain.providers import HostProvider, Inventory
+from blazar.plugins.hosts.store import HOST_STORE
 from blazar.ports.store import Transaction
 
 HOST_IDS = [ResourceId(str(number)) for number in range(3)]
@@ -60,7 +61,7 @@ def provider(host_id: ResourceId) -> HostProvider:
 def insert_hosts(store: SqlStore) -> None:
     with store.begin() as transaction:
         for host_id in HOST_IDS:
-            transaction.hosts.insert(make_host(host_id, providers=[provider(host_id)]))
+            transaction.of(HOST_STORE).insert(make_host(host_id, providers=[provider(host_id)]))
         transaction.commit()
 
 
@@ -141,7 +142,9 @@ class Life:
             transaction.allocations.touch(host_ids)
 
     def describe(self, host_ids: list[ResourceId], number: int) -> None:
-        self.write(lambda each: each.hosts.set_capabilities(host_ids[0], {"rack": f"r{number}"}, at(number)))
+        self.write(
+            lambda each: each.of(HOST_STORE).set_capabilities(host_ids[0], {"rack": f"r{number}"}, at(number))
+        )
 
 
 ACTS = ["create", "create", "create", "move", "remove", "release", "forget", "purge", "refuse", "describe"]

@@ -13,6 +13,8 @@ from blazar.db.store import SqlStore
 from blazar.domain.discovered import DiscoveredResource
 from blazar.domain.errors import ConcurrentUpdate
 from blazar.domain.lease import ResourceId
+from blazar.plugins.floatingips.store import FLOATING_IP_STORE
+from blazar.plugins.hosts.store import HOST_STORE
 from blazar.ports.store import Transaction
 
 POOL = DiscoveredResource(collection="pool", name="site")
@@ -22,11 +24,15 @@ HOST = make_host("1")
 Act = Callable[[Transaction], None]
 
 KINDS: dict[str, tuple[ResourceId, Act, Act]] = {
-    "host": (HOST.id, lambda tx: tx.hosts.insert(HOST), lambda tx: tx.hosts.delete(HOST.id)),
+    "host": (
+        HOST.id,
+        lambda tx: tx.of(HOST_STORE).insert(HOST),
+        lambda tx: tx.of(HOST_STORE).delete(HOST.id),
+    ),
     "floatingip": (
         FLOATING_IP.id,
-        lambda tx: tx.floatingips.insert(FLOATING_IP),
-        lambda tx: tx.floatingips.delete(FLOATING_IP.id),
+        lambda tx: tx.of(FLOATING_IP_STORE).insert(FLOATING_IP),
+        lambda tx: tx.of(FLOATING_IP_STORE).delete(FLOATING_IP.id),
     ),
     "stock": (
         POOL.id,

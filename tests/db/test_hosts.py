@@ -20,6 +20,7 @@ from blazar.domain.lease import ResourceId, StoredSpec
 from blazar.domain.providers import HostProvider, Inventory
 from blazar.plugins.hosts.errors import HostAlreadyRegistered
 from blazar.plugins.hosts.host import Host
+from blazar.plugins.hosts.store import HOST_STORE
 
 ONE = ResourceId("1")
 ROOT = HostProvider(
@@ -41,19 +42,19 @@ CHILD = HostProvider(
 def insert(store: SqlStore, *hosts: Host) -> None:
     with store.begin() as transaction:
         for host in hosts:
-            transaction.hosts.insert(host)
+            transaction.of(HOST_STORE).insert(host)
         transaction.commit()
 
 
 def delete(store: SqlStore, host_id: str) -> None:
     with store.begin() as transaction:
-        transaction.hosts.delete(ResourceId(host_id))
+        transaction.of(HOST_STORE).delete(ResourceId(host_id))
         transaction.commit()
 
 
 def find(store: SqlStore, host_id: str = "1") -> Host | None:
     with store.read() as transaction:
-        return transaction.hosts.find(host_id)
+        return transaction.of(HOST_STORE).find(host_id)
 
 
 def capabilities(store: SqlStore, host_id: str = "1") -> dict[str, str]:
@@ -64,13 +65,13 @@ def capabilities(store: SqlStore, host_id: str = "1") -> dict[str, str]:
 
 def set_capabilities(store: SqlStore, changes: dict[str, str | None], host_id: str = "1") -> None:
     with store.begin() as transaction:
-        transaction.hosts.set_capabilities(ResourceId(host_id), changes, at(1))
+        transaction.of(HOST_STORE).set_capabilities(ResourceId(host_id), changes, at(1))
         transaction.commit()
 
 
 def properties(store: SqlStore) -> dict[str, tuple[bool, tuple[str, ...]]]:
     with store.read() as transaction:
-        listed = transaction.hosts.list_properties()
+        listed = transaction.of(HOST_STORE).list_properties()
     assert [each.name for each, _ in listed] == sorted(each.name for each, _ in listed)
     return {each.name: (each.is_private, values) for each, values in listed}
 
@@ -84,22 +85,22 @@ class TestRegistration:
 
         assert find(store) == host
         with store.read() as transaction:
-            assert transaction.hosts.find_by_hostname(host.hypervisor_hostname) == host
-            assert transaction.hosts.list() == (host,)
+            assert transaction.of(HOST_STORE).find_by_hostname(host.hypervisor_hostname) == host
+            assert transaction.of(HOST_STORE).list() == (host,)
 
     def test_an_unknown_host_is_not_found(self, store: SqlStore) -> None:
         insert(store, make_host())
 
         with store.read() as transaction:
-            assert transaction.hosts.find("2") is None
-            assert transaction.hosts.find_by_hostname("node") is None
-            assert transaction.hosts.find_by_hostname("NODE-1.example.org") is None
+            assert transaction.of(HOST_STORE).find("2") is None
+            assert transaction.of(HOST_STORE).find_by_hostname("node") is None
+            assert transaction.of(HOST_STORE).find_by_hostname("NODE-1.example.org") is None
 
     def test_providers_are_kept_in_their_order_with_what_they_have(self, store: SqlStore) -> None:
         insert(store, make_host(providers=(ROOT, CHILD)), make_host("2"))
 
         with store.read() as transaction:
-            assert transaction.hosts.list_providers() == {"1": (ROOT, CHILD)}
+            assert transaction.of(HOST_STORE).list_providers() == {"1": (ROOT, CHILD)}
 
     def test_what_nova_and_placement_say_is_replaced_and_the_rest_stays(self, store: SqlStore) -> None:
         host = make_host(providers=(ROOT, CHILD), capabilities={"gpu": "yes"})
@@ -107,12 +108,12 @@ class TestRegistration:
         changed = replace(host, vcpus=99, availability_zone="az2", capabilities={}, providers=(CHILD,))
 
         with store.begin() as transaction:
-            transaction.hosts.update(changed, at(1))
+            transaction.of(HOST_STORE).update(changed, at(1))
             transaction.commit()
 
         with store.read() as transaction:
-            assert transaction.hosts.list_providers() == {"1": (CHILD,)}
-            (found,) = transaction.hosts.list()
+            assert transaction.of(HOST_STORE).list_providers() == {"1": (CHILD,)}
+            (found,) = transaction.of(HOST_STORE).list()
             assert changes_after(transaction, 0)[-1][1:] == ("1", True)
         assert (found.vcpus, found.availability_zone, found.updated_at) == (99, "az2", at(1))
         assert found.capabilities == {"gpu": "yes"}
@@ -123,7 +124,7 @@ class TestRegistration:
         delete(store, "1")
 
         with store.read() as transaction:
-            assert transaction.hosts.list_providers() == {}
+            assert transaction.of(HOST_STORE).list_providers() == {}
 
     @pytest.mark.parametrize(
         "again",
@@ -139,7 +140,7 @@ class TestRegistration:
             insert(store, again)
 
         with store.read() as transaction:
-            assert transaction.hosts.list() == (make_host(),)
+            assert transaction.of(HOST_STORE).list() == (make_host(),)
 
     def test_weakness_36_the_number_of_statements_is_the_same_however_many_hosts(
         self, store: SqlStore, engine: sa.Engine
@@ -148,7 +149,7 @@ class TestRegistration:
         for number in range(20):
             insert(store, make_host(str(number), capabilities={"rack": str(number)}))
             with counted(engine) as statements, store.read() as transaction:
-                listed = transaction.hosts.list()
+                listed = transaction.of(HOST_STORE).list()
             counts.append(statements.count("SELECT"))
             assert listed[-1].capabilities == {"rack": listed[-1].id}
 
@@ -223,8 +224,8 @@ class TestCapabilities:
 
         assert properties(store) == {}
         with store.read() as transaction:
-            found = transaction.hosts.find_property("rack")
-            assert transaction.hosts.find_property("Rack") is None
+            found = transaction.of(HOST_STORE).find_property("rack")
+            assert transaction.of(HOST_STORE).find_property("Rack") is None
         assert found is not None
         assert (found.name, found.resource_type, found.created_at) == ("rack", "physical:host", EPOCH)
 
@@ -232,14 +233,14 @@ class TestCapabilities:
         insert(store, make_host(capabilities={"rack": "a", "Rack": "b"}))
 
         with store.begin() as transaction:
-            transaction.hosts.set_property_private("rack", True, clock.now() + HOUR)
+            transaction.of(HOST_STORE).set_property_private("rack", True, clock.now() + HOUR)
             transaction.commit()
 
         assert properties(store) == {"rack": (True, ("a",)), "Rack": (False, ("b",))}
         set_capabilities(store, {"rack": "c"})
         assert properties(store)["rack"] == (True, ("c",))
         with store.read() as transaction:
-            found = transaction.hosts.find_property("rack")
+            found = transaction.of(HOST_STORE).find_property("rack")
         assert found is not None
         assert found.updated_at == at(1)
 
@@ -283,6 +284,6 @@ class TestCapabilities:
             transaction.commit()
 
         with store.read() as transaction:
-            assert transaction.hosts.reservations_on(ONE) == (
+            assert transaction.of(HOST_STORE).reservations_on(ONE) == (
                 ("lease-r0", "physical:host", StoredSpec({"min": 7})),
             )

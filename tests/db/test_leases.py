@@ -24,6 +24,7 @@ from blazar.domain.lease import (
     ResourceId,
     StoredSpec,
 )
+from blazar.plugins.hosts.store import HOST_STORE
 from blazar.reconcile.periodic.tasks import periodic_tasks
 from blazar.settings import Settings
 
@@ -299,7 +300,7 @@ class TestDeleting:
     def test_what_is_being_cleaned_outlives_its_lease(self, store: SqlStore) -> None:
         lease, host = make_lease(), make_host("1")
         with store.begin() as transaction:
-            transaction.hosts.insert(host)
+            transaction.of(HOST_STORE).insert(host)
             transaction.leases.insert(lease)
             transaction.allocations.insert([make_allocation("1", "lease-r0", 1, 5)])
             transaction.allocations.release(lease.reservations[0].id, [host.id], at(5))

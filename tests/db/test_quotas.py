@@ -16,6 +16,7 @@ from blazar.db.store import SqlStore
 from blazar.domain.capacity import Demand, Share
 from blazar.domain.lease import Allocation, Lease, LeaseStatus, ResourceId
 from blazar.domain.quotas import Held, Reserved
+from blazar.plugins.hosts.store import HOST_STORE
 
 IDS = [ResourceId(str(number)) for number in range(3)]
 SHARE = Share(slots=2, demand=Demand.of({"VCPU": 4}))
@@ -25,7 +26,7 @@ SHARE = Share(slots=2, demand=Demand.of({"VCPU": 4}))
 def hosts(store: SqlStore) -> None:
     with store.begin() as transaction:
         for each in IDS:
-            transaction.hosts.insert(make_host(each))
+            transaction.of(HOST_STORE).insert(make_host(each))
         transaction.commit()
 
 

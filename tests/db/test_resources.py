@@ -14,6 +14,7 @@ from statements import counted
 from blazar.db.store import SqlStore
 from blazar.domain.health import HEALTHY, Diagnosis, Health, ResourceState
 from blazar.domain.lease import Lease, LeaseId, ReservationStatus, ResourceId
+from blazar.plugins.hosts.store import HOST_STORE
 
 FAILED = Diagnosis(health=Health.FAILED, problem="its compute service is down")
 DISABLED = Diagnosis(health=Health.DISABLED, problem="maintenance")
@@ -24,7 +25,7 @@ IDS = [ResourceId(str(number)) for number in range(5)]
 def hosts(store: SqlStore) -> None:
     with store.begin() as transaction:
         for each in IDS:
-            transaction.hosts.insert(make_host(each))
+            transaction.of(HOST_STORE).insert(make_host(each))
         transaction.commit()
 
 
@@ -66,7 +67,7 @@ def test_a_diagnosis_moves_the_resource_on_and_shows_in_searches(store: SqlStore
         assert transaction.availability.generations(IDS[:1]) == {IDS[0]: before + 1}
         assert [each[1:] for each in changes_after(transaction, last)] == [(IDS[0], True)]
         assert [each.is_reservable for each in transaction.availability.read("host", IDS[:1])] == [False]
-        assert [each.diagnosis for each in transaction.hosts.list()] == [DISABLED, *[HEALTHY] * 4]
+        assert [each.diagnosis for each in transaction.of(HOST_STORE).list()] == [DISABLED, *[HEALTHY] * 4]
 
 
 def test_only_what_is_not_sound_is_listed(store: SqlStore) -> None:

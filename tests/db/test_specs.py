@@ -13,6 +13,7 @@ from samples import make_allocation, make_host, make_lease
 from blazar.db import tables
 from blazar.db.store import SqlStore
 from blazar.domain.lease import Lease, Reservation, ReservationStatus, ResourceId, StoredSpec
+from blazar.plugins.hosts.store import HOST_STORE
 
 HOST = "physical:host"
 ITS_ROW = tables.reservations.c.lease_id == "lease"
@@ -137,7 +138,7 @@ def test_only_a_changed_spec_is_written(store: SqlStore, engine: sa.Engine, cloc
 
 def test_reservations_on_a_host_have_decoded_specs(store: SqlStore) -> None:
     with store.begin() as transaction:
-        transaction.hosts.insert(make_host("1"))
+        transaction.of(HOST_STORE).insert(make_host("1"))
         transaction.commit()
     insert(store, Boxes(3))
     with store.begin() as transaction:
@@ -145,6 +146,6 @@ def test_reservations_on_a_host_have_decoded_specs(store: SqlStore) -> None:
         transaction.commit()
 
     with store.read() as transaction:
-        found = transaction.hosts.reservations_on(ResourceId("1"))
+        found = transaction.of(HOST_STORE).reservations_on(ResourceId("1"))
 
     assert found == (("lease-r0", HOST, Boxes(3)),)

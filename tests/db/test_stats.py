@@ -17,6 +17,7 @@ from blazar.db.store import SqlStore
 from blazar.domain.errors import Unavailable
 from blazar.domain.health import Diagnosis, Health
 from blazar.domain.lease import LeaseId, LeaseStatus, ReservationStatus
+from blazar.plugins.hosts.store import HOST_STORE
 from blazar.ports.outbox import Message
 from blazar.ports.stats import Stats
 
@@ -101,7 +102,7 @@ def test_messages_keep_their_age_however_often_they_are_tried(store: SqlStore, e
 def test_resources_are_sound_reserved_or_free(store: SqlStore, engine: sa.Engine) -> None:
     with store.begin() as transaction:
         for number in range(5):
-            transaction.hosts.insert(make_host(str(number)))
+            transaction.of(HOST_STORE).insert(make_host(str(number)))
         transaction.leases.insert(make_lease("a"))
         transaction.allocations.insert(
             [
@@ -127,7 +128,7 @@ def test_resources_are_sound_reserved_or_free(store: SqlStore, engine: sa.Engine
 
 def test_a_released_resource_is_not_counted(store: SqlStore, engine: sa.Engine) -> None:
     with store.begin() as transaction:
-        transaction.hosts.insert(make_host("0"))
+        transaction.of(HOST_STORE).insert(make_host("0"))
         transaction.leases.insert(make_lease("a"))
         transaction.allocations.insert([make_allocation("0", "a-r0", 1, 1.5)])
         transaction.commit()
@@ -143,7 +144,7 @@ def test_there_are_five_statements_however_much_there_is(store: SqlStore, engine
     with store.begin() as transaction:
         for number in range(30):
             transaction.leases.insert(make_lease(f"l{number}", reservations=2))
-            transaction.hosts.insert(make_host(str(number)))
+            transaction.of(HOST_STORE).insert(make_host(str(number)))
         transaction.commit()
 
     with counted(engine) as statements:

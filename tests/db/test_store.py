@@ -17,6 +17,7 @@ from blazar.db.engine import make_engine
 from blazar.db.store import SqlStore
 from blazar.domain.errors import LeaseNotFound, Unavailable
 from blazar.domain.lease import ResourceId
+from blazar.plugins.hosts.store import HOST_STORE
 
 ONE = ResourceId("1")
 
@@ -65,7 +66,7 @@ def test_uncommitted_changes_are_invisible(store: SqlStore) -> None:
 
 def test_a_reading_transaction_sees_one_instant(store: SqlStore) -> None:
     with store.begin() as transaction:
-        transaction.hosts.insert(make_host())
+        transaction.of(HOST_STORE).insert(make_host())
         transaction.commit()
 
     with store.read() as reading:

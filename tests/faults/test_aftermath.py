@@ -23,6 +23,7 @@ from blazar.db import tables
 from blazar.db.store import SqlStore
 from blazar.domain.lease import LeaseId
 from blazar.domain.providers import Inventory
+from blazar.plugins.hosts.store import HOST_STORE
 from blazar.ports.compute import Flavor
 from blazar.ports.placement import Inventories
 from rig.cloud import CloudControl, ServedCloud
@@ -57,7 +58,7 @@ def env(tmp_path: Path) -> Iterator[AftermathEnv]:
         with store.begin() as transaction:
             for each in cloud.hypervisors.list_hypervisors():
                 name = each.hypervisor_hostname
-                transaction.hosts.insert(
+                transaction.of(HOST_STORE).insert(
                     make_host(each.id, hypervisor_hostname=name, service_name=each.service_host)
                 )
             transaction.commit()

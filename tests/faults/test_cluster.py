@@ -19,6 +19,7 @@ from blazar.db.schema import upgrade
 from blazar.db.store import SqlStore
 from blazar.domain.errors import ConcurrentUpdate
 from blazar.domain.health import Diagnosis, Health
+from blazar.plugins.hosts.store import HOST_STORE
 from blazar.ports.outbox import Message
 from blazar.ports.store import Transaction
 
@@ -70,7 +71,7 @@ def store(nodes: tuple[SqlStore, SqlStore]) -> SqlStore:
 
 
 def insert(transaction: Transaction) -> None:
-    transaction.hosts.insert(HOST)
+    transaction.of(HOST_STORE).insert(HOST)
     transaction.leases.insert(LEASE)
     transaction.work.plan({LEASE.id: EPOCH})
     transaction.outbox.append([Message(event_type="lease.create", lease_id=LEASE.id, payload={})], EPOCH)

@@ -17,6 +17,7 @@ from blazar.db.old_service.reader import SqlOldService
 from blazar.domain.lease import Lease
 from blazar.importer.importing import Result, import_database
 from blazar.importer.ledger import Fate, Kind, Table
+from blazar.plugins.hosts.store import HOST_STORE
 
 DAY = timedelta(days=1)
 
@@ -104,8 +105,8 @@ def test_what_was_deleted_here_does_not_come_back(env: ImportEnv) -> None:
     env.run()
     env.remove("a")
     with env.context.store.begin() as transaction:
-        (found,) = (each for each in transaction.hosts.list() if each.id == "2")
-        transaction.hosts.delete(found.id)
+        (found,) = (each for each in transaction.of(HOST_STORE).list() if each.id == "2")
+        transaction.of(HOST_STORE).delete(found.id)
         transaction.commit()
 
     result = env.run()

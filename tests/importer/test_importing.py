@@ -20,6 +20,7 @@ from blazar.domain.errors import ConcurrentUpdate
 from blazar.domain.lease import LeaseStatus
 from blazar.importer.importing import Result, import_database
 from blazar.importer.ledger import Fate, Kind, Table
+from blazar.plugins.hosts.store import HOST_STORE
 
 SOURCES: Mapping[Table, sa.Table] = {
     Table.LEASES: old_schema.leases,
@@ -117,8 +118,8 @@ def test_what_was_imported_can_be_shown(context: Context, service: SqlOldService
     import_database(context, service, "operator")
 
     with context.store.read() as transaction:
-        leases, hosts = transaction.leases.list(), transaction.hosts.list()
-        properties = transaction.hosts.list_properties()
+        leases, hosts = transaction.leases.list(), transaction.of(HOST_STORE).list()
+        properties = transaction.of(HOST_STORE).list_properties()
         assert transaction.allocations.list_overlaps(10) == ()
     shown = [lease_view(each, context.plugins) for each in leases]
     assert len(shown) >= 1000

@@ -15,6 +15,7 @@ from installation import OldInstallation, hosts
 from blazar.db.old_service.reader import SqlOldService
 from blazar.importer.importing import import_database
 from blazar.importer.ledger import Kind
+from blazar.plugins.hosts.store import HOST_STORE
 from blazar.ports.old_service import NEEDED_REVISION, CannotImport
 
 
@@ -124,4 +125,4 @@ def test_a_plugin_that_is_not_named_is_said_to_lack_before_anything_is_written(
         import_database(context, write_old(installation), "operator")
 
     with context.store.read() as transaction:
-        assert transaction.hosts.list() == ()
+        assert transaction.of(HOST_STORE).list() == ()

@@ -16,6 +16,7 @@ from blazar.cloud.simulated.faults import FaultKind, FaultRule, Moment
 from blazar.db import tables
 from blazar.domain.health import Health
 from blazar.manager.service import ManagerService
+from blazar.plugins.hosts.store import HOST_STORE
 from blazar.reconcile.loop import Reconciler
 from blazar.reconcile.outbox import OutboxSender
 from blazar.reconcile.periodic.tasks import SWEEP
@@ -70,7 +71,7 @@ def looks(env: ReconcilerEnv) -> int:
 
 def health(env: ReconcilerEnv, name: str) -> Health:
     with env.store.read() as transaction:
-        host = transaction.hosts.find_by_hostname(name)
+        host = transaction.of(HOST_STORE).find_by_hostname(name)
     assert host is not None
     return host.diagnosis.health
 

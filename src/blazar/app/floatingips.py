@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from blazar.app.request_work import cloud_errors_as_conflicts
 from blazar.booking.context import Context
+from blazar.plugins.floatingips.store import FLOATING_IP_STORE
 from blazar.booking.retrying import retrying
 from blazar.booking.scheduling import reschedule_missing
 from blazar.booking.views import CHANGED, JsonObject, floatingip_view
@@ -20,6 +21,7 @@ from blazar.plugins.floatingips.floatingip import FloatingIP, parse_address
 from blazar.domain.lease import ResourceId
 from blazar.domain.subnets import Address, Subnet, find_obstacle, find_subnet
 from blazar.plugins.floatingips.names import say_in_use
+from blazar.plugins.floatingips.store import FLOATING_IP_STORE
 from blazar.ports.store import Transaction
 
 _NETWORK, _ADDRESS = "floating_network_id", "floating_ip_address"
@@ -29,7 +31,7 @@ _LONGEST_ID = 36
 def list_floatingips(context: Context) -> Sequence[JsonObject]:
     """Return the registered floating IPs."""
     with context.store.read() as transaction:
-        return [floatingip_view(each) for each in transaction.floatingips.list()]
+        return [floatingip_view(each) for each in transaction.of(FLOATING_IP_STORE).list()]
 
 
 def get_floatingip(context: Context, floatingip_id: str) -> JsonObject:
@@ -51,7 +53,7 @@ def create_floatingip(context: Context, body: JsonObject) -> JsonObject:
     """
     network_id, address = _parse(body)
     with context.store.read() as transaction:
-        if transaction.floatingips.find_by_address(network_id, str(address)) is not None:
+        if transaction.of(FLOATING_IP_STORE).find_by_address(network_id, str(address)) is not None:
             raise FloatingIPAlreadyRegistered(
                 f"Floating IP {address} of network {network_id} is already registered"
             )
@@ -67,7 +69,7 @@ def create_floatingip(context: Context, body: JsonObject) -> JsonObject:
         created_at=context.clock.now(),
     )
     with context.store.begin() as transaction:
-        transaction.floatingips.insert(floatingip)
+        transaction.of(FLOATING_IP_STORE).insert(floatingip)
         reschedule_missing(context, transaction)
         transaction.commit()
     context.waker.wake()
@@ -95,12 +97,12 @@ def _delete_once(context: Context, floatingip_id: str) -> None:
             )
         transaction.allocations.claim({floatingip.id: floatingip.generation})
         transaction.work.schedule(transaction.resources.list_holders(floatingip.id), context.clock.now())
-        transaction.floatingips.delete(floatingip.id)
+        transaction.of(FLOATING_IP_STORE).delete(floatingip.id)
         transaction.commit()
 
 
 def _get(transaction: Transaction, floatingip_id: str) -> FloatingIP:
-    floatingip = transaction.floatingips.find(floatingip_id)
+    floatingip = transaction.of(FLOATING_IP_STORE).find(floatingip_id)
     if floatingip is None:
         raise FloatingIPNotFound(floatingip_id[:64])
     return floatingip

@@ -30,6 +30,7 @@ from blazar.plugins.hosts.host import HOST_FIELDS, MAX_CAPABILITY_KEY_LENGTH, Ho
 from blazar.domain.lease import ResourceId, StoredSpec
 from blazar.plugins.hosts.description import describe, read_providers
 from blazar.plugins.hosts.pool import enter_pool, leave_pool
+from blazar.plugins.hosts.store import HOST_STORE
 from blazar.ports.compute import Hypervisor
 from blazar.ports.damage import damaged_rows
 from blazar.ports.manager import Caller
@@ -44,7 +45,7 @@ def list_hosts(context: Context, caller: Caller) -> Sequence[JsonObject]:
     """Return the registered hosts."""
     with context.store.read() as transaction:
         hidden = hidden_properties(transaction, caller)
-        return [host_view(host, hidden) for host in transaction.hosts.list()]
+        return [host_view(host, hidden) for host in transaction.of(HOST_STORE).list()]
 
 
 def get_host(context: Context, caller: Caller, host_id: str) -> JsonObject:
@@ -71,7 +72,7 @@ def create_host(context: Context, body: JsonObject) -> JsonObject:
     if hypervisor is None:
         raise HostNotFound(str(reference)[:255])
     with context.store.read() as transaction:
-        if transaction.hosts.find_by_hostname(hypervisor.hypervisor_hostname) is not None:
+        if transaction.of(HOST_STORE).find_by_hostname(hypervisor.hypervisor_hostname) is not None:
             raise HostAlreadyRegistered(f"Host {hypervisor.hypervisor_hostname} is already registered")
     _refuse_servers(context, hypervisor)
     root = context.cloud.placement.find_provider(hypervisor.hypervisor_hostname)
@@ -129,7 +130,7 @@ def delete_host(context: Context, host_id: str) -> None:
             transaction.allocations.claim({host.id: host.generation})
             _refuse_allocations(transaction, host)
             transaction.work.schedule(transaction.resources.list_holders(host.id), context.clock.now())
-            transaction.hosts.delete(host.id)
+            transaction.of(HOST_STORE).delete(host.id)
             transaction.commit()
     except (ConcurrentUpdate, HostReserved) as error:
         root = context.cloud.placement.find_provider(host.hypervisor_hostname)
@@ -143,7 +144,7 @@ def list_allocations(
 ) -> Sequence[JsonObject]:
     """Return each host's allocations."""
     with context.store.read() as transaction:
-        host_ids = [host.id for host in transaction.hosts.list()]
+        host_ids = [host.id for host in transaction.of(HOST_STORE).list()]
         booked = transaction.allocations.list_booked(
             now=context.clock.now(), lease_id=lease_id, reservation_id=reservation_id
         )
@@ -169,7 +170,7 @@ def get_allocations(
 
 
 def _get(transaction: Transaction, host_id: str) -> Host:
-    host = transaction.hosts.find(host_id)
+    host = transaction.of(HOST_STORE).find(host_id)
     if host is None:
         raise HostNotFound(host_id[:64])
     return host
@@ -186,7 +187,7 @@ def _update_once(
         used = altered & host.capabilities.keys() & _properties_used(context, transaction, host.id)
         if used:
             raise CapabilityInUse(f"In use by reservations on the host: {', '.join(sorted(used))}")
-        transaction.hosts.set_capabilities(
+        transaction.of(HOST_STORE).set_capabilities(
             host.id, {key: changes[key] for key in altered}, context.clock.now()
         )
         reschedule_missing(context, transaction)
@@ -198,7 +199,7 @@ def _update_once(
 
 def _properties_used(context: Context, transaction: Transaction, host_id: ResourceId) -> frozenset[str]:
     used: set[str] = set()
-    for _, resource_type, spec in transaction.hosts.reservations_on(host_id):
+    for _, resource_type, spec in transaction.of(HOST_STORE).reservations_on(host_id):
         plugin = context.plugins.get(resource_type)
         # An unreadable spec relies on no capability; the host can still be changed.
         if plugin is None or isinstance(spec, StoredSpec):
@@ -212,7 +213,7 @@ def _properties_used(context: Context, transaction: Transaction, host_id: Resour
 
 def _store(context: Context, host: Host) -> JsonObject:
     with context.store.begin() as transaction:
-        transaction.hosts.insert(host)
+        transaction.of(HOST_STORE).insert(host)
         reschedule_missing(context, transaction)
         if context.settings.monitor.is_enabled:
             # The host may have failed since Nova was queried, and Nova does not notify of it a second time.

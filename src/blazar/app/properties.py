@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from blazar.booking.context import Context
+from blazar.plugins.hosts.store import HOST_STORE
 from blazar.booking.views import JsonObject, property_view
 from blazar.plugins.hosts.errors import PropertyNotFound
 from blazar.plugins.hosts.host import ResourceProperty
@@ -19,7 +20,7 @@ _NONE: Final[frozenset[str]] = frozenset()
 def list_resource_properties(context: Context, include_private: bool) -> Sequence[JsonObject]:
     """Return each property that at least one host has, with its values, sorted by name."""
     with context.store.read() as transaction:
-        found = transaction.hosts.list_properties()
+        found = transaction.of(HOST_STORE).list_properties()
     return [
         {"property": each.name, "private": each.is_private, "values": list(values)}
         for each, values in found
@@ -32,7 +33,7 @@ def update_resource_property(context: Context, name: str, private: bool | None) 
     with context.store.begin() as transaction:
         found = _get(transaction, name)
         if private is not None and private != found.is_private:
-            transaction.hosts.set_property_private(name, private, context.clock.now())
+            transaction.of(HOST_STORE).set_property_private(name, private, context.clock.now())
             found = _get(transaction, name)
         transaction.commit()
     return property_view(found)
@@ -42,7 +43,7 @@ def hidden_properties(transaction: Transaction, caller: Caller) -> frozenset[str
     """Return the names of the properties that are hidden from the caller."""
     if caller.sees_private_properties:
         return _NONE
-    return frozenset(each.name for each in transaction.hosts.all_properties() if each.is_private)
+    return frozenset(each.name for each in transaction.of(HOST_STORE).all_properties() if each.is_private)
 
 
 def hidden_in_request(
@@ -67,7 +68,7 @@ def hidden_in_request(
 
 
 def _get(transaction: Transaction, name: str) -> ResourceProperty:
-    found = transaction.hosts.find_property(name)
+    found = transaction.of(HOST_STORE).find_property(name)
     if found is None:
         raise PropertyNotFound(name[:255])
     return found

@@ -6,6 +6,8 @@ import json
 from collections.abc import Callable, Mapping
 
 from blazar.booking.context import Context
+from blazar.plugins.floatingips.store import FLOATING_IP_STORE
+from blazar.plugins.hosts.store import HOST_STORE
 from blazar.booking.views import USAGE, JsonObject, discovered_view, floatingip_view, host_view, lease_view
 from blazar.domain.lease import EventType, Holdings, Lease, LeaseStatus, ReservationId, ResourceId
 from blazar.ports.enforcement import LeaseUsage
@@ -105,10 +107,10 @@ def _resources(context: Context, ids: set[ResourceId]) -> Mapping[ResourceId, Js
     if not ids:
         return {}
     with context.store.read() as transaction:
-        hosts = transaction.hosts.get_many(ids)
+        hosts = transaction.of(HOST_STORE).get_many(ids)
         found = {each.id: _shown(host_view(each, formats=USAGE)) for each in hosts}
         others = ids - found.keys()
-        floatingips = transaction.floatingips.get_many(others) if others else ()
+        floatingips = transaction.of(FLOATING_IP_STORE).get_many(others) if others else ()
         found |= {each.id: floatingip_view(each, USAGE) for each in floatingips}
         others = ids - found.keys()
         discovered = transaction.discovered.get_many(others) if others else ()

@@ -23,6 +23,7 @@ from blazar.domain.quotas import is_known
 from blazar.domain.wording import first_few
 from blazar.known_options import keys_without_effect, unknown_keys
 from blazar.manager.plugins import load_filters
+from blazar.plugins.hosts.store import HOST_STORE
 from blazar.reconcile.sweep import find_leftovers
 
 _SHOWN = 10
@@ -160,7 +161,7 @@ def check_freepool(context: Context) -> Result:
     if any(each.name == name for each in context.cloud.aggregates.list_aggregates()):
         return _success(f"Nova has the aggregate {name}")
     with context.store.read() as transaction:
-        has_hosts = bool(transaction.hosts.list())
+        has_hosts = bool(transaction.of(HOST_STORE).list())
     text = f"Nova has no aggregate named {name} (the freepool): no host can be registered or released"
     return _failure(text) if has_hosts else _warning(text)
 

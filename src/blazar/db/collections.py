@@ -13,6 +13,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 
 from blazar.db import floatingips, hosts
+from blazar.db.parts import Parts
 from blazar.db.tables import stock
 from blazar.domain.availability import Resource
 from blazar.domain.lease import ResourceId
@@ -31,6 +32,8 @@ class OwnTable:
     """The columns that identify a resource in the cloud."""
     read: _Read
     """Returns these resources with all facts, or all resources for None."""
+    open: Callable[[Parts], Any]
+    """Returns the collection's store, which its plugin declares as a port."""
 
 
 OWN_TABLES: Final[Mapping[str, OwnTable]] = {
@@ -39,12 +42,14 @@ OWN_TABLES: Final[Mapping[str, OwnTable]] = {
         name=hosts.TABLE.c.hypervisor_hostname,
         facts=(hosts.TABLE.c.hypervisor_hostname, hosts.TABLE.c.service_name),
         read=hosts.read_resources,
+        open=hosts.SqlHosts,
     ),
     floatingips.COLLECTION: OwnTable(
         table=floatingips.TABLE,
         name=floatingips.TABLE.c.address,
         facts=(floatingips.TABLE.c.address, floatingips.TABLE.c.network_id, floatingips.TABLE.c.subnet_id),
         read=floatingips.read_resources,
+        open=floatingips.SqlFloatingIPs,
     ),
 }
 """By collection."""

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 import sqlalchemy as sa
 from oslo_db.exception import DBDuplicateEntry
 
 from blazar.db.changes import note_changes
 from blazar.db.health import read_diagnosis, resource_row
+from blazar.db.parts import Parts
 from blazar.db.tables import allocations, floatingips, leases, reservations, resources
 from blazar.domain.availability import Resource
 from blazar.domain.lease import ReservationId, ResourceId
 from blazar.ports.clock import Clock
-from blazar.ports.floatingips import Holder
 from blazar.plugins.floatingips.errors import FloatingIPAlreadyRegistered
 from blazar.plugins.floatingips.floatingip import FloatingIP
+from blazar.plugins.floatingips.store import FloatingIPStore, Holder
 
 COLLECTION = "floatingip"
 TABLE = floatingips
@@ -45,12 +46,12 @@ def read_resources(
 
 
 class SqlFloatingIPs:
-    """Implements :class:`blazar.ports.store.FloatingIPStore`."""
+    """Implements :class:`blazar.plugins.floatingips.store.FloatingIPStore`."""
 
-    def __init__(self, connection: sa.Connection, clock: Clock, first_number: Callable[[], int]) -> None:
-        self._connection = connection
-        self._clock = clock
-        self._first_number = first_number
+    def __init__(self, parts: Parts) -> None:
+        self._connection = parts.connection
+        self._clock = parts.clock
+        self._first_number = parts.first_number
 
     def find(self, floatingip_id: str) -> FloatingIP | None:
         """Return a floating IP, or None."""
@@ -130,3 +131,9 @@ def _row(floatingip: FloatingIP) -> Mapping[str, Any]:
 def _floatingip(row: Mapping[str, Any]) -> FloatingIP:
     columns = {key: value for key, value in row.items() if key not in ("health", "problem")}
     return FloatingIP(diagnosis=read_diagnosis(row["health"], row["problem"]), **columns)
+
+
+if TYPE_CHECKING:
+
+    def _witness(store: SqlFloatingIPs) -> FloatingIPStore:
+        return store

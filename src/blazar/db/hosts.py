@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import uuid
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 from oslo_db.exception import DBDuplicateEntry
@@ -17,6 +17,7 @@ from blazar.db.columns import read_object
 from blazar.db.health import read_diagnosis, resource_row
 from blazar.db.host_providers import delete_providers, insert_providers, select_providers
 from blazar.db.specs import SpecColumn
+from blazar.db.parts import Parts
 from blazar.db.tables import (
     allocations,
     host_capabilities,
@@ -31,6 +32,7 @@ from blazar.domain.providers import HostProvider
 from blazar.ports.clock import Clock
 from blazar.plugins.hosts.errors import HostAlreadyRegistered
 from blazar.plugins.hosts.host import HOST_DETAILS, Host, ResourceProperty
+from blazar.plugins.hosts.store import HostStore
 
 RESOURCE_TYPE = "physical:host"
 COLLECTION = "host"
@@ -71,15 +73,13 @@ def read_resources(
 
 
 class SqlHosts:
-    """Implements :class:`blazar.ports.store.HostStore`."""
+    """Implements :class:`blazar.plugins.hosts.store.HostStore`."""
 
-    def __init__(
-        self, connection: sa.Connection, clock: Clock, specs: SpecColumn, first_number: Callable[[], int]
-    ) -> None:
-        self._connection = connection
-        self._clock = clock
-        self._specs = specs
-        self._first_number = first_number
+    def __init__(self, parts: Parts) -> None:
+        self._connection = parts.connection
+        self._clock = parts.clock
+        self._specs = parts.specs
+        self._first_number = parts.first_number
 
     def find(self, host_id: str) -> Host | None:
         """Return a host, or None."""
@@ -283,3 +283,9 @@ def _property(row: sa.Row[Any]) -> ResourceProperty:
         created_at=row.created_at,
         updated_at=row.updated_at,
     )
+
+
+if TYPE_CHECKING:
+
+    def _witness(store: SqlHosts) -> HostStore:
+        return store

@@ -13,14 +13,14 @@ from sqlalchemy import exc
 
 from blazar.db.allocations import SqlAllocations
 from blazar.db.availability import SqlAvailability
+from blazar.db.collections import OWN_TABLES
 from blazar.db.discovered import SqlDiscoveredResources
 from blazar.db.engine import WRITES
-from blazar.db.floatingips import SqlFloatingIPs
-from blazar.db.hosts import SqlHosts
 from blazar.db.journal import SqlFindings, SqlJournal
 from blazar.db.leases import SqlLeases
 from blazar.db.numbers import first_number
 from blazar.db.outbox import SqlOutbox
+from blazar.db.parts import Parts
 from blazar.db.quotas import SqlQuotas
 from blazar.db.resources import SqlResources
 from blazar.db.specs import SpecColumn
@@ -29,7 +29,7 @@ from blazar.db.work import SqlWork
 from blazar.domain.errors import BlazarError, ConcurrentUpdate, Unavailable
 from blazar.ports.clock import Clock
 from blazar.ports.specs import SpecCodec
-from blazar.ports.store import Store, Transaction
+from blazar.ports.store import Store, StoreKey, StoreT, Transaction
 
 _NO_ROOM = partial(Unavailable, "The database has no room left")
 _MEANINGS: Mapping[str, Callable[[], BlazarError]] = {
@@ -76,15 +76,16 @@ class SqlTransaction:
         """Return the resources of every type."""
         return SqlResources(self._connection)
 
-    @property
-    def hosts(self) -> SqlHosts:
-        """Return the hosts."""
-        return SqlHosts(self._connection, self._clock, self._specs, self._first_number)
-
-    @property
-    def floatingips(self) -> SqlFloatingIPs:
-        """Return the floating IPs."""
-        return SqlFloatingIPs(self._connection, self._clock, self._first_number)
+    def of(self, key: StoreKey[StoreT]) -> StoreT:
+        """Return the store of a collection that has tables of its own."""
+        parts = Parts(
+            connection=self._connection,
+            clock=self._clock,
+            specs=self._specs,
+            first_number=self._first_number,
+        )
+        found: StoreT = OWN_TABLES[key.collection].open(parts)
+        return found
 
     @property
     def discovered(self) -> SqlDiscoveredResources:

@@ -1,4 +1,4 @@
-"""Resources that a plugin discovers, unlike hosts and floating IPs, which operators register."""
+"""Resources that a plugin discovers or that operators register for it, stored alike for all plugins."""
 
 from __future__ import annotations
 

@@ -19,6 +19,8 @@ from blazar.importer.ids import CloudObjects, refused_rows
 from blazar.importer.ledger import Finding
 from blazar.importer.plan import Plan, PlannedLease, held_resources, make_plan
 from blazar.importer.present import IMPORT, Booking, Present
+from blazar.plugins.floatingips.store import FLOATING_IP_STORE
+from blazar.plugins.hosts.store import HOST_STORE
 from blazar.ports.old_service import CannotImport, OldDatabase, OldService
 from blazar.ports.store import JournalEntry, Transaction
 
@@ -81,14 +83,14 @@ def read_present(context: Context) -> Present:
     """Return the contents of this service's database."""
     now = context.clock.now()
     with context.store.read() as transaction:
-        hosts, providers = transaction.hosts.list(), transaction.hosts.list_providers()
-        floatingips = transaction.floatingips.list()
+        hosts, providers = transaction.of(HOST_STORE).list(), transaction.of(HOST_STORE).list_providers()
+        floatingips = transaction.of(FLOATING_IP_STORE).list()
         return Present(
             now=now,
             leases={each.id: each for each in transaction.leases.list()},
             hosts={each.id: replace(each, providers=providers.get(each.id, ())) for each in hosts},
             floatingips={each.id: each for each in floatingips},
-            properties=transaction.hosts.all_properties(),
+            properties=transaction.of(HOST_STORE).all_properties(),
             bookings=_read_bookings(
                 transaction, [*(each.id for each in hosts), *(each.id for each in floatingips)]
             ),
@@ -157,16 +159,16 @@ class _Writer:
 
     def _write_resources(self) -> None:
         with self.context.store.begin() as transaction:
-            transaction.hosts.insert_properties(self.plan.properties)
+            transaction.of(HOST_STORE).insert_properties(self.plan.properties)
             transaction.commit()
         for hosts in _batches(self.plan.hosts):
             with self.context.store.begin() as transaction:
-                transaction.hosts.insert_many(hosts)
+                transaction.of(HOST_STORE).insert_many(hosts)
                 transaction.journal.append([self._resource_entry(f"host {each.id}") for each in hosts])
                 transaction.commit()
         for floatingips in _batches(self.plan.floatingips):
             with self.context.store.begin() as transaction:
-                transaction.floatingips.insert_many(floatingips)
+                transaction.of(FLOATING_IP_STORE).insert_many(floatingips)
                 entries = [self._resource_entry(f"floating IP {each.id}") for each in floatingips]
                 transaction.journal.append(entries)
                 transaction.commit()

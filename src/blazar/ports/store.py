@@ -10,16 +10,13 @@ from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Protocol
+from typing import Final, Generic, Protocol, TypeVar
 
 from blazar.domain.health import Diagnosis, ResourceState
-from blazar.plugins.hosts.host import Host, ResourceProperty
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Allocation, Lease, LeaseId, ReservationId, ResourceId
-from blazar.domain.providers import HostProvider
 from blazar.ports.availability import AvailabilityReader
 from blazar.ports.discovered import DiscoveredResources
-from blazar.ports.floatingips import FloatingIPStore
 from blazar.ports.outbox import Outbox
 from blazar.ports.quotas import QuotaStore
 from blazar.ports.work import WorkStore
@@ -203,61 +200,6 @@ class ResourceStore(Protocol):
         """Return the leases that hold failed resources without a replacement."""
 
 
-class HostStore(Protocol):
-    """Registered hosts and the properties of their capabilities."""
-
-    def find(self, host_id: str) -> Host | None:
-        """Return a host, or None."""
-
-    def find_by_hostname(self, hypervisor_hostname: str) -> Host | None:
-        """Return the host with this hypervisor host name, or None."""
-
-    def has_service(self, service_name: str) -> bool:
-        """Return whether a host of this compute service is registered."""
-
-    def list(self) -> tuple[Host, ...]:
-        """Return all hosts, oldest first, with capabilities but without providers."""
-
-    def get_many(self, host_ids: Collection[ResourceId]) -> tuple[Host, ...]:
-        """Return these hosts, with capabilities but without providers; hosts that are gone are omitted."""
-
-    def list_providers(self) -> Mapping[ResourceId, tuple[HostProvider, ...]]:
-        """Return the providers of all hosts, roots first; hosts without providers are omitted."""
-
-    def insert(self, host: Host) -> None:
-        """Add a host. Raises HostAlreadyRegistered."""
-
-    def insert_many(self, hosts: Sequence[Host]) -> None:
-        """Add many hosts whose properties already exist, in a few statements."""
-
-    def insert_properties(self, properties: Sequence[ResourceProperty]) -> None:
-        """Add properties that no host has yet."""
-
-    def all_properties(self) -> tuple[ResourceProperty, ...]:
-        """Return all properties, including those that no host has."""
-
-    def update(self, host: Host, at: datetime) -> None:
-        """Replace what Nova and Placement report of a host: its details and its providers."""
-
-    def set_capabilities(self, host_id: ResourceId, changes: Mapping[str, str | None], at: datetime) -> None:
-        """Set capabilities and create missing properties as public; None removes a capability."""
-
-    def delete(self, host_id: ResourceId) -> None:
-        """Delete a host."""
-
-    def list_properties(self) -> tuple[tuple[ResourceProperty, tuple[str, ...]], ...]:
-        """Return each property that any host has, with its distinct values, ordered by name."""
-
-    def find_property(self, name: str) -> ResourceProperty | None:
-        """Return a property, or None."""
-
-    def set_property_private(self, name: str, is_private: bool, at: datetime) -> None:
-        """Make a property private or public."""
-
-    def reservations_on(self, host_id: ResourceId) -> tuple[tuple[ReservationId, str, object], ...]:
-        """Return (id, resource type, spec) of every reservation that holds the host."""
-
-
 DELETE: Final = "delete"
 """The event name of the journal entry for a request to delete a lease."""
 
@@ -310,6 +252,16 @@ class Findings(Protocol):
         """
 
 
+StoreT = TypeVar("StoreT")
+
+
+@dataclass(frozen=True, slots=True)
+class StoreKey(Generic[StoreT]):
+    """Names the store of a collection that has tables of its own, and gives it its type."""
+
+    collection: str
+
+
 class Transaction(Protocol):
     """One transaction; leaving it without ``commit`` rolls back."""
 
@@ -325,13 +277,8 @@ class Transaction(Protocol):
     def resources(self) -> ResourceStore:
         """Return the resources of every type."""
 
-    @property
-    def hosts(self) -> HostStore:
-        """Return the hosts."""
-
-    @property
-    def floatingips(self) -> FloatingIPStore:
-        """Return the floating IPs."""
+    def of(self, key: StoreKey[StoreT]) -> StoreT:
+        """Return the store of a collection that has tables of its own."""
 
     @property
     def discovered(self) -> DiscoveredResources:

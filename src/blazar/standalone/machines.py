@@ -16,7 +16,9 @@ from blazar.cloud.simulated.cloud import SimulatedCloud
 from blazar.cloud.simulated.furnishing import NETWORK
 from blazar.cloud.simulated.shape import HostShape
 from blazar.domain.errors import BlazarError
+from blazar.plugins.floatingips.store import FLOATING_IP_STORE
 from blazar.plugins.hosts.host import Host
+from blazar.plugins.hosts.store import HOST_STORE
 from blazar.ports.manager import Caller
 from blazar.reconcile.periodic.host_refresh import refresh_hosts
 
@@ -106,8 +108,8 @@ def apply_machines(context: Context, cloud: SimulatedCloud, machines: Sequence[M
         ValueError: A host that is no longer in the file is reserved, or a change was refused.
     """
     with context.store.read() as transaction:
-        registered = {each.hypervisor_hostname: each for each in transaction.hosts.list()}
-    hypervisors = {each.hypervisor_hostname for each in cloud.compute.list_hypervisors()}
+        registered = {each.hypervisor_hostname: each for each in transaction.of(HOST_STORE).list()}
+    hypervisors = {each.hypervisor_hostname for each in cloud.hypervisors.list_hypervisors()}
     wanted = {each.name: each for each in machines}
     for name in sorted((registered.keys() | hypervisors) - wanted.keys()):
         _remove(context, cloud, name, registered.get(name))
@@ -122,7 +124,7 @@ def register_addresses(context: Context, cloud: SimulatedCloud) -> None:
     """Register some addresses of the simulated cloud's network, if none is registered."""
     network = cloud.find_network_by_name(NETWORK)
     with context.store.read() as transaction:
-        present = transaction.floatingips.list()
+        present = transaction.of(FLOATING_IP_STORE).list()
     if network is None or present:
         return
     for address in _ADDRESSES:

@@ -9,6 +9,7 @@ from blazar.cmd.manage.operators import operator
 from blazar.cmd.manage.rendering import add_format, present
 from blazar.reconcile.periodic.floatingip_check import check_floatingips
 from blazar.plugins.floatingips.floatingip import FloatingIP
+from blazar.plugins.floatingips.store import FLOATING_IP_STORE
 
 
 def add_parsers(parsers: Any) -> None:
@@ -59,4 +60,6 @@ def compare(context: Context, arguments: Any) -> int:
 
 def _registered(context: Context) -> list[FloatingIP]:
     with context.store.read() as transaction:
-        return sorted(transaction.floatingips.list(), key=lambda each: (each.network_id, each.address))
+        return sorted(
+            transaction.of(FLOATING_IP_STORE).list(), key=lambda each: (each.network_id, each.address)
+        )

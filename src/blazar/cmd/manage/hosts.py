@@ -9,6 +9,7 @@ from blazar.booking.context import Context
 from blazar.cmd.manage.operators import operator
 from blazar.cmd.manage.rendering import add_format, present
 from blazar.reconcile.periodic.host_refresh import refresh_hosts
+from blazar.plugins.hosts.store import HOST_STORE
 
 
 def add_parsers(parsers: Any) -> None:
@@ -27,7 +28,7 @@ def add_parsers(parsers: Any) -> None:
 def list_hosts(context: Context, arguments: Any) -> int:
     """Print the health of every host; return 0."""
     with context.store.read() as transaction:
-        hosts = sorted(transaction.hosts.list(), key=lambda each: each.hypervisor_hostname)
+        hosts = sorted(transaction.of(HOST_STORE).list(), key=lambda each: each.hypervisor_hostname)
     document = [
         {
             "id": each.id,
@@ -45,7 +46,7 @@ def list_hosts(context: Context, arguments: Any) -> int:
 def refresh(context: Context, arguments: Any) -> int:
     """Read hosts again and print the changes; return 1 if a host could not be read."""
     with context.store.read() as transaction:
-        hosts = transaction.hosts.list()
+        hosts = transaction.of(HOST_STORE).list()
     registered = {each.hypervisor_hostname for each in hosts}
     name_of = {str(each.id): each.hypervisor_hostname for each in hosts}
     names = {name_of.get(each, each) for each in arguments.names}

@@ -9,6 +9,7 @@ from blazar.domain.lease import is_canonical_id
 from blazar.plugins.floatingips.floatingip import FloatingIP as Registered
 from blazar.plugins.floatingips.floatingip import addresses_by_network
 from blazar.plugins.floatingips.names import MARK, named_reservations
+from blazar.plugins.floatingips.store import FLOATING_IP_STORE
 from blazar.plugins.leftovers import LeftoverKind, Sweep
 from blazar.ports.network import FloatingIP
 
@@ -33,14 +34,14 @@ class FloatingIPLeftovers:
     def candidates(self) -> Mapping[str, str | None]:
         """Return the ids of the floating IPs. Neutron is not called if no floating IP is registered."""
         with self._store.read() as transaction:
-            registered = transaction.floatingips.list()
+            registered = transaction.of(FLOATING_IP_STORE).list()
         if not registered:
             return {}
         marked = tuple(self._marked(registered))
         # Read after the cloud, so that a lease that starts meanwhile is not among the marked ones.
         with self._store.read() as transaction:
-            registered = transaction.floatingips.list()
-            holders = transaction.floatingips.list_holders()
+            registered = transaction.of(FLOATING_IP_STORE).list()
+            holders = transaction.of(FLOATING_IP_STORE).list_holders()
         now = self._clock.now()
         projects = {
             (each.network_id, each.address): {

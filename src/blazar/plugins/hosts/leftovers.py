@@ -10,6 +10,7 @@ from typing import ClassVar
 from blazar.domain.errors import CloudConflict, CloudNotFound
 from blazar.domain.lease import is_canonical_id
 from blazar.plugins.hosts.preemption import closings, open_host
+from blazar.plugins.hosts.store import HOST_STORE
 from blazar.plugins.hosts.zones import displaced_hosts, return_to_zone
 from blazar.plugins.leftovers import LeftoverKind, Sweep
 from blazar.ports.compute import Aggregate
@@ -106,7 +107,7 @@ class StrayHosts:
 def _registered_hosts(sweep: Sweep) -> frozenset[str]:
     """Return the compute services of the hosts that are registered now."""
     with sweep.store.read() as transaction:
-        return frozenset(each.service_name for each in transaction.hosts.list())
+        return frozenset(each.service_name for each in transaction.of(HOST_STORE).list())
 
 
 def _find_freepool(sweep: Sweep, settings: HostSettings) -> Aggregate | None:

@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from blazar.domain.errors import CloudConflict, CloudNotFound
 from blazar.domain.lease import is_canonical_id
+from blazar.plugins.hosts.store import HOST_STORE
 from blazar.plugins.leftovers import LeftoverKind, Sweep
 from blazar.plugins.slots.names import (
     flavor_name,
@@ -69,7 +70,7 @@ class ResourceClasses:
         if self._providers is None:
             found: dict[str, list[str]] = defaultdict(list)
             with self._sweep.store.read() as transaction:
-                registered = transaction.hosts.list()
+                registered = transaction.of(HOST_STORE).list()
             for host in registered:
                 self._sweep.check_claim()
                 provider = self._placement.find_provider(provider_name(host.hypervisor_hostname))

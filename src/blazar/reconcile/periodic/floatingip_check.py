@@ -15,7 +15,7 @@ from blazar.domain.health import HEALTHY, Diagnosis, Health
 from blazar.domain.subnets import Subnet, find_obstacle
 from blazar.plugins.floatingips.floatingip import FloatingIP, addresses_by_network
 from blazar.plugins.floatingips.names import say_in_use
-from blazar.ports.floatingips import Holder
+from blazar.plugins.floatingips.store import FLOATING_IP_STORE, Holder
 from blazar.ports.network import FloatingIP as Existing
 from blazar.ports.network import Network
 
@@ -52,8 +52,8 @@ def check_floatingips(
         CloudUnavailable: Neutron does not respond; results stored so far remain.
     """
     with context.store.read() as transaction:
-        registered = transaction.floatingips.list()
-        before = transaction.floatingips.list_holders()
+        registered = transaction.of(FLOATING_IP_STORE).list()
+        before = transaction.of(FLOATING_IP_STORE).list_holders()
     views = {}
     for network_id, addresses in addresses_by_network(registered).items():
         check_claim()
@@ -62,9 +62,9 @@ def check_floatingips(
         except (CloudConflict, CloudNotFound, CloudRefused) as error:
             _logger.warning("cannot check floating IPs: network=%s reason=%s", network_id, error)
     with context.store.read() as transaction:
-        registered = transaction.floatingips.list()
+        registered = transaction.of(FLOATING_IP_STORE).list()
         # A lease that started or ended since may explain what Neutron returned, so read the holders again.
-        after = transaction.floatingips.list_holders()
+        after = transaction.of(FLOATING_IP_STORE).list_holders()
     failed = {}
     for each in registered:
         if each.network_id not in views:

@@ -16,6 +16,7 @@ from blazar.domain.health import HEALTHY, Diagnosis, Health
 from blazar.domain.lease import ResourceId
 from blazar.plugins.hosts.description import diagnose
 from blazar.plugins.hosts.host import Host
+from blazar.plugins.hosts.store import HOST_STORE
 from blazar.ports.compute import Hypervisor
 
 UNLISTED = "Nova does not list it"
@@ -40,8 +41,8 @@ def check_hosts(context: Context, actor: str, check_claim: Callable[[], None] = 
     """
     # Read the database before the cloud: a host registered in between must not appear to be missing.
     with context.store.read() as transaction:
-        hosts = transaction.hosts.list()
-    listed = _match(hosts, context.cloud.compute.list_hypervisors()) if hosts else {}
+        hosts = transaction.of(HOST_STORE).list()
+    listed = _match(hosts, context.cloud.hypervisors.list_hypervisors()) if hosts else {}
     lasting = _note_unlisted(context, [host.id for host in hosts if host.id not in listed])
     for host in hosts:
         hypervisor = listed.get(host.id)
@@ -63,7 +64,7 @@ def trust_hosts(context: Context, actor: str, check_claim: Callable[[], None] = 
         check_claim: Called before each change; an exception from it ends the operation.
     """
     with context.store.read() as transaction:
-        hosts = transaction.hosts.list()
+        hosts = transaction.of(HOST_STORE).list()
     for host in hosts:
         _record(context, actor, host, HEALTHY, check_claim)
 
@@ -80,7 +81,7 @@ def notice_change(context: Context, service_host: str) -> bool:
 
     def once(attempt: int) -> bool:
         with context.store.begin() as transaction:
-            if not transaction.hosts.has_service(service_host):
+            if not transaction.of(HOST_STORE).has_service(service_host):
                 return False
             schedule_host_check(context, transaction)
             transaction.commit()

@@ -11,6 +11,7 @@ from blazar.booking.scheduling import reschedule_missing
 from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused, ConcurrentUpdate
 from blazar.plugins.hosts.description import redescribe, view_cloud
 from blazar.plugins.hosts.host import HOST_DETAILS, Host
+from blazar.plugins.hosts.store import HOST_STORE
 from blazar.ports.store import JournalEntry
 
 _logger = logging.getLogger(__name__)
@@ -47,10 +48,10 @@ def refresh_hosts(
         CloudUnavailable: Nova or Placement does not respond; changes stored so far remain.
     """
     with context.store.read() as transaction:
-        providers = transaction.hosts.list_providers()
+        providers = transaction.of(HOST_STORE).list_providers()
         hosts = [
             replace(each, providers=providers.get(each.id, ()))
-            for each in transaction.hosts.list()
+            for each in transaction.of(HOST_STORE).list()
             if names is None or each.hypervisor_hostname in names
         ]
     view = view_cloud(context.cloud, context.settings.hosts)
@@ -82,7 +83,7 @@ def _store(context: Context, actor: str, before: Host, after: Host) -> str:
     with context.store.begin() as transaction:
         # A concurrent search that relied on the old facts must fail.
         transaction.allocations.claim({before.id: before.generation})
-        transaction.hosts.update(after, now)
+        transaction.of(HOST_STORE).update(after, now)
         reschedule_missing(context, transaction)
         transaction.journal.append(
             [

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Final, Protocol
 
 from blazar.domain.lease import ReservationId, ResourceId
 from blazar.plugins.floatingips.floatingip import FloatingIP
+from blazar.ports.store import StoreKey
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,3 +47,6 @@ class FloatingIPStore(Protocol):
 
     def list_holders(self) -> Mapping[ResourceId, tuple[Holder, ...]]:
         """Return each floating IP's present and future holders; floating IPs without any are omitted."""
+
+
+FLOATING_IP_STORE: Final[StoreKey[FloatingIPStore]] = StoreKey("floatingip")
