@@ -9,36 +9,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from blazar.app.quotas import Quota
+from blazar.booking.cloud_errors import cloud_errors_as_conflicts
 from blazar.booking.context import Context, Plugin
 from blazar.booking.enforcement import Enforcing
-from blazar.domain.errors import (
-    CannotChange,
-    CloudConflict,
-    CloudDisagrees,
-    CloudError,
-    CloudNotFound,
-    CloudRefused,
-    Unavailable,
-)
+from blazar.domain.errors import CannotChange, CloudError, Unavailable
 from blazar.domain.lease import Lease, ReservationId
 from blazar.plugins.capabilities import CreatesAsLessee, ReadsAsLessee
 from blazar.ports.compute import Flavor, Lessee, LesseeCompute, ServerGroup
 from blazar.ports.manager import Caller
 
 _logger = logging.getLogger(__name__)
-
-
-@contextmanager
-def cloud_errors_as_conflicts() -> Iterator[None]:
-    """Report cloud refusals as 409 with the cloud's message, because the caller may be able to act on it.
-
-    Raises:
-        CloudDisagrees: Replaces the errors of the cloud adapters, except for ``CloudUnavailable``.
-    """
-    try:
-        yield
-    except (CloudConflict, CloudNotFound, CloudRefused) as error:
-        raise CloudDisagrees(f"Not possible at this time: {error.message}") from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

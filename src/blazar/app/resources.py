@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from blazar.app.request_work import cloud_errors_as_conflicts
+from blazar.booking.cloud_errors import cloud_errors_as_conflicts
 from blazar.booking.context import Context
 from blazar.booking.resources import delete_stored
 from blazar.booking.retrying import retrying

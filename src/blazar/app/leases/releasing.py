@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from blazar.app.request_work import cloud_errors_as_conflicts
 from blazar.booking.assignments import assign, release
+from blazar.booking.cloud_errors import cloud_errors_as_conflicts
 from blazar.booking.context import Context
 from blazar.booking.specs import intact_spec
 from blazar.domain.capacity import Share
