@@ -15,15 +15,14 @@ from blazar.booking.views import (
     USAGE,
     Formats,
     allocation_view,
-    floatingip_view,
     held_view,
-    host_view,
     lease_view,
-    property_view,
 )
 from blazar.domain.interval import Interval
 from blazar.domain.lease import LeaseId, ReservationId, ResourceId
+from blazar.plugins.floatingips.views import floatingip_view
 from blazar.plugins.hosts.host import ResourceProperty
+from blazar.plugins.hosts.views import host_view, property_view
 from blazar.ports.store import BookedWindow, HeldResource
 
 MOMENT = datetime(2031, 4, 5, 6, 7, 8, 901234, tzinfo=UTC)

@@ -13,7 +13,7 @@ from importer.conftest import ContextOn, url_of
 from installation import OldInstallation, id_of
 
 from blazar.booking.context import Context
-from blazar.booking.views import host_view, lease_view
+from blazar.booking.views import lease_view
 from blazar.db import tables
 from blazar.db.old_service.reader import SqlOldService
 from blazar.domain.errors import ConcurrentUpdate
@@ -21,6 +21,7 @@ from blazar.domain.lease import LeaseStatus
 from blazar.importer.importing import Result, import_database
 from blazar.importer.ledger import Fate, Kind, Table
 from blazar.plugins.hosts.store import HOST_STORE
+from blazar.plugins.hosts.views import host_view
 
 SOURCES: Mapping[Table, sa.Table] = {
     Table.LEASES: old_schema.leases,

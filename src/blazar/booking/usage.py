@@ -8,7 +8,9 @@ from collections.abc import Callable, Mapping
 from blazar.booking.context import Context
 from blazar.plugins.floatingips.store import FLOATING_IP_STORE
 from blazar.plugins.hosts.store import HOST_STORE
-from blazar.booking.views import USAGE, JsonObject, discovered_view, floatingip_view, host_view, lease_view
+from blazar.booking.views import USAGE, JsonObject, discovered_view, lease_view
+from blazar.plugins.floatingips.views import floatingip_view
+from blazar.plugins.hosts.views import host_view
 from blazar.domain.lease import EventType, Holdings, Lease, LeaseStatus, ReservationId, ResourceId
 from blazar.ports.enforcement import LeaseUsage
 

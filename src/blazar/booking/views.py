@@ -5,7 +5,7 @@ Documents are made directly from values, once; other code passes them on unchang
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
@@ -13,8 +13,6 @@ from typing import Final
 from blazar.booking.context import Plugin
 from blazar.booking.specs import rendered_spec
 from blazar.domain.discovered import DiscoveredResource
-from blazar.plugins.floatingips.floatingip import FloatingIP
-from blazar.plugins.hosts.host import Host, ResourceProperty
 from blazar.domain.lease import Event, Lease, Reservation
 from blazar.ports.store import BookedWindow, HeldResource
 
@@ -55,7 +53,7 @@ API: Final = Formats(date=_instant, stamp=_stamp)
 """The formats of API v1, whose clients parse both strictly."""
 
 CHANGED: Final = Formats(date=_instant, stamp=_instant)
-"""The formats of API v1 for a new floating IP and for a changed resource property."""
+"""The formats of API v1 in the answers to some changes."""
 
 USAGE: Final = Formats(date=_seconds, stamp=_seconds)
 """The formats of usage documents."""
@@ -109,47 +107,6 @@ def _event_view(event: Event, lease: Lease, formats: Formats) -> JsonObject:
     }
 
 
-def host_view(host: Host, hidden: Collection[str] = (), formats: Formats = API) -> JsonObject:
-    """Return a host. An extra capability with the name of a built-in key masks that key, unchanged.
-
-    Args:
-        host: The host.
-        hidden: Names of extra capabilities that are hidden from the caller.
-        formats: The formats of instants.
-    """
-    return {
-        "id": host.id,
-        "hypervisor_hostname": host.hypervisor_hostname,
-        "service_name": host.service_name,
-        "hypervisor_type": host.hypervisor_type,
-        "hypervisor_version": host.hypervisor_version,
-        "vcpus": host.vcpus,
-        "memory_mb": host.memory_mb,
-        "local_gb": host.local_gb,
-        "cpu_info": host.cpu_info,
-        "availability_zone": host.availability_zone,
-        "status": None,
-        "reservable": host.diagnosis.is_reservable,
-        "trust_id": None,
-        "created_at": formats.stamp(host.created_at),
-        "updated_at": formats.stamp(host.updated_at),
-        **{name: value for name, value in host.capabilities.items() if name not in hidden},
-    }
-
-
-def floatingip_view(floatingip: FloatingIP, formats: Formats = API) -> JsonObject:
-    """Return a floating IP."""
-    return {
-        "id": floatingip.id,
-        "floating_network_id": floatingip.network_id,
-        "subnet_id": floatingip.subnet_id,
-        "floating_ip_address": floatingip.address,
-        "reservable": floatingip.diagnosis.is_reservable,
-        "created_at": formats.stamp(floatingip.created_at),
-        "updated_at": formats.stamp(floatingip.updated_at),
-    }
-
-
 def resource_view(resource: DiscoveredResource) -> JsonObject:
     """Return a registered resource."""
     return {
@@ -192,16 +149,4 @@ def held_view(held: HeldResource, resource_type: str) -> JsonObject:
         "amount": held.slots or 1,
         "start_date": API.date(held.window.start),
         "end_date": API.date(held.window.end),
-    }
-
-
-def property_view(each: ResourceProperty) -> JsonObject:
-    """Return a resource property as a response to PATCH."""
-    return {
-        "id": each.id,
-        "resource_type": each.resource_type,
-        "property_name": each.name,
-        "private": each.is_private,
-        "created_at": CHANGED.stamp(each.created_at),
-        "updated_at": CHANGED.stamp(each.updated_at),
     }

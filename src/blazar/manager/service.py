@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
-from blazar.app import floatingips, hosts, leases, properties, resources
+from blazar.app import leases, resources
 from blazar.booking.context import Context
 from blazar.domain.errors import BadRequest
 from blazar.domain.lease import Owner
+from blazar.plugins.floatingips import use_cases as floatingips
+from blazar.plugins.hosts import properties
+from blazar.plugins.hosts import use_cases as hosts
 from blazar.ports.manager import Caller, JsonObject, Manager
 
 

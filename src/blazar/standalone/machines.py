@@ -9,16 +9,16 @@ from typing import Final
 
 import yaml
 
-from blazar.app.floatingips import create_floatingip
-from blazar.app.hosts import create_host, delete_host, update_host
 from blazar.booking.context import Context
 from blazar.cloud.simulated.cloud import SimulatedCloud
 from blazar.cloud.simulated.furnishing import NETWORK
 from blazar.cloud.simulated.shape import HostShape
 from blazar.domain.errors import BlazarError
 from blazar.plugins.floatingips.store import FLOATING_IP_STORE
+from blazar.plugins.floatingips.use_cases import create_floatingip
 from blazar.plugins.hosts.host import Host
 from blazar.plugins.hosts.store import HOST_STORE
+from blazar.plugins.hosts.use_cases import create_host, delete_host, update_host
 from blazar.ports.manager import Caller
 from blazar.reconcile.periodic.host_refresh import refresh_hosts
 

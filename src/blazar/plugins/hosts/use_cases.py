@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from blazar.app.properties import hidden_properties
-from blazar.app.request_work import cloud_errors_as_conflicts
+from blazar.booking.cloud_errors import cloud_errors_as_conflicts
 from blazar.booking.context import Context
 from blazar.booking.retrying import retrying
-from blazar.booking.scheduling import reschedule_missing, schedule_host_check
+from blazar.booking.scheduling import reschedule_missing
 from blazar.booking.specs import requirement_of
-from blazar.booking.views import JsonObject, allocation_view, host_view
+from blazar.booking.views import JsonObject, allocation_view
 from blazar.domain.errors import BadRequest, ConcurrentUpdate, InvalidParameter
+from blazar.domain.lease import ResourceId, StoredSpec
+from blazar.plugins.hosts.description import describe, read_providers
 from blazar.plugins.hosts.errors import (
     CapabilityInUse,
     CapabilityKeyTooLong,
@@ -27,10 +28,11 @@ from blazar.plugins.hosts.errors import (
     ProviderNotFound,
 )
 from blazar.plugins.hosts.host import HOST_FIELDS, MAX_CAPABILITY_KEY_LENGTH, Host
-from blazar.domain.lease import ResourceId, StoredSpec
-from blazar.plugins.hosts.description import describe, read_providers
+from blazar.booking.scheduling import schedule_host_check
 from blazar.plugins.hosts.pool import enter_pool, leave_pool
+from blazar.plugins.hosts.properties import hidden_properties
 from blazar.plugins.hosts.store import HOST_STORE
+from blazar.plugins.hosts.views import host_view
 from blazar.ports.compute import Hypervisor
 from blazar.ports.damage import damaged_rows
 from blazar.ports.manager import Caller

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from blazar.app.request_work import cloud_errors_as_conflicts
+from blazar.booking.cloud_errors import cloud_errors_as_conflicts
 from blazar.booking.context import Context
 from blazar.plugins.floatingips.store import FLOATING_IP_STORE
 from blazar.booking.retrying import retrying
 from blazar.booking.scheduling import reschedule_missing
-from blazar.booking.views import CHANGED, JsonObject, floatingip_view
+from blazar.booking.views import CHANGED, JsonObject
 from blazar.domain.errors import InvalidParameter, MissingParameter
+from blazar.domain.lease import ResourceId
+from blazar.domain.subnets import Address, Subnet, find_obstacle, find_subnet
 from blazar.plugins.floatingips.errors import (
     FloatingIPAlreadyRegistered,
     FloatingIPInUse,
@@ -18,10 +20,9 @@ from blazar.plugins.floatingips.errors import (
     FloatingIPReserved,
 )
 from blazar.plugins.floatingips.floatingip import FloatingIP, parse_address
-from blazar.domain.lease import ResourceId
-from blazar.domain.subnets import Address, Subnet, find_obstacle, find_subnet
 from blazar.plugins.floatingips.names import say_in_use
 from blazar.plugins.floatingips.store import FLOATING_IP_STORE
+from blazar.plugins.floatingips.views import floatingip_view
 from blazar.ports.store import Transaction
 
 _NETWORK, _ADDRESS = "floating_network_id", "floating_ip_address"
