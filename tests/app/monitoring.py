@@ -10,7 +10,7 @@ from app.http_env import HttpEnv, quiet_settings
 
 from blazar.db.tables import journal, work
 from blazar.domain.health import Health
-from blazar.reconcile.periodic.host_monitor import UNLISTED, check_hosts
+from blazar.plugins.hosts.monitor import UNLISTED, check_hosts
 from blazar.plugins.hosts.store import HOST_STORE
 from blazar.settings import MonitorSettings, Settings
 

@@ -199,7 +199,7 @@ def test_managers_take_stock_when_they_start_and_from_time_to_time(env: HttpEnv)
     assert known(env).keys() == {"a"}
     env.pass_time(6)
     assert known(env).keys() == {"a", "b"}
-    assert periodic_tasks(env.settings)[DISCOVER].is_enabled
+    assert periodic_tasks(env.settings, env.context.collections)[DISCOVER].is_enabled
 
 
 def test_a_plugin_that_cannot_look_yet_is_asked_again_soon(env: HttpEnv) -> None:

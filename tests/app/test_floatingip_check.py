@@ -6,7 +6,7 @@ import pytest
 from app.floatingips import POOLS, UNKNOWN, Pool, address, make_pool
 from app.http_env import LESSEE, HttpEnv, refusal
 
-from blazar.reconcile.periodic.floatingip_check import check_floatingips
+from blazar.plugins.floatingips.check import check_floatingips
 from blazar.reconcile.sweep import sweep
 
 

@@ -28,12 +28,11 @@ from app.monitoring import (
 )
 from statements import counted
 
-from blazar.booking.scheduling import HOST_CHECK
 from blazar.cloud.simulated.faults import FaultKind, FaultRule
 from blazar.db.tables import sweep_findings
 from blazar.domain.errors import CloudUnavailable
 from blazar.domain.health import Health
-from blazar.reconcile.periodic.host_monitor import UNLISTED, check_hosts, notice_change
+from blazar.plugins.hosts.monitor import HOST_CHECK, UNLISTED, check_hosts, notice_change
 from blazar.plugins.hosts.store import HOST_STORE
 
 

@@ -22,11 +22,10 @@ from app.monitoring import (
     watched,
 )
 
-from blazar.booking.scheduling import HOST_CHECK
 from blazar.domain.health import Health
+from blazar.plugins.hosts.monitor import HOST_CHECK, notice_change
 from blazar.reconcile.loop import Reconciler
 from blazar.reconcile.outbox import OutboxSender
-from blazar.reconcile.periodic.host_monitor import notice_change
 from blazar.settings import Settings
 
 

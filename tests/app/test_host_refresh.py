@@ -16,10 +16,10 @@ from blazar.db.tables import journal
 from blazar.domain.errors import CloudUnavailable, ConcurrentUpdate
 from blazar.domain.lease import ResourceId
 from blazar.domain.providers import HostProvider, Inventory
+from blazar.plugins.hosts.collection import REFRESH
+from blazar.plugins.hosts.refresh import Refreshed, refresh_hosts
 from blazar.plugins.hosts.store import HOST_STORE
 from blazar.ports.placement import Inventories
-from blazar.reconcile.periodic.host_refresh import Refreshed, refresh_hosts
-from blazar.reconcile.periodic.tasks import REFRESH
 from blazar.settings import HostSettings
 
 pytestmark = pytest.mark.usefixtures("hosts")

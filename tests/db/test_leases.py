@@ -24,6 +24,7 @@ from blazar.domain.lease import (
     ResourceId,
     StoredSpec,
 )
+from blazar.manager.collections import COLLECTIONS
 from blazar.plugins.hosts.store import HOST_STORE
 from blazar.reconcile.periodic.tasks import periodic_tasks
 from blazar.settings import Settings
@@ -314,7 +315,7 @@ class TestDeleting:
 
 
 def test_no_lease_has_the_key_of_a_periodic_task_as_its_id(store: SqlStore) -> None:
-    for key in periodic_tasks(Settings()):
+    for key in periodic_tasks(Settings(), COLLECTIONS):
         with pytest.raises(ValueError, match="periodic task"), store.begin() as transaction:
             transaction.leases.insert(make_lease(key))
         with store.begin() as transaction:

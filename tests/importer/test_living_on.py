@@ -14,8 +14,8 @@ from installation import OldInstallation, floatingips, hosts, id_of
 from blazar.cloud.simulated import SimulatedCloud
 from blazar.db.old_service.reader import SqlOldService
 from blazar.domain.lease import LeaseStatus, ReservationStatus
+from blazar.plugins.hosts.refresh import refresh_hosts
 from blazar.ports.manager import Caller
-from blazar.reconcile.periodic.host_refresh import refresh_hosts
 from blazar.reconcile.sweep import find_leftovers
 
 KINDS = ("hosts", "instances", "flavors", "floatingips")

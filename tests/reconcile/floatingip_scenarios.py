@@ -20,7 +20,7 @@ from reconcile.scenarios import Scenario, further, representative
 from reconcile.slot_scenarios import forget
 
 from blazar.domain.lease import LeaseStatus
-from blazar.reconcile.periodic.tasks import CHECK_FLOATINGIPS
+from blazar.plugins.floatingips.collection import CHECK_FLOATINGIPS
 from blazar.plugins.floatingips.errors import FloatingIPAlreadyRegistered, FloatingIPNotFound
 
 

@@ -24,6 +24,7 @@ from blazar.db import tables
 from blazar.db.leases import SqlLeases
 from blazar.db.specs import SpecColumn
 from blazar.domain.lease import EventStatus, EventType, Lease, LeaseStatus, Reservation, ReservationStatus
+from blazar.manager.collections import COLLECTIONS
 from blazar.plugins.hosts.preemption import closings
 from blazar.ports.compute import Aggregate
 from blazar.reconcile.periodic.tasks import periodic_tasks
@@ -301,7 +302,7 @@ def _check_work(env: SimulatedEnv, rows: DatabaseRows) -> None:
     assert [row.key for row in work.values() if row.due_at <= now] == [], "work is overdue"
     unfinished = {each.id for each in rows.leases if each.status is not LeaseStatus.TERMINATED}
     assert unfinished <= work.keys(), "a lease is not scheduled"
-    assert work.keys() - periodic_tasks(env.settings).keys() <= {each.id for each in rows.leases}
+    assert work.keys() - periodic_tasks(env.settings, COLLECTIONS).keys() <= {each.id for each in rows.leases}
     assert not rows.outbox, "a message does not leave"
 
 

@@ -10,7 +10,7 @@ from reconcile.parts import Conditions
 from reconcile.reconciler_env import LESSEE, ReconcilerEnv
 
 from blazar.domain.lease import LeaseStatus
-from blazar.reconcile.periodic.floatingip_check import check_floatingips
+from blazar.plugins.floatingips.check import check_floatingips
 from blazar.plugins.floatingips.errors import (
     FloatingIPAlreadyRegistered,
     FloatingIPReserved,

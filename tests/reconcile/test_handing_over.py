@@ -14,7 +14,7 @@ from blazar.domain.errors import CloudConflict
 from blazar.domain.lease import LeaseStatus
 from blazar.plugins.hosts.errors import HostReserved
 from blazar.plugins.hosts.preemption import closings
-from blazar.reconcile.periodic.host_refresh import refresh_hosts
+from blazar.plugins.hosts.refresh import refresh_hosts
 
 SECOND = 1 / 3600
 

@@ -11,11 +11,11 @@ import sqlalchemy as sa
 from reconcile.reconciler_env import ReconcilerEnv
 
 from blazar.booking.context import Context
-from blazar.booking.scheduling import HOST_CHECK
 from blazar.cloud.simulated.faults import FaultKind, FaultRule, Moment
 from blazar.db import tables
 from blazar.domain.health import Health
 from blazar.manager.service import ManagerService
+from blazar.plugins.hosts.monitor import HOST_CHECK
 from blazar.plugins.hosts.store import HOST_STORE
 from blazar.reconcile.loop import Reconciler
 from blazar.reconcile.outbox import OutboxSender

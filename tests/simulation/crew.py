@@ -18,6 +18,7 @@ from blazar.cloud.simulated.faults import SimulatedCrash
 from blazar.db.store import SqlStore
 from blazar.domain.errors import BlazarError
 from blazar.manager.build import make_indexes
+from blazar.manager.collections import COLLECTIONS
 from blazar.manager.service import ManagerService
 from blazar.plugins.flavors.plugin import Flavors
 from blazar.plugins.instances.plugin import Instances
@@ -73,6 +74,7 @@ class Crew:
             plugins=plugins,
             # Searches hold a real lock inside their process, so no task may pause while holding it.
             indexes=make_indexes(SqlStore(env.engine, clock, plugins), clock, plugins),
+            collections=COLLECTIONS,
             settings=env.settings,
             waker=Silent(),
             random=chance,

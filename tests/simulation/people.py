@@ -14,7 +14,7 @@ from reconcile.slots import instances, of_flavor
 
 from blazar.cloud.simulated.faults import SimulatedCrash
 from blazar.domain.errors import BlazarError, CloudDisagrees, CloudError, ConcurrentUpdate, Unavailable
-from blazar.reconcile.periodic.host_monitor import notice_change
+from blazar.plugins.hosts.monitor import notice_change
 from blazar_plugin_testing.service_env import LESSEE
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from simulation.simulation_env import SimulationEnv
 from simulation.weather import CALM
 
 from blazar.domain.lease import LeaseStatus
-from blazar.reconcile.periodic.host_monitor import notice_change
+from blazar.plugins.hosts.monitor import notice_change
 from blazar_plugin_testing.service_env import LESSEE
 
 _MINUTE = timedelta(minutes=1)

@@ -36,6 +36,7 @@ from blazar.domain.errors import (
 )
 from blazar.domain.lease import Lease, LeaseId
 from blazar.manager.build import make_indexes
+from blazar.manager.collections import COLLECTIONS
 from blazar.manager.service import ManagerService
 from blazar.ports.manager import Caller
 from blazar.ports.specs import SpecCodec
@@ -160,6 +161,7 @@ class ServiceEnv(ABC):
             cloud=self.cloud,
             plugins=plugins,
             indexes=make_indexes(self.store, clock, plugins),
+            collections=COLLECTIONS,
             settings=self.settings,
             waker=Silent(),
             random=random.Random(self.managers_so_far),  # noqa: S311 - every run is the same

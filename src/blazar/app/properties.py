@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from blazar.booking.context import Context
-from blazar.plugins.hosts.properties import hidden_properties
 from blazar.domain.requirements import Requirement
 from blazar.ports.manager import Caller
 
@@ -30,4 +29,5 @@ def hidden_in_request(
     if not named or caller.sees_private_properties:
         return _NONE
     with context.store.read() as transaction:
-        return hidden_properties(transaction, caller) & named
+        private = {name for each in context.collections for name in each.private_properties(transaction)}
+    return frozenset(named & private)

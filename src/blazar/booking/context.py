@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 import threading
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 
 from blazar.booking.clock_guard import ClockGuard
@@ -14,15 +15,16 @@ from blazar.booking.contention import Contention
 from blazar.booking.index import AvailabilityIndex
 from blazar.booking.lease_cache import LeaseCache
 from blazar.domain.errors import ConcurrentUpdate, UnsupportedResourceType
+from blazar.domain.lease import ResourceId
 from blazar.domain.quotas import Units
-from blazar.plugins.contract import ResourcePlugin
+from blazar.plugins.contract import JsonObject, ResourcePlugin
 from blazar.ports.clock import Clock
 from blazar.ports.cloud import Cloud
 from blazar.ports.enforcement import EnforcementFilter
 from blazar.ports.log_context import LogContext, NoLogContext
 from blazar.ports.meter import Meter, NoMeter
 from blazar.ports.quotas import Limits
-from blazar.ports.store import Store
+from blazar.ports.store import Store, Transaction
 from blazar.ports.work import Waker
 from blazar.settings import Settings
 
@@ -35,6 +37,34 @@ def new_uuid() -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PeriodicTask:
+    """A periodic task. To run it at once, schedule its key, as for a lease."""
+
+    run: Callable[[Context, str, Callable[[], None]], object]
+    """Called with the context, the actor, and the function to call before each step."""
+    interval: timedelta = timedelta(0)
+    """Time between two runs; zero for runs only at the start of a manager and on request."""
+    is_enabled: bool = True
+    """Whether the task runs at all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnCollection:
+    """A collection that has tables of its own, with what only it can tell of its resources.
+
+    Resources of all other collections are stored alike, and need none of this.
+    """
+
+    name: str
+    describe: Callable[[Transaction, Set[ResourceId]], Mapping[ResourceId, JsonObject]]
+    """Returns those of the resources that belong to the collection, as filters receive them."""
+    periodic_tasks: Callable[[Settings], Mapping[str, PeriodicTask]]
+    """Returns the collection's periodic tasks by the key under which they are claimed."""
+    private_properties: Callable[[Transaction], frozenset[str]] = lambda transaction: frozenset()
+    """Returns the names of properties that only some callers may use."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Context:
     """The dependencies of a use case; created once in the wiring."""
 
@@ -44,6 +74,8 @@ class Context:
     plugins: Mapping[str, Plugin]
     indexes: Mapping[str, AvailabilityIndex]
     """Availability indexes by collection, for each collection that a plugin reserves from."""
+    collections: Sequence[OwnCollection]
+    """The collections that have tables of their own, whether or not a plugin reserves from them."""
     settings: Settings
     waker: Waker
     filters: Mapping[str, EnforcementFilter] = field(default_factory=dict)

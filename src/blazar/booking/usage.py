@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 
 from blazar.booking.context import Context
-from blazar.plugins.floatingips.store import FLOATING_IP_STORE
-from blazar.plugins.hosts.store import HOST_STORE
 from blazar.booking.views import USAGE, JsonObject, discovered_view, lease_view
-from blazar.plugins.floatingips.views import floatingip_view
-from blazar.plugins.hosts.views import host_view
 from blazar.domain.lease import EventType, Holdings, Lease, LeaseStatus, ReservationId, ResourceId
 from blazar.ports.enforcement import LeaseUsage
 
@@ -108,13 +104,13 @@ def _allocations(holdings: Holdings, resources: Mapping[ResourceId, JsonObject])
 def _resources(context: Context, ids: set[ResourceId]) -> Mapping[ResourceId, JsonObject]:
     if not ids:
         return {}
+    found: dict[ResourceId, JsonObject] = {}
+    others: Set[ResourceId] = ids
     with context.store.read() as transaction:
-        hosts = transaction.of(HOST_STORE).get_many(ids)
-        found = {each.id: _shown(host_view(each, formats=USAGE)) for each in hosts}
-        others = ids - found.keys()
-        floatingips = transaction.of(FLOATING_IP_STORE).get_many(others) if others else ()
-        found |= {each.id: floatingip_view(each, USAGE) for each in floatingips}
-        others = ids - found.keys()
+        for each in context.collections:
+            if others:
+                found |= {key: _shown(view) for key, view in each.describe(transaction, others).items()}
+                others = ids - found.keys()
         discovered = transaction.discovered.get_many(others) if others else ()
     return found | {each.id: discovered_view(each) for each in discovered}
 

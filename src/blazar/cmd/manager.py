@@ -26,10 +26,10 @@ from blazar.manager.instrumentation import all_problems, instrumented
 from blazar.manager.plugins import PluginError, load_cloud
 from blazar.manager.service import ManagerService
 from blazar.manager.waking import ProcessWaker
+from blazar.plugins.hosts.monitor import notice_change
 from blazar.ports.metrics import OF_MANAGER
 from blazar.reconcile.loop import Reconciler
 from blazar.reconcile.outbox import make_sender
-from blazar.reconcile.periodic.host_monitor import notice_change
 from blazar.rpc.bus import get_transport, make_server, make_wake_others
 from blazar.rpc.ending import end
 from blazar.rpc.host_notifications import HostNotifications

@@ -18,6 +18,7 @@ from blazar.booking.context import Context, Plugin
 from blazar.booking.index import AvailabilityIndex
 from blazar.db.clock import SqlClock
 from blazar.db.store import SqlStore
+from blazar.manager.collections import COLLECTIONS
 from blazar.manager.plugins import load_filters, load_limits, load_plugins
 from blazar.plugins.hosts.host import HOST_TEXT_FACTS
 from blazar.ports.clock import Clock
@@ -51,6 +52,7 @@ def build_context(
         cloud=cloud,
         plugins=plugins,
         indexes=make_indexes(store, clock, plugins),
+        collections=COLLECTIONS,
         settings=settings,
         waker=waker,
     )

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import partial
 
-from blazar.booking.context import Context
+from blazar.booking.context import Context, PeriodicTask
 from blazar.domain.errors import BlazarError, CloudError, ConcurrentUpdate, Unavailable
 from blazar.ports import metrics
 from blazar.ports.work import Claim
@@ -17,7 +17,7 @@ from blazar.reconcile.lease import reconcile_lease
 from blazar.reconcile.liveness import Liveness
 from blazar.reconcile.mark_in_progress import AT_ONCE, mark_due_leases
 from blazar.reconcile.outbox import SENT_AT_ONCE, OutboxSender
-from blazar.reconcile.periodic.tasks import PeriodicTask, periodic_tasks
+from blazar.reconcile.periodic.tasks import periodic_tasks
 from blazar.reconcile.workers import Workers
 from blazar.settings import ReconcilerSettings
 
@@ -51,7 +51,7 @@ class Reconciler:
             context.store, context.clock, name, self._settings.claim_duration, self._settings.step_limit
         )
         self._name = name
-        self._periodic_tasks = periodic_tasks(context.settings)
+        self._periodic_tasks = periodic_tasks(context.settings, context.collections)
         self._stopping = threading.Event()
         self._workers = Workers(self._settings.workers, self._work, wakeup.set, context.meter)
         self._marked_at = datetime.min.replace(tzinfo=UTC)

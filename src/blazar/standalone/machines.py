@@ -17,10 +17,10 @@ from blazar.domain.errors import BlazarError
 from blazar.plugins.floatingips.store import FLOATING_IP_STORE
 from blazar.plugins.floatingips.use_cases import create_floatingip
 from blazar.plugins.hosts.host import Host
+from blazar.plugins.hosts.refresh import refresh_hosts
 from blazar.plugins.hosts.store import HOST_STORE
 from blazar.plugins.hosts.use_cases import create_host, delete_host, update_host
 from blazar.ports.manager import Caller
-from blazar.reconcile.periodic.host_refresh import refresh_hosts
 
 _OPERATOR = Caller(user_id="blazar-standalone", project_id="admin", roles=("admin",))
 _SIZES = ("vcpus", "memory_mb", "disk_gb")

@@ -7,7 +7,7 @@ from typing import Any
 from blazar.booking.context import Context
 from blazar.cmd.manage.operators import operator
 from blazar.cmd.manage.rendering import add_format, present
-from blazar.reconcile.periodic.floatingip_check import check_floatingips
+from blazar.plugins.floatingips.check import check_floatingips
 from blazar.plugins.floatingips.floatingip import FloatingIP
 from blazar.plugins.floatingips.store import FLOATING_IP_STORE
 

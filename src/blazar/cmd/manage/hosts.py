@@ -8,7 +8,7 @@ from typing import Any
 from blazar.booking.context import Context
 from blazar.cmd.manage.operators import operator
 from blazar.cmd.manage.rendering import add_format, present
-from blazar.reconcile.periodic.host_refresh import refresh_hosts
+from blazar.plugins.hosts.refresh import refresh_hosts
 from blazar.plugins.hosts.store import HOST_STORE
 
 

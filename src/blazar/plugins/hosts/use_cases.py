@@ -28,7 +28,7 @@ from blazar.plugins.hosts.errors import (
     ProviderNotFound,
 )
 from blazar.plugins.hosts.host import HOST_FIELDS, MAX_CAPABILITY_KEY_LENGTH, Host
-from blazar.booking.scheduling import schedule_host_check
+from blazar.plugins.hosts.monitor import schedule_host_check
 from blazar.plugins.hosts.pool import enter_pool, leave_pool
 from blazar.plugins.hosts.properties import hidden_properties
 from blazar.plugins.hosts.store import HOST_STORE

@@ -7,19 +7,25 @@ interval has passed, a host was registered, or Nova sent a notification of a cha
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
+from datetime import timedelta
+from typing import Final
 
 from blazar.booking.context import Context
 from blazar.booking.health import record_health
 from blazar.booking.retrying import retrying
-from blazar.booking.scheduling import HOST_CHECK, schedule_host_check
 from blazar.domain.health import HEALTHY, Diagnosis, Health
 from blazar.domain.lease import ResourceId
 from blazar.plugins.hosts.description import diagnose
 from blazar.plugins.hosts.host import Host
 from blazar.plugins.hosts.store import HOST_STORE
 from blazar.ports.compute import Hypervisor
+from blazar.ports.store import Transaction
 
 UNLISTED = "Nova does not list it"
+HOST_CHECK: Final = "host-monitor"
+"""The key under which a check of all hosts is scheduled as work."""
+_GATHERING_TIME = timedelta(seconds=1)
+"""Changes reported within this time are covered by one check."""
 _FINDER = "monitor"
 _ATTEMPTS = 8
 """Attempts to schedule a check while others schedule it concurrently."""
@@ -67,6 +73,11 @@ def trust_hosts(context: Context, actor: str, check_claim: Callable[[], None] = 
         hosts = transaction.of(HOST_STORE).list()
     for host in hosts:
         _record(context, actor, host, HEALTHY, check_claim)
+
+
+def schedule_host_check(context: Context, transaction: Transaction) -> None:
+    """Schedule a check of all hosts soon. Raises ConcurrentUpdate if it is being scheduled concurrently."""
+    transaction.work.schedule([HOST_CHECK], context.clock.now() + _GATHERING_TIME)
 
 
 def notice_change(context: Context, service_host: str) -> bool:

@@ -1,0 +1,40 @@
+"""The collection of hosts, as the core gets it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from typing import Final
+
+from blazar.booking.context import OwnCollection, PeriodicTask
+from blazar.plugins.hosts.monitor import HOST_CHECK, check_hosts, trust_hosts
+from blazar.plugins.hosts.properties import private_properties
+from blazar.plugins.hosts.refresh import refresh_hosts
+from blazar.plugins.hosts.store import HOST_STORE
+from blazar.plugins.hosts.views import describe_hosts
+from blazar.settings import Settings
+
+REFRESH: Final = "refresh"
+
+
+def _periodic_tasks(settings: Settings) -> Mapping[str, PeriodicTask]:
+    reconciler, monitor = settings.reconciler, settings.monitor
+    return {
+        REFRESH: PeriodicTask(
+            run=lambda context, actor, check_claim: refresh_hosts(context, actor, check_claim=check_claim),
+            interval=reconciler.refresh_interval,
+            is_enabled=bool(reconciler.refresh_interval),
+        ),
+        HOST_CHECK: PeriodicTask(
+            run=check_hosts if monitor.is_enabled else trust_hosts,
+            interval=monitor.polling_interval if monitor.is_polling else timedelta(0),
+        ),
+    }
+
+
+HOSTS: Final = OwnCollection(
+    name=HOST_STORE.collection,
+    describe=describe_hosts,
+    periodic_tasks=_periodic_tasks,
+    private_properties=private_properties,
+)
