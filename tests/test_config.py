@@ -12,6 +12,7 @@ from blazar import config
 from blazar.cmd.flags import FLAGS, IDLE_IN_MANAGER, warn_of_flags
 from blazar.known_options import check_keys, unknown_keys
 from blazar.manager.plugins import load_plugins
+from blazar.plugins.hosts.options import read_notification_source
 from blazar.settings import Settings
 
 EXISTING = """
@@ -48,7 +49,7 @@ def test_a_configuration_of_the_existing_service_is_understood(tmp_path: Path) -
     assert settings.leases.before_end_lead == timedelta(0)
     assert settings.hosts.availability_zone_prefix == "reserved-"
     assert settings.hosts.before_end == "snapshot"
-    assert settings.hosts.randomize_selection
+    assert settings.leases.randomize_selection
     assert settings.hosts.freepool_name == "pool"
     assert settings.hosts.owner_key == "owner"
     assert settings.hosts.image_prefix == "kept_"
@@ -136,7 +137,7 @@ polling_interval = 20
     conf = _conf(tmp_path, text)
 
     monitor = config.read_settings(conf).monitor
-    source = config.read_server_settings(conf).host_notifications
+    source = read_notification_source(conf)
 
     assert (monitor.is_listening, monitor.is_polling, monitor.is_enabled) == (True, True, True)
     assert monitor.polling_interval == timedelta(seconds=20)
@@ -151,7 +152,7 @@ def test_no_monitor_is_enabled_by_default(tmp_path: Path) -> None:
     conf = _conf(tmp_path, "")
 
     assert not config.read_settings(conf).monitor.is_enabled
-    assert config.read_server_settings(conf).host_notifications.topics == (
+    assert read_notification_source(conf).topics == (
         "notifications",
         "versioned_notifications",
     )

@@ -17,16 +17,11 @@ from oslo_log import log
 
 from blazar import __version__
 from blazar.cloud.openstack import options as openstack
-from blazar.options import GROUPS
+from blazar.options import API_TYPES, GROUPS, READERS
 from blazar.settings import (
     ApiSettings,
-    FlavorSettings,
-    HealingSettings,
-    HostSettings,
     LeaseSettings,
     MetricsSettings,
-    MonitorSettings,
-    NotificationSource,
     ReconcilerSettings,
     RequestLimits,
     Settings,
@@ -37,9 +32,6 @@ PROJECT = "blazar"
 _CONNECTIONS_KEPT = 20
 """Database connections that one process keeps: as many as a manager's threads use at the same time."""
 
-_COLLECTIONS = {"physical.host.plugin": "physical:host", "virtual.floatingip.plugin": "virtual:floatingip"}
-"""Resource types whose collections the API serves, by the plugin that must be loaded for it."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerSettings:
@@ -49,7 +41,6 @@ class ServerSettings:
     port: int
     rpc_topic: str
     publisher_id: str
-    host_notifications: NotificationSource
     metrics: MetricsSettings
     plugins: tuple[str, ...]
     database_url: str | None
@@ -117,30 +108,10 @@ def set_up_logging(conf: cfg.ConfigOpts) -> None:
 
 def read_settings(conf: cfg.ConfigOpts) -> Settings:
     """Return the settings of the code below the wiring."""
-    manager, host, nova = conf.manager, conf["physical:host"], conf.nova
+    manager = conf.manager
     basic = conf.auth_strategy == "http_basic"
-    return Settings(
+    settings = Settings(
         leases=_read_lease_settings(conf),
-        hosts=HostSettings(
-            availability_zone_prefix=host.blazar_az_prefix,
-            before_end=host.before_end,
-            randomize_selection=host.randomize_host_selection,
-            freepool_name=nova.aggregate_freepool_name,
-            owner_key=nova.blazar_owner,
-            image_prefix=nova.image_prefix,
-            az_aware=nova.az_aware,
-            preemption_notice=timedelta(seconds=host.preemption_notice_seconds),
-        ),
-        flavors=FlavorSettings(
-            pci_aliases=tuple(conf["flavor:instance"].pci_alias),
-            refuses_unguaranteed=conf["flavor:instance"].refuse_unguaranteed,
-        ),
-        healing=HealingSettings(interval=timedelta(minutes=host.healing_interval)),
-        monitor=MonitorSettings(
-            is_polling=host.enable_polling_monitor,
-            is_listening=host.enable_notification_monitor,
-            polling_interval=timedelta(seconds=host.polling_interval),
-        ),
         reconciler=_read_reconciler_settings(conf),
         api=ApiSettings(
             auth_strategy=conf.auth_strategy,
@@ -151,6 +122,9 @@ def read_settings(conf: cfg.ConfigOpts) -> Settings:
             trusted_hosts=_trusted_hosts(conf),
         ),
     )
+    for with_options in READERS:
+        settings = with_options(conf, settings)
+    return settings
 
 
 def _read_reconciler_settings(conf: cfg.ConfigOpts) -> ReconcilerSettings:
@@ -163,8 +137,6 @@ def _read_reconciler_settings(conf: cfg.ConfigOpts) -> ReconcilerSettings:
         poll_interval=timedelta(seconds=manager.poll_interval_seconds),
         longest_backoff=timedelta(seconds=manager.longest_retry_seconds),
         sweep_interval=timedelta(minutes=manager.sweep_interval_minutes),
-        refresh_interval=timedelta(minutes=conf["physical:host"].refresh_interval_minutes),
-        floatingip_check_interval=timedelta(minutes=conf["virtual:floatingip"].check_interval_minutes),
         discovery_interval=timedelta(minutes=manager.discovery_interval_minutes),
         plan_check_interval=timedelta(minutes=manager.plan_check_interval_minutes),
         outbox_give_up_after=timedelta(hours=manager.outbox_give_up_hours),
@@ -172,16 +144,11 @@ def _read_reconciler_settings(conf: cfg.ConfigOpts) -> ReconcilerSettings:
 
 
 def _read_lease_settings(conf: cfg.ConfigOpts) -> LeaseSettings:
-    manager, host = conf.manager, conf["physical:host"]
+    manager = conf.manager
     return LeaseSettings(
         cleaning_time=timedelta(minutes=conf.cleaning_time),
         before_end_lead=timedelta(minutes=manager.minutes_before_end_lease),
-        before_end_wait=timedelta(minutes=host.snapshot_wait_minutes),
-        before_end_grace=timedelta(
-            minutes=host.snapshot_grace_minutes if host.snapshot_failure == "keep" else 0
-        ),
-        # Preemptible servers get their notice when the start is prepared.
-        prepare_lead=timedelta(seconds=max(manager.seconds_to_prepare, host.preemption_notice_seconds)),
+        prepare_lead=timedelta(seconds=manager.seconds_to_prepare),
         release_wait=timedelta(seconds=manager.release_wait_seconds),
         delete_wait=timedelta(seconds=manager.delete_wait_seconds),
         update_wait=timedelta(seconds=manager.update_wait_seconds),
@@ -195,17 +162,12 @@ def _read_lease_settings(conf: cfg.ConfigOpts) -> LeaseSettings:
 
 def read_server_settings(conf: cfg.ConfigOpts) -> ServerSettings:
     """Return the addresses on which the process listens and to which it connects."""
-    database, host = conf.database, conf["physical:host"]
+    database = conf.database
     return ServerSettings(
         host=conf.host,
         port=conf.port,
         rpc_topic=conf.manager.rpc_topic,
         publisher_id=conf.notifications.publisher_id,
-        host_notifications=NotificationSource(
-            topics=tuple(host.notification_topics),
-            exchange=host.notification_exchange,
-            pool=host.notification_pool,
-        ),
         metrics=MetricsSettings(
             listen_host=conf.metrics.listen_host,
             listen_port=conf.metrics.listen_port,
@@ -235,4 +197,4 @@ def _trusted_hosts(conf: cfg.ConfigOpts) -> frozenset[str]:
 
 def _resource_types(plugins: Sequence[str]) -> frozenset[str]:
     """Return the resource types whose collections the API serves."""
-    return frozenset(kind for name, kind in _COLLECTIONS.items() if name in plugins)
+    return frozenset(kind for name, kind in API_TYPES.items() if name in plugins)

@@ -5,10 +5,16 @@ If the existing service has an option, its name, group and default are the same 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 from oslo_config import cfg, types
 
 from blazar.enforcement import options as enforcement
+from blazar.plugins.flavors import options as flavors
+from blazar.plugins.floatingips import options as floatingips
+from blazar.plugins.hosts import options as hosts
 from blazar.request_options import LIMIT_OPTIONS
+from blazar.settings import Settings
 
 DEFAULT_OPTIONS: list[cfg.Opt] = [
     cfg.HostAddressOpt(
@@ -215,135 +221,9 @@ MANAGER_OPTIONS: list[cfg.Opt] = [
         help="Minutes between checks that work is scheduled for every lease that has not ended; 0 for no "
         "checks. Missing work, for example after a manual repair of the database, is scheduled.",
     ),
-]
-
-HOST_OPTIONS: list[cfg.Opt] = [
-    cfg.StrOpt(
-        "blazar_az_prefix", default="blazar_", help="Prefix of the availability zones of reserved hosts."
-    ),
-    cfg.StrOpt(
-        "before_end",
-        default="",
-        choices=["", "snapshot"],
-        help="Action of a reservation with before_end: default: none, or a snapshot of every server.",
-    ),
     cfg.IntOpt(
-        "snapshot_wait_minutes",
-        default=10,
-        min=0,
-        help="Minutes after the end of a lease for which its servers are kept until their snapshots are "
-        "active; 0 for deleting them at the end.",
-    ),
-    cfg.StrOpt(
-        "snapshot_failure",
-        default="keep",
-        choices=["keep", "continue"],
-        help="Action at the end of a lease if snapshots of its servers failed: keep the servers for "
-        "snapshot_grace_minutes and retry the snapshots, or continue and delete the servers.",
-    ),
-    cfg.IntOpt(
-        "snapshot_grace_minutes",
         default=60,
         min=0,
-        help="Minutes after the end of a lease for which servers whose snapshots failed are kept; 0 for no "
-        "grace period.",
-    ),
-    cfg.IntOpt(
-        "preemption_notice_seconds",
-        default=0,
-        min=0,
-        help="Seconds of notice that preemptible servers on a host get, in their metadata "
-        "blazar:preempted_at, before a reservation starts and they are deleted; 0 for no notice.",
-    ),
-    cfg.IntOpt(
-        "refresh_interval_minutes",
-        default=60,
-        min=0,
-        help="Minutes between two refreshes of the sizes, zones, inventories and traits of registered hosts "
-        "from Nova and Placement; 0 for never. blazar-manage host refresh does it immediately.",
-    ),
-    cfg.IntOpt(
-        "healing_interval",
-        default=60,
-        min=0,
-        help="Minutes. If a host fails, leases that start within this time get another host immediately, "
-        "later leases when their start is that close. If no host is free, the search is repeated at this "
-        "interval. 0 for searching for all leases immediately, and again only when a host recovers.",
-    ),
-    cfg.BoolOpt(
-        "randomize_host_selection",
-        default=False,
-        help="Choose at random among the hosts that fit, those with scarce properties last, instead of the "
-        "smallest first.",
-    ),
-]
-
-MONITOR_OPTIONS: list[cfg.Opt] = [
-    cfg.BoolOpt(
-        "enable_polling_monitor",
-        default=False,
-        help="Poll Nova for registered hosts that have failed or are disabled. Only polling detects compute "
-        "services that stop reporting and hosts that Nova no longer lists. If neither this nor the "
-        "notification monitor is enabled, all hosts are treated as healthy.",
-    ),
-    cfg.IntOpt(
-        "polling_interval",
-        default=60,
-        min=1,
-        help="Seconds between two polls of Nova. A host that Nova does not list for this time has failed; "
-        "until then it is only excluded from new leases.",
-    ),
-    cfg.BoolOpt(
-        "enable_notification_monitor",
-        default=False,
-        help="Poll Nova within seconds after it sends a notification that a compute service was disabled, "
-        "enabled, or declared down or up. Needs [notifications] notification_format = versioned or both, and "
-        "[oslo_messaging_notifications] driver = messagingv2, in nova.conf of nova-api and nova-compute.",
-    ),
-    cfg.ListOpt(
-        "notification_topics",
-        default=["notifications", "versioned_notifications"],
-        help="Topics of Nova's notifications, as in its options [oslo_messaging_notifications] topics and "
-        "[notifications] versioned_notifications_topics.",
-    ),
-    cfg.StrOpt(
-        "notification_exchange",
-        default="nova",
-        help="Exchange of Nova's notifications, as in its option [DEFAULT] control_exchange.",
-    ),
-    cfg.StrOpt(
-        "notification_pool",
-        default="blazar-monitor",
-        help="Queue from which all managers consume notifications, separate from the queues of other "
-        "consumers. When you disable the notification monitor, delete the queue in the broker; otherwise it "
-        "grows.",
-    ),
-]
-
-FLAVOR_OPTIONS: list[cfg.Opt] = [
-    cfg.MultiStrOpt(
-        "pci_alias",
-        default=[],
-        help="A line of [pci] alias, copied from nova.conf; may be repeated. Set it if Nova schedules PCI "
-        "devices through Placement ([filter_scheduler] pci_in_placement): reservations of flavors with "
-        "pci_passthrough:alias then include the devices. If not set, the devices are not guaranteed.",
-    ),
-    cfg.BoolOpt(
-        "refuse_unguaranteed",
-        default=False,
-        help="Refuse flavors with extra specs that a reservation cannot guarantee, such as hw:mem_page_size. "
-        "By default they are reserved, the servers get these extra specs, and the reservation names them "
-        "under blazar:not_guaranteed.",
-    ),
-]
-
-FLOATINGIP_OPTIONS: list[cfg.Opt] = [
-    cfg.IntOpt(
-        "check_interval_minutes",
-        default=10,
-        min=0,
-        help="Minutes between two checks of registered floating IPs against Neutron, for addresses that an "
-        "allocation pool includes or that another project uses; 0 for never.",
     ),
 ]
 
@@ -458,9 +338,9 @@ GROUPS: dict[str | None, list[cfg.Opt]] = {
     None: DEFAULT_OPTIONS,
     "api": API_OPTIONS,
     "manager": [*MANAGER_OPTIONS, *LIMIT_OPTIONS],
-    "physical:host": [*HOST_OPTIONS, *MONITOR_OPTIONS],
-    "flavor:instance": FLAVOR_OPTIONS,
-    "virtual:floatingip": FLOATINGIP_OPTIONS,
+    hosts.GROUP: hosts.OPTIONS,
+    flavors.GROUP: flavors.OPTIONS,
+    floatingips.GROUP: floatingips.OPTIONS,
     "quotas": QUOTA_OPTIONS,
     "nova": NOVA_OPTIONS,
     "notifications": NOTIFICATION_OPTIONS,
@@ -469,3 +349,16 @@ GROUPS: dict[str | None, list[cfg.Opt]] = {
     "standalone": STANDALONE_OPTIONS,
     "simulated_cloud": SIMULATED_OPTIONS,
 }
+
+READERS: tuple[Callable[[cfg.ConfigOpts, Settings], Settings], ...] = (
+    hosts.with_options,
+    flavors.with_options,
+    floatingips.with_options,
+)
+"""Functions that return the settings with the values of a resource type's options."""
+
+API_TYPES: Mapping[str, str] = {
+    hosts.PLUGIN: hosts.RESOURCE_TYPE,
+    floatingips.PLUGIN: floatingips.RESOURCE_TYPE,
+}
+"""Resource types with paths of their own in the API, by the plugin that must be loaded for it."""

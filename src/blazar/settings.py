@@ -44,6 +44,8 @@ class LeaseSettings:
     """Time that a PUT waits for a lease that is starting before it is refused; zero for no wait."""
     claim_attempts: int = 24
     """Attempts of a search whose result other requests claimed first."""
+    randomize_selection: bool = False
+    """Whether resources are chosen in random order among those that fit."""
     limits: RequestLimits = field(default_factory=RequestLimits)
 
 
@@ -54,7 +56,6 @@ class HostSettings:
     availability_zone_prefix: str = "blazar_"
     before_end: str = ""
     """Site default of ``before_end``: empty or ``snapshot``."""
-    randomize_selection: bool = False
     freepool_name: str = "freepool"
     owner_key: str = "blazar:owner"
     image_prefix: str = "reserved_"

@@ -38,7 +38,7 @@ from blazar.plugins.slots.names import provider_name
 from blazar.reconcile.loop import Reconciler
 from blazar.reconcile.outbox import OutboxSender
 from blazar.rpc.messages import local_manager
-from blazar.settings import ApiSettings, HostSettings, LeaseSettings, RequestLimits, Settings
+from blazar.settings import ApiSettings, LeaseSettings, RequestLimits, Settings
 from blazar_plugin_testing.service_env import Silent
 
 if TYPE_CHECKING:
@@ -320,8 +320,8 @@ def quiet_settings(*, cleaning_minutes: int = 0, randomize_selection: bool = Fal
             # Tests of shortages ask for more than any limit would allow.
             limits=RequestLimits(amount=0),
             cleaning_time=timedelta(minutes=cleaning_minutes),
+            randomize_selection=randomize_selection,
         ),
-        hosts=HostSettings(randomize_selection=randomize_selection),
         api=ApiSettings(auth_strategy="noauth"),
     )
 

@@ -27,6 +27,7 @@ from blazar.manager.plugins import PluginError, load_cloud
 from blazar.manager.service import ManagerService
 from blazar.manager.waking import ProcessWaker
 from blazar.plugins.hosts.monitor import notice_change
+from blazar.plugins.hosts.options import read_notification_source
 from blazar.ports.metrics import OF_MANAGER
 from blazar.reconcile.loop import Reconciler
 from blazar.reconcile.outbox import make_sender
@@ -82,7 +83,7 @@ def _serve() -> int:
     reconciler = Reconciler(context, name, sender, waker.event)
     manager = measured_manager(ManagerService(context), telemetry.meter)
     rpc_server = make_server(transport, server.rpc_topic, name, manager, waker.event.set)
-    beside: list[_Part] = [*_listeners(conf, server, context)]
+    beside: list[_Part] = [*_listeners(conf, context)]
     if server.metrics.listen_port is not None:
         check = SelfCheck(transport, server.rpc_topic, name, clock)
         telemetry.show_database(SqlStats(engine), clock, server.metrics.kept_for_seconds)
@@ -124,13 +125,11 @@ def _leave(code: int, reconciler: Reconciler) -> int:
     return code
 
 
-def _listeners(
-    conf: cfg.ConfigOpts, server: config.ServerSettings, context: Context
-) -> list[HostNotifications]:
+def _listeners(conf: cfg.ConfigOpts, context: Context) -> list[HostNotifications]:
     """Return the listeners for notifications of other services, not started yet."""
     if not context.settings.monitor.is_listening:
         return []
-    return [HostNotifications(conf, server.host_notifications, partial(notice_change, context))]
+    return [HostNotifications(conf, read_notification_source(conf), partial(notice_change, context))]
 
 
 if __name__ == "__main__":

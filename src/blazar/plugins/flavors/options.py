@@ -1,0 +1,40 @@
+"""Options of flavor reservations, and the settings that follow from them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from oslo_config import cfg
+
+from blazar.settings import FlavorSettings, Settings
+
+GROUP: Final = "flavor:instance"
+
+OPTIONS: list[cfg.Opt] = [
+    cfg.MultiStrOpt(
+        "pci_alias",
+        default=[],
+        help="A line of [pci] alias, copied from nova.conf; may be repeated. Set it if Nova schedules PCI "
+        "devices through Placement ([filter_scheduler] pci_in_placement): reservations of flavors with "
+        "pci_passthrough:alias then include the devices. If not set, the devices are not guaranteed.",
+    ),
+    cfg.BoolOpt(
+        "refuse_unguaranteed",
+        default=False,
+        help="Refuse flavors with extra specs that a reservation cannot guarantee, such as hw:mem_page_size. "
+        "By default they are reserved, the servers get these extra specs, and the reservation names them "
+        "under blazar:not_guaranteed.",
+    ),
+]
+
+
+def with_options(conf: cfg.ConfigOpts, settings: Settings) -> Settings:
+    """Return the settings with the values of the options of flavor reservations."""
+    flavor = conf[GROUP]
+    return replace(
+        settings,
+        flavors=FlavorSettings(
+            pci_aliases=tuple(flavor.pci_alias), refuses_unguaranteed=flavor.refuse_unguaranteed
+        ),
+    )

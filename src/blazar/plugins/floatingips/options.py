@@ -1,0 +1,31 @@
+"""Options of floating IPs, and the settings that follow from them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Final
+
+from oslo_config import cfg
+
+from blazar.settings import Settings
+
+PLUGIN: Final = "virtual.floatingip.plugin"
+RESOURCE_TYPE: Final = "virtual:floatingip"
+GROUP: Final = RESOURCE_TYPE
+
+OPTIONS: list[cfg.Opt] = [
+    cfg.IntOpt(
+        "check_interval_minutes",
+        default=10,
+        min=0,
+        help="Minutes between two checks of registered floating IPs against Neutron, for addresses that an "
+        "allocation pool includes or that another project uses; 0 for never.",
+    ),
+]
+
+
+def with_options(conf: cfg.ConfigOpts, settings: Settings) -> Settings:
+    """Return the settings with the values of the options of floating IPs."""
+    interval = timedelta(minutes=conf[GROUP].check_interval_minutes)
+    return replace(settings, reconciler=replace(settings.reconciler, floatingip_check_interval=interval))

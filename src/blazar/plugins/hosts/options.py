@@ -1,0 +1,166 @@
+"""Options of hosts, and the settings that follow from them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from typing import Final
+
+from oslo_config import cfg
+
+from blazar.settings import HealingSettings, HostSettings, MonitorSettings, NotificationSource, Settings
+
+PLUGIN: Final = "physical.host.plugin"
+RESOURCE_TYPE: Final = "physical:host"
+GROUP: Final = RESOURCE_TYPE
+
+HOST_OPTIONS: list[cfg.Opt] = [
+    cfg.StrOpt(
+        "blazar_az_prefix", default="blazar_", help="Prefix of the availability zones of reserved hosts."
+    ),
+    cfg.StrOpt(
+        "before_end",
+        default="",
+        choices=["", "snapshot"],
+        help="Action of a reservation with before_end: default: none, or a snapshot of every server.",
+    ),
+    cfg.IntOpt(
+        "snapshot_wait_minutes",
+        default=10,
+        min=0,
+        help="Minutes after the end of a lease for which its servers are kept until their snapshots are "
+        "active; 0 for deleting them at the end.",
+    ),
+    cfg.StrOpt(
+        "snapshot_failure",
+        default="keep",
+        choices=["keep", "continue"],
+        help="Action at the end of a lease if snapshots of its servers failed: keep the servers for "
+        "snapshot_grace_minutes and retry the snapshots, or continue and delete the servers.",
+    ),
+    cfg.IntOpt(
+        "snapshot_grace_minutes",
+        default=60,
+        min=0,
+        help="Minutes after the end of a lease for which servers whose snapshots failed are kept; 0 for no "
+        "grace period.",
+    ),
+    cfg.IntOpt(
+        "preemption_notice_seconds",
+        default=0,
+        min=0,
+        help="Seconds of notice that preemptible servers on a host get, in their metadata "
+        "blazar:preempted_at, before a reservation starts and they are deleted; 0 for no notice.",
+    ),
+    cfg.IntOpt(
+        "refresh_interval_minutes",
+        default=60,
+        min=0,
+        help="Minutes between two refreshes of the sizes, zones, inventories and traits of registered hosts "
+        "from Nova and Placement; 0 for never. blazar-manage host refresh does it immediately.",
+    ),
+    cfg.IntOpt(
+        "healing_interval",
+        default=60,
+        min=0,
+        help="Minutes. If a host fails, leases that start within this time get another host immediately, "
+        "later leases when their start is that close. If no host is free, the search is repeated at this "
+        "interval. 0 for searching for all leases immediately, and again only when a host recovers.",
+    ),
+    cfg.BoolOpt(
+        "randomize_host_selection",
+        default=False,
+        help="Choose at random among the hosts that fit, those with scarce properties last, instead of the "
+        "smallest first.",
+    ),
+]
+
+MONITOR_OPTIONS: list[cfg.Opt] = [
+    cfg.BoolOpt(
+        "enable_polling_monitor",
+        default=False,
+        help="Poll Nova for registered hosts that have failed or are disabled. Only polling detects compute "
+        "services that stop reporting and hosts that Nova no longer lists. If neither this nor the "
+        "notification monitor is enabled, all hosts are treated as healthy.",
+    ),
+    cfg.IntOpt(
+        "polling_interval",
+        default=60,
+        min=1,
+        help="Seconds between two polls of Nova. A host that Nova does not list for this time has failed; "
+        "until then it is only excluded from new leases.",
+    ),
+    cfg.BoolOpt(
+        "enable_notification_monitor",
+        default=False,
+        help="Poll Nova within seconds after it sends a notification that a compute service was disabled, "
+        "enabled, or declared down or up. Needs [notifications] notification_format = versioned or both, and "
+        "[oslo_messaging_notifications] driver = messagingv2, in nova.conf of nova-api and nova-compute.",
+    ),
+    cfg.ListOpt(
+        "notification_topics",
+        default=["notifications", "versioned_notifications"],
+        help="Topics of Nova's notifications, as in its options [oslo_messaging_notifications] topics and "
+        "[notifications] versioned_notifications_topics.",
+    ),
+    cfg.StrOpt(
+        "notification_exchange",
+        default="nova",
+        help="Exchange of Nova's notifications, as in its option [DEFAULT] control_exchange.",
+    ),
+    cfg.StrOpt(
+        "notification_pool",
+        default="blazar-monitor",
+        help="Queue from which all managers consume notifications, separate from the queues of other "
+        "consumers. When you disable the notification monitor, delete the queue in the broker; otherwise it "
+        "grows.",
+    ),
+]
+
+OPTIONS: list[cfg.Opt] = [*HOST_OPTIONS, *MONITOR_OPTIONS]
+
+
+def with_options(conf: cfg.ConfigOpts, settings: Settings) -> Settings:
+    """Return the settings with the values of the options of hosts."""
+    host, nova = conf[GROUP], conf.nova
+    notice = timedelta(seconds=host.preemption_notice_seconds)
+    keeps_failed = host.snapshot_failure == "keep"
+    return replace(
+        settings,
+        hosts=HostSettings(
+            availability_zone_prefix=host.blazar_az_prefix,
+            before_end=host.before_end,
+            freepool_name=nova.aggregate_freepool_name,
+            owner_key=nova.blazar_owner,
+            image_prefix=nova.image_prefix,
+            az_aware=nova.az_aware,
+            preemption_notice=notice,
+        ),
+        leases=replace(
+            settings.leases,
+            before_end_wait=timedelta(minutes=host.snapshot_wait_minutes),
+            before_end_grace=timedelta(minutes=host.snapshot_grace_minutes if keeps_failed else 0),
+            # Preemptible servers get their notice when the start is prepared.
+            prepare_lead=max(settings.leases.prepare_lead, notice),
+            randomize_selection=host.randomize_host_selection,
+        ),
+        healing=HealingSettings(interval=timedelta(minutes=host.healing_interval)),
+        monitor=MonitorSettings(
+            is_polling=host.enable_polling_monitor,
+            is_listening=host.enable_notification_monitor,
+            polling_interval=timedelta(seconds=host.polling_interval),
+        ),
+        reconciler=replace(
+            settings.reconciler, refresh_interval=timedelta(minutes=host.refresh_interval_minutes)
+        ),
+    )
+
+
+def read_notification_source(conf: cfg.ConfigOpts) -> NotificationSource:
+    """Return the broker address of Nova's notifications."""
+    host = conf[GROUP]
+    return NotificationSource(
+        topics=tuple(host.notification_topics),
+        exchange=host.notification_exchange,
+        pool=host.notification_pool,
+    )
