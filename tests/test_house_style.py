@@ -20,8 +20,6 @@ LONGER_FUNCTIONS: Mapping[str, str] = {}
 """``path:name`` of functions that may be longer, each with its reason; tables of data only."""
 LONGER_MODULES: Mapping[str, str] = {
     "src/blazar/api/schemas.py": "a table: the schemas of all that is sent and answered",
-    "src/blazar/domain/errors.py": "a table: the one tree of errors, a class and its code each",
-    "src/blazar/options.py": "a table: the options, each with its help",
 }
 """Paths of modules that may be longer, each with its reason; tables of data only."""
 
@@ -33,6 +31,16 @@ POSTPONED = re.compile(r"\b(TODO|FIXME|XXX)\b")
 MACHINE_PATH = re.compile(r"(?:file://|(?<![\w.~*/-]))/(?:home|root|tmp|work|opt|Users)/[\w.]")
 PACKAGE_INDEX = re.compile(
     r"pypi[.]org|pythonhosted[.]org|debian[.]org|ubuntu[.]com|npmjs[.]org|anaconda[.]org|index-[u]rl"
+)
+
+CORE = tuple(
+    f"src/blazar/{each}"
+    for each in ("app/", "booking/", "config.py", "domain/", "reconcile/", "ports/store.py")
+)
+"""What works for every resource type, and so may name none."""
+CONCRETE_TYPE = re.compile(
+    r"(?i:(physical|virtual|flavor)[:.](host|instance|floatingip)|compute_?host|floating[ _]?ip)"
+    r"|\bHosts?\b|\.hosts\b|\bimport hosts\b"
 )
 
 LOG_MESSAGE = re.compile(r"[^%:]+(: [a-z_]+=%[^ ]+( [a-z_]+=%[^ ]+)*)?")
@@ -150,6 +158,12 @@ def calls_of_loggers(tree: ast.AST) -> Iterator[ast.Call]:
             and function.value.id.lower() in ("_logger", "log", "logger")
         ):
             yield node
+
+
+def test_the_core_names_no_resource_type() -> None:
+    assert [line for folder in CORE for line in lines_matching(CONCRETE_TYPE, folder)] == []
+    assert [path for path in modules() if path.startswith(CORE) and "host" in Path(path).stem] == []
+    assert lines_matching(CONCRETE_TYPE, "src/blazar/plugins/hosts/")
 
 
 def test_the_product_has_no_notes_to_do_something_later() -> None:

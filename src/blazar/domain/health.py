@@ -49,8 +49,8 @@ HEALTHY = Diagnosis(health=Health.HEALTHY)
 class ResourceState:
     """The state of a resource that is needed for work on it.
 
-    ``facts`` identify the resource in the cloud: for a host ``hypervisor_hostname`` and ``service_name``,
-    for a floating IP ``address``, ``network_id`` and ``subnet_id``, for others the facts of their plugin.
+    ``facts`` identify the resource in the cloud: for a collection with a table of its own, the columns that
+    :mod:`blazar.db.collections` lists; for others, the facts of their plugin.
     """
 
     facts: Mapping[str, Fact] = field(default_factory=dict)

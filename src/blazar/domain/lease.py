@@ -15,7 +15,7 @@ from blazar.domain.interval import Interval
 LeaseId = NewType("LeaseId", str)
 ReservationId = NewType("ReservationId", str)
 ResourceId = NewType("ResourceId", str)
-"""The id of a host, floating IP or other resource; unique across all kinds of resources."""
+"""The id of a resource; unique across all kinds of resources."""
 Holdings = Mapping[ResourceId, Share | None]
 """The resources that a reservation holds: a share of each, or None for the whole resource."""
 

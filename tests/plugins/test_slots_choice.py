@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 import pytest
-from domain.slot_cases import OTHER, OWN, SLOT, THIN, Case, HostFacts, make_index
+from plugins.slot_cases import OTHER, OWN, SLOT, THIN, Case, HostFacts, make_index
 from samples import window
 
 from blazar.domain.availability import Availability, Shuffle

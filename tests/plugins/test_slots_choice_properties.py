@@ -6,9 +6,9 @@ import itertools
 from collections.abc import Mapping
 from datetime import timedelta
 
-from domain.slot_cases import FAT, OTHER, OWN, SLOT, THIN, Case, HostFacts
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plugins.slot_cases import FAT, OTHER, OWN, SLOT, THIN, Case, HostFacts
 from samples import HOUR, at, window
 
 from blazar.domain.availability import Shuffle
