@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -11,35 +10,26 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
-from blazar.db.columns import read_list, read_object
+from blazar.db.lease_rows import (
+    Row,
+    event_of,
+    event_row,
+    lease_of,
+    lease_row,
+    reservation_of,
+    reservation_row,
+)
 from blazar.db.specs import SpecColumn
 from blazar.db.tables import events, leases, reservations
 from blazar.domain.errors import ConcurrentUpdate
 from blazar.domain.lease import (
-    DAMAGED,
-    Event,
-    EventStatus,
-    EventType,
     Lease,
     LeaseId,
-    LeaseStatus,
-    Reservation,
-    ReservationId,
-    ReservationStatus,
-    ResourceId,
-    StoredSpec,
 )
 from blazar.ports.damage import damaged_rows
 from blazar.ports.work import PERIODIC_TASKS
 
-Row = Mapping[str, Any]
 Rows = list[Row]
-
-# For thousands of rows: a lookup takes a fraction of the time of calling the enum class.
-_LEASE_STATUSES: Final = {each.value: each for each in LeaseStatus}
-_RESERVATION_STATUSES: Final = {each.value: each for each in ReservationStatus}
-_EVENT_TYPES: Final = {each.value: each for each in EventType}
-_EVENT_STATUSES: Final = {each.value: each for each in EventStatus}
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,13 +111,13 @@ class SqlLeases:
         if reserved:
             raise ValueError(f"a lease id must not be the key of a periodic task: {', '.join(reserved)}")
         rows_of = {
-            leases: [_lease_row(each) for each in new],
+            leases: [lease_row(each) for each in new],
             reservations: [
-                {**_reservation_row(each, place), "spec": self._specs.encode(each)}
+                {**reservation_row(each, place), "spec": self._specs.encode(each)}
                 for lease in new
                 for place, each in enumerate(lease.reservations)
             ],
-            events: [_event_row(each, lease.id) for lease in new for each in lease.events],
+            events: [event_row(each, lease.id) for lease in new for each in lease.events],
         }
         for table, rows in rows_of.items():
             if rows:
@@ -141,7 +131,7 @@ class SqlLeases:
             {
                 "lease_id": before.id,
                 "known_revision": before.revision,
-                **_without(_lease_row(after), "id", "created_at"),
+                **_without(lease_row(after), "id", "created_at"),
             },
         )
         if changed.rowcount != 1:
@@ -185,16 +175,16 @@ class SqlLeases:
         reservations_of, events_of = defaultdict(list), defaultdict(list)
         damaged_events: dict[str, str] = {}
         for row in self._rows(queries.reservations, values):
-            reservations_of[row["lease_id"]].append(_reservation(row, self._specs))
+            reservations_of[row["lease_id"]].append(reservation_of(row, self._specs))
         for row in self._rows(queries.events, values):
-            event, column = _event(row)
+            event, column = event_of(row)
             if column is not None:
                 damaged_rows.note("events", column, row["id"])
                 damaged_events[row["lease_id"]] = f"the {column} of its event {row['id']} is damaged"
             if event is not None:
                 events_of[row["lease_id"]].append(event)
         return tuple(
-            _lease(
+            lease_of(
                 row,
                 tuple(reservations_of[row["id"]]),
                 tuple(events_of[row["id"]]),
@@ -214,7 +204,7 @@ class SqlLeases:
         revised: Rows = []
         for place, each in enumerate(after.reservations):
             old = known.get(each.id)
-            row = _without(_reservation_row(each, place), "id", "lease_id", "created_at")
+            row = _without(reservation_row(each, place), "id", "lease_id", "created_at")
             row["row_id"] = each.id
             # A spec that did not change keeps its text, even if it is damaged or has an old format.
             if old is None or old.spec != each.spec:
@@ -227,11 +217,11 @@ class SqlLeases:
 
     def _replace_events(self, before: Lease, after: Lease) -> None:
         known = {each.id for each in before.events}
-        new = [_event_row(each, after.id) for each in after.events if each.id not in known]
+        new = [event_row(each, after.id) for each in after.events if each.id not in known]
         if new:
             self._connection.execute(_INSERT[events], new)
         rows = [
-            {"row_id": each.id, **_without(_event_row(each, after.id), "id", "lease_id", "created_at")}
+            {"row_id": each.id, **_without(event_row(each, after.id), "id", "lease_id", "created_at")}
             for each in after.events
             if each.id in known and each not in before.events
         ]
@@ -259,131 +249,3 @@ def _stamped(before: Lease, after: Lease, at: datetime) -> Lease:
 
 def _without(row: dict[str, Any], *keys: str) -> dict[str, Any]:
     return {key: value for key, value in row.items() if key not in keys}
-
-
-def _lease_row(lease: Lease) -> dict[str, Any]:
-    return {
-        "id": lease.id,
-        "name": lease.name,
-        "user_id": lease.user_id,
-        "project_id": lease.project_id,
-        "start_at": lease.start,
-        "end_at": lease.end,
-        "status": lease.status.value,
-        "is_deleting": lease.is_deleting,
-        "revision": lease.revision,
-        "created_at": lease.created_at,
-        "updated_at": lease.updated_at,
-    }
-
-
-def _reservation_row(reservation: Reservation, position: int) -> dict[str, Any]:
-    """Return the columns of a reservation, except for its spec."""
-    lost = reservation.lost_resources
-    return {
-        "id": reservation.id,
-        "lease_id": reservation.lease_id,
-        "position": position,
-        "resource_type": reservation.resource_type,
-        "status": reservation.status.value,
-        "is_deployed": reservation.is_deployed,
-        "problem": reservation.problem,
-        "missing_resources": reservation.missing_resources,
-        "lost_resources": json.dumps(sorted(lost)) if lost else None,
-        "created_at": reservation.created_at,
-        "updated_at": reservation.updated_at,
-    }
-
-
-def _event_row(event: Event, lease_id: LeaseId) -> dict[str, Any]:
-    return {
-        "id": event.id,
-        "lease_id": lease_id,
-        "event_type": event.event_type.value,
-        "time_at": event.time,
-        "status": event.status.value,
-        "created_at": event.created_at,
-        "updated_at": event.updated_at,
-    }
-
-
-def _lease(
-    row: Row,
-    own_reservations: tuple[Reservation, ...],
-    own_events: tuple[Event, ...],
-    damage: str | None,
-) -> Lease:
-    if row["status"] not in _LEASE_STATUSES:
-        damaged_rows.note("leases", "status", row["id"])
-        damage = "its stored status is damaged"
-    return Lease(
-        id=LeaseId(row["id"]),
-        name=row["name"],
-        user_id=row["user_id"],
-        project_id=row["project_id"],
-        start=row["start_at"],
-        end=row["end_at"],
-        status=_lease_status(row, own_reservations),
-        is_deleting=row["is_deleting"],
-        revision=row["revision"],
-        reservations=own_reservations,
-        events=own_events,
-        created_at=row["created_at"],
-        updated_at=row["updated_at"],
-        damage=damage,
-    )
-
-
-def _lease_status(row: Row, own_reservations: tuple[Reservation, ...]) -> LeaseStatus:
-    """Return the status of a lease; ERROR if it is unknown or a reservation is damaged."""
-    status = _LEASE_STATUSES.get(row["status"])
-    is_damaged = any(each.is_damaged for each in own_reservations)
-    if is_damaged and status not in (LeaseStatus.DELETING, LeaseStatus.TERMINATED):
-        return LeaseStatus.ERROR
-    return LeaseStatus.ERROR if status is None else status
-
-
-def _reservation(row: Row, specs: SpecColumn) -> Reservation:
-    content, problem = read_object(row["spec"]), row["problem"]
-    status = _RESERVATION_STATUSES.get(row["status"])
-    if content is None or status is None:
-        damaged = "spec" if content is None else "status"
-        problem = f"{DAMAGED} {damaged} is damaged: the reservation can only be deleted"
-        damaged_rows.note("reservations", damaged, row["id"])
-    lost = read_list(row["lost_resources"] or "[]")
-    if lost is None:
-        damaged_rows.note("reservations", "lost_resources", row["id"])
-    if content is None or status is None:
-        status = status if status is ReservationStatus.DELETED else ReservationStatus.ERROR
-    return Reservation(
-        id=ReservationId(row["id"]),
-        lease_id=LeaseId(row["lease_id"]),
-        resource_type=row["resource_type"],
-        spec=StoredSpec({}) if content is None else specs.decode(content, row["resource_type"], row["id"]),
-        status=status,
-        is_deployed=row["is_deployed"],
-        problem=problem,
-        missing_resources=row["missing_resources"],
-        lost_resources=frozenset(ResourceId(each) for each in lost or () if isinstance(each, str)),
-        created_at=row["created_at"],
-        updated_at=row["updated_at"],
-    )
-
-
-def _event(row: Row) -> tuple[Event | None, str | None]:
-    """Return an event, and the name of its damaged column, if any.
-
-    An event of an unknown type is None; an event of an unknown status gets the status ERROR.
-    """
-    event_type, status = _EVENT_TYPES.get(row["event_type"]), _EVENT_STATUSES.get(row["status"])
-    if event_type is None:
-        return None, "event_type"
-    event = Event(
-        id=row["id"],
-        event_type=event_type,
-        time=row["time_at"],
-        status=EventStatus.ERROR if status is None else status,
-        created_at=row["created_at"],
-        updated_at=row["updated_at"],
-    )
-    return event, "status" if status is None else None
