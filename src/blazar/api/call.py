@@ -73,7 +73,7 @@ def identity_of(environ: WSGIEnvironment, lease_id: str | None = None) -> Reques
     return identity
 
 
-def caller_of(identity: RequestContext) -> Caller:
+def caller_of(identity: RequestContext, version: Version) -> Caller:
     """Return the caller to pass to the manager."""
     return Caller(
         user_id=identity.user_id,
@@ -82,4 +82,5 @@ def caller_of(identity: RequestContext) -> Caller:
         request_id=identity.request_id,
         global_request_id=identity.global_request_id,
         token=identity.auth_token,
+        api_version=version,
     )

@@ -64,13 +64,14 @@ class Resource:
 
     def _call(self, req: falcon.Request, params: Mapping[str, str]) -> Call:
         identity = identity_of(req.env, params.get("lease_id"))
+        version = microversions.requested_version(req)
         return Call(
             manager=self._service.manager,
             policy=self._service.policy,
             identity=identity,
-            caller=caller_of(identity),
+            caller=caller_of(identity, version),
             base_url=req.prefix.rstrip("/"),
-            version=microversions.requested_version(req),
+            version=version,
             params=params,
             query=_first_values(req),
         )

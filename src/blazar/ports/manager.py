@@ -18,6 +18,9 @@ from typing import Protocol, overload
 
 JsonObject = Mapping[str, object]
 
+OLDEST_API = (1, 0)
+"""The microversion of requests that name none."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
@@ -31,6 +34,8 @@ class Caller:
     token: str | None = None
     sees_private_properties: bool = False
     """True if the caller may see private resource properties and use them in requirements."""
+    api_version: tuple[int, int] = OLDEST_API
+    """The microversion of the request."""
 
     def __repr__(self) -> str:
         return f"Caller(user_id={self.user_id!r}, project_id={self.project_id!r}, roles={self.roles!r})"

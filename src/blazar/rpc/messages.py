@@ -13,12 +13,12 @@ import inspect
 import json
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from functools import partial
 from typing import Any, cast
 
 from blazar.domain.errors import BlazarError, UnknownMethod, rebuild
-from blazar.ports.manager import Caller, Manager, WrittenObjects
+from blazar.ports.manager import OLDEST_API, Caller, Manager, WrittenObjects
 from blazar.rpc.packing import packed, unpacked
 from blazar.telemetry.log_context import serving
 
@@ -56,8 +56,7 @@ _logger = logging.getLogger(__name__)
 def answer(manager: Manager, request: Mapping[str, Any]) -> dict[str, Any]:
     """Return a manager's answer to a request: its result or its error."""
     try:
-        caller = request["caller"]
-        who = Caller(**{**caller, "roles": tuple(caller["roles"])})
+        who = _received_caller(request["caller"])
         method, arguments = str(request["method"]), request["arguments"]
     except (KeyError, TypeError):
         _logger.exception("Request not understood")
@@ -68,6 +67,21 @@ def answer(manager: Manager, request: Mapping[str, Any]) -> dict[str, Any]:
         outcome = reply["error"]["code"] if "error" in reply else "ok"
         _logger.log(level, "Request answered: method=%s outcome=%s", method, outcome)
         return reply
+
+
+def _sent_caller(caller: Caller) -> dict[str, Any]:
+    """Return a caller as JSON, without a default that managers of older versions do not know."""
+    sent = asdict(caller)
+    if caller.api_version == OLDEST_API:
+        del sent["api_version"]
+    return sent
+
+
+def _received_caller(sent: Mapping[str, Any]) -> Caller:
+    """Return a caller from JSON; what APIs of newer versions add is ignored."""
+    known: dict[str, Any] = {each.name: sent[each.name] for each in fields(Caller) if each.name in sent}
+    lists = {key: tuple(each) for key, each in known.items() if isinstance(each, list)}
+    return Caller(**{**known, **lists})
 
 
 def _reply(manager: Manager, who: Caller, method: str, request: Mapping[str, Any]) -> dict[str, Any]:
@@ -101,7 +115,7 @@ class _RemoteManager:
         caller, *values = _SIGNATURES[method].bind(*arguments, **named).args
         request = {
             "method": method,
-            "caller": asdict(caller),
+            "caller": _sent_caller(caller),
             "arguments": values,
             "unpacks": True,
         }
