@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from datetime import timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,7 +14,7 @@ from samples import at, window
 from blazar.domain.availability import Availability, Resource, Shuffle
 from blazar.domain.bookings import Booking, Mask
 from blazar.domain.lease import ResourceId
-from blazar.domain.requirements import Condition, Fact, Operator, Requirement
+from blazar.domain.requirements import AnyOf, Condition, Exists, Fact, Not, Operator, Requirement
 
 EMPTY = Requirement()
 
@@ -119,16 +120,28 @@ VALUES = st.sampled_from(
         "\U0001f600",
     ]
 )
+
+
+def _requirements(terms: st.SearchStrategy[Any]) -> st.SearchStrategy[Requirement]:
+    return st.builds(Requirement, st.lists(terms, min_size=1, max_size=3).map(tuple))
+
+
 FACT_VALUES: st.SearchStrategy[Fact] = (
     VALUES
     | st.sampled_from([0, 1, 8, 0.0, 1.0, 0.5, float("nan"), float("inf"), 2**70, -3])
     | st.booleans()
     | st.none()
 )
-REQUIREMENTS = st.builds(
-    Requirement,
-    st.lists(st.builds(Condition, KEYS, st.sampled_from(Operator), VALUES), max_size=3).map(tuple),
+CONDITIONS = st.builds(Condition, KEYS, st.sampled_from(Operator), VALUES) | st.builds(Exists, KEYS)
+TERMS = st.recursive(
+    CONDITIONS,
+    lambda terms: (
+        st.builds(AnyOf, st.lists(_requirements(terms), min_size=1, max_size=3).map(tuple))
+        | st.builds(Not, _requirements(terms))
+    ),
+    max_leaves=4,
 )
+REQUIREMENTS = st.builds(Requirement, st.lists(TERMS, max_size=3).map(tuple))
 
 
 @given(

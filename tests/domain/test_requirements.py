@@ -8,15 +8,12 @@ from typing import Any
 import pytest
 
 from blazar.domain.errors import InvalidRequirement
+from blazar.domain.expressions import MAX_CONDITIONS, MAX_DEPTH, MAX_TEXT_LENGTH, parse
 from blazar.domain.requirements import (
-    MAX_CONDITIONS,
-    MAX_DEPTH,
-    MAX_TEXT_LENGTH,
     Condition,
     Fact,
     Operator,
     Requirement,
-    parse,
     unknown_keys,
 )
 
@@ -50,9 +47,9 @@ def test_nothing_is_required_by_an_empty_expression(text: object) -> None:
 
 @pytest.mark.parametrize("sign", ["==", "=", "!=", ">=", "<=", ">", "<"])
 def test_every_operator_is_understood(sign: str) -> None:
-    (condition,) = parsed(json.dumps([sign, "$vcpus", "8"])).conditions
+    operator = Operator("==" if sign == "=" else sign)
 
-    assert condition.operator is Operator("==" if sign == "=" else sign)
+    assert parsed(json.dumps([sign, "$vcpus", "8"])).conditions == (Condition("vcpus", operator, "8"),)
 
 
 @pytest.mark.parametrize(
@@ -103,11 +100,9 @@ def test_unknown_keys_are_named_in_order() -> None:
     ("text", "problem"),
     [
         ("['==', '$vcpus', '8']", "not JSON"),
-        ("vcpus > 8", "not JSON"),
         ("   ", "not JSON"),
         ("\x00", "not JSON"),
         ('["==", "$vcpus", "8"', "not JSON"),
-        ("9" * 5000, "not JSON"),
         ("{}", "expected a list, got an object"),
         ('{"and": []}', "expected a list, got an object"),
         ('"text"', "expected a list, got 'text'"),
@@ -130,9 +125,8 @@ def test_unknown_keys_are_named_in_order() -> None:
         ('["and", "8"]', "at [1]: expected a list, got a number"),
         ('["and", null]', "at [1]: expected a list, got null"),
         ('["and", "and"]', "at [1]: not JSON"),
-        ('["or", ["==", "$vcpus", "8"], ["==", "$vcpus", "9"]]', "at [0]: unknown operator 'or'"),
         ('["AND", ["==", "$vcpus", "8"]]', "at [0]: unknown operator 'AND'"),
-        ('["in", "$vcpus", "8"]', "at [0]: unknown operator 'in'"),
+        ('["in", "$vcpus", "8"]', "at [2]: \"in\" needs a list of values, got '8'"),
         ('["<>", "$vcpus", "8"]', "at [0]: unknown operator '<>'"),
         ('[8, "$vcpus", "8"]', "at [0]: unknown operator a number"),
         ('["==", "$vcpus"]', "got 2 elements"),
@@ -148,13 +142,11 @@ def test_unknown_keys_are_named_in_order() -> None:
         ('["==", "$v\\u00a0cpus", "8"]', "at [1]: a key must not contain blanks"),
         ('["==", "$vc\\u0000pus", "8"]', "at [1]: '$vc\\x00pus' contains an invalid character"),
         ('["==", "$vcpus", ""]', "at [2]: a value must not be empty"),
-        ('["==", "$vcpus", 8]', "at [2]: a value must be text in quotes, got a number"),
         ('["==", "$vcpus", null]', "at [2]: a value must be text in quotes, got null"),
-        ('["==", "$vcpus", true]', "at [2]: a value must be text in quotes, got true"),
         ('["==", "$vcpus", ["8"]]', "at [2]: a value must be text in quotes, got a list"),
         ('["==", "$rack", "a\\u0000b"]', "at [2]: 'a\\x00b' contains an invalid character"),
         ('["==", "$rack", "\\ud800"]', "at [2]: '\\ud800' contains an invalid character"),
-        ('["and", ["==", "$a", "1"], ["and", ["==", "$b", "2"], ["==", "$c", 3]]]', "at [2][2][2]: a value"),
+        ('["and", ["==", "$a", "1"], ["and", ["==", "$b", "2"], ["==", "$c", {}]]]', "at [2][2][2]: a value"),
         (json.dumps(["and", '["==", "c", "3"]']), "at [1][1]: a key"),
     ],
 )

@@ -11,11 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from blazar.domain.errors import InvalidRequirement
-from blazar.domain.requirements import Condition, Fact, Operator, Requirement, parse, render
+from blazar.domain.expressions import parse, render
+from blazar.domain.requirements import AnyOf, Condition, Exists, Fact, Not, Operator, Requirement, Term
 
 
 def parsed(text: object) -> Requirement:
     return parse(text, field="resource_properties")
+
+
+def _requirements(terms: st.SearchStrategy[Term]) -> st.SearchStrategy[Requirement]:
+    return st.builds(Requirement, st.lists(terms, min_size=1, max_size=3).map(tuple))
 
 
 KEYS = st.sampled_from(["vcpus", "rack", "memory_mb", "reservable", "gpu.model"])
@@ -26,7 +31,16 @@ VALUES = (
     | st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]), min_size=1)
 )
 CONDITIONS = st.builds(Condition, KEYS, st.sampled_from(Operator), VALUES)
-REQUIREMENTS = st.builds(Requirement, st.lists(CONDITIONS, max_size=6).map(tuple))
+LEAVES: st.SearchStrategy[Term] = CONDITIONS | st.builds(Exists, KEYS)
+TERMS = st.recursive(
+    LEAVES,
+    lambda terms: (
+        st.builds(AnyOf, st.lists(_requirements(terms), min_size=1, max_size=3).map(tuple))
+        | st.builds(Not, _requirements(terms))
+    ),
+    max_leaves=6,
+)
+REQUIREMENTS = st.builds(Requirement, st.lists(TERMS, max_size=6).map(tuple))
 FACTS = st.dictionaries(
     KEYS, VALUES | st.integers() | st.floats() | st.integers(-10, 10) | st.booleans() | st.none()
 )
@@ -51,28 +65,37 @@ def rational(value: object) -> Fraction | None:
 
 
 def brute_force(requirement: Requirement, facts: dict[str, Fact]) -> bool:
-    """Check each condition, comparing as fractions if possible, otherwise as text."""
-    for condition in requirement.conditions:
-        if condition.key not in facts:
-            return False
-        left: Any = facts[condition.key]
-        right: Any = condition.value
-        if left is None:
-            if (condition.operator.value, right) != ("==", "null"):
-                return False
-            continue
-        if isinstance(left, bool):
-            left = str(left).lower()
-            right = {"1": "true", "0": "false"}.get(
-                right, right.lower() if right.lower() in ("true", "false") else right
-            )
-        elif rational(left) is not None and rational(right) is not None:
-            left, right = rational(left), rational(right)
-        else:
-            left = str(left)
-        if not SIGNS[condition.operator.value](left, right):
-            return False
-    return True
+    return all(holds(each, facts) for each in requirement.conditions)
+
+
+def holds(term: Term, facts: dict[str, Fact]) -> bool:
+    match term:
+        case Exists():
+            return term.key in facts
+        case AnyOf():
+            return any(brute_force(each, facts) for each in term.requirements)
+        case Not():
+            return not brute_force(term.requirement, facts)
+        case Condition():
+            return term.key in facts and compares(term, facts[term.key])
+
+
+def compares(condition: Condition, fact: Fact) -> bool:
+    """Compare as fractions if possible, otherwise as text."""
+    left: Any = fact
+    right: Any = condition.value
+    if left is None:
+        return (condition.operator.value, right) == ("==", "null")
+    if isinstance(left, bool):
+        left = str(left).lower()
+        right = {"1": "true", "0": "false"}.get(
+            right, right.lower() if right.lower() in ("true", "false") else right
+        )
+    elif rational(left) is not None and rational(right) is not None:
+        left, right = rational(left), rational(right)
+    else:
+        left = str(left)
+    return bool(SIGNS[condition.operator.value](left, right))
 
 
 @given(REQUIREMENTS, FACTS)

@@ -12,10 +12,10 @@ from samples import at, window
 from blazar.domain.availability import Availability, Resource, Shuffle
 from blazar.domain.bookings import Booking
 from blazar.domain.capacity import Demand, Share
+from blazar.domain.expressions import parse
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Holdings, ReservationId, ResourceId
 from blazar.domain.providers import HostProvider, Inventory
-from blazar.domain.requirements import parse
 from blazar.plugins.contract import Wish
 from blazar.plugins.slots.choice import choose_slots
 

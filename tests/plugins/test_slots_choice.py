@@ -13,8 +13,8 @@ from samples import window
 from blazar.domain.availability import Availability, Shuffle
 from blazar.domain.capacity import Share
 from blazar.domain.errors import CannotChange, InvalidRequirement
+from blazar.domain.expressions import parse
 from blazar.domain.lease import Holdings
-from blazar.domain.requirements import parse
 from blazar.plugins.hosts.errors import NotEnoughHosts
 from blazar.plugins.slots.choice import choose_slots
 

@@ -24,8 +24,8 @@ def hidden_in_request(
         after: The new requirement of the reservation.
         before: The present requirement; empty for a new reservation.
     """
-    known = frozenset(before.conditions)
-    named = {each.key for each in after.conditions if each not in known}
+    known = frozenset(before.leaves)
+    named = {each.key for each in after.leaves if each not in known}
     if not named or caller.sees_private_properties:
         return _NONE
     with context.store.read() as transaction:

@@ -15,7 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blazar.domain.bookings import Mask
-from blazar.domain.requirements import BOOLEANS, Condition, Fact, Operator, Requirement, number_of, text_of
+from blazar.domain.requirements import (
+    BOOLEANS,
+    AnyOf,
+    Condition,
+    Exists,
+    Fact,
+    Not,
+    Operator,
+    Requirement,
+    Term,
+    number_of,
+    text_of,
+)
 
 _CACHED_REQUIREMENTS = 256
 _ABSENT = object()
@@ -50,12 +62,26 @@ class FactColumns:
         mask = self._matching.get(requirement)
         if mask is None:
             mask = self._exists.copy()
-            for condition in dict.fromkeys(requirement.conditions):
-                mask &= self._column(condition.key).matching(condition)
+            for term in dict.fromkeys(requirement.conditions):
+                mask &= self._matching_term(term)
             if len(self._matching) >= _CACHED_REQUIREMENTS:
                 self._matching.clear()
             self._matching[requirement] = mask
         return mask
+
+    def _matching_term(self, term: Term) -> Mask:
+        match term:
+            case Condition():
+                return self._column(term.key).matching(term)
+            case Exists():
+                return self._column(term.key).is_present
+            case AnyOf():
+                found = np.zeros(len(self._exists), np.bool_)
+                for each in term.requirements:
+                    found |= self.matching(each)
+                return found
+            case Not():
+                return ~self.matching(term.requirement)
 
     @property
     def made(self) -> Mapping[str, FactColumn]:
@@ -95,6 +121,12 @@ class FactColumn:
         numbers = [None if each is None or isinstance(each, bool) else number_of(each) for each in distinct]
         self._is_number = _mask(each is not None for each in numbers)
         self._numbers = _Order([Decimal(0) if each is None else each for each in numbers])
+
+    @property
+    def is_present(self) -> Mask:
+        """Return by position which resources have the fact."""
+        present: Mask = self._codes >= 0
+        return present
 
     def matching(self, condition: Condition) -> Mask:
         """Return by position for which resources the condition holds."""

@@ -1,42 +1,24 @@
-"""Requirement expressions: conditions on hosts, written by a lessee as JSON text.
+"""Requirements: conditions that a resource must satisfy, compared with its facts.
 
-An expression is a conjunction of comparisons::
-
-    ["and", [">=", "$vcpus", "32"], ["==", "$rack", "r1"]]
-
-:func:`parse` converts it once, at the entry, to a :class:`Requirement`; all other code uses that value. This
-module does not know the meaning of keys: the caller passes a mapping of facts.
+:mod:`blazar.domain.expressions` parses the texts that lessees write. This module does not know the meaning
+of keys: the caller passes a mapping of facts.
 """
 
 from __future__ import annotations
 
 import enum
-import json
 import operator
 import re
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from functools import lru_cache
 from typing import Any
-
-from blazar.domain.errors import InvalidRequirement
-
-MAX_DEPTH = 32
-"""The maximum nesting depth of ``and``; the outermost counts as 1."""
-MAX_CONDITIONS = 1000
-"""The maximum number of conditions in one expression."""
-MAX_TEXT_LENGTH = 65_536
-"""The maximum length of an expression in characters."""
 
 Fact = str | int | float | bool | None
 """The value of one key. None means that the column is null; an absent key means that it is unknown."""
 
 _PLAIN_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 BOOLEANS: Mapping[str, int] = {"true": 1, "1": 1, "false": 0, "0": 0}
-_EXCERPT_LENGTH = 40
-_CACHED_TEXTS = 128
 
 
 class Operator(enum.Enum):
@@ -103,157 +85,114 @@ class Condition:
             return compare(text.casefold(), self.value.casefold())
         return compare(text, self.value)
 
+    @property
+    def leaves(self) -> Iterator[Leaf]:
+        """Return the condition itself."""
+        yield self
+
+    def matches(self, facts: Mapping[str, Fact], casefold_keys: Container[str]) -> bool:
+        """Return whether *facts* has the key and the comparison holds; see :meth:`Requirement.matches`."""
+        return self.key in facts and self.holds(facts[self.key], ignore_case=self.key in casefold_keys)
+
+
+@dataclass(frozen=True, slots=True)
+class Exists:
+    """The resource has a fact of this name, whatever its value."""
+
+    key: str
+
+    @property
+    def leaves(self) -> Iterator[Leaf]:
+        """Return the condition itself."""
+        yield self
+
+    def matches(self, facts: Mapping[str, Fact], casefold_keys: Container[str]) -> bool:
+        """Return whether *facts* has the key."""
+        return self.key in facts
+
+
+@dataclass(frozen=True, slots=True)
+class AnyOf:
+    """At least one of several requirements holds."""
+
+    requirements: tuple[Requirement, ...]
+
+    @property
+    def leaves(self) -> Iterator[Leaf]:
+        """Return the conditions of all requirements."""
+        for each in self.requirements:
+            yield from each.leaves
+
+    def matches(self, facts: Mapping[str, Fact], casefold_keys: Container[str]) -> bool:
+        """Return whether one of the requirements matches."""
+        return any(each.matches(facts, casefold_keys=casefold_keys) for each in self.requirements)
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """A requirement does not hold. So a comparison with a fact that is absent is true here."""
+
+    requirement: Requirement
+
+    @property
+    def leaves(self) -> Iterator[Leaf]:
+        """Return the conditions of the requirement."""
+        return self.requirement.leaves
+
+    def matches(self, facts: Mapping[str, Fact], casefold_keys: Container[str]) -> bool:
+        """Return whether the requirement does not match."""
+        return not self.requirement.matches(facts, casefold_keys=casefold_keys)
+
+
+Leaf = Condition | Exists
+"""A condition about one key."""
+Term = Condition | Exists | AnyOf | Not
+
 
 @dataclass(frozen=True, slots=True)
 class Requirement:
-    """Conditions that must all hold; without conditions, every resource matches."""
+    """Terms that must all hold; without terms, every resource matches."""
 
-    conditions: tuple[Condition, ...] = ()
+    conditions: tuple[Term, ...] = ()
+    refusal_at_1_0: tuple[str, str] | None = field(default=None, compare=False, repr=False)
+    """The field and the problem for which API 1.0 refuses the expression; None if it accepts it."""
+
+    @property
+    def leaves(self) -> Iterator[Leaf]:
+        """Return the conditions about single keys, at any depth, in their order."""
+        for each in self.conditions:
+            yield from each.leaves
 
     @property
     def keys(self) -> frozenset[str]:
         """Return the keys that the conditions name, without ``$``."""
-        return frozenset(condition.key for condition in self.conditions)
+        return frozenset(each.key for each in self.leaves)
+
+    @property
+    def count(self) -> int:
+        """Return the number of conditions about single keys."""
+        return sum(1 for _ in self.leaves)
 
     def matches(self, facts: Mapping[str, Fact], *, casefold_keys: Container[str] = frozenset()) -> bool:
-        """Return whether every condition holds for *facts*.
+        """Return whether every term holds for *facts*.
 
-        If *facts* lacks a key, the answer is no for every operator, including ``!=``.
+        If *facts* lacks the key of a comparison, the comparison is false for every operator, including
+        ``!=``.
 
         Args:
             facts: The facts of one candidate, by key.
             casefold_keys: Keys whose texts are compared without regard to case: text columns of the host
                 record, where clients expect that ``qemu`` matches ``QEMU``.
         """
-        return all(
-            condition.key in facts
-            and condition.holds(facts[condition.key], ignore_case=condition.key in casefold_keys)
-            for condition in self.conditions
-        )
+        return all(each.matches(facts, casefold_keys) for each in self.conditions)
 
     def __and__(self, other: Requirement) -> Requirement:
-        return Requirement(self.conditions + other.conditions)
-
-
-def parse(text: object, *, field: str) -> Requirement:
-    """Return the requirement of an expression.
-
-    Nested ``and`` of any depth and items given as JSON text are flattened; no condition is lost.
-
-    Args:
-        text: JSON text, or the list that it would decode to. None, ``""`` and an empty list require
-            nothing.
-        field: The key of the request that contains the expression, for the message.
-
-    Raises:
-        InvalidRequirement: It is not an expression, or nests deeper than ``MAX_DEPTH``, or has more
-            than ``MAX_CONDITIONS`` conditions or ``MAX_TEXT_LENGTH`` characters. The message says what
-            is wrong and where, as indexes into the lists.
-    """
-    if text is None or text == "":
-        return Requirement()
-    return _parse_text(text, field) if isinstance(text, str) else _parse_list(text, _Parser(field))
-
-
-@lru_cache(maxsize=_CACHED_TEXTS)
-def _parse_text(text: str, field: str) -> Requirement:
-    parser = _Parser(field)
-    return _parse_list(parser.decoded(text, ()), parser)
-
-
-def _parse_list(expression: object, parser: _Parser) -> Requirement:
-    if expression != []:
-        parser.collect(expression, (), 1)
-    return Requirement(tuple(parser.conditions))
-
-
-def render(requirement: Requirement) -> str:
-    """Return an expression that :func:`parse` converts to *requirement*; ``""`` if it requires nothing."""
-    items = [[each.operator.value, f"${each.key}", each.value] for each in requirement.conditions]
-    if not items:
-        return ""
-    return json.dumps(items[0] if len(items) == 1 else ["and", *items])
+        return Requirement(self.conditions + other.conditions, self.refusal_at_1_0 or other.refusal_at_1_0)
 
 
 def unknown_keys(requirement: Requirement, known: Container[str]) -> tuple[str, ...]:
     """Return, sorted, the keys in *requirement* that are not in *known*."""
     return tuple(sorted(key for key in requirement.keys if key not in known))
-
-
-class _Parser:
-    """Collects the conditions of one expression, in their order."""
-
-    def __init__(self, field: str) -> None:
-        self.conditions: list[Condition] = []
-        self._field = field
-
-    def collect(self, expression: object, at: tuple[int, ...], depth: int) -> None:
-        """Add the conditions of *expression*, found at index path *at*. Raises InvalidRequirement."""
-        if not isinstance(expression, list):
-            raise self._refusal(at, f"expected a list, got {_shown(expression)}")
-        if not expression:
-            raise self._refusal(at, "an expression must not contain an empty list")
-        if expression[0] != "and":
-            self._add(self._condition(expression, at), at)
-            return
-        if len(expression) == 1:
-            raise self._refusal(at, '"and" needs at least one condition')
-        if depth > MAX_DEPTH:
-            raise self._refusal(at[:3], f'"and" is nested deeper than {MAX_DEPTH} levels')
-        for index, item in enumerate(expression[1:], start=1):
-            here = (*at, index)
-            self.collect(self.decoded(item, here) if isinstance(item, str) else item, here, depth + 1)
-
-    def decoded(self, text: str, at: tuple[int, ...]) -> object:
-        """Return the decoded JSON *text*."""
-        if len(text) > MAX_TEXT_LENGTH:
-            raise self._refusal(at, f"longer than {MAX_TEXT_LENGTH} characters")
-        try:
-            value: object = json.loads(text)
-        except RecursionError:
-            raise self._refusal(at, f'"and" is nested deeper than {MAX_DEPTH} levels') from None
-        except ValueError:  # malformed text, or a number of thousands of digits
-            raise self._refusal(at, f"not JSON: {_shown(text)}") from None
-        return value
-
-    def _add(self, condition: Condition, at: tuple[int, ...]) -> None:
-        if len(self.conditions) >= MAX_CONDITIONS:
-            raise self._refusal(at, f"more than {MAX_CONDITIONS} conditions")
-        self.conditions.append(condition)
-
-    def _condition(self, parts: list[object], at: tuple[int, ...]) -> Condition:
-        sign = _OPERATORS.get(parts[0]) if isinstance(parts[0], str) else None
-        if sign is None:
-            known = " ".join(_OPERATORS)
-            raise self._refusal((*at, 0), f"unknown operator {_shown(parts[0])}; known are: and {known}")
-        if len(parts) != 3:
-            raise self._refusal(at, f'a condition is [operator, "$key", "value"]; got {len(parts)} elements')
-        return Condition(self._key(parts[1], (*at, 1)), sign, self._value(parts[2], (*at, 2)))
-
-    def _key(self, part: object, at: tuple[int, ...]) -> str:
-        if not isinstance(part, str) or not part.startswith("$"):
-            raise self._refusal(at, f'a key must be text that begins with "$", got {_shown(part)}')
-        if part == "$":
-            raise self._refusal(at, 'a key needs at least one character after "$"')
-        if any(character.isspace() for character in part):
-            raise self._refusal(at, f"a key must not contain blanks, got {_shown(part)}")
-        return self._storable(part, at).removeprefix("$")
-
-    def _value(self, part: object, at: tuple[int, ...]) -> str:
-        if not isinstance(part, str):
-            raise self._refusal(at, f"a value must be text in quotes, got {_shown(part)}")
-        if not part:
-            raise self._refusal(at, "a value must not be empty")
-        return self._storable(part, at)
-
-    def _storable(self, text: str, at: tuple[int, ...]) -> str:
-        if _UNSTORABLE.search(text):
-            raise self._refusal(at, f"{_shown(text)} contains an invalid character")
-        return text
-
-    def _refusal(self, at: tuple[int, ...], problem: str) -> InvalidRequirement:
-        place = "".join(f"[{index}]" for index in at)
-        return InvalidRequirement(self._field, f"at {place}: {problem}" if place else problem)
 
 
 def number_of(value: str | float) -> Decimal | None:
@@ -270,20 +209,3 @@ def number_of(value: str | float) -> Decimal | None:
 def text_of(value: str | float) -> str:
     """Return the text used to compare a fact as text."""
     return str(value).lower() if isinstance(value, bool) else str(value)
-
-
-def _shown(value: object) -> str:
-    """Return an excerpt of request data that is safe to include in a message."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return str(value).lower()
-        case int() | float():
-            return "a number"
-        case str():
-            return repr(value[:_EXCERPT_LENGTH]) + ("…" if len(value) > _EXCERPT_LENGTH else "")
-        case list():
-            return "a list"
-        case _:
-            return "an object"

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from blazar.domain.capacity import Demand
 from blazar.domain.errors import BadRequest, BlazarError, Conflict
-from blazar.domain.requirements import parse
+from blazar.domain.expressions import parse
 from blazar.importer.ledger import Fate, Kind, Ledger, Table
 from blazar.plugins.flavors.spec import decode_spec as decode_flavors
 from blazar.plugins.floatingips.floatingip import parse_address

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from blazar.domain.errors import InvalidParameter, InvalidRange, MissingParameter
-from blazar.domain.requirements import Requirement, parse
+from blazar.domain.expressions import parse
+from blazar.domain.requirements import Requirement
 from blazar.plugins.parameters import parse_number
 
 _BEFORE_END_ACTIONS = ("", "default", "snapshot")

@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 
 from blazar.domain.capacity import Demand
 from blazar.domain.errors import CannotChange, InvalidParameter, MissingParameter
-from blazar.domain.requirements import Requirement, parse
+from blazar.domain.expressions import parse
+from blazar.domain.requirements import Requirement
 from blazar.plugins.parameters import FALSE_WORDS, TRUE_WORDS, parse_number
 from blazar.ports.compute import Flavor
 
