@@ -106,17 +106,17 @@ class TestParsing:
                 ["hypervisor_properties", "resource_properties"],
             ),
             (
-                without("resource_properties", hypervisor_properties="x"),
+                without("resource_properties", hypervisor_properties="x="),
                 MissingParameter,
                 ["resource_properties"],
             ),
-            (without(before_end="x", hypervisor_properties="x"), InvalidParameter, "before_end"),
+            (without(before_end="x", hypervisor_properties="x="), InvalidParameter, "before_end"),
             (
-                without(hypervisor_properties="x", resource_properties="x"),
+                without(hypervisor_properties="x=", resource_properties="x="),
                 InvalidRequirement,
                 "hypervisor_properties",
             ),
-            (without(resource_properties="x"), InvalidRequirement, "resource_properties"),
+            (without(resource_properties="x="), InvalidRequirement, "resource_properties"),
         ],
     )
     def test_the_first_problem_is_reported(
@@ -161,7 +161,7 @@ class TestRevising:
             ({"min": None}, MissingParameter),
             ({"max": 0}, InvalidParameter),
             ({"before_end": None}, InvalidParameter),
-            ({"resource_properties": "x"}, InvalidRequirement),
+            ({"resource_properties": "x="}, InvalidRequirement),
             ({"before_end": "x", "resource_properties": "x", "min": 5}, InvalidRange),
         ],
     )

@@ -3,6 +3,7 @@
 1.0 is the version of published clients, and is frozen. Changes in 1.1:
 
 - The status of a shortage of resources is 409 (:data:`STATUS_OF_SHORTAGES`).
+- Requirements have more operators, numbers without quotes, and a short form (``app/leases/limits.py``).
 - Lessees can list the resources that their leases hold (:data:`LEASE_ALLOCATIONS`).
 """
 

@@ -41,7 +41,7 @@ def create_lease(context: Context, caller: Caller, body: JsonObject) -> JsonObje
         NotFound: The request names an object that the caller cannot see; nothing is stored.
         Conflict: The resources are not available; nothing is stored.
     """
-    request = parse_new_lease(context, body)
+    request = parse_new_lease(context, caller, body)
     before_end = before_end_for_new(
         request.before_end, request.start, request.end, context.settings.leases.before_end_lead
     )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from blazar.domain.errors import InvalidParameter
+from blazar.domain.errors import InvalidParameter, InvalidRequirement
+from blazar.domain.expressions import parse
 from blazar.domain.requirements import Requirement
 from blazar.plugins.parameters import LARGEST_NUMBER
+from blazar.ports.manager import OLDEST_API, Caller
 from blazar.settings import RequestLimits
 
 JsonObject = Mapping[str, object]
@@ -14,6 +16,7 @@ JsonObject = Mapping[str, object]
 _AMOUNTS = ("amount", "min")
 """Not max: however large, it cannot select more hosts than exist."""
 _LONGEST_NUMBER = 11
+_EXPRESSIONS = ("hypervisor_properties", "resource_properties")
 
 
 def check_number_of_reservations(limits: RequestLimits, items: Sequence[object]) -> None:
@@ -57,16 +60,43 @@ def check_conditions(
         requirements: Requirements of all reservations after the request; read only up to the excess.
         present: Requirements of the lease before the request: it may keep as many conditions.
     """
-    allowed = max(limits.conditions, sum(len(each.conditions) for each in present))
+    allowed = max(limits.conditions, sum(each.count for each in present))
     found = 0
     for each in requirements:
-        found += len(each.conditions)
+        found += each.count
         if limits.conditions and found > allowed:
             raise InvalidParameter(
                 "resource_properties, hypervisor_properties",
                 f"have {found} conditions or more; a lease may have at most {limits.conditions} in all"
                 " its reservations ([manager] max_conditions_per_lease)",
             )
+
+
+def check_grammar(
+    caller: Caller, requirements: Iterable[Requirement], present: Collection[Requirement] = ()
+) -> None:
+    """Raise InvalidRequirement if API 1.0 is asked for an expression that only later versions know.
+
+    Args:
+        caller: The caller, with the version of the request.
+        requirements: Requirements of the reservations after the request.
+        present: Requirements before the request, which a reservation may keep.
+    """
+    if caller.api_version > OLDEST_API:
+        return
+    for each in requirements:
+        if each.refusal_at_1_0 is not None and each not in present:
+            raise InvalidRequirement(*each.refusal_at_1_0)
+
+
+def check_changed_grammar(caller: Caller, changes: JsonObject) -> None:
+    """Raise InvalidRequirement if API 1.0 sends an expression that only later versions know.
+
+    Call this when a plugin refuses to change an expression: API 1.0 reports an invalid one before that.
+    """
+    if caller.api_version == OLDEST_API:
+        requirements = [parse(changes[key], field=key) for key in _EXPRESSIONS if key in changes]
+        check_grammar(caller, requirements)
 
 
 def _count(item: JsonObject) -> tuple[str, int]:

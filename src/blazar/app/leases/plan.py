@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from blazar.app.leases.limits import check_conditions
+from blazar.app.leases.limits import check_changed_grammar, check_conditions, check_grammar
 from blazar.app.leases.releasing import count_in_use, is_active
 from blazar.app.leases.requests import JsonObject, parse_changes
 from blazar.app.properties import hidden_in_request
@@ -16,7 +16,7 @@ from blazar.booking.context import Context, Plugin
 from blazar.booking.search import Found, Search, beside, find_resources, holdings_of, search_for
 from blazar.booking.specs import intact_spec, requirement_of
 from blazar.domain.dates import before_end_for_changed, check_changed_dates, counted_as_now, parse_date
-from blazar.domain.errors import Conflict
+from blazar.domain.errors import CannotChange, Conflict
 from blazar.domain.interval import Interval
 from blazar.domain.lease import (
     Event,
@@ -31,6 +31,7 @@ from blazar.domain.lease import (
 )
 from blazar.domain.lifecycle import with_status
 from blazar.domain.requirements import Requirement
+from blazar.ports.manager import Caller
 
 _INSTANT = timedelta(microseconds=1)
 
@@ -108,7 +109,7 @@ def plan_change(
     )
     ahead = replace(window, start=max(start, min(now, window.end - _INSTANT)))
     if changes:
-        _check_conditions(context, lease.reservations, reservations)
+        _check_conditions(context, work.caller, lease.reservations, reservations)
     bookings, generations = _bookings(context, work, lease, reservations, ahead, attempt)
     changed = replace(
         renamed,
@@ -131,12 +132,18 @@ def _asked_date(name: str, asked: Mapping[str, object], present: datetime, now: 
     return date if date == present else counted_as_now(date, now)
 
 
-def _check_conditions(context: Context, before: Sequence[Reservation], after: Sequence[Reservation]) -> None:
-    """Raise InvalidParameter if a lease would have more conditions than it has now and than are allowed."""
+def _check_conditions(
+    context: Context, caller: Caller, before: Sequence[Reservation], after: Sequence[Reservation]
+) -> None:
+    """Raise InvalidParameter if a lease would have more conditions than it has now and than are allowed.
+
+    Raises also InvalidRequirement, if the API version does not know a new expression.
+    """
     old, new = (
         [_requirement(context.plugin_for(each.resource_type), each) for each in reservations]
         for reservations in (before, after)
     )
+    check_grammar(caller, new, old)
     check_conditions(context.settings.leases.limits, new, old)
 
 
@@ -147,7 +154,11 @@ def _revised(
     if changes is not None:
         plugin = context.plugin_for(reservation.resource_type)
         present = intact_spec(plugin, reservation)
-        spec = plugin.revise(present, changes, is_active=is_active(reservation))
+        try:
+            spec = plugin.revise(present, changes, is_active=is_active(reservation))
+        except CannotChange:
+            check_changed_grammar(work.caller, changes)
+            raise
         reservation = replace(reservation, spec=work.look_up(plugin, reservation.id, spec))
     if reservation.status is ReservationStatus.ERROR:
         reservation = replace(reservation, status=ReservationStatus.PENDING, problem=None)

@@ -6,13 +6,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from blazar.app.leases.limits import check_amounts, check_conditions, check_number_of_reservations
+from blazar.app.leases.limits import (
+    check_amounts,
+    check_conditions,
+    check_grammar,
+    check_number_of_reservations,
+)
 from blazar.booking.context import Context, Plugin
 from blazar.booking.specs import rendered_spec, requirement_of
 from blazar.domain.dates import check_new_dates, counted_as_now, parse_date
 from blazar.domain.errors import CannotChange, InvalidParameter, MissingParameter
 from blazar.domain.lease import Lease, LeaseId, Reservation, ReservationId
 from blazar.domain.requirements import Requirement
+from blazar.ports.manager import Caller
 
 JsonObject = Mapping[str, object]
 
@@ -41,7 +47,7 @@ class NewLease:
     reservations: tuple[NewReservation, ...]
 
 
-def parse_new_lease(context: Context, body: JsonObject) -> NewLease:
+def parse_new_lease(context: Context, caller: Caller, body: JsonObject) -> NewLease:
     """Return the lease that a request describes.
 
     Raises:
@@ -59,7 +65,7 @@ def parse_new_lease(context: Context, body: JsonObject) -> NewLease:
     start = counted_as_now(parse_date("start_date", body["start_date"], now), now)
     end = parse_date("end_date", body["end_date"], now)
     check_new_dates(start, end, now)
-    reservations = _new_reservations(context, items)
+    reservations = _new_reservations(context, caller, items)
     return NewLease(
         id=LeaseId(context.new_id()),
         name=parse_name(body["name"]),
@@ -123,7 +129,9 @@ def _check_type(reservation: Reservation, item: JsonObject) -> None:
         )
 
 
-def _new_reservations(context: Context, items: Sequence[JsonObject]) -> tuple[NewReservation, ...]:
+def _new_reservations(
+    context: Context, caller: Caller, items: Sequence[JsonObject]
+) -> tuple[NewReservation, ...]:
     limits = context.settings.leases.limits
     reservations: list[NewReservation] = []
 
@@ -131,7 +139,9 @@ def _new_reservations(context: Context, items: Sequence[JsonObject]) -> tuple[Ne
         for item in items:
             new = _new_reservation(context, item)
             reservations.append(new)
-            yield requirement_of(new.plugin, new.spec)
+            requirement = requirement_of(new.plugin, new.spec)
+            check_grammar(caller, [requirement])
+            yield requirement
 
     check_amounts(limits, items)
     check_conditions(limits, requirements())
