@@ -166,6 +166,10 @@ class FakeManager:
 
     def list_hosts(self, caller: Caller) -> Sequence[JsonObject]:
         self._asked("list_hosts", caller)
+    def list_lease_history(self, caller: Caller, lease_id: str) -> Sequence[JsonObject]:
+        self._asked("list_lease_history", caller, lease_id)
+        return [{"time": INSTANT, "reservation_id": None, "text": "The lease was created."}]
+
         return list(self.hosts.values())
 
     def get_host(self, caller: Caller, host_id: str) -> JsonObject:

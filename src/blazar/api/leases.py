@@ -33,6 +33,11 @@ def list_lease_allocations(call: Call) -> object:
     return {"allocations": found}
 
 
+def list_lease_history(call: Call) -> object:
+    """Return what happened to a lease, oldest first, in plain words."""
+    return {"history": call.manager.list_lease_history(call.caller, call.params["lease_id"])}
+
+
 def update_lease(call: Call) -> object:
     """Change a lease and return the result; an empty change returns the lease unchanged."""
     caller, lease_id, body = call.property_caller, call.params["lease_id"], _documented(call.body)

@@ -5,6 +5,7 @@
 - The status of a shortage of resources is 409 (:data:`STATUS_OF_SHORTAGES`).
 - Requirements have more operators, numbers without quotes, and a short form (``app/leases/limits.py``).
 - Lessees can list the resources that their leases hold (:data:`LEASE_ALLOCATIONS`).
+- Lessees can read the history of their leases (:data:`LEASE_HISTORY`).
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ STATUS_OF_SHORTAGES = (1, 1)
 """First version in which a request for more than is available gets a 409."""
 LEASE_ALLOCATIONS = (1, 1)
 """First version with ``/v1/leases/{lease_id}/allocations``."""
+LEASE_HISTORY = (1, 1)
+"""First version with ``/v1/leases/{lease_id}/history``."""
 
 _SYNTAX = re.compile(r"([1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})")
 

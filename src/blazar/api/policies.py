@@ -72,6 +72,7 @@ def _base_rules() -> list[policy.RuleDefault]:
 _LEASES = "/v1/leases"
 _LEASE = "/v1/leases/{lease_id}"
 _LEASE_ALLOCATIONS = "/v1/leases/{lease_id}/allocations"
+_LEASE_HISTORY = "/v1/leases/{lease_id}/history"
 _HOSTS = "/v1/os-hosts"
 _HOST = "/v1/os-hosts/{host_id}"
 _FLOATINGIPS = "/v1/floatingips"
@@ -87,6 +88,7 @@ _API_RULES: tuple[tuple[str, str, str, tuple[tuple[str, str], ...]], ...] = (
         (
             *(("GET", _LEASES), ("GET", _LEASE), ("PUT", _LEASE), ("DELETE", _LEASE)),
             ("GET", _LEASE_ALLOCATIONS),
+            ("GET", _LEASE_HISTORY),
         ),
     ),
     (
@@ -94,6 +96,12 @@ _API_RULES: tuple[tuple[str, str, str, tuple[tuple[str, str], ...]], ...] = (
         _READER,
         "List the resources that a lease holds, with host names. Checked after blazar:leases:get.",
         (("GET", _LEASE_ALLOCATIONS),),
+    ),
+    (
+        "blazar:leases:get_history",
+        _READER,
+        "Read what happened to a lease, without names of others. Checked after blazar:leases:get.",
+        (("GET", _LEASE_HISTORY),),
     ),
     ("blazar:leases:post", _MEMBER, "Create a lease.", (("POST", _LEASES),)),
     ("blazar:leases:put", _MEMBER, "Change a lease.", (("PUT", _LEASE),)),

@@ -13,7 +13,12 @@ from functools import partial
 
 from blazar.api import floatingips, hosts, leases, schemas, versions
 from blazar.api.call import Handler
-from blazar.api.microversions import LEASE_ALLOCATIONS, MIN_VERSION, Version
+from blazar.api.microversions import (
+    LEASE_ALLOCATIONS,
+    LEASE_HISTORY,
+    MIN_VERSION,
+    Version,
+)
 from blazar.api.policies import PRIVATE_PROPERTIES
 from blazar.api.validation import BodySchema, JsonSchema
 
@@ -120,6 +125,14 @@ ROUTES: tuple[Route, ...] = (
         rules=("blazar:leases:get", "blazar:leases:get_allocations"),
         since=LEASE_ALLOCATIONS,
         answer=schemas.wrapped_list("allocations", "LeaseAllocation"),
+    ),
+    _lease(
+        method="GET",
+        path="/v1/leases/{lease_id}/history",
+        handler=leases.list_lease_history,
+        rules=("blazar:leases:get", "blazar:leases:get_history"),
+        since=LEASE_HISTORY,
+        answer=schemas.wrapped_list("history", "HistoryEntry"),
     ),
     _host(
         method="GET",

@@ -352,6 +352,11 @@ COMPONENTS: dict[str, JsonSchema] = {
         start_date=_INSTANT,
         end_date=_INSTANT,
     ),
+    "HistoryEntry": _complete(
+        time=_INSTANT,
+        reservation_id={"type": ["string", "null"], "description": "Null for the whole lease."},
+        text={"type": "string", "examples": ["The lease is active."]},
+    ),
     "Host": _complete(
         "A host also has its extra capabilities as keys; one with the name of a field replaces the field.",
         id={"type": "string", "pattern": r"^\d+$"},

@@ -59,6 +59,10 @@ class ManagerService:
     def list_hosts(self, caller: Caller) -> Sequence[JsonObject]:
         """Return the registered hosts."""
         return hosts.list_hosts(self._context, caller)
+    def list_lease_history(self, caller: Caller, lease_id: str) -> Sequence[JsonObject]:
+        """Return what happened to a lease."""
+        return leases.list_lease_history(self._context, lease_id)
+
 
     def get_host(self, caller: Caller, host_id: str) -> JsonObject:
         """Return a host."""

@@ -123,6 +123,13 @@ class Manager(Protocol):
 
     def list_hosts(self, caller: Caller) -> Sequence[JsonObject]:
         """Return the registered hosts; extra capabilities are among the other keys."""
+    def list_lease_history(self, caller: Caller, lease_id: str) -> Sequence[JsonObject]:
+        """Return what happened to a lease, oldest first. Raises LeaseNotFound.
+
+        Returns:
+            Each with ``time``, ``reservation_id`` (None for the lease) and ``text``.
+        """
+
 
     def get_host(self, caller: Caller, host_id: str) -> JsonObject:
         """Return a host. Raises HostNotFound."""

@@ -40,6 +40,7 @@ _ABOUT_LEASES = frozenset(
         "delete_lease",
         "delete_owned_lease",
         "list_lease_allocations",
+        "list_lease_history",
     }
 )
 """Methods whose first argument is a lease's id."""

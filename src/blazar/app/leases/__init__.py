@@ -2,7 +2,13 @@
 
 from blazar.app.leases.create import create_lease
 from blazar.app.leases.delete import delete_lease
-from blazar.app.leases.read import get_lease, list_lease_allocations, list_leases, read_lease
+from blazar.app.leases.read import (
+    get_lease,
+    list_lease_allocations,
+    list_lease_history,
+    list_leases,
+    read_lease,
+)
 from blazar.app.leases.update import update_lease
 
 __all__ = [
@@ -10,6 +16,7 @@ __all__ = [
     "delete_lease",
     "get_lease",
     "list_lease_allocations",
+    "list_lease_history",
     "list_leases",
     "read_lease",
     "update_lease",

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from blazar.booking.context import Context
+from blazar.booking.history import history_view
 from blazar.booking.views import JsonObject, held_view, lease_view
 from blazar.domain.errors import LeaseNotFound, OwnerMismatch
 from blazar.domain.lease import Lease, Owner
@@ -33,6 +34,13 @@ def list_lease_allocations(context: Context, lease_id: str) -> Sequence[JsonObje
     with context.store.read() as transaction:
         held = transaction.allocations.list_held(lease.id)
     return [held_view(each, types[each.reservation_id]) for each in held if each.reservation_id in types]
+
+
+def list_lease_history(context: Context, lease_id: str) -> Sequence[JsonObject]:
+    """Return what happened to a lease, oldest first, in plain words. Raises LeaseNotFound."""
+    lease = read_lease(context, lease_id)
+    with context.store.read() as transaction:
+        return history_view(transaction.journal.list(lease.id))
 
 
 def read_lease(context: Context, lease_id: str, expected: Owner | None = None) -> Lease:

@@ -1,0 +1,86 @@
+"""The history of a lease in plain words, from the journal.
+
+Entries name no actor, and nothing that belongs to other leases or projects. Entries without a text here are
+for operators only.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from blazar.booking.reasons import reason_for_lessee
+from blazar.booking.views import API, JsonObject
+from blazar.ports.store import DELETE, JournalEntry
+
+_REQUESTS: Final = {
+    "create": "The lease was created.",
+    "rename": "The lease was renamed.",
+    DELETE: "The deletion of the lease was requested.",
+    "import": "The lease was imported from the previous service.",
+}
+_LEASE: Final = {
+    "PENDING": "The lease waits for its start.",
+    "STARTING": "The lease is starting.",
+    "ACTIVE": "The lease is active.",
+    "UPDATING": "The lease is being changed.",
+    "TERMINATING": "The lease is ending.",
+    "TERMINATED": "The lease has ended.",
+    "DELETING": "The lease is being deleted.",
+    "ERROR": "The lease is in error.",
+}
+_RESERVATION: Final = {
+    "active": "The resources of the reservation are ready.",
+    "deleted": "The resources of the reservation were released.",
+    "error": "The reservation failed.",
+}
+_FLAGS: Final = {
+    "missing_resources: true": "A resource of the reservation failed and has no replacement yet.",
+    "missing_resources: false": "No resource of the reservation is missing any longer.",
+    "resources_changed: true": "A failed resource of the reservation was replaced.",
+}
+_EVENTS: Final = {
+    ("before_end_lease", "DONE"): "The end of the lease was announced.",
+    ("before_end_lease", "ERROR"): "The action before the end of the lease failed.",
+}
+_MOVED: Final = re.compile(r"(start|end): (\d{4}-\d\d-\d\d \d\d:\d\d) -> (\d{4}-\d\d-\d\d \d\d:\d\d)")
+
+
+def history_view(entries: Iterable[JournalEntry]) -> Sequence[JsonObject]:
+    """Return the history, oldest first; a text that repeats the one before it is omitted."""
+    found: list[JsonObject] = []
+    for entry in entries:
+        text = _text(entry)
+        previous = (found[-1]["reservation_id"], found[-1]["text"]) if found else None
+        if text is not None and (entry.reservation_id, text) != previous:
+            found.append({"time": API.date(entry.at), "reservation_id": entry.reservation_id, "text": text})
+    return found
+
+
+def _text(entry: JournalEntry) -> str | None:
+    """Return the text of an entry; None if it is not for lessees."""
+    match entry.event:
+        case "update":
+            moved = [f"{key} moved from {old} to {new}" for key, old, new in _MOVED.findall(entry.reason)]
+            return f"The lease was changed{': ' if moved else ''}{', '.join(moved)}."
+        case "lease.status":
+            return _LEASE.get(entry.reason.rpartition("-> ")[2])
+        case "reservation.status":
+            return _status_text(entry.reason)
+        case "reservation.waits":
+            return f"The reservation waits: {reason_for_lessee(entry.reason)}."
+        case "reservation.flags":
+            return _FLAGS.get(entry.reason)
+        case "event.status":
+            name, _, change = entry.reason.partition(": ")
+            return _EVENTS.get((name, change.rpartition("-> ")[2]))
+    return _REQUESTS.get(entry.event)
+
+
+def _status_text(reason: str) -> str | None:
+    change, _, problem = reason.partition(": ")
+    text = _RESERVATION.get(change.rpartition("-> ")[2])
+    if text is None or not problem or "-> error" not in change:
+        return text
+    return f"{text.rstrip('.')}: {reason_for_lessee(problem)}."

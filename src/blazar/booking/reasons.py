@@ -1,0 +1,39 @@
+"""Reasons why a reservation fails or waits, as its lessee reads them.
+
+The recorded problem is for operators: it can name servers, reservations and projects of others. A lessee gets
+a text from this table and nothing of the problem itself, so that a new problem cannot disclose anything.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from blazar.booking.transitions import BEFORE_END_PROBLEM
+from blazar.domain.lease import DAMAGED
+
+UNKNOWN: Final = "a resource could not be provided; operators find the details in the journal"
+
+_TEXTS: Final = tuple(
+    (re.compile(pattern), text)
+    for pattern, text in (
+        (rf"^{DAMAGED}", "its stored data are damaged; it can only be deleted"),
+        (rf"^{BEFORE_END_PROBLEM}", "the action before the end of the lease has not succeeded"),
+        (
+            r"not released yet|in the aggregate of another reservation",
+            "an earlier user still holds a resource",
+        ),
+        (r"preemptible", "servers of others are being removed from a resource"),
+        (r"servers .*being deleted|still in use", "servers are being deleted"),
+        (r"has servers that", "a resource is occupied by servers of others"),
+        (r"^the cloud does not respond", "the cloud does not respond"),
+        (r"^internal error", "an internal error occurred"),
+        (r"concurrently|does not exist yet|yet: ", "the cloud has not completed an earlier step"),
+        (r"no longer has|has been deleted", "a resource no longer exists in the cloud"),
+    )
+)
+
+
+def reason_for_lessee(problem: str) -> str:
+    """Return the reason that a lessee may read for a recorded problem."""
+    return next((text for pattern, text in _TEXTS if pattern.search(problem)), UNKNOWN)

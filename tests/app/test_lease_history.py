@@ -1,0 +1,105 @@
+"""The history of a lease, as its owner reads it."""
+
+from __future__ import annotations
+
+import pytest
+from app.http_env import ADMIN, LESSEE, READER, STRANGER, HttpEnv, Json, Who, good, refusal
+from clocks import EPOCH
+
+from blazar.booking.history import history_view
+from blazar.booking.reasons import UNKNOWN, reason_for_lessee
+from blazar.domain.lease import LeaseId
+from blazar.ports.store import JournalEntry
+
+NEWER = {"OpenStack-API-Version": "reservation 1.1"}
+
+
+def history(env: HttpEnv, lease: Json, who: Who = LESSEE) -> list[Json]:
+    found: list[Json] = good(env.get(f"/leases/{lease['id']}/history", who=who, headers=NEWER))["history"]
+    return found
+
+
+def texts(env: HttpEnv, lease: Json) -> list[str]:
+    return [each["text"] for each in history(env, lease)]
+
+
+@pytest.mark.usefixtures("hosts")
+def test_the_owner_reads_the_whole_life_of_a_lease(env: HttpEnv) -> None:
+    lease = env.create("now", 60)
+    env.work()
+    env.change(lease, end_date=env.date(30))
+    env.change(lease, name="day")
+    env.pass_time(31)
+
+    found = texts(env, lease)
+
+    assert found == [
+        "The lease was created.",
+        "The lease is starting.",
+        "The lease is active.",
+        "The resources of the reservation are ready.",
+        "The end of the lease was announced.",
+        f"The lease was changed: end moved from {env.date(60)} to {env.date(30)}.",
+        "The lease was renamed.",
+        "The lease is ending.",
+        "The lease has ended.",
+        "The resources of the reservation were released.",
+    ]
+    assert history(env, lease, READER) == history(env, lease, ADMIN) == history(env, lease)
+    assert {each["reservation_id"] for each in history(env, lease)} == {None, lease["reservations"][0]["id"]}
+
+
+@pytest.mark.usefixtures("hosts")
+def test_the_history_names_no_user_and_no_manager(env: HttpEnv) -> None:
+    lease = env.create("now", 5)
+    env.work()
+
+    shown = str(history(env, lease, ADMIN))
+
+    assert "manager" not in shown
+    assert "user" not in shown
+
+
+@pytest.mark.usefixtures("hosts")
+def test_others_read_nothing_of_it(env: HttpEnv) -> None:
+    lease = env.create("now", 60)
+    path = f"/leases/{lease['id']}/history"
+
+    assert "blazar:leases:get" in refusal(env.get(path, who=STRANGER, headers=NEWER), 403)
+    refusal(env.get("/leases/nowhere/history", who=LESSEE, headers=NEWER), 404)
+    assert env.get(path, who=LESSEE).status_code == 404
+    env.set_policy({"blazar:leases:get_history": "rule:admin"})
+    assert "blazar:leases:get_history" in refusal(env.get(path, who=LESSEE, headers=NEWER), 403)
+
+
+@pytest.mark.parametrize(
+    ("problem", "reason"),
+    [
+        ("resource 7 was not released yet by reservation R", "an earlier user still holds a resource"),
+        ("host h1 is in the aggregate of another reservation, R", "an earlier user still holds a resource"),
+        (
+            "preemptible servers are being deleted: secret",
+            "servers of others are being removed from a resource",
+        ),
+        ("the cloud does not respond: secret", "the cloud does not respond"),
+        ("its stored spec is damaged: it", "its stored data are damaged; it can only be deleted"),
+        ("before-end action: secret", "the action before the end of the lease has not succeeded"),
+        ("secret", UNKNOWN),
+    ],
+)
+def test_a_problem_is_told_without_its_details(problem: str, reason: str) -> None:
+    assert reason_for_lessee(problem) == reason
+    entries = [
+        JournalEntry(at=EPOCH, lease_id=LeaseId("l"), event=event, reason=f"{prefix}{problem}")
+        for event, prefix in (
+            ("reservation.waits", ""),
+            ("reservation.waits", ""),
+            ("reservation.status", "pending -> error: "),
+            ("reservation.replaced", "secret -> nothing: "),
+            ("import.finding", "secret"),
+        )
+    ]
+    assert [each["text"] for each in history_view(entries)] == [
+        f"The reservation waits: {reason}.",
+        f"The reservation failed: {reason}.",
+    ]
