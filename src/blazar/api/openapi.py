@@ -29,6 +29,7 @@ Without `OpenStack-API-Version`, requests are served at version 1.0. Version 1.1
   400; the option `[api] shortage_status` can change that to 409 or 500.
 - `GET /v1/leases/{lease_id}/allocations` exists.
 - `GET /v1/leases/{lease_id}/history` exists.
+- Leases and reservations that GET returns have the keys of Progress.
 
 `/v1/os-hosts` is served only if `physical:host` is an enabled resource type, and `/v1/floatingips` only if
 `virtual:floatingip` is.

@@ -342,6 +342,15 @@ COMPONENTS: dict[str, JsonSchema] = {
         created_at=_STAMP,
         updated_at=_STAMP,
     ),
+    "Progress": {
+        "type": "object",
+        "description": "From 1.1 on, further keys of each lease and each reservation that GET returns.",
+        "properties": {
+            "status_reason": {"type": ["string", "null"], "description": "Why it is in error, or waits."},
+            "retry_at": {**_INSTANT_OR_NULL, "description": "When the service tries again by itself."},
+            "held": {"type": "integer", "description": "Number of hosts, instances and addresses it holds."},
+        },
+    },
     "LeaseAllocation": _complete(
         "The allocation of a resource to a reservation of the lease.",
         reservation_id=_ID,

@@ -124,6 +124,13 @@ class SqlWork:
         is_open = sa.or_(work.c.due_at <= now, work.c.claim_deadline.is_not(None))
         return self._connection.scalar(sa.select(work.c.key).where(work.c.key == key, is_open)) is not None
 
+    def due_of(self, keys: Collection[str]) -> Mapping[str, datetime]:
+        """Return when each of these keys is or was due; keys without planned work are omitted."""
+        if not keys:
+            return {}
+        query = sa.select(work.c.key, work.c.due_at).where(work.c.key.in_(list(keys)))
+        return {row.key: row.due_at for row in self._connection.execute(query)}
+
     def list_waiting(self, before: datetime) -> tuple[WaitingLease, ...]:
         """Return the leases that wait, oldest first, in one statement."""
         return list_waiting(self._connection, before)

@@ -27,7 +27,7 @@ class ManagerService:
 
     def get_lease(self, caller: Caller, lease_id: str) -> JsonObject:
         """Return a lease."""
-        return leases.get_lease(self._context, lease_id)
+        return leases.get_lease(self._context, caller, lease_id)
 
     def create_lease(self, caller: Caller, body: JsonObject) -> JsonObject:
         """Create a lease and return it. Raises Unavailable if this manager's clock is wrong."""

@@ -21,6 +21,9 @@ JsonObject = Mapping[str, object]
 OLDEST_API = (1, 0)
 """The microversion of requests that name none."""
 
+PROGRESS_SINCE = (1, 1)
+"""First microversion in which leases are read with ``status_reason``, ``retry_at`` and ``held``."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:

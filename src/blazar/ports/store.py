@@ -174,6 +174,12 @@ class AllocationStore(Protocol):
     def list_held(self, lease_id: LeaseId) -> tuple[HeldResource, ...]:
         """Return the resources that a lease's reservations hold, ordered by resource name."""
 
+    def count_held(self, lease_ids: Collection[LeaseId]) -> Mapping[ReservationId, int]:
+        """Return the number of resources and slots that each reservation of these leases holds.
+
+        Reservations that hold nothing are omitted.
+        """
+
     def list_overlaps(self, limit: int) -> tuple[tuple[ResourceId, LeaseId, LeaseId], ...]:
         """Return resources that two leases hold at the same time, one exclusively; normally none."""
 

@@ -103,6 +103,9 @@ class WorkStore(Protocol):
     def is_due(self, key: str, now: datetime) -> bool:
         """Return whether a key is due or claimed."""
 
+    def due_of(self, keys: Collection[str]) -> Mapping[str, datetime]:
+        """Return when each of these keys is or was due; keys without planned work are omitted."""
+
     def list_waiting(self, before: datetime) -> tuple[WaitingLease, ...]:
         """Return the leases that wait, oldest first, in one statement.
 

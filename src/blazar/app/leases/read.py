@@ -8,10 +8,11 @@ from typing import Final
 
 from blazar.booking.context import Context
 from blazar.booking.history import history_view
+from blazar.booking.progress import progress_views
 from blazar.booking.views import JsonObject, held_view, lease_view
 from blazar.domain.errors import LeaseNotFound, OwnerMismatch
 from blazar.domain.lease import Lease, Owner
-from blazar.ports.manager import WrittenObjects
+from blazar.ports.manager import PROGRESS_SINCE, Caller, WrittenObjects
 
 _AT_ONCE: Final = 1_000
 """Leases in memory at once while a list of all leases is built, apart from their texts."""
@@ -22,9 +23,13 @@ def list_leases(context: Context, project_id: str | None) -> Sequence[JsonObject
     return WrittenObjects(f"[{', '.join(_list_texts(context, project_id))}]")
 
 
-def get_lease(context: Context, lease_id: str) -> JsonObject:
-    """Return a lease. Raises LeaseNotFound."""
-    return lease_view(read_lease(context, lease_id), context.plugins)
+def get_lease(context: Context, caller: Caller, lease_id: str) -> JsonObject:
+    """Return a lease, from API 1.1 on with its progress. Raises LeaseNotFound."""
+    lease = read_lease(context, lease_id)
+    if caller.api_version < PROGRESS_SINCE:
+        return lease_view(lease, context.plugins)
+    with context.store.read() as transaction:
+        return progress_views(context, transaction, [lease])[0]
 
 
 def list_lease_allocations(context: Context, lease_id: str) -> Sequence[JsonObject]:

@@ -1,0 +1,64 @@
+"""The progress of a lease, as API 1.1 shows it: what it holds, why it fails or waits, and the next try."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from blazar.booking.context import Context
+from blazar.booking.reasons import reason_for_lessee
+from blazar.booking.views import API, JsonObject, lease_view
+from blazar.domain.lease import Lease, Reservation, ReservationId, ReservationStatus
+from blazar.ports.store import Transaction
+
+_MISSING = "a resource failed and has no replacement yet"
+
+
+def progress_views(context: Context, transaction: Transaction, leases: Sequence[Lease]) -> list[JsonObject]:
+    """Return leases with their progress, in two statements for all of them."""
+    held = transaction.allocations.count_held([each.id for each in leases])
+    waiting = [each for each in leases if any(_reason(one) for one in each.reservations)]
+    dues = transaction.work.due_of([each.id for each in waiting])
+    now = context.clock.now()
+    return [_view(context, each, held, _next_try(each, dues.get(each.id), now)) for each in leases]
+
+
+def _view(
+    context: Context, lease: Lease, held: Mapping[ReservationId, int], retry_at: datetime | None
+) -> JsonObject:
+    view = lease_view(lease, context.plugins)
+    reasons = {each.id: _reason(each) for each in lease.reservations}
+    shown: list[JsonObject] = view["reservations"]  # type: ignore[assignment]
+    view["reservations"] = [
+        {
+            **each,
+            "status_reason": reasons[one.id],
+            "retry_at": API.date(retry_at) if reasons[one.id] else None,
+            "held": held.get(one.id, 0),
+        }
+        for one, each in zip(lease.reservations, shown, strict=True)
+    ]
+    return {
+        **view,
+        "status_reason": next((each for each in reasons.values() if each), None),
+        "retry_at": API.date(retry_at),
+        "held": sum(held.get(each.id, 0) for each in lease.reservations),
+    }
+
+
+def _reason(reservation: Reservation) -> str | None:
+    if reservation.problem:
+        return reason_for_lessee(reservation.problem)
+    return _MISSING if reservation.missing_resources else None
+
+
+def _next_try(lease: Lease, due_at: datetime | None, now: datetime) -> datetime | None:
+    """Return when the service continues by itself.
+
+    A reservation in error is left alone until its lease ends or is changed.
+    """
+    open_ones = [each for each in lease.reservations if _reason(each)]
+    is_over = lease.is_deleting or lease.end <= now
+    if not is_over and all(each.status is ReservationStatus.ERROR for each in open_ones):
+        return None
+    return due_at
