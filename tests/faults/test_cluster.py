@@ -20,6 +20,7 @@ from blazar.db.store import SqlStore
 from blazar.domain.errors import ConcurrentUpdate
 from blazar.domain.health import Diagnosis, Health
 from blazar.plugins.hosts.store import HOST_STORE
+from blazar.ports.answers import StoredAnswer
 from blazar.ports.outbox import Message
 from blazar.ports.store import Transaction
 
@@ -45,6 +46,7 @@ def test_nodes_agree_and_promise_nothing_twice_whatever_is_killed(
 
 
 HOST, LEASE = make_host("1"), make_lease("lease")
+ANSWER = StoredAnswer(key="key", request_digest="digest", answer="{}", created_at=EPOCH)
 FAILED = Diagnosis(health=Health.FAILED, problem="down")
 Act = Callable[[Transaction], object]
 
@@ -111,6 +113,10 @@ def take_messages(transaction: Transaction) -> None:
     assert transaction.outbox.take(EPOCH, EPOCH + HOUR, 1)
 
 
+def store_answer(transaction: Transaction) -> None:
+    transaction.answers.insert(ANSWER)
+
+
 def note_failure(transaction: Transaction) -> None:
     transaction.resources.set_diagnosis(HOST.id, FAILED, EPOCH)
 
@@ -125,6 +131,7 @@ PAIRS = [
     (check_lease, replace_lease),
     (replace_lease, check_lease),
     (count_project, count_project),
+    (store_answer, store_answer),
 ]
 
 

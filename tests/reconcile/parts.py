@@ -26,6 +26,7 @@ PLUGINS = (
     "virtual.floatingip.plugin",
 )
 LEASE_TABLES = (
+    tables.answers,
     tables.allocations,
     tables.events,
     tables.reservations,

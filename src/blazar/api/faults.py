@@ -88,6 +88,8 @@ STATUSES: Mapping[type[errors.BlazarError], int] = {
     FloatingIPReserved: 409,
     errors.CloudDisagrees: 409,
     CapabilityInUse: 409,
+    errors.IdempotencyKeyReused: 409,
+    errors.AlreadyAnswered: 409,
     errors.ConcurrentUpdate: 409,
     errors.Unavailable: 503,
     errors.EnforcementUnavailable: 503,

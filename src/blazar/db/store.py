@@ -12,6 +12,7 @@ from oslo_db import exception as oslo_exception
 from sqlalchemy import exc
 
 from blazar.db.allocations import SqlAllocations
+from blazar.db.answers import SqlAnswers
 from blazar.db.availability import SqlAvailability
 from blazar.db.collections import OWN_TABLES
 from blazar.db.discovered import SqlDiscoveredResources
@@ -121,6 +122,11 @@ class SqlTransaction:
     def quotas(self) -> SqlQuotas:
         """Return the reserved amounts of projects."""
         return SqlQuotas(self._connection)
+
+    @property
+    def answers(self) -> SqlAnswers:
+        """Return the stored answers."""
+        return SqlAnswers(self._connection)
 
     def commit(self) -> None:
         """Commit all changes."""

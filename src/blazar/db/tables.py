@@ -260,6 +260,15 @@ sweep_findings = _table(
     sa.Column("key", sa.String(255), primary_key=True),
     sa.Column("first_seen_at", Instant, nullable=False),
 )
+answers = _table(
+    "answers",
+    # Digests of the idempotency key with its scope, and of the request.
+    sa.Column("key", sa.String(64), primary_key=True),
+    sa.Column("request_digest", sa.String(64), nullable=False),
+    # JSON.
+    sa.Column("answer", _LongText, nullable=False),
+    sa.Column("created_at", Instant, nullable=False, index=True),
+)
 # Projects with limits: each row is locked while the project's reservations are counted.
 projects = _table(
     "projects",

@@ -15,6 +15,7 @@
     ├── Conflict                   the request is valid, but the present state forbids it
     │   ├── NotEnoughResources
     │   ├── InvalidLeaseStatus, CannotChange, ...
+    │   ├── IdempotencyKeyReused, AlreadyAnswered
     │   └── ConcurrentUpdate
     ├── Unavailable                try again later
     ├── UnknownMethod              between the API and managers only
@@ -232,6 +233,24 @@ class ConcurrentUpdate(Conflict):
     def __init__(self, message: str, *, stale: Collection[str] = (), **fields: object) -> None:
         super().__init__(message, **fields)
         self.stale = frozenset(stale)
+
+
+class IdempotencyKeyReused(Conflict):
+    """The same ``Idempotency-Key`` was sent with a different request, which took effect."""
+
+    code = "idempotency-key-reused"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Idempotency-Key: this key was already used for a different request; send a new key with a new"
+            " request"
+        )
+
+
+class AlreadyAnswered(Conflict):
+    """A concurrent request with the same ``Idempotency-Key`` took effect; its answer is stored."""
+
+    code = "already-answered"
 
 
 class Unavailable(BlazarError):

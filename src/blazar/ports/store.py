@@ -15,6 +15,7 @@ from typing import Final, Generic, Protocol, TypeVar
 from blazar.domain.health import Diagnosis, ResourceState
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Allocation, Lease, LeaseId, ReservationId, ResourceId
+from blazar.ports.answers import AnswerStore
 from blazar.ports.availability import AvailabilityReader
 from blazar.ports.discovered import DiscoveredResources
 from blazar.ports.outbox import Outbox
@@ -313,6 +314,10 @@ class Transaction(Protocol):
     @property
     def quotas(self) -> QuotaStore:
         """Return the reserved amounts of projects."""
+
+    @property
+    def answers(self) -> AnswerStore:
+        """Return the stored answers."""
 
     def commit(self) -> None:
         """Commit all changes."""
