@@ -139,6 +139,7 @@ def _read_reconciler_settings(conf: cfg.ConfigOpts) -> ReconcilerSettings:
         sweep_interval=timedelta(minutes=manager.sweep_interval_minutes),
         discovery_interval=timedelta(minutes=manager.discovery_interval_minutes),
         plan_check_interval=timedelta(minutes=manager.plan_check_interval_minutes),
+        answer_check_interval=timedelta(minutes=manager.answer_check_interval_minutes),
         outbox_give_up_after=timedelta(hours=manager.outbox_give_up_hours),
     )
 

@@ -222,8 +222,11 @@ MANAGER_OPTIONS: list[cfg.Opt] = [
         "checks. Missing work, for example after a manual repair of the database, is scheduled.",
     ),
     cfg.IntOpt(
+        "answer_check_interval_minutes",
         default=60,
         min=0,
+        help="Minutes between deletions of stored answers to requests with the header Idempotency-Key, which "
+        "are kept for 24 hours; 0 for keeping them without limit.",
     ),
 ]
 

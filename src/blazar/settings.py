@@ -137,6 +137,8 @@ class ReconcilerSettings:
     """Time between two discoveries of resources by plugins; zero for only when a manager starts."""
     plan_check_interval: timedelta = timedelta(minutes=10)
     """Time between two checks that work is scheduled for every lease; zero for no checks."""
+    answer_check_interval: timedelta = timedelta(minutes=60)
+    """Time between two deletions of answers that are no longer repeated; zero for never."""
 
     outbox_give_up_after: timedelta = timedelta(days=3)
     """Age at which an undelivered message is marked as failed; zero for never."""

@@ -13,7 +13,10 @@ from typing import Protocol
 from blazar.domain.lease import LeaseId, LeaseStatus, ReservationId, ReservationStatus
 
 PERIODIC_TASKS = frozenset(
-    {"sweep", "refresh", "host-monitor", "check-floatingips", "take-stock", "plan-leases"}
+    {
+        *("sweep", "refresh", "host-monitor", "check-floatingips", "take-stock", "plan-leases"),
+        "delete-answers",
+    }
 )
 """Keys of work for periodic tasks. No lease may have such an id."""
 

@@ -160,5 +160,6 @@ def _in_clock_time(settings: Settings, speed: float) -> Settings:
             floatingip_check_interval=reconciler.floatingip_check_interval * speed,
             discovery_interval=reconciler.discovery_interval * speed,
             plan_check_interval=reconciler.plan_check_interval * speed,
+            answer_check_interval=reconciler.answer_check_interval * speed,
         ),
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from blazar.booking.context import OwnCollection, PeriodicTask
+from blazar.reconcile.periodic.answers import delete_old_answers
 from blazar.reconcile.periodic.discovery import discover_resources
 from blazar.reconcile.periodic.unplanned import plan_leases
 from blazar.reconcile.sweep import sweep
@@ -16,6 +17,7 @@ from blazar.settings import Settings
 SWEEP = "sweep"
 DISCOVER = "take-stock"
 PLAN_LEASES = "plan-leases"
+DELETE_ANSWERS = "delete-answers"
 
 
 def periodic_tasks(settings: Settings, collections: Iterable[OwnCollection]) -> Mapping[str, PeriodicTask]:
@@ -38,6 +40,11 @@ def periodic_tasks(settings: Settings, collections: Iterable[OwnCollection]) -> 
             run=plan_leases,
             interval=reconciler.plan_check_interval,
             is_enabled=bool(reconciler.plan_check_interval),
+        ),
+        DELETE_ANSWERS: PeriodicTask(
+            run=delete_old_answers,
+            interval=reconciler.answer_check_interval,
+            is_enabled=bool(reconciler.answer_check_interval),
         ),
         **{key: task for tasks in own for key, task in tasks.items()},
     }
