@@ -129,6 +129,12 @@ class FakeManager:
         self.leases["l3"] = lease("l3", caller.project_id, name=body["name"])
         return self.leases["l3"]
 
+    def create_lease_once(self, caller: Caller, key: str, body: JsonObject) -> JsonObject:
+        self._asked("create_lease_once", caller, key, body)
+        is_replayed = "l3" in self.leases
+        self.leases["l3"] = lease("l3", caller.project_id, name=body["name"])
+        return {"lease": self.leases["l3"], "is_replayed": is_replayed}
+
     def update_lease(self, caller: Caller, lease_id: str, body: JsonObject) -> JsonObject:
         self._asked("update_lease", caller, lease_id, body)
         self.leases[lease_id] |= {"name": body["name"]} if "name" in body else {}

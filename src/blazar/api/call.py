@@ -36,6 +36,8 @@ class Call:
     body: JsonObject = field(default_factory=dict)
     lease: JsonObject = field(default_factory=dict)
     """The lease named in the path, as it was before the handler ran; empty for changes."""
+    idempotency_key: str | None = None
+    """The key of a request that must take effect at most once, on routes that accept one."""
     owner: JsonObject | None = None
     """The owner that the lease must have to be changed; None for a manager that does not check the owner."""
 
@@ -56,10 +58,19 @@ class Call:
         return {"project_id": self.caller.project_id, "user_id": self.caller.user_id}
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WithHeaders:
+    """The value of a response that also has headers."""
+
+    value: object
+    headers: Mapping[str, str]
+
+
 Handler = Callable[[Call], object]
 """Takes a call and returns the JSON value of the response; None for a response without a body.
 
-The members of an object may be :class:`~blazar.ports.manager.WrittenObjects`.
+The members of an object may be :class:`~blazar.ports.manager.WrittenObjects`. A response that also has
+headers is :class:`WithHeaders`.
 """
 
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from blazar.api.call import Call
-from blazar.domain.errors import Forbidden
+from collections.abc import Sequence
+from functools import partial
+
+from blazar.api.call import Call, WithHeaders
+from blazar.api.idempotency import KEY_HEADER, REPLAYED
+from blazar.domain.errors import Forbidden, Unavailable, UnknownMethod
 from blazar.ports.manager import JsonObject
 
 _KEYS = ("name", "start_date", "end_date", "before_end_date", "reservations")
@@ -11,15 +15,25 @@ _KEYS = ("name", "start_date", "end_date", "before_end_date", "reservations")
 
 def list_leases(call: Call) -> object:
     """Return the leases of the caller's project; for operators, those of all projects."""
-    _require_project(call, "blazar:leases:get")
+    require_project(call, "blazar:leases:get")
     project_id = None if call.is_admin else call.caller.project_id
     return {"leases": call.manager.list_leases(call.caller, project_id)}
 
 
 def create_lease(call: Call) -> object:
     """Create a lease and return it."""
-    _require_project(call, "blazar:leases:post")
-    return {"lease": call.manager.create_lease(call.property_caller, _documented(call.body))}
+    require_project(call, "blazar:leases:post")
+    caller, body = call.property_caller, _documented(call.body)
+    if call.idempotency_key is None:
+        return {"lease": call.manager.create_lease(caller, body)}
+    try:
+        created = call.manager.create_lease_once(caller, call.idempotency_key, body)
+    except UnknownMethod as error:
+        raise Unavailable(
+            f"A manager has an older version, which does not know {KEY_HEADER}; nothing was created"
+        ) from error
+    answer = {"lease": created["lease"]}
+    return WithHeaders(value=answer, headers=REPLAYED) if created["is_replayed"] else answer
 
 
 def get_lease(call: Call) -> object:
@@ -57,7 +71,7 @@ def delete_lease(call: Call) -> object:
     return None
 
 
-def _require_project(call: Call, rule: str) -> None:
+def require_project(call: Call, rule: str) -> None:
     """Refuse members and readers whose token is not for a project.
 
     Policy rules compare the projects of the token and the lease. A lease without a project would have no

@@ -4,6 +4,7 @@
 
 - The status of a shortage of resources is 409 (:data:`STATUS_OF_SHORTAGES`).
 - Requirements have more operators, numbers without quotes, and a short form (``app/leases/limits.py``).
+- A request to create a lease may have an idempotency key (:data:`IDEMPOTENCY_KEYS`).
 - Lessees can list the resources that their leases hold (:data:`LEASE_ALLOCATIONS`).
 - Lessees can read the history of their leases (:data:`LEASE_HISTORY`).
 """
@@ -22,6 +23,8 @@ DEFAULT_VERSION = (1, 0)
 
 STATUS_OF_SHORTAGES = (1, 1)
 """First version in which a request for more than is available gets a 409."""
+IDEMPOTENCY_KEYS = (1, 1)
+"""First version in which the header ``Idempotency-Key`` is not ignored."""
 LEASE_ALLOCATIONS = (1, 1)
 """First version with ``/v1/leases/{lease_id}/allocations``."""
 LEASE_HISTORY = (1, 1)

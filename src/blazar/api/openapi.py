@@ -12,6 +12,7 @@ import sys
 from collections.abc import Mapping
 
 from blazar.api import microversions
+from blazar.api.idempotency import KEY_HEADER, KEY_PATTERN
 from blazar.api.routes import ROUTES, Route
 from blazar.api.schemas import COMPONENTS, ref
 from blazar.api.validation import JsonSchema
@@ -28,6 +29,9 @@ Without `OpenStack-API-Version`, requests are served at version 1.0. Version 1.1
 - The status of a request for more hosts, instances or floating IPs than are available is 409. At 1.0 it is
   400; the option `[api] shortage_status` can change that to 409 or 500.
 - `GET /v1/leases/{lease_id}/allocations` exists.
+- `POST /v1/leases` accepts the header `Idempotency-Key`. If the same user of the same project repeats the
+  request with the same key within 24 hours, no second lease is created: the response is the first one again,
+  with the header `Idempotency-Replayed: true`. The same key with another body gets 409.
 - `GET /v1/leases/{lease_id}/history` exists.
 - Leases and reservations that GET returns have the keys of Progress.
 
@@ -141,6 +145,16 @@ def _parameters(route: Route) -> list[object]:
     found += [
         {"name": name, "in": "query", "description": _QUERY[name], "schema": text} for name in route.query
     ]
+    if route.accepts_idempotency_key:
+        found.append(
+            {
+                "name": KEY_HEADER,
+                "in": "header",
+                "description": "A value that the client chooses for this request, to repeat it safely. "
+                "Ignored at version 1.0.",
+                "schema": {"type": "string", "pattern": KEY_PATTERN},
+            }
+        )
     if not route.is_public:
         found.append(
             {

@@ -14,7 +14,8 @@ import falcon
 from blazar.api import microversions
 from blazar.api.authorization import respond
 from blazar.api.bodies import read_json
-from blazar.api.call import Call, caller_of, identity_of
+from blazar.api.call import Call, WithHeaders, caller_of, identity_of
+from blazar.api.idempotency import sent_key
 from blazar.api.policies import Policy
 from blazar.api.routes import Route
 from blazar.domain.errors import InvalidParameter
@@ -56,13 +57,16 @@ class Resource:
     def _answer(self, route: Route, req: falcon.Request, resp: falcon.Response, **params: str) -> None:
         if microversions.requested_version(req) < route.since:
             raise falcon.HTTPRouteNotFound()
-        value = respond(route, self._call(req, params), partial(self._read_body, route, req))
+        value = respond(route, self._call(route, req, params), partial(self._read_body, route, req))
         resp.status = route.status
+        if isinstance(value, WithHeaders):
+            resp.set_headers(dict(value.headers))
+            value = value.value
         if value is not None:
             resp.content_type = falcon.MEDIA_JSON
             resp.data = written(value).encode()
 
-    def _call(self, req: falcon.Request, params: Mapping[str, str]) -> Call:
+    def _call(self, route: Route, req: falcon.Request, params: Mapping[str, str]) -> Call:
         identity = identity_of(req.env, params.get("lease_id"))
         version = microversions.requested_version(req)
         return Call(
@@ -74,6 +78,7 @@ class Resource:
             version=version,
             params=params,
             query=_first_values(req),
+            idempotency_key=sent_key(req.headers, version) if route.accepts_idempotency_key else None,
         )
 
     def _read_body(self, route: Route, req: falcon.Request) -> JsonObject:

@@ -47,6 +47,8 @@ class Route:
     """Handler called after the first rule, so that callers who may read get a 404 before any other error."""
     about_lease: bool = False
     """Whether to check the rules against the owner of ``{lease_id}``; the handler then gets the lease."""
+    accepts_idempotency_key: bool = False
+    """Whether the handler honours ``Call.idempotency_key``."""
     expects_owner: bool = False
     """Whether the handler passes ``Call.owner`` to the manager, so that the lease need not be read first."""
 
@@ -95,6 +97,7 @@ ROUTES: tuple[Route, ...] = (
         method="POST",
         path=_LEASES,
         handler=leases.create_lease,
+        accepts_idempotency_key=True,
         rules=("blazar:leases:post",),
         asked_by_handler=(PRIVATE_PROPERTIES,),
         status=201,

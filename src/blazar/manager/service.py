@@ -34,6 +34,11 @@ class ManagerService:
         self._context.clock_guard.check()
         return leases.create_lease(self._context, caller, body)
 
+    def create_lease_once(self, caller: Caller, key: str, body: JsonObject) -> JsonObject:
+        """Create a lease, or return the one created with this key. Raises Unavailable like the above."""
+        self._context.clock_guard.check()
+        return leases.create_lease_once(self._context, caller, key, body)
+
     def update_lease(self, caller: Caller, lease_id: str, body: JsonObject) -> JsonObject:
         """Change a lease and return it."""
         return leases.update_lease(self._context, caller, lease_id, body)

@@ -84,6 +84,17 @@ class Manager(Protocol):
     def create_lease(self, caller: Caller, body: JsonObject) -> JsonObject:
         """Create a lease that belongs to the caller, and return it."""
 
+    def create_lease_once(self, caller: Caller, key: str, body: JsonObject) -> JsonObject:
+        """Create a lease, unless the caller has created one with this idempotency key before.
+
+        Returns:
+            ``lease``, as it was returned at its creation, and ``is_replayed``, which is true if it was
+            created before. It may have been changed or deleted since.
+
+        Raises:
+            IdempotencyKeyReused: The earlier request was a different one.
+        """
+
     def update_lease(self, caller: Caller, lease_id: str, body: JsonObject) -> JsonObject:
         """Change a lease and return it; a refused change changes nothing.
 

@@ -1,6 +1,6 @@
 """Use cases of leases: each stores the intent in one transaction, and the reconciler carries it out."""
 
-from blazar.app.leases.create import create_lease
+from blazar.app.leases.create import create_lease, create_lease_once
 from blazar.app.leases.delete import delete_lease
 from blazar.app.leases.read import (
     get_lease,
@@ -13,6 +13,7 @@ from blazar.app.leases.update import update_lease
 
 __all__ = [
     "create_lease",
+    "create_lease_once",
     "delete_lease",
     "get_lease",
     "list_lease_allocations",

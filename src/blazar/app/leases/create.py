@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
-from blazar.app.leases.requests import NewLease, parse_new_lease
+from blazar.app.idempotency import KeyedRequest, keyed_request, perform_once, store_answer
+from blazar.app.leases.requests import NewLease, NewReservation, parse_new_lease
 from blazar.app.properties import hidden_in_request
 from blazar.app.request_work import RequestWork, request_work
 from blazar.booking import event_types
@@ -33,15 +34,32 @@ from blazar.plugins.contract import Wish
 from blazar.ports.manager import Caller
 
 
-def create_lease(context: Context, caller: Caller, body: JsonObject) -> JsonObject:
+def create_lease_once(context: Context, caller: Caller, key: str, body: JsonObject) -> JsonObject:
+    """Return ``lease`` and ``is_replayed``; the lease is created unless it was before with this key.
+
+    Raises:
+        IdempotencyKeyReused: The earlier request with this key was a different one.
+        BlazarError: The same as *create_lease*.
+    """
+    keyed = keyed_request(caller, key, "create_lease", body)
+    lease, is_replayed = perform_once(context, keyed, lambda: create_lease(context, caller, body, keyed))
+    return {"lease": lease, "is_replayed": is_replayed}
+
+
+def create_lease(
+    context: Context, caller: Caller, body: JsonObject, keyed: KeyedRequest | None = None
+) -> JsonObject:
     """Return a new lease with its resources reserved; it has no items in the cloud yet.
+
+    If the request has an idempotency key, the answer is stored under it, in the same transaction.
 
     Raises:
         BadRequest: The request is invalid; nothing is stored.
         NotFound: The request names an object that the caller cannot see; nothing is stored.
         Conflict: The resources are not available; nothing is stored.
+        AlreadyAnswered: A concurrent request with the same idempotency key was faster; nothing is stored.
     """
-    request = parse_new_lease(context, caller, body)
+    request = replace(parse_new_lease(context, caller, body), keyed=keyed)
     before_end = before_end_for_new(
         request.before_end, request.start, request.end, context.settings.leases.before_end_lead
     )
@@ -75,21 +93,7 @@ def _create_once(
 ) -> tuple[Lease, JsonObject]:
     now = context.clock.now()
     window = Interval(request.start, request.end)
-    searches = [
-        Search(
-            plugin=each.plugin,
-            wish=Wish(
-                spec=each.spec,
-                window=window,
-                now=now,
-                cleaning_time=context.settings.leases.cleaning_time,
-                hidden=hidden_in_request(
-                    context, caller, requirement_of(each.plugin, each.spec), Requirement()
-                ),
-            ),
-        )
-        for each in request.reservations
-    ]
+    searches = [_search(context, caller, each, window, now) for each in request.reservations]
     found = find_resources(context, searches, attempt)
     lease = _with_what_exists(context, _new_lease(caller, request, work, before_end, now))
     holdings = dict(zip((each.id for each in lease.reservations), found.chosen, strict=True))
@@ -105,6 +109,7 @@ def _create_once(
     booked = _allocations(lease, window, found)
     view = lease_view(lease, context.plugins)
     with context.store.begin() as transaction:
+        store_answer(transaction, request.keyed, view, now)
         with work.quota.kept(transaction):
             transaction.allocations.claim(found.generations, adding=booked)
             transaction.leases.insert(lease)
@@ -115,6 +120,22 @@ def _create_once(
         work.enforcing.commit(transaction)
         transaction.commit()
     return lease, view
+
+
+def _search(
+    context: Context, caller: Caller, reservation: NewReservation, window: Interval, now: datetime
+) -> Search:
+    requirement = requirement_of(reservation.plugin, reservation.spec)
+    return Search(
+        plugin=reservation.plugin,
+        wish=Wish(
+            spec=reservation.spec,
+            window=window,
+            now=now,
+            cleaning_time=context.settings.leases.cleaning_time,
+            hidden=hidden_in_request(context, caller, requirement, Requirement()),
+        ),
+    )
 
 
 def _with_what_exists(context: Context, lease: Lease) -> Lease:

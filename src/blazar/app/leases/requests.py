@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from blazar.app.idempotency import KeyedRequest
 from blazar.app.leases.limits import (
     check_amounts,
     check_conditions,
@@ -45,6 +46,8 @@ class NewLease:
     end: datetime
     before_end: object
     reservations: tuple[NewReservation, ...]
+    keyed: KeyedRequest | None = None
+    """The request with its idempotency key, if it has one."""
 
 
 def parse_new_lease(context: Context, caller: Caller, body: JsonObject) -> NewLease:
