@@ -10,13 +10,14 @@ import sqlalchemy as sa
 
 from blazar.db.changes import note_additions, note_changes
 from blazar.db.collections import ALL_TABLES, NAME_COLUMNS
+from blazar.db.lease_pages import dates_within
 from blazar.db.shares import read_share, share_columns
 from blazar.db.tables import allocations, leases, reservations, resources
 from blazar.domain.errors import ConcurrentUpdate
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Allocation, LeaseId, ReservationId, ReservationStatus, ResourceId
 from blazar.ports.clock import Clock
-from blazar.ports.store import BookedWindow, EarlierHolder, HeldResource
+from blazar.ports.store import BookedWindow, DateRanges, EarlierHolder, HeldResource
 
 _UNRELEASED = allocations.c.released_at.is_(None)
 # Built once: building a statement takes longer than executing it.
@@ -202,8 +203,10 @@ class SqlAllocations:
         resource_id: ResourceId | None = None,
         lease_id: str | None = None,
         reservation_id: str | None = None,
+        resource_ids: Collection[ResourceId] | None = None,
+        dates: DateRanges | None = None,
     ) -> tuple[BookedWindow, ...]:
-        """Return current and future allocations; with a filter, all of that lease or reservation."""
+        """Return current and future allocations; with a lease or reservation, all of that one."""
         query = (
             sa.select(
                 allocations.c.resource_id,
@@ -221,6 +224,10 @@ class SqlAllocations:
         )
         if resource_id is not None:
             query = query.where(allocations.c.resource_id == resource_id)
+        if resource_ids is not None:
+            query = query.where(allocations.c.resource_id.in_(list(resource_ids)))
+        if dates is not None:
+            query = query.where(*dates_within(dates))
         if lease_id:
             query = query.where(leases.c.id == lease_id)
         if reservation_id:

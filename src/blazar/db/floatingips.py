@@ -10,18 +10,28 @@ import sqlalchemy as sa
 from oslo_db.exception import DBDuplicateEntry
 
 from blazar.db.changes import note_changes
-from blazar.db.health import read_diagnosis, resource_row
+from blazar.db.health import is_reservable, read_diagnosis, resource_row
+from blazar.db.pages import Listing, select_page
 from blazar.db.parts import Parts
 from blazar.db.tables import allocations, floatingips, leases, reservations, resources
 from blazar.domain.availability import Resource
 from blazar.domain.lease import ReservationId, ResourceId
-from blazar.ports.clock import Clock
+from blazar.domain.paging import Page
 from blazar.plugins.floatingips.errors import FloatingIPAlreadyRegistered
 from blazar.plugins.floatingips.floatingip import FloatingIP
-from blazar.plugins.floatingips.store import FloatingIPStore, Holder
+from blazar.plugins.floatingips.store import FloatingIPFilter, FloatingIPStore, Holder
 
 COLLECTION = "floatingip"
 TABLE = floatingips
+_LISTED_BY: Final = {
+    "created_at": floatingips.c.created_at,
+    "floating_ip_address": floatingips.c.address,
+    "id": floatingips.c.id,
+}
+_INDEXES: Final = {
+    "created_at": "ix_floatingips_created_at_id",
+    "floating_ip_address": "ix_floatingips_address_id",
+}
 
 
 def select_floatingips(
@@ -69,6 +79,22 @@ class SqlFloatingIPs:
     def list(self) -> tuple[FloatingIP, ...]:
         """Return all floating IPs, oldest first."""
         return select_floatingips(self._connection)
+
+    def list_page(self, which: FloatingIPFilter, page: Page) -> Sequence[ResourceId]:
+        """Return the ids of a page of floating IPs. Raises InvalidParameter if the marker is unknown."""
+        filters = [
+            column == value
+            for column, value in (
+                (floatingips.c.network_id, which.network_id),
+                (floatingips.c.address, which.address),
+            )
+            if value is not None
+        ]
+        if which.is_reservable is not None:
+            filters.append(is_reservable(floatingips.c.id, which.is_reservable))
+        listing = Listing(columns=_LISTED_BY, filters=filters, indexes=_INDEXES)
+        found = select_page(self._connection, listing, page)
+        return [ResourceId(each) for each in found]
 
     def get_many(self, floatingip_ids: Collection[ResourceId]) -> tuple[FloatingIP, ...]:
         """Return these floating IPs."""

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
+from typing import Any, Protocol
 
+import sqlalchemy as sa
+
+from blazar.db.tables import resources
 from blazar.domain.health import Diagnosis, Health
 from blazar.domain.lease import ResourceId
 
@@ -39,3 +42,9 @@ def resource_row(resource: Reservable, collection: str, generation: int) -> Mapp
 def read_diagnosis(health: str, problem: str | None) -> Diagnosis:
     """Return the diagnosis stored in these columns."""
     return Diagnosis(health=Health(health), problem=problem or "")
+
+
+def is_reservable(resource_id: sa.Column[Any], expected: bool) -> sa.ColumnElement[bool]:
+    """Return the condition that the resource of this id can be reserved now, or that it cannot."""
+    healthy = sa.exists().where(resources.c.id == resource_id, resources.c.health == Health.HEALTHY.value)
+    return healthy if expected else sa.not_(healthy)

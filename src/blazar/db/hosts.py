@@ -14,9 +14,9 @@ from oslo_db.exception import DBDuplicateEntry
 
 from blazar.db.changes import note_changes
 from blazar.db.columns import read_object
-from blazar.db.health import read_diagnosis, resource_row
+from blazar.db.health import is_reservable, read_diagnosis, resource_row
 from blazar.db.host_providers import delete_providers, insert_providers, select_providers
-from blazar.db.specs import SpecColumn
+from blazar.db.pages import Listing, select_page
 from blazar.db.parts import Parts
 from blazar.db.tables import (
     allocations,
@@ -28,11 +28,11 @@ from blazar.db.tables import (
 )
 from blazar.domain.availability import Resource
 from blazar.domain.lease import ReservationId, ResourceId
+from blazar.domain.paging import Page
 from blazar.domain.providers import HostProvider
-from blazar.ports.clock import Clock
 from blazar.plugins.hosts.errors import HostAlreadyRegistered
 from blazar.plugins.hosts.host import HOST_DETAILS, Host, ResourceProperty
-from blazar.plugins.hosts.store import HostStore
+from blazar.plugins.hosts.store import HostFilter, HostStore
 
 RESOURCE_TYPE = "physical:host"
 COLLECTION = "host"
@@ -100,6 +100,24 @@ class SqlHosts:
     def list(self) -> tuple[Host, ...]:
         """Return all hosts, oldest first, without providers."""
         return select_hosts(self._connection)
+
+    def list_page(self, which: HostFilter, page: Page) -> Sequence[ResourceId]:
+        """Return the ids of a page of hosts. Raises InvalidParameter if the marker is unknown."""
+        filters = [
+            column == value
+            for column, value in (
+                (hosts.c.hypervisor_hostname, which.hypervisor_hostname),
+                (hosts.c.availability_zone, which.availability_zone),
+            )
+            if value is not None
+        ]
+        if which.is_reservable is not None:
+            filters.append(is_reservable(hosts.c.id, which.is_reservable))
+        columns = {key: hosts.c[key] for key in ("created_at", "hypervisor_hostname", "id")}
+        indexes = {"created_at": "ix_hosts_created_at_id"}
+        listing = Listing(columns=columns, filters=filters, indexes=indexes)
+        found = select_page(self._connection, listing, page)
+        return [ResourceId(each) for each in found]
 
     def get_many(self, host_ids: Collection[ResourceId]) -> tuple[Host, ...]:
         """Return these hosts, without providers."""

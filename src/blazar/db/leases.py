@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import sqlalchemy as sa
 
+from blazar.db.lease_pages import select_lease_page
 from blazar.db.lease_rows import (
     Row,
     event_of,
@@ -26,7 +27,9 @@ from blazar.domain.lease import (
     Lease,
     LeaseId,
 )
+from blazar.domain.paging import Page
 from blazar.ports.damage import damaged_rows
+from blazar.ports.store import LeaseFilter
 from blazar.ports.work import PERIODIC_TASKS
 
 Rows = list[Row]
@@ -96,6 +99,10 @@ class SqlLeases:
         if project_id is not None:
             query = query.where(leases.c.project_id == project_id)
         return {LeaseId(lease_id): revision for lease_id, revision in self._connection.execute(query)}
+
+    def list_page(self, which: LeaseFilter, page: Page) -> Sequence[LeaseId]:
+        """Return the ids of a page of leases. Raises InvalidParameter if the marker is unknown."""
+        return select_lease_page(self._connection, which, page)
 
     def get_many(self, lease_ids: Collection[str]) -> tuple[Lease, ...]:
         """Return these leases, oldest first; those that are gone are omitted."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Final
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import mysql
@@ -55,6 +55,8 @@ class Instant(TypeDecorator[datetime]):
         return None if value is None else value.replace(tzinfo=UTC)
 
 
+LEASE_ORDERS: Final = ("created_at", "start_at", "end_at", "name")
+"""The columns by which leases are listed."""
 _Id = sa.String(36)
 _Counter = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 _LongText = sa.Text().with_variant(mysql.MEDIUMTEXT(), "mysql")
@@ -89,7 +91,9 @@ leases = _table(
     sa.Column("revision", sa.Integer, nullable=False),
     _touches(),
     *_times(),
-    sa.Index("ix_leases_project_id_end_at", "project_id", "end_at"),
+    # One for each order in which leases are listed, of all projects and of one; each ends with the id.
+    *(sa.Index(None, column, "id") for column in LEASE_ORDERS),
+    *(sa.Index(None, "project_id", column, "id") for column in LEASE_ORDERS),
 )
 reservations = _table(
     "reservations",
@@ -139,6 +143,7 @@ hosts = _table(
     sa.Column("cpu_info", _LongText, nullable=False),
     sa.Column("availability_zone", sa.String(255), nullable=False),
     *_times(),
+    sa.Index(None, "created_at", "id"),
 )
 resource_properties = _table(
     "resource_properties",
@@ -176,6 +181,8 @@ floatingips = _table(
     sa.Column("address", sa.String(45), nullable=False),
     *_times(),
     sa.UniqueConstraint("network_id", "address"),
+    sa.Index(None, "created_at", "id"),
+    sa.Index(None, "address", "id"),
 )
 stock = _table(
     "stock",

@@ -14,13 +14,39 @@ from typing import Final, Generic, Protocol, TypeVar
 
 from blazar.domain.health import Diagnosis, ResourceState
 from blazar.domain.interval import Interval
-from blazar.domain.lease import Allocation, Lease, LeaseId, ReservationId, ResourceId
+from blazar.domain.lease import Allocation, Lease, LeaseId, LeaseStatus, ReservationId, ResourceId
+from blazar.domain.paging import Page
 from blazar.ports.answers import AnswerStore
 from blazar.ports.availability import AvailabilityReader
 from blazar.ports.discovered import DiscoveredResources
 from blazar.ports.outbox import Outbox
 from blazar.ports.quotas import QuotaStore
 from blazar.ports.work import WorkStore
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DateRanges:
+    """Ranges of the dates of leases; None for an open end."""
+
+    starts_after: datetime | None = None
+    """The earliest start."""
+    starts_before: datetime | None = None
+    """The end of the range of starts, which is not part of it."""
+    ends_after: datetime | None = None
+    ends_before: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaseFilter:
+    """Conditions on the leases of a list; None or empty for no condition."""
+
+    project_id: str | None = None
+    """The only project whose leases exist for the caller."""
+    statuses: Collection[LeaseStatus] = ()
+    name: str | None = None
+    resource_type: str | None = None
+    """A type of which the lease has a reservation."""
+    dates: DateRanges = DateRanges()
 
 
 class LeaseStore(Protocol):
@@ -38,6 +64,9 @@ class LeaseStore(Protocol):
         If a lease has the same revision at two times, nothing of it changed in between: every write to a
         lease, its reservations or its events increments the revision in the same transaction.
         """
+
+    def list_page(self, which: LeaseFilter, page: Page) -> Sequence[LeaseId]:
+        """Return the ids of a page of leases. Raises InvalidParameter if the marker is unknown."""
 
     def get_many(self, lease_ids: Collection[str]) -> tuple[Lease, ...]:
         """Return these leases, oldest first; those that are gone are omitted.
@@ -166,8 +195,10 @@ class AllocationStore(Protocol):
         resource_id: ResourceId | None = None,
         lease_id: str | None = None,
         reservation_id: str | None = None,
+        resource_ids: Collection[ResourceId] | None = None,
+        dates: DateRanges | None = None,
     ) -> tuple[BookedWindow, ...]:
-        """Return current and future allocations; with a filter, all of that lease or reservation.
+        """Return current and future allocations; with a lease or reservation, all of that one.
 
         A share is returned once for each of its slots.
         """

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Final, Protocol
 
 from blazar.domain.lease import ReservationId, ResourceId
+from blazar.domain.paging import Page
 from blazar.plugins.floatingips.floatingip import FloatingIP
 from blazar.ports.store import StoreKey
 
@@ -21,6 +22,16 @@ class Holder:
     start: datetime
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FloatingIPFilter:
+    """Conditions on the floating IPs of a list; None for no condition."""
+
+    network_id: str | None = None
+    address: str | None = None
+    """In canonical form."""
+    is_reservable: bool | None = None
+
+
 class FloatingIPStore(Protocol):
     """Registered floating IPs."""
 
@@ -32,6 +43,9 @@ class FloatingIPStore(Protocol):
 
     def list(self) -> tuple[FloatingIP, ...]:
         """Return all floating IPs, oldest first."""
+
+    def list_page(self, which: FloatingIPFilter, page: Page) -> Sequence[ResourceId]:
+        """Return the ids of a page of floating IPs. Raises InvalidParameter if the marker is unknown."""
 
     def get_many(self, floatingip_ids: Collection[ResourceId]) -> tuple[FloatingIP, ...]:
         """Return these floating IPs; those that are gone are omitted."""

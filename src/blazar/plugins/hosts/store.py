@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Protocol
 
 from blazar.domain.lease import ReservationId, ResourceId
+from blazar.domain.paging import Page
 from blazar.domain.providers import HostProvider
 from blazar.plugins.hosts.host import Host, ResourceProperty
 from blazar.ports.store import StoreKey
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostFilter:
+    """Conditions on the hosts of a list; None for no condition."""
+
+    hypervisor_hostname: str | None = None
+    availability_zone: str | None = None
+    is_reservable: bool | None = None
 
 
 class HostStore(Protocol):
@@ -26,6 +37,9 @@ class HostStore(Protocol):
 
     def list(self) -> tuple[Host, ...]:
         """Return all hosts, oldest first, with capabilities but without providers."""
+
+    def list_page(self, which: HostFilter, page: Page) -> Sequence[ResourceId]:
+        """Return the ids of a page of hosts. Raises InvalidParameter if the marker is unknown."""
 
     def get_many(self, host_ids: Collection[ResourceId]) -> tuple[Host, ...]:
         """Return these hosts, with capabilities but without providers; hosts that are gone are omitted."""
