@@ -54,7 +54,7 @@ def _server(server: Server) -> object:
 
 def _list_groups(cloud: SimulatedCloud, call: Call) -> Reply:
     start = int(call.value("offset") or 0)
-    page = cloud.compute.list_server_groups()[start : start + LARGEST_PAGE]
+    page = cloud.server_groups.list_server_groups()[start : start + LARGEST_PAGE]
     return Reply(body={"server_groups": [_group(each) for each in page]})
 
 

@@ -118,6 +118,7 @@ def read_settings(conf: cfg.ConfigOpts) -> Settings:
             http_basic_user_file=conf.http_basic_auth_user_file if basic else None,
             shortage_status=conf.api.shortage_status,
             max_body_bytes=conf.api.max_request_body_size,
+            max_limit=conf.api.max_limit,
             resource_types=_resource_types(manager.plugins),
             trusted_hosts=_trusted_hosts(conf),
         ),

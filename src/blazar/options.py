@@ -58,6 +58,14 @@ API_OPTIONS: list[cfg.Opt] = [
         min=1024,
         help="Longest request body in bytes; longer ones are refused with 413.",
     ),
+    cfg.IntOpt(
+        "max_limit",
+        default=1000,
+        min=1,
+        max=10000,
+        help="Most items of a page of a list from API version 1.1 on, and the size of a page if a request "
+        "names none. At 1.0 lists are complete.",
+    ),
     cfg.ListOpt(
         "trusted_hosts",
         default=[],

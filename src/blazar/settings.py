@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import timedelta
+from typing import Final
+
+DEFAULT_MAX_LIMIT: Final = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,6 +163,8 @@ class ApiSettings:
     """Status at API version 1.0 of a request for more than is available: 400, 409 or 500."""
     max_body_bytes: int = 114_688
     """Longest request body in bytes; longer ones are refused with 413."""
+    max_limit: int = DEFAULT_MAX_LIMIT
+    """The most items of a page of a list, from API version 1.1 on."""
     resource_types: frozenset[str] = frozenset({"physical:host", "virtual:floatingip"})
     """Resource types whose collections are served: ``/os-hosts`` for ``physical:host`` and so on."""
     trusted_hosts: frozenset[str] = frozenset()

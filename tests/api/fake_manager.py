@@ -114,8 +114,14 @@ class FakeManager:
         if self.failure is not None:
             raise self.failure
 
-    def list_leases(self, caller: Caller, project_id: str | None) -> Sequence[JsonObject]:
-        self._asked("list_leases", caller, project_id)
+    @staticmethod
+    def _paged(page: JsonObject | None) -> tuple[JsonObject, ...]:
+        return () if page is None else (page,)
+
+    def list_leases(
+        self, caller: Caller, project_id: str | None, page: JsonObject | None = None
+    ) -> Sequence[JsonObject]:
+        self._asked("list_leases", caller, project_id, *self._paged(page))
         return [each for each in self.leases.values() if project_id in (None, each["project_id"])]
 
     def get_lease(self, caller: Caller, lease_id: str) -> JsonObject:
@@ -170,12 +176,12 @@ class FakeManager:
         found = {"reservation_id": "r1", "resource_type": "physical:host", "resource_id": "17"}
         return [{**found, "name": "node-17", "amount": 1, "start_date": INSTANT, "end_date": INSTANT}]
 
-    def list_hosts(self, caller: Caller) -> Sequence[JsonObject]:
-        self._asked("list_hosts", caller)
     def list_lease_history(self, caller: Caller, lease_id: str) -> Sequence[JsonObject]:
         self._asked("list_lease_history", caller, lease_id)
         return [{"time": INSTANT, "reservation_id": None, "text": "The lease was created."}]
 
+    def list_hosts(self, caller: Caller, page: JsonObject | None = None) -> Sequence[JsonObject]:
+        self._asked("list_hosts", caller, *self._paged(page))
         return list(self.hosts.values())
 
     def get_host(self, caller: Caller, host_id: str) -> JsonObject:
@@ -198,8 +204,8 @@ class FakeManager:
         self.get_host(caller, host_id)
         del self.hosts[host_id]
 
-    def list_floatingips(self, caller: Caller) -> Sequence[JsonObject]:
-        self._asked("list_floatingips", caller)
+    def list_floatingips(self, caller: Caller, page: JsonObject | None = None) -> Sequence[JsonObject]:
+        self._asked("list_floatingips", caller, *self._paged(page))
         return list(self.floatingips.values())
 
     def get_floatingip(self, caller: Caller, floatingip_id: str) -> JsonObject:
@@ -242,9 +248,13 @@ class FakeManager:
         del self.resources[resource_id]
 
     def list_allocations(
-        self, caller: Caller, lease_id: str | None, reservation_id: str | None
+        self,
+        caller: Caller,
+        lease_id: str | None,
+        reservation_id: str | None,
+        page: JsonObject | None = None,
     ) -> Sequence[JsonObject]:
-        self._asked("list_allocations", caller, lease_id, reservation_id)
+        self._asked("list_allocations", caller, lease_id, reservation_id, *self._paged(page))
         return [self._allocations(each) for each in self.hosts]
 
     def get_allocations(

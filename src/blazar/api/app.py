@@ -69,7 +69,12 @@ def _falcon_app(
     app: falcon.App[Any, Any] = falcon.App(middleware=[Gate()])
     app.req_options.keep_blank_qs_values = True
     faults.install(app, settings.shortage_status)
-    service = Service(manager=manager, policy=policy, max_body_bytes=settings.max_body_bytes)
+    service = Service(
+        manager=manager,
+        policy=policy,
+        max_body_bytes=settings.max_body_bytes,
+        max_limit=settings.max_limit,
+    )
     declared = [route for each in collections for route in resources.routes_of(each)]
     for path, served in routes.by_path(settings.resource_types, declared).items():
         app.add_route(path, Resource(served, service))

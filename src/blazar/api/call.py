@@ -11,6 +11,7 @@ from oslo_context.context import RequestContext
 from blazar.api.microversions import DEFAULT_VERSION, Version
 from blazar.api.policies import PRIVATE_PROPERTIES, Policy, Target
 from blazar.ports.manager import Caller, JsonObject, Manager
+from blazar.settings import DEFAULT_MAX_LIMIT
 from blazar.telemetry.log_context import LeaseRequestContext, shown_id
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ class Call:
     caller: Caller
     base_url: str
     """Scheme, host and mount prefix, without a trailing slash."""
+    max_limit: int = DEFAULT_MAX_LIMIT
+    """The most items of a page of a list."""
     version: Version = DEFAULT_VERSION
     """The negotiated microversion; version documents have the default."""
     params: Mapping[str, str] = field(default_factory=dict)

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
+
+from blazar.api import lists
 from blazar.api.call import Call
+from blazar.ports.manager import JsonObject
 
 
 def list_floatingips(call: Call) -> object:
     """Return all registered floating IPs."""
-    return {"floatingips": call.manager.list_floatingips(call.caller)}
+    return lists.respond_with(lists.FLOATINGIPS, call, partial(_list_floatingips, call))
+
+
+def _list_floatingips(call: Call, page: JsonObject | None) -> Sequence[JsonObject]:
+    if page is None:
+        return call.manager.list_floatingips(call.caller)
+    return call.manager.list_floatingips(call.caller, page)
 
 
 def create_floatingip(call: Call) -> object:

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
+
+from blazar.api import lists
 from blazar.api.call import Call
+from blazar.ports.manager import JsonObject
 
 _NO_WORDS = frozenset({"", "false", "0", "no", "off"})
 
 
 def list_hosts(call: Call) -> object:
     """Return all registered hosts."""
-    return {"hosts": call.manager.list_hosts(call.property_caller)}
+    return lists.respond_with(lists.HOSTS, call, partial(_list_hosts, call))
+
+
+def _list_hosts(call: Call, page: JsonObject | None) -> Sequence[JsonObject]:
+    if page is None:
+        return call.manager.list_hosts(call.property_caller)
+    return call.manager.list_hosts(call.property_caller, page)
 
 
 def create_host(call: Call) -> object:
@@ -36,10 +47,14 @@ def delete_host(call: Call) -> object:
 
 def list_allocations(call: Call) -> object:
     """Return the allocations of every host; a host without matching allocations has an empty list."""
-    found = call.manager.list_allocations(
-        call.caller, call.query.get("lease_id") or None, call.query.get("reservation_id") or None
-    )
-    return {"allocations": found}
+    return lists.respond_with(lists.ALLOCATIONS, call, partial(_list_allocations, call))
+
+
+def _list_allocations(call: Call, page: JsonObject | None) -> Sequence[JsonObject]:
+    lease_id, reservation_id = call.query.get("lease_id") or None, call.query.get("reservation_id") or None
+    if page is None:
+        return call.manager.list_allocations(call.caller, lease_id, reservation_id)
+    return call.manager.list_allocations(call.caller, lease_id, reservation_id, page)
 
 
 def get_allocations(call: Call) -> object:

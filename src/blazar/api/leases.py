@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from blazar.api import lists
 from blazar.api.call import Call, WithHeaders
 from blazar.api.idempotency import KEY_HEADER, REPLAYED
 from blazar.domain.errors import Forbidden, Unavailable, UnknownMethod
@@ -16,8 +17,17 @@ _KEYS = ("name", "start_date", "end_date", "before_end_date", "reservations")
 def list_leases(call: Call) -> object:
     """Return the leases of the caller's project; for operators, those of all projects."""
     require_project(call, "blazar:leases:get")
+    return lists.respond_with(lists.LEASES, call, partial(_list_leases, call))
+
+
+def _list_leases(call: Call, page: JsonObject | None) -> Sequence[JsonObject]:
     project_id = None if call.is_admin else call.caller.project_id
-    return {"leases": call.manager.list_leases(call.caller, project_id)}
+    if page is None:
+        return call.manager.list_leases(call.caller, project_id)
+    asked = page.get("project_id")
+    if asked is not None and not call.is_admin and asked != project_id:
+        raise Forbidden("project_id: only operators may list the leases of other projects")
+    return call.manager.list_leases(call.caller, project_id if asked is None else str(asked), page)
 
 
 def create_lease(call: Call) -> object:

@@ -7,6 +7,7 @@
 - A request to create a lease may have an idempotency key (:data:`IDEMPOTENCY_KEYS`).
 - Lessees can list the resources that their leases hold (:data:`LEASE_ALLOCATIONS`).
 - Lessees can read the history of their leases (:data:`LEASE_HISTORY`).
+- Lists have pages, an order and filters (:data:`PAGES`).
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ LEASE_ALLOCATIONS = (1, 1)
 """First version with ``/v1/leases/{lease_id}/allocations``."""
 LEASE_HISTORY = (1, 1)
 """First version with ``/v1/leases/{lease_id}/history``."""
+PAGES = (1, 1)
+"""First version in which lists have pages, and refuse unknown parameters."""
 
 _SYNTAX = re.compile(r"([1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})")
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 
 from blazar.api import microversions
 from blazar.api.idempotency import KEY_HEADER, KEY_PATTERN
+from blazar.api.lists import PagedList
 from blazar.api.routes import ROUTES, Route
 from blazar.api.schemas import COMPONENTS, ref
 from blazar.api.validation import JsonSchema
@@ -21,8 +22,8 @@ _DESCRIPTION = """\
 Reservations of cloud resources for a period.
 
 HEAD is available wherever GET is, and OPTIONS on every path. Every response has the header
-`x-openstack-request-id`. Unknown query parameters are ignored. There is no pagination: lists are complete,
-and their order is not specified.
+`x-openstack-request-id`. Unknown query parameters are ignored. Lists are complete, and their order is not
+specified.
 
 Without `OpenStack-API-Version`, requests are served at version 1.0. Version 1.1 differs from it as follows:
 
@@ -34,6 +35,8 @@ Without `OpenStack-API-Version`, requests are served at version 1.0. Version 1.1
   with the header `Idempotency-Replayed: true`. The same key with another body gets 409.
 - `GET /v1/leases/{lease_id}/history` exists.
 - Leases and reservations that GET returns have the keys of Progress.
+- The lists of leases, hosts, allocations and floating IPs have pages, an order and filters, and refuse
+  unknown query parameters with 400. While the list has a `rel: next` link, more items follow.
 
 `/v1/os-hosts` is served only if `physical:host` is an enabled resource type, and `/v1/floatingips` only if
 `virtual:floatingip` is.
@@ -68,6 +71,27 @@ _QUERY: Mapping[str, str] = {
     "reservation_id": "Return only allocations of this reservation, also ended ones.",
     "detail": "Return more than names; `false`, `0`, `no`, `off` or empty for names only.",
     "all": "Include private properties, for operators; `false`, `0`, `no`, `off` or empty to omit them.",
+}
+
+_DATE = "`%Y-%m-%d %H:%M` in UTC, or `now`."
+_PAGES: Mapping[str, str] = {
+    "limit": "The most items to return, from 1 to `[api] max_limit`, which is also the default.",
+    "marker": "The id of the last item of the previous page; an unknown one gets 400.",
+    "sort": "Keys separated by commas, each with `:asc` (the default) or `:desc`, such as `name:desc,id`. "
+    "Equal items are sorted by id.",
+    "status": "Return only leases with this status, or one of several, separated by commas.",
+    "name": "Return only leases with exactly this name.",
+    "project_id": "Return only leases of this project; operators only, others get 403 for another project.",
+    "resource_type": "Return only leases with a reservation of this type.",
+    "starts_after": f"Return only what starts then or later: {_DATE}",
+    "starts_before": f"Return only what starts earlier: {_DATE}",
+    "ends_after": f"Return only what ends then or later: {_DATE}",
+    "ends_before": f"Return only what ends earlier: {_DATE}",
+    "hypervisor_hostname": "Return only the host with this name.",
+    "availability_zone": "Return only hosts in this zone.",
+    "reservable": "Return only what can (`true`) or cannot (`false`) be reserved now.",
+    "floating_network_id": "Return only floating IPs of this network.",
+    "floating_ip_address": "Return only floating IPs with this address.",
 }
 
 _VARIABLE = re.compile(r"\{(\w+)\}")
@@ -155,6 +179,12 @@ def _parameters(route: Route) -> list[object]:
                 "schema": {"type": "string", "pattern": KEY_PATTERN},
             }
         )
+    if route.pages is not None:
+        found += [
+            {"name": name, "in": "query", "description": _page_text(route.pages, name), "schema": text}
+            for name in route.pages.parameters
+            if name not in route.query
+        ]
     if not route.is_public:
         found.append(
             {
@@ -166,6 +196,14 @@ def _parameters(route: Route) -> list[object]:
             }
         )
     return found
+
+
+def _page_text(pages: PagedList, name: str) -> str:
+    text = _PAGES[name]
+    if name == "sort":
+        keys = ", ".join(f"`{key}`" for key in pages.sort_keys)
+        text = f"{text} Keys: {keys}; `{pages.sort_keys[0]}` by default."
+    return f"From 1.1 on. {text}"
 
 
 def _success(route: Route) -> dict[str, object]:

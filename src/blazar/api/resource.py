@@ -20,6 +20,7 @@ from blazar.api.policies import Policy
 from blazar.api.routes import Route
 from blazar.domain.errors import InvalidParameter
 from blazar.ports.manager import JsonObject, Manager, WrittenObjects
+from blazar.settings import DEFAULT_MAX_LIMIT
 from blazar.telemetry.pages import NO_ROUTE, note_route
 
 _SLASHES = re.compile("/{2,}")
@@ -32,6 +33,8 @@ class Service:
     manager: Manager
     policy: Policy
     max_body_bytes: int
+    max_limit: int = DEFAULT_MAX_LIMIT
+    """The most items of a page of a list."""
 
 
 class Resource:
@@ -75,6 +78,7 @@ class Resource:
             identity=identity,
             caller=caller_of(identity, version),
             base_url=req.prefix.rstrip("/"),
+            max_limit=self._service.max_limit,
             version=version,
             params=params,
             query=_first_values(req),

@@ -11,8 +11,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 
-from blazar.api import floatingips, hosts, leases, schemas, versions
+from blazar.api import floatingips, hosts, leases, lists, schemas, versions
 from blazar.api.call import Handler
+from blazar.api.lists import PagedList
 from blazar.api.microversions import (
     LEASE_ALLOCATIONS,
     LEASE_HISTORY,
@@ -41,6 +42,8 @@ class Route:
     body: BodySchema | None = None
     answer: JsonSchema | None = None
     query: tuple[str, ...] = ()
+    pages: PagedList | None = None
+    """The list's pages and parameters from 1.1 on."""
     resource_type: str | None = None
     """Resource type that must be enabled for the route to be served; None if it is always served."""
     looked_up_by: Handler | None = None
@@ -91,7 +94,8 @@ ROUTES: tuple[Route, ...] = (
         path=_LEASES,
         handler=leases.list_leases,
         rules=("blazar:leases:get",),
-        answer=schemas.wrapped_list("leases", "Lease"),
+        pages=lists.LEASES,
+        answer=schemas.page("leases", "Lease"),
     ),
     Route(
         method="POST",
@@ -143,7 +147,8 @@ ROUTES: tuple[Route, ...] = (
         handler=hosts.list_hosts,
         rules=("blazar:oshosts:get",),
         asked_by_handler=(PRIVATE_PROPERTIES,),
-        answer=schemas.wrapped_list("hosts", "Host"),
+        pages=lists.HOSTS,
+        answer=schemas.page("hosts", "Host"),
     ),
     _host(
         method="POST",
@@ -184,7 +189,8 @@ ROUTES: tuple[Route, ...] = (
         handler=hosts.list_allocations,
         rules=("blazar:oshosts:get_allocations",),
         query=_ALLOCATION_FILTERS,
-        answer=schemas.wrapped_list("allocations", "HostAllocations"),
+        pages=lists.ALLOCATIONS,
+        answer=schemas.page("allocations", "HostAllocations"),
     ),
     _host(
         method="GET",
@@ -216,7 +222,8 @@ ROUTES: tuple[Route, ...] = (
         path=_FLOATINGIPS,
         handler=floatingips.list_floatingips,
         rules=("blazar:floatingips:get",),
-        answer=schemas.wrapped_list("floatingips", "FloatingIP"),
+        pages=lists.FLOATINGIPS,
+        answer=schemas.page("floatingips", "FloatingIP"),
     ),
     _floatingip(
         method="POST",

@@ -163,6 +163,22 @@ def wrapped_list(key: str, component: str) -> JsonSchema:
     }
 
 
+def page(key: str, component: str) -> JsonSchema:
+    """Return the schema of a collection that has pages from 1.1 on."""
+    return {
+        "type": "object",
+        "required": [key],
+        "properties": {
+            key: {"type": "array", "items": ref(component)},
+            f"{key}_links": {
+                "type": "array",
+                "description": "From 1.1 on, if more items follow: the link to the next page.",
+                "items": ref("Link"),
+            },
+        },
+    }
+
+
 _ID: JsonSchema = {"type": "string"}
 _TEXT_OR_NULL: JsonSchema = {"type": ["string", "null"]}
 _INSTANT: JsonSchema = {
@@ -415,15 +431,13 @@ COMPONENTS: dict[str, JsonSchema] = {
         created_at=_INSTANT_OR_NULL,
         updated_at=_INSTANT_OR_NULL,
     ),
+    "Link": _complete(href={"type": "string", "format": "uri"}, rel={"type": "string"}),
     "Version": _complete(
         id={"type": "string"},
         status={"type": "string"},
         min_version={"type": "string"},
         max_version={"type": "string"},
-        links={
-            "type": "array",
-            "items": _complete(href={"type": "string", "format": "uri"}, rel={"type": "string"}),
-        },
+        links={"type": "array", "items": ref("Link")},
     ),
     "Fault": _complete(
         "A decision of the service.",

@@ -10,6 +10,7 @@ from blazar.booking.context import Context
 from blazar.domain.errors import BadRequest
 from blazar.domain.lease import Owner
 from blazar.plugins.floatingips import use_cases as floatingips
+from blazar.plugins.hosts import lists as host_lists
 from blazar.plugins.hosts import properties
 from blazar.plugins.hosts import use_cases as hosts
 from blazar.ports.manager import Caller, JsonObject, Manager
@@ -21,9 +22,13 @@ class ManagerService:
     def __init__(self, context: Context) -> None:
         self._context = context
 
-    def list_leases(self, caller: Caller, project_id: str | None) -> Sequence[JsonObject]:
-        """Return the leases of a project, or of all projects for None."""
-        return leases.list_leases(self._context, project_id)
+    def list_leases(
+        self, caller: Caller, project_id: str | None, page: JsonObject | None = None
+    ) -> Sequence[JsonObject]:
+        """Return the leases of a project, or of all projects for None; or a page of them."""
+        if page is None:
+            return leases.list_leases(self._context, project_id)
+        return leases.list_lease_page(self._context, project_id, page)
 
     def get_lease(self, caller: Caller, lease_id: str) -> JsonObject:
         """Return a lease."""
@@ -61,13 +66,13 @@ class ManagerService:
         """Return the resources that a lease's reservations hold."""
         return leases.list_lease_allocations(self._context, lease_id)
 
-    def list_hosts(self, caller: Caller) -> Sequence[JsonObject]:
-        """Return the registered hosts."""
-        return hosts.list_hosts(self._context, caller)
     def list_lease_history(self, caller: Caller, lease_id: str) -> Sequence[JsonObject]:
         """Return what happened to a lease."""
         return leases.list_lease_history(self._context, lease_id)
 
+    def list_hosts(self, caller: Caller, page: JsonObject | None = None) -> Sequence[JsonObject]:
+        """Return the registered hosts, or a page of them."""
+        return host_lists.list_hosts(self._context, caller, page)
 
     def get_host(self, caller: Caller, host_id: str) -> JsonObject:
         """Return a host."""
@@ -85,9 +90,9 @@ class ManagerService:
         """Remove a host from the service, so that Nova uses it normally again."""
         hosts.delete_host(self._context, host_id)
 
-    def list_floatingips(self, caller: Caller) -> Sequence[JsonObject]:
-        """Return the registered floating IPs."""
-        return floatingips.list_floatingips(self._context)
+    def list_floatingips(self, caller: Caller, page: JsonObject | None = None) -> Sequence[JsonObject]:
+        """Return the registered floating IPs, or a page of them."""
+        return floatingips.list_floatingips(self._context, page)
 
     def get_floatingip(self, caller: Caller, floatingip_id: str) -> JsonObject:
         """Return a floating IP."""
@@ -124,10 +129,14 @@ class ManagerService:
         resources.delete_resource(self._context, collection, resource_id)
 
     def list_allocations(
-        self, caller: Caller, lease_id: str | None, reservation_id: str | None
+        self,
+        caller: Caller,
+        lease_id: str | None,
+        reservation_id: str | None,
+        page: JsonObject | None = None,
     ) -> Sequence[JsonObject]:
-        """Return each host's allocations."""
-        return hosts.list_allocations(self._context, lease_id, reservation_id)
+        """Return the allocations of each host, or of each host of a page."""
+        return host_lists.list_allocations(self._context, lease_id, reservation_id, page)
 
     def get_allocations(
         self, caller: Caller, host_id: str, lease_id: str | None, reservation_id: str | None

@@ -75,8 +75,20 @@ class WrittenObjects(Sequence[JsonObject]):
 class Manager(Protocol):
     """The use cases. The caller owns the results; a list may be a :class:`WrittenObjects`."""
 
-    def list_leases(self, caller: Caller, project_id: str | None) -> Sequence[JsonObject]:
-        """Return the leases of a project, or of all projects for None."""
+    def list_leases(
+        self, caller: Caller, project_id: str | None, page: JsonObject | None = None
+    ) -> Sequence[JsonObject]:
+        """Return the leases of a project, or of all projects for None; or a page of them.
+
+        Args:
+            caller: The caller.
+            project_id: The project.
+            page: None for the complete list, in which the oldest come first. Otherwise ``limit``, a number,
+                and optionally, as in the query of a request, ``marker``, ``sort`` and filters.
+
+        Raises:
+            InvalidParameter: A part of *page* is invalid.
+        """
 
     def get_lease(self, caller: Caller, lease_id: str) -> JsonObject:
         """Return a lease. Raises LeaseNotFound."""
@@ -135,8 +147,6 @@ class Manager(Protocol):
             ``start_date`` and ``end_date``.
         """
 
-    def list_hosts(self, caller: Caller) -> Sequence[JsonObject]:
-        """Return the registered hosts; extra capabilities are among the other keys."""
     def list_lease_history(self, caller: Caller, lease_id: str) -> Sequence[JsonObject]:
         """Return what happened to a lease, oldest first. Raises LeaseNotFound.
 
@@ -144,6 +154,11 @@ class Manager(Protocol):
             Each with ``time``, ``reservation_id`` (None for the lease) and ``text``.
         """
 
+    def list_hosts(self, caller: Caller, page: JsonObject | None = None) -> Sequence[JsonObject]:
+        """Return the registered hosts; extra capabilities are among the other keys.
+
+        A *page* is as in :meth:`list_leases`, here and in the other lists.
+        """
 
     def get_host(self, caller: Caller, host_id: str) -> JsonObject:
         """Return a host. Raises HostNotFound."""
@@ -157,8 +172,8 @@ class Manager(Protocol):
     def delete_host(self, caller: Caller, host_id: str) -> None:
         """Remove a host from the service, so that Nova uses it normally again."""
 
-    def list_floatingips(self, caller: Caller) -> Sequence[JsonObject]:
-        """Return the registered floating IPs."""
+    def list_floatingips(self, caller: Caller, page: JsonObject | None = None) -> Sequence[JsonObject]:
+        """Return the registered floating IPs, or a page of them."""
 
     def get_floatingip(self, caller: Caller, floatingip_id: str) -> JsonObject:
         """Return a floating IP. Raises FloatingIPNotFound."""
@@ -194,9 +209,13 @@ class Manager(Protocol):
         """Remove a registered resource that is not reserved."""
 
     def list_allocations(
-        self, caller: Caller, lease_id: str | None, reservation_id: str | None
+        self,
+        caller: Caller,
+        lease_id: str | None,
+        reservation_id: str | None,
+        page: JsonObject | None = None,
     ) -> Sequence[JsonObject]:
-        """Return each host's allocations.
+        """Return the allocations of each host, or of each host of a page.
 
         Returns:
             ``{"resource_id", "reservations": [{"id", "lease_id", "start_date", "end_date"}]}``.

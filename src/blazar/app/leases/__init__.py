@@ -2,6 +2,7 @@
 
 from blazar.app.leases.create import create_lease, create_lease_once
 from blazar.app.leases.delete import delete_lease
+from blazar.app.leases.pages import list_lease_page
 from blazar.app.leases.read import (
     get_lease,
     list_lease_allocations,
@@ -18,6 +19,7 @@ __all__ = [
     "get_lease",
     "list_lease_allocations",
     "list_lease_history",
+    "list_lease_page",
     "list_leases",
     "read_lease",
     "update_lease",

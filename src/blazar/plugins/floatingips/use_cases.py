@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from blazar.booking.cloud_errors import cloud_errors_as_conflicts
 from blazar.booking.context import Context
-from blazar.plugins.floatingips.store import FLOATING_IP_STORE
+from blazar.booking.filters import parse_flag, text_of
 from blazar.booking.retrying import retrying
 from blazar.booking.scheduling import reschedule_missing
 from blazar.booking.views import CHANGED, JsonObject
 from blazar.domain.errors import InvalidParameter, MissingParameter
 from blazar.domain.lease import ResourceId
+from blazar.domain.paging import parse_page
 from blazar.domain.subnets import Address, Subnet, find_obstacle, find_subnet
 from blazar.plugins.floatingips.errors import (
     FloatingIPAlreadyRegistered,
@@ -21,18 +23,36 @@ from blazar.plugins.floatingips.errors import (
 )
 from blazar.plugins.floatingips.floatingip import FloatingIP, parse_address
 from blazar.plugins.floatingips.names import say_in_use
-from blazar.plugins.floatingips.store import FLOATING_IP_STORE
+from blazar.plugins.floatingips.store import FLOATING_IP_STORE, FloatingIPFilter
 from blazar.plugins.floatingips.views import floatingip_view
 from blazar.ports.store import Transaction
 
 _NETWORK, _ADDRESS = "floating_network_id", "floating_ip_address"
 _LONGEST_ID = 36
+_SORT_KEYS: Final = ("created_at", _ADDRESS, "id")
 
 
-def list_floatingips(context: Context) -> Sequence[JsonObject]:
-    """Return the registered floating IPs."""
+def list_floatingips(context: Context, query: JsonObject | None = None) -> Sequence[JsonObject]:
+    """Return the registered floating IPs, or a page of them.
+
+    Raises:
+        InvalidParameter: A part of the query is invalid, or its marker is unknown.
+    """
+    if query is None:
+        with context.store.read() as transaction:
+            return [floatingip_view(each) for each in transaction.of(FLOATING_IP_STORE).list()]
+    page = parse_page(query, _SORT_KEYS)
+    address = text_of(query, _ADDRESS)
+    which = FloatingIPFilter(
+        network_id=text_of(query, _NETWORK),
+        address=None if address is None else str(parse_address(_ADDRESS, address)),
+        is_reservable=parse_flag(query, "reservable"),
+    )
     with context.store.read() as transaction:
-        return [floatingip_view(each) for each in transaction.of(FLOATING_IP_STORE).list()]
+        store = transaction.of(FLOATING_IP_STORE)
+        ids = store.list_page(which, page)
+        found = {each.id: each for each in store.get_many(ids)}
+    return [floatingip_view(found[each]) for each in ids]
 
 
 def get_floatingip(context: Context, floatingip_id: str) -> JsonObject:

@@ -6,7 +6,7 @@ After a failure at any step, the same request can be repeated.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from blazar.booking.cloud_errors import cloud_errors_as_conflicts
 from blazar.booking.context import Context
@@ -36,18 +36,11 @@ from blazar.plugins.hosts.views import host_view
 from blazar.ports.compute import Hypervisor
 from blazar.ports.damage import damaged_rows
 from blazar.ports.manager import Caller
-from blazar.ports.store import BookedWindow, Transaction
+from blazar.ports.store import Transaction
 
 _NOT_CAPABILITIES = frozenset({"name", "id", "trust_id"})
 """Keys of a registration that identify the hypervisor, or that old clients send without effect."""
 _MAX_VALUE_LENGTH = 65_535
-
-
-def list_hosts(context: Context, caller: Caller) -> Sequence[JsonObject]:
-    """Return the registered hosts."""
-    with context.store.read() as transaction:
-        hidden = hidden_properties(transaction, caller)
-        return [host_view(host, hidden) for host in transaction.of(HOST_STORE).list()]
 
 
 def get_host(context: Context, caller: Caller, host_id: str) -> JsonObject:
@@ -139,21 +132,6 @@ def delete_host(context: Context, host_id: str) -> None:
         enter_pool(context.cloud, context.settings.hosts, host, root.uuid if root else None)
         _have_holders_look(context, host)
         raise HostReserved(f"Host {host.id} was reserved or changed meanwhile; it stays") from error
-
-
-def list_allocations(
-    context: Context, lease_id: str | None, reservation_id: str | None
-) -> Sequence[JsonObject]:
-    """Return each host's allocations."""
-    with context.store.read() as transaction:
-        host_ids = [host.id for host in transaction.of(HOST_STORE).list()]
-        booked = transaction.allocations.list_booked(
-            now=context.clock.now(), lease_id=lease_id, reservation_id=reservation_id
-        )
-    by_host: dict[str, list[BookedWindow]] = {}
-    for each in booked:
-        by_host.setdefault(each.resource_id, []).append(each)
-    return [allocation_view(host_id, by_host.get(host_id, [])) for host_id in host_ids]
 
 
 def get_allocations(

@@ -1,0 +1,90 @@
+"""Lists in pages, from microversion 1.1 on: their parameters, and the links to the next page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import urlencode
+
+from blazar.api.call import Call
+from blazar.api.microversions import PAGES
+from blazar.domain.errors import BadRequest
+from blazar.domain.paging import parse_limit
+from blazar.ports.manager import JsonObject
+
+_RANGES: Final = ("starts_after", "starts_before", "ends_after", "ends_before")
+_OF_HOSTS: Final = ("hypervisor_hostname", "availability_zone", "reservable")
+
+Find = Callable[[JsonObject | None], Sequence[JsonObject]]
+"""Returns a complete list for None, and otherwise the page of it that the argument describes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PagedList:
+    """A list that has pages from 1.1 on."""
+
+    path: str
+    key: str
+    """The key of the list in the response."""
+    filters: tuple[str, ...]
+    sort_keys: tuple[str, ...]
+    """For the documentation; the first one is the default. The manager checks them."""
+    marker: str = "id"
+    """The key of an item whose value is the marker of the next page."""
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Return the names of all parameters of the query."""
+        return ("limit", "marker", "sort", *self.filters)
+
+
+LEASES: Final = PagedList(
+    path="/v1/leases",
+    key="leases",
+    filters=("status", "name", "project_id", "resource_type", *_RANGES),
+    sort_keys=("created_at", "start_date", "end_date", "name", "id"),
+)
+HOSTS: Final = PagedList(
+    path="/v1/os-hosts",
+    key="hosts",
+    filters=_OF_HOSTS,
+    sort_keys=("created_at", "hypervisor_hostname", "id"),
+)
+ALLOCATIONS: Final = PagedList(
+    path="/v1/os-hosts/allocations",
+    key="allocations",
+    filters=("lease_id", "reservation_id", *_OF_HOSTS, *_RANGES),
+    sort_keys=HOSTS.sort_keys,
+    marker="resource_id",
+)
+FLOATINGIPS: Final = PagedList(
+    path="/v1/floatingips",
+    key="floatingips",
+    filters=("floating_network_id", "floating_ip_address", "reservable"),
+    sort_keys=("created_at", "floating_ip_address", "id"),
+)
+
+
+def respond_with(listed: PagedList, call: Call, find: Find) -> Mapping[str, object]:
+    """Return the response with a list: complete at 1.0, and a page of it from 1.1 on.
+
+    Raises:
+        BadRequest: A parameter is unknown.
+        InvalidParameter: A value is invalid.
+    """
+    if call.version < PAGES:
+        return {listed.key: find(None)}
+    unknown = sorted(call.query.keys() - set(listed.parameters))
+    if unknown:
+        names = ", ".join(each[:64] for each in unknown[:5])
+        raise BadRequest(f"Unknown query parameter: {names}; known are {', '.join(listed.parameters)}")
+    limit = parse_limit(call.query.get("limit", str(call.max_limit)), call.max_limit)
+    # One item more than shown tells whether another page follows.
+    found = find({**call.query, "limit": limit + 1})
+    shown = list(found[:limit])
+    if len(found) <= limit:
+        return {listed.key: shown}
+    following = {**call.query, "limit": limit, "marker": shown[-1][listed.marker]}
+    link = f"{call.base_url}{listed.path}?{urlencode(following)}"
+    return {listed.key: shown, f"{listed.key}_links": [{"rel": "next", "href": link}]}

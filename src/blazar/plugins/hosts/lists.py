@@ -1,0 +1,71 @@
+"""Lists of hosts and of their allocations, whole or in pages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from blazar.booking.context import Context
+from blazar.booking.filters import parse_dates, parse_flag, text_of
+from blazar.booking.views import JsonObject, allocation_view
+from blazar.domain.lease import ResourceId
+from blazar.domain.paging import parse_page
+from blazar.plugins.hosts.properties import hidden_properties
+from blazar.plugins.hosts.store import HOST_STORE, HostFilter
+from blazar.plugins.hosts.views import host_view
+from blazar.ports.manager import Caller
+from blazar.ports.store import BookedWindow, Transaction
+
+_SORT_KEYS: Final = ("created_at", "hypervisor_hostname", "id")
+
+
+def list_hosts(context: Context, caller: Caller, query: JsonObject | None = None) -> Sequence[JsonObject]:
+    """Return the registered hosts, or a page of them.
+
+    Raises:
+        InvalidParameter: A part of the query is invalid, or its marker is unknown.
+    """
+    with context.store.read() as transaction:
+        hidden = hidden_properties(transaction, caller)
+        if query is None:
+            return [host_view(host, hidden) for host in transaction.of(HOST_STORE).list()]
+        ids = _list_ids(transaction, query)
+        found = {each.id: each for each in transaction.of(HOST_STORE).get_many(ids)}
+    return [host_view(found[each], hidden) for each in ids]
+
+
+def list_allocations(
+    context: Context, lease_id: str | None, reservation_id: str | None, query: JsonObject | None = None
+) -> Sequence[JsonObject]:
+    """Return the allocations of each host, or of each host of a page.
+
+    Raises:
+        InvalidParameter: A part of the query is invalid, or its marker is unknown.
+    """
+    now = context.clock.now()
+    with context.store.read() as transaction:
+        if query is None:
+            host_ids: Sequence[ResourceId] = [host.id for host in transaction.of(HOST_STORE).list()]
+        else:
+            host_ids = _list_ids(transaction, query)
+        booked = transaction.allocations.list_booked(
+            now=now,
+            lease_id=lease_id,
+            reservation_id=reservation_id,
+            resource_ids=None if query is None else host_ids,
+            dates=None if query is None else parse_dates(query, now),
+        )
+    by_host: dict[str, list[BookedWindow]] = {}
+    for each in booked:
+        by_host.setdefault(each.resource_id, []).append(each)
+    return [allocation_view(host_id, by_host.get(host_id, [])) for host_id in host_ids]
+
+
+def _list_ids(transaction: Transaction, query: JsonObject) -> Sequence[ResourceId]:
+    page = parse_page(query, _SORT_KEYS)
+    which = HostFilter(
+        hypervisor_hostname=text_of(query, "hypervisor_hostname"),
+        availability_zone=text_of(query, "availability_zone"),
+        is_reservable=parse_flag(query, "reservable"),
+    )
+    return transaction.of(HOST_STORE).list_page(which, page)
