@@ -5,6 +5,7 @@
 - The status of a shortage of resources is 409 (:data:`STATUS_OF_SHORTAGES`).
 - Requirements have more operators, numbers without quotes, and a short form (``app/leases/limits.py``).
 - A request to create a lease may have an idempotency key (:data:`IDEMPOTENCY_KEYS`).
+- Reservations can be added to a lease and removed from it before it starts (``app/leases/changes.py``).
 - Lessees can list the resources that their leases hold (:data:`LEASE_ALLOCATIONS`).
 - Lessees can read the history of their leases (:data:`LEASE_HISTORY`).
 - Lists have pages, an order and filters (:data:`PAGES`).

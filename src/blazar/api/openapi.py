@@ -30,6 +30,7 @@ Without `OpenStack-API-Version`, requests are served at version 1.0. Version 1.1
 - The status of a request for more hosts, instances or floating IPs than are available is 409. At 1.0 it is
   400; the option `[api] shortage_status` can change that to 409 or 500.
 - `GET /v1/leases/{lease_id}/allocations` exists.
+- `PUT /v1/leases/{lease_id}` adds reservations to a lease that has not started, and removes them.
 - `POST /v1/leases` accepts the header `Idempotency-Key`. If the same user of the same project repeats the
   request with the same key within 24 hours, no second lease is created: the response is the first one again,
   with the header `Idempotency-Replayed: true`. The same key with another body gets 409.

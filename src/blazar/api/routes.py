@@ -40,6 +40,8 @@ class Route:
     """Policy rules that refuse no request, but on which the response depends."""
     status: int = 200
     body: BodySchema | None = None
+    body_at_1_0: BodySchema | None = None
+    """The schema at version 1.0, if it is another one."""
     answer: JsonSchema | None = None
     query: tuple[str, ...] = ()
     pages: PagedList | None = None
@@ -116,6 +118,7 @@ ROUTES: tuple[Route, ...] = (
         rules=("blazar:leases:get", "blazar:leases:put"),
         asked_by_handler=(PRIVATE_PROPERTIES,),
         body=schemas.LEASE_UPDATE,
+        body_at_1_0=schemas.LEASE_UPDATE_1_0,
         answer=_A_LEASE,
     ),
     _lease(

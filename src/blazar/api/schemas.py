@@ -55,9 +55,8 @@ LEASE_CREATE = BodySchema(
     },
 )
 
-LEASE_UPDATE = BodySchema(
-    name="LeaseUpdate",
-    definition={
+def _lease_update(description: str, **more: object) -> JsonSchema:
+    return {
         "type": ["object", "null"],
         "description": "The values to change. Unknown keys, and `events`, are ignored.",
         "properties": {
@@ -71,17 +70,31 @@ LEASE_UPDATE = BodySchema(
                 "maxProperties": 0,
                 "items": {
                     "type": "object",
-                    "description": "Other keys depend on the resource type: those of its creation "
-                    "that can be changed.",
-                    "required": ["id"],
-                    "properties": {
-                        "id": {"type": "string", "maxLength": 255},
-                        "resource_type": {"type": "string", "maxLength": 255},
-                    },
+                    "description": description,
+                    **more,
                 },
             },
         },
-    },
+    }
+
+
+_NAMED_RESERVATION: JsonSchema = {
+    "id": {"type": "string", "maxLength": 255},
+    "resource_type": {"type": "string", "maxLength": 255},
+}
+_CHANGED_KEYS = "Other keys depend on the resource type: those of its creation that can be changed."
+LEASE_UPDATE_1_0 = BodySchema(
+    name="LeaseUpdate10",
+    definition=_lease_update(_CHANGED_KEYS, required=["id"], properties=_NAMED_RESERVATION),
+)
+LEASE_UPDATE = BodySchema(
+    name="LeaseUpdate",
+    definition=_lease_update(
+        f"{_CHANGED_KEYS} From version 1.1 on, before the start: an element without `id` is a new "
+        "reservation, with the keys of its creation; `remove` removes the reservation. At version 1.0, "
+        "`id` is required.",
+        properties={**_NAMED_RESERVATION, "remove": {"description": "True to remove the reservation."}},
+    ),
 )
 
 HOST_CREATE = BodySchema(
@@ -141,7 +154,10 @@ FLOATINGIP_CREATE = BodySchema(
     },
 )
 
-BODIES = (LEASE_CREATE, LEASE_UPDATE, HOST_CREATE, HOST_UPDATE, PROPERTY_UPDATE, FLOATINGIP_CREATE)
+BODIES = tuple(
+    each for each in vars().values() if isinstance(each, BodySchema) and each is not LEASE_UPDATE_1_0
+)
+"""All of the above, in their newest versions."""
 
 
 def ref(component: str) -> JsonSchema:

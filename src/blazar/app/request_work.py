@@ -44,8 +44,15 @@ class RequestWork:
     """The operator's filters, as asked for this request."""
     quota: Quota
     """The quota check of the lease's project."""
+    _new_ids: list[ReservationId] = field(default_factory=list)
     _seen: dict[ReservationId, tuple[Any, Any]] = field(default_factory=dict)
     _provided: dict[ReservationId, list[_Provided]] = field(default_factory=dict)
+
+    def new_reservation_id(self, place: int) -> ReservationId:
+        """Return the id of the request's new reservation at this place, the same at every attempt."""
+        while len(self._new_ids) <= place:
+            self._new_ids.append(ReservationId(self.context.new_id()))
+        return self._new_ids[place]
 
     def look_up(self, plugin: Plugin, reservation_id: ReservationId, spec: Any) -> Any:
         """Return the spec completed with facts that only the lessee can see. Raises as the plugin does."""

@@ -147,6 +147,12 @@ class SqlLeases:
         self._replace_events(before, after)
         return after
 
+    def delete_reservations(self, before: Lease, after: Lease) -> None:
+        """Delete the reservations that *after* no longer has."""
+        gone = {each.id for each in before.reservations} - {each.id for each in after.reservations}
+        if gone:
+            self._connection.execute(sa.delete(reservations).where(reservations.c.id.in_(sorted(gone))))
+
     def delete(self, lease: Lease) -> None:
         """Delete a lease with its children; raise ConcurrentUpdate if it was changed meanwhile."""
         deleted = self._connection.execute(
@@ -206,18 +212,22 @@ class SqlLeases:
         return [dict(zip(names, row, strict=True)) for row in found]
 
     def _replace_reservations(self, before: Lease, after: Lease) -> None:
-        known = {each.id: each for each in before.reservations}
-        others: Rows = []
-        revised: Rows = []
+        known = {each.id: (each, place) for place, each in enumerate(before.reservations)}
+        new, others, revised = Rows(), Rows(), Rows()
         for place, each in enumerate(after.reservations):
-            old = known.get(each.id)
+            old, old_place = known.get(each.id, (None, place))
+            if old is None:
+                new.append({**reservation_row(each, place), "spec": self._specs.encode(each)})
+                continue
             row = _without(reservation_row(each, place), "id", "lease_id", "created_at")
             row["row_id"] = each.id
             # A spec that did not change keeps its text, even if it is damaged or has an old format.
-            if old is None or old.spec != each.spec:
+            if old.spec != each.spec:
                 revised.append({**row, "spec": self._specs.encode(each)})
-            elif old != each:
+            elif old != each or old_place != place:
                 others.append(row)
+        if new:
+            self._connection.execute(_INSERT[reservations], new)
         for rows in (others, revised):
             if rows:
                 self._connection.execute(_REPLACE_CHILD[reservations], rows)

@@ -81,10 +81,16 @@ class LeaseStore(Protocol):
         """Add many leases with their reservations and events, in three statements."""
 
     def replace(self, before: Lease, after: Lease, at: datetime) -> Lease:
-        """Write the differences and return the lease with its new revision.
+        """Write the differences and return the lease with its new revision; new reservations are added.
 
         Raises:
             ConcurrentUpdate: The lease no longer has the revision of *before*.
+        """
+
+    def delete_reservations(self, before: Lease, after: Lease) -> None:
+        """Delete the reservations that *after* no longer has.
+
+        Call it after ``replace``, and after their allocations were removed.
         """
 
     def delete(self, lease: Lease) -> None:

@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from blazar.app.leases.changes import parse_changes
 from blazar.app.leases.limits import check_changed_grammar, check_conditions, check_grammar
 from blazar.app.leases.releasing import count_in_use, is_active
-from blazar.app.leases.requests import JsonObject, parse_changes
+from blazar.app.leases.requests import JsonObject, NewReservation
 from blazar.app.properties import hidden_in_request
 from blazar.app.request_work import RequestWork
 from blazar.booking.assignments import assign, exists_ahead
@@ -67,6 +68,7 @@ class Plan:
     ahead: Interval
     """The part of the window that has not passed; its last instant if all of it has."""
     bookings: tuple[Booking, ...]
+    """The holdings of all reservations, before and after; those of a removed one are empty afterwards."""
     generations: Mapping[ResourceId, int]
 
     def frees_anything(self, before: Lease) -> bool:
@@ -99,13 +101,18 @@ def plan_change(
     now = context.clock.now()
     start = _asked_date("start_date", asked, lease.start, now)
     end = _asked_date("end_date", asked, lease.end, now)
-    changes = parse_changes(context, lease, asked.get("reservations"))
+    changes = parse_changes(context, work, lease, asked.get("reservations"), now)
     check_changed_dates(lease, start, end, now)
     before_end = before_end_for_changed(asked.get("before_end_date"), lease, start, end)
     # A lease that is ended "now" holds its resources up to this instant.
     window = Interval(start, end) if end > now else Interval.at_least_an_instant(start, now)
-    reservations = tuple(
-        _revised(context, work, lease, each, changes.get(each.id)) for each in lease.reservations
+    reservations = (
+        *(
+            _revised(context, work, lease, each, changes.revised.get(each.id))
+            for each in lease.reservations
+            if each.id not in changes.removed
+        ),
+        *(_new(work, lease, each, now) for each in changes.added),
     )
     ahead = replace(window, start=max(start, min(now, window.end - _INSTANT)))
     if changes:
@@ -115,10 +122,7 @@ def plan_change(
         renamed,
         start=start,
         end=end,
-        reservations=tuple(
-            _provided(context, work, lease, before, each.reservation)
-            for before, each in zip(lease.reservations, bookings, strict=True)
-        ),
+        reservations=tuple(_provided(context, work, lease, each) for each in reservations),
         events=_moved_events(context, lease, start, end, before_end, now),
     )
     return Plan(
@@ -165,10 +169,24 @@ def _revised(
     return reservation
 
 
-def _provided(
-    context: Context, work: RequestWork, lease: Lease, before: Reservation, after: Reservation
-) -> Reservation:
+def _new(work: RequestWork, lease: Lease, asked: NewReservation, now: datetime) -> Reservation:
+    return Reservation(
+        id=asked.id,
+        lease_id=lease.id,
+        resource_type=asked.resource_type,
+        spec=work.look_up(asked.plugin, asked.id, asked.spec),
+        created_at=now,
+        updated_at=now,
+    )
+
+
+def _provided(context: Context, work: RequestWork, lease: Lease, after: Reservation) -> Reservation:
     """Return a reservation with what it needs in the lessee's project; after an error, provide it again."""
+    before = _find_before(lease, after)
+    if before is None:
+        plugin = context.plugin_for(after.resource_type)
+        after = replace(after, spec=work.provide(plugin, after.id, None, after.spec))
+        return replace(after, is_deployed=exists_ahead(context, lease, after))
     has_failed = before.status is ReservationStatus.ERROR
     if after.spec == before.spec and not has_failed:
         return after
@@ -176,6 +194,11 @@ def _provided(
     present, asked = intact_spec(plugin, before), intact_spec(plugin, after)
     after = replace(after, spec=work.provide(plugin, after.id, present, asked, afresh=has_failed))
     return replace(after, is_deployed=after.is_deployed or exists_ahead(context, lease, after))
+
+
+def _find_before(lease: Lease, after: Reservation) -> Reservation | None:
+    """Return the reservation before the change; None for a new one."""
+    return next((each for each in lease.reservations if each.id == after.id), None)
 
 
 def _bookings(
@@ -190,11 +213,14 @@ def _bookings(
     with context.store.read() as transaction:
         allocations = transaction.allocations.of_reservations([each.id for each in lease.reservations])
         states = transaction.resources.get_states({each.resource_id for each in allocations})
-    held = holdings_of(allocations)
+    all_held = holdings_of(allocations)
+    stay = {each.id for each in revised}
+    held = {key: each for key, each in all_held.items() if key in stay}
     searched = [
         (before, after)
-        for before, after in zip(lease.reservations, revised, strict=True)
-        if after.spec != before.spec
+        for before, after in ((_find_before(lease, each), each) for each in revised)
+        if before is None
+        or after.spec != before.spec
         # An allocation added after the lease began starts at the time when it was added.
         or any(not each.window.covers(ahead) for each in allocations)
         or not held.get(after.id)
@@ -207,27 +233,25 @@ def _bookings(
         wish = replace(
             wish,
             held=held.get(after.id, {}),
-            is_active=is_active(before),
+            is_active=is_active(before or after),
             hidden=hidden_in_request(
                 context,
                 work.caller,
                 requirement_of(search.plugin, wish.spec),
-                _requirement(search.plugin, before),
+                Requirement() if before is None else _requirement(search.plugin, before),
             ),
-            in_use=count_in_use(context, before, assign(context, lease, after, own, states)),
+            in_use=count_in_use(context, before or after, assign(context, lease, after, own, states)),
         )
         searches.append(replace(search, wish=wish))
-    found = _find(context, searches, [after.id for _, after in searched], held, attempt)
-    chosen = {after.id: holdings for (_, after), holdings in zip(searched, found.chosen, strict=True)}
-    bookings = tuple(
-        Booking(
-            reservation=each,
-            before=held.get(each.id, {}),
-            after=chosen.get(each.id, held.get(each.id, {})),
-        )
-        for each in revised
-    )
-    return bookings, found.generations
+    ids = [each.id for _, each in searched]
+    found = _find(context, searches, ids, held, attempt)
+    holdings = {**held, **dict(zip(ids, found.chosen, strict=True))}
+    gone = [each for each in lease.reservations if each.id not in stay]
+    bookings = [
+        Booking(reservation=each, before=all_held.get(each.id, {}), after=holdings.get(each.id, {}))
+        for each in (*revised, *gone)
+    ]
+    return tuple(bookings), found.generations
 
 
 def _requirement(plugin: Plugin, reservation: Reservation) -> Requirement:

@@ -14,10 +14,10 @@ from blazar.app.leases.limits import (
     check_number_of_reservations,
 )
 from blazar.booking.context import Context, Plugin
-from blazar.booking.specs import rendered_spec, requirement_of
+from blazar.booking.specs import requirement_of
 from blazar.domain.dates import check_new_dates, counted_as_now, parse_date
-from blazar.domain.errors import CannotChange, InvalidParameter, MissingParameter
-from blazar.domain.lease import Lease, LeaseId, Reservation, ReservationId
+from blazar.domain.errors import InvalidParameter, MissingParameter
+from blazar.domain.lease import LeaseId, ReservationId
 from blazar.domain.requirements import Requirement
 from blazar.ports.manager import Caller
 
@@ -59,11 +59,7 @@ def parse_new_lease(context: Context, caller: Caller, body: JsonObject) -> NewLe
     missing = [key for key in ("name", "start_date", "end_date") if body.get(key) is None]
     if missing:
         raise MissingParameter(*missing)
-    items = _objects(body.get("reservations"))
-    check_number_of_reservations(context.settings.leases.limits, items)
-    for item in items:
-        if item.get("resource_type") is None:
-            raise MissingParameter("resource_type")
+    items = _new_items(context, body.get("reservations"))
     now = context.clock.now()
     start = counted_as_now(parse_date("start_date", body["start_date"], now), now)
     end = parse_date("end_date", body["end_date"], now)
@@ -79,6 +75,20 @@ def parse_new_lease(context: Context, caller: Caller, body: JsonObject) -> NewLe
     )
 
 
+def parse_new_reservations(context: Context, caller: Caller, value: object) -> tuple[NewReservation, ...]:
+    """Return the reservations that a request describes. Raises BadRequest."""
+    return _new_reservations(context, caller, _new_items(context, value))
+
+
+def _new_items(context: Context, value: object) -> Sequence[JsonObject]:
+    items = parse_objects(value)
+    check_number_of_reservations(context.settings.leases.limits, items)
+    for item in items:
+        if item.get("resource_type") is None:
+            raise MissingParameter("resource_type")
+    return items
+
+
 def parse_name(value: object) -> str:
     """Return a lease's name; a number is stored as its text. Raises InvalidParameter."""
     if isinstance(value, int | float) and not isinstance(value, bool):
@@ -92,46 +102,6 @@ def parse_name(value: object) -> str:
     return value
 
 
-def parse_changes(context: Context, lease: Lease, value: object) -> Mapping[ReservationId, JsonObject]:
-    """Return the requested changes of each reservation.
-
-    Raises:
-        MissingParameter, InvalidParameter: An element has no ``id``, or one that is not in the lease.
-        CannotChange: The ``resource_type`` differs from that of the reservation.
-    """
-    known = {each.id: each for each in lease.reservations}
-    changes: dict[ReservationId, JsonObject] = {}
-    items = _objects(value)
-    for item in items:
-        if item.get("id") is None:
-            raise MissingParameter("id")
-    unknown = [str(item["id"])[:36] for item in items if item["id"] not in known]
-    if unknown:
-        raise InvalidParameter("reservations", f"not in this lease: {', '.join(unknown)}")
-    for item in items:
-        reservation = known[ReservationId(str(item["id"]))]
-        _check_type(reservation, item)
-        if reservation.id in changes:
-            raise InvalidParameter("reservations", f"names {reservation.id} twice")
-        changes[reservation.id] = item
-    plugins = context.plugins
-    specs = {each.id: rendered_spec(plugins.get(each.resource_type), each) for each in lease.reservations}
-    check_amounts(
-        context.settings.leases.limits,
-        [{**specs[each], **changes.get(each, {})} for each in specs],
-        specs.values(),
-    )
-    return changes
-
-
-def _check_type(reservation: Reservation, item: JsonObject) -> None:
-    wanted = item.get("resource_type", reservation.resource_type)
-    if wanted != reservation.resource_type:
-        raise CannotChange(
-            f"resource_type: reservation {reservation.id} has {reservation.resource_type}; it cannot change"
-        )
-
-
 def _new_reservations(
     context: Context, caller: Caller, items: Sequence[JsonObject]
 ) -> tuple[NewReservation, ...]:
@@ -140,7 +110,7 @@ def _new_reservations(
 
     def requirements() -> Iterator[Requirement]:
         for item in items:
-            new = _new_reservation(context, item)
+            new = parse_reservation(context, ReservationId(context.new_id()), item)
             reservations.append(new)
             requirement = requirement_of(new.plugin, new.spec)
             check_grammar(caller, [requirement])
@@ -151,20 +121,22 @@ def _new_reservations(
     return tuple(reservations)
 
 
-def _new_reservation(context: Context, item: JsonObject) -> NewReservation:
+def parse_reservation(context: Context, reservation_id: ReservationId, item: JsonObject) -> NewReservation:
+    """Return the new reservation that an object describes; it has a ``resource_type``. Raises BadRequest."""
     resource_type = item["resource_type"]
     if not isinstance(resource_type, str):
         raise InvalidParameter("resource_type", "must be text")
     plugin = context.plugin_for(resource_type)
     return NewReservation(
-        id=ReservationId(context.new_id()),
+        id=reservation_id,
         resource_type=resource_type,
         plugin=plugin,
         spec=plugin.parse(item),
     )
 
 
-def _objects(value: object) -> Sequence[JsonObject]:
+def parse_objects(value: object) -> Sequence[JsonObject]:
+    """Return the reservations of a request. Raises InvalidParameter."""
     if value is None or value == {}:
         return ()
     if not isinstance(value, list) or not all(isinstance(each, Mapping) for each in value):

@@ -126,13 +126,19 @@ def _update_once(
         {each.reservation.id: each.after for each in plan.bookings},
     )
     work.quota.prepare()
-    changes = [(each.reservation.id, each.before, each.after) for each in plan.bookings]
+    present = {each.id for each in lease.reservations}
+    changes = [
+        (each.reservation.id, each.before, each.after)
+        for each in plan.bookings
+        if each.reservation.id in present
+    ]
     with releasing(context, lease, changes) as released:
         now = context.clock.now()
         with context.store.begin() as transaction:
             with work.quota.kept(transaction):
                 changed = transaction.leases.replace(lease, plan.lease, now)
                 _book(transaction, lease, plan)
+                transaction.leases.delete_reservations(lease, changed)
             if plan.frees_anything(lease):
                 reschedule_missing(context, transaction)
             transaction.allocations.insert(released.to_be_cleaned)
@@ -202,11 +208,14 @@ def _summary(context: Context, before: Lease, after: Lease) -> str:
         for name, old, new in (("start", before.start, after.start), ("end", before.end, after.end))
         if old != new
     ]
+    specs = {each.id: each.spec for each in before.reservations}
     changed += [
         f"reservation {new.id}: {dict(context.plugin_for(new.resource_type).encode(new.spec))}"
-        for old, new in zip(before.reservations, after.reservations, strict=True)
-        if old.spec != new.spec
+        for new in after.reservations
+        if new.id not in specs or specs[new.id] != new.spec
     ]
+    kept = {each.id for each in after.reservations}
+    changed += [f"reservation {key} removed" for key in specs if key not in kept]
     if before.status is LeaseStatus.ERROR:
         changed.append("retry after error")
     return "; ".join(changed)

@@ -1,0 +1,128 @@
+"""Requested changes of a lease's reservations: which to change, to add and to remove."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from blazar.app.leases.limits import check_amounts, check_number_of_reservations
+from blazar.app.leases.requests import JsonObject, NewReservation, parse_objects, parse_reservation
+from blazar.app.request_work import RequestWork
+from blazar.booking.context import Context
+from blazar.booking.specs import rendered_spec
+from blazar.domain.errors import BadRequest, CannotChange, InvalidParameter, MissingParameter
+from blazar.domain.lease import Lease, Reservation, ReservationId
+from blazar.domain.lifecycle import has_started
+from blazar.ports.manager import OLDEST_API
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changes:
+    """The requested changes of a lease's reservations."""
+
+    revised: Mapping[ReservationId, JsonObject]
+    """The keys to change of each reservation that is named and stays."""
+    removed: frozenset[ReservationId] = frozenset()
+    added: tuple[NewReservation, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Return whether anything is to be changed."""
+        return bool(self.revised or self.removed or self.added)
+
+
+def parse_changes(context: Context, work: RequestWork, lease: Lease, value: object, now: datetime) -> Changes:
+    """Return the requested changes. API 1.0 only knows changes of reservations that stay.
+
+    Raises:
+        MissingParameter, InvalidParameter: An element has no ``id``, or one that is not in the lease.
+        BadRequest: A new reservation is invalid, or none would remain.
+        CannotChange: The ``resource_type`` differs from that of the reservation, or it is too late to add or
+            remove one.
+    """
+    items, new = _split(work, parse_objects(value))
+    named = _check_named(lease, items)
+    removed = frozenset() if _is_oldest(work) else frozenset(key for key in named if _is_removed(named[key]))
+    revised = {key: item for key, item in named.items() if key not in removed}
+    if removed and len(removed) == len(lease.reservations) and not new:
+        raise BadRequest("reservations: the last reservation cannot be removed; delete the lease instead")
+    if removed or new:
+        _check_ahead(lease, removed, now)
+    specs = {
+        each.id: rendered_spec(context.plugins.get(each.resource_type), each) for each in lease.reservations
+    }
+    stay = [{**spec, **revised.get(key, {})} for key, spec in specs.items() if key not in removed]
+    limits = context.settings.leases.limits
+    if new:
+        check_number_of_reservations(limits, [*stay, *new])
+    check_amounts(limits, [*stay, *new], specs.values())
+    added = tuple(
+        parse_reservation(context, work.new_reservation_id(place), item) for place, item in enumerate(new)
+    )
+    return Changes(revised=revised, removed=removed, added=added)
+
+
+def _is_oldest(work: RequestWork) -> bool:
+    return work.caller.api_version <= OLDEST_API
+
+
+def _split(
+    work: RequestWork, items: Sequence[JsonObject]
+) -> tuple[Sequence[JsonObject], Sequence[JsonObject]]:
+    """Return the elements for existing reservations, and those for new ones. Raises MissingParameter."""
+    new = [item for item in items if item.get("id") is None]
+    if new and (_is_oldest(work) or any(item.get("resource_type") is None for item in new)):
+        raise MissingParameter("id")
+    return [item for item in items if item.get("id") is not None], new
+
+
+def _check_named(lease: Lease, items: Sequence[JsonObject]) -> Mapping[ReservationId, JsonObject]:
+    known = {each.id: each for each in lease.reservations}
+    unknown = [str(item["id"])[:36] for item in items if item["id"] not in known]
+    if unknown:
+        raise InvalidParameter("reservations", f"not in this lease: {', '.join(unknown)}")
+    named: dict[ReservationId, JsonObject] = {}
+    for item in items:
+        reservation = known[ReservationId(str(item["id"]))]
+        _check_type(reservation, item)
+        if reservation.id in named:
+            raise InvalidParameter("reservations", f"names {reservation.id} twice")
+        named[reservation.id] = item
+    return named
+
+
+def _check_type(reservation: Reservation, item: JsonObject) -> None:
+    wanted = item.get("resource_type", reservation.resource_type)
+    if wanted != reservation.resource_type:
+        raise CannotChange(
+            f"resource_type: reservation {reservation.id} has {reservation.resource_type}; it cannot change"
+        )
+
+
+def _is_removed(item: JsonObject) -> bool:
+    """Return whether an element removes its reservation. Raises InvalidParameter."""
+    if "remove" not in item:
+        return False
+    if item["remove"] is not True:
+        raise InvalidParameter("remove", "must be true, or absent")
+    if item.keys() - {"id", "resource_type", "remove"}:
+        raise InvalidParameter("remove", "a reservation cannot be changed and removed in one request")
+    return True
+
+
+def _check_ahead(lease: Lease, removed: frozenset[ReservationId], now: datetime) -> None:
+    """Check that reservations can still be added and removed.
+
+    Raises:
+        CannotChange: The lease has started, or a reservation to be removed has items in the cloud.
+    """
+    if has_started(lease) or lease.start <= now:
+        raise CannotChange(
+            f"reservations: lease {lease.id} has started; reservations can only be added or removed before"
+        )
+    for each in lease.reservations:
+        if each.id in removed and each.is_deployed:
+            raise CannotChange(
+                f"remove: reservation {each.id} is already prepared in the cloud and stays until the"
+                " lease ends"
+            )
