@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 
@@ -21,7 +21,12 @@ Numbers = NDArray[np.int64]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+_MINUTE = 60_000_000
+LAST_MINUTE = 2**31 - 1
+"""The latest minute that the rows can tell from later ones, in the year 6053."""
 _DEAD = -1
+_LONGEST_TAIL = 65_536
+"""New rows after which all rows are sorted again; sorting a million takes a fraction of a second."""
 LONG_FREE = timedelta(days=1)
 """Resources that are free for longer than this before and after a window rank equally."""
 
@@ -66,6 +71,10 @@ class Rows:
     held: Mask
     slots: NDArray[np.int32]
     demands: NDArray[np.int32]
+    start_minutes: NDArray[np.int32]
+    """The starts in minutes since 1970, rounded down."""
+    end_minutes: NDArray[np.int32]
+    """The ends in minutes since 1970, rounded up."""
 
     def take(self, which: NDArray[np.intp] | Mask) -> Rows:
         """Return a copy of the selected rows."""
@@ -81,7 +90,14 @@ def _empty_rows(length: int) -> Rows:
         held=np.empty(length, np.bool_),
         slots=np.empty(length, np.int32),
         demands=np.empty(length, np.int32),
+        start_minutes=np.empty(length, np.int32),
+        end_minutes=np.empty(length, np.int32),
     )
+
+
+def _in_order(rows: Rows) -> NDArray[np.intp]:
+    """Return the order of rows by position, then by start."""
+    return np.lexsort((rows.starts, rows.positions))
 
 
 class Bookings:
@@ -90,6 +106,8 @@ class Bookings:
     def __init__(self) -> None:
         self._rows = _empty_rows(64)
         self._used = 0
+        self._sorted = 0
+        """The number of leading rows that are sorted by position and start, except for deleted ones."""
         self._dead = 0
         self._rows_of: dict[int, array[int]] = {}
         self._owners: dict[ReservationId, int] = {}
@@ -104,13 +122,23 @@ class Bookings:
         for columns, positions in parts:
             owners = np.fromiter((self._owner_code(each) for each in columns.reservation_ids), np.int32)
             demands = np.fromiter((self._demand_code(each) for each in columns.demands), np.int32)
-            rows = Rows(columns.starts, columns.ends, positions, owners, columns.held, columns.slots, demands)
+            minutes = (first_minutes(columns.starts), last_minutes(columns.ends))
+            rows = Rows(
+                columns.starts,
+                columns.ends,
+                positions,
+                owners,
+                columns.held,
+                columns.slots,
+                demands,
+                *minutes,
+            )
             loaded.append(rows.take(positions >= 0))
         self._rows = Rows(
             *(np.concatenate([getattr(part, each.name) for part in loaded]) for each in fields(Rows))
         )
         self._used = len(self._rows.starts)
-        self._index_rows()
+        self._sort()
 
     def replace(self, position: int, bookings: Iterable[Booking]) -> None:
         """Replace all bookings of one resource."""
@@ -169,6 +197,40 @@ class Bookings:
         if overdue is not None:
             taken.starts[overdue[which]], taken.ends[overdue[which]] = micros(window.start), end
         return taken
+
+    def sorted_rows(self, wanted: Mask, window: Interval, *, present: datetime) -> Iterator[Positions]:
+        """Yield the row numbers of bookings that overlap a window, sorted by position, then by start.
+
+        Each part has all of its resources' rows. Read them in :attr:`rows`.
+
+        Args:
+            wanted: The resources, by position.
+            window: The window.
+            present: Also include bookings that should have been released by then, and were not.
+        """
+        if self._used - self._sorted > max(_LONGEST_TAIL, self._used // 8):
+            self._sort()
+        start, end, now = micros(window.start), micros(window.end), micros(present)
+        is_asked = np.append(wanted, False)  # for deleted rows, whose position is -1
+        is_new = np.zeros(len(wanted) + 1, np.bool_)
+        is_new[self._rows.positions[self._sorted : self._used]] = True
+        for which, rows in (
+            (is_asked & ~is_new, slice(0, self._sorted)),
+            (is_asked & is_new, slice(0, self._used)),
+        ):
+            if not which.any():
+                continue
+            starts, ends = self._rows.starts[rows], self._rows.ends[rows]
+            overlaps = (starts < end) & ((ends > start) | (self._rows.held[rows] & (ends <= now)))
+            found = np.flatnonzero(overlaps & which[self._rows.positions[rows]])
+            if rows.stop > self._sorted:
+                found = found[_in_order(self._rows.take(found))]
+            yield found
+
+    @property
+    def rows(self) -> Rows:
+        """Return all rows, including deleted ones; for reading the numbers of :meth:`sorted_rows`."""
+        return self._rows
 
     def free_around(self, window: Interval, length: int, *, now: datetime) -> Numbers:
         """Return by position how long a resource is free around a window in which it is free.
@@ -231,6 +293,9 @@ class Bookings:
             end = max(end, booking.released_at)
         rows.starts[row], rows.ends[row] = micros(booking.window.start), micros(end)
         rows.positions[row], rows.owners[row] = position, self._owner_code(booking.reservation_id)
+        minutes = slice(row, row + 1)
+        rows.start_minutes[minutes] = first_minutes(rows.starts[minutes])
+        rows.end_minutes[minutes] = last_minutes(rows.ends[minutes])
         rows.held[row] = booking.released_at is None
         rows.slots[row] = 0 if share is None else share.slots
         rows.demands[row] = self._demand_code(None if share is None else share.demand)
@@ -239,6 +304,14 @@ class Bookings:
 
     def _resize(self, length: int) -> None:
         self._rows = Rows(*(np.resize(getattr(self._rows, each.name), length) for each in fields(Rows)))
+
+    def _sort(self) -> None:
+        """Sort all rows, without the deleted ones, and index them."""
+        rows = self._rows.take(np.flatnonzero(self._rows.positions[: self._used] != _DEAD))
+        self._rows = rows.take(_in_order(rows))
+        self._used = self._sorted = len(rows.starts)
+        self._dead = 0
+        self._index_rows()
 
     def _index_rows(self) -> None:
         """Rebuild the index of each position's rows."""
@@ -271,10 +344,7 @@ class Bookings:
         return code
 
     def _compact(self) -> None:
-        alive = np.flatnonzero(self._rows.positions[: self._used] != _DEAD)
-        self._rows = self._rows.take(alive)
-        self._used, self._dead = len(alive), 0
-        self._index_rows()
+        self._sort()
         living = set(self._rows.owners.tolist())
         self._owners = {key: code for key, code in self._owners.items() if code in living}
         self._forget_demands()
@@ -287,6 +357,16 @@ class Bookings:
         self._demand_codes = {each: code for code, each in enumerate(self._demands)}
         self._rows.demands[shared] = renumbered
         self._amounts.clear()
+
+
+def first_minutes(instants: Numbers) -> NDArray[np.int32]:
+    """Return instants in minutes since 1970, rounded down; at most :data:`LAST_MINUTE`."""
+    return np.minimum(instants // _MINUTE, LAST_MINUTE).astype(np.int32)
+
+
+def last_minutes(instants: Numbers) -> NDArray[np.int32]:
+    """Return instants in minutes since 1970, rounded up; at most :data:`LAST_MINUTE`."""
+    return np.minimum(-(-instants // _MINUTE), LAST_MINUTE).astype(np.int32)
 
 
 def micros(instant: datetime) -> int:
