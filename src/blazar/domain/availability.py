@@ -23,9 +23,11 @@ from blazar.domain.headroom import Headroom
 from blazar.domain.interval import Interval
 from blazar.domain.inventory_arrays import InventoryArrays
 from blazar.domain.lease import ReservationId, ResourceId
+from blazar.domain.need import Need
 from blazar.domain.preference import Preference
 from blazar.domain.providers import HostProvider
 from blazar.domain.requirements import Fact, Requirement
+from blazar.domain.start_times import Profile, Starts, count_free, count_slots
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -260,21 +262,39 @@ class Availability:
             awaited: As for :meth:`free`.
             beside: Shares that count throughout the window in addition to all bookings.
         """
-        if self._inventories is None:
-            self._inventories = InventoryArrays(
-                [() if each is None else each.providers for each in self._resources]
-            )
         positions = self._position_of
         booked = self._in_the_way(window, now, cleaning_time, ignoring, awaited)
         return Headroom(
             demand,
             window.start,
-            inventories=self._inventories,
+            inventories=self._inventory_arrays(),
             bookings=self._bookings,
             # A booking that was released and cleaned by now is over, even if the window began before.
             overlapping=booked.take(booked.held | (booked.ends > micros(now))),
             beside={positions[key]: each for key, each in (beside or {}).items() if key in positions},
         )
+
+    def profile(self, need: Need, starts: Starts, *, excluded: Mask | None = None) -> Profile:
+        """Return how many units of a need are free for each start; see :mod:`blazar.domain.start_times`.
+
+        Args:
+            need: The need of a new reservation.
+            starts: The possible starts.
+            excluded: Resources that must not be used.
+        """
+        wanted = self.matching(need.requirement) & self.reservable()
+        if excluded is not None:
+            wanted &= ~excluded
+        if need.demand is None:
+            return count_free(self._bookings, wanted, starts)
+        return count_slots(self._bookings, self._inventory_arrays(), wanted, need, starts)
+
+    def _inventory_arrays(self) -> InventoryArrays:
+        if self._inventories is None:
+            self._inventories = InventoryArrays(
+                [() if each is None else each.providers for each in self._resources]
+            )
+        return self._inventories
 
     def in_order(self, mask: Mask, shuffle: Shuffle | None = None) -> Sequence[int]:
         """Return the positions in *mask*, smallest resource first, or shuffled."""

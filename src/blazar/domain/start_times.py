@@ -1,0 +1,252 @@
+"""The free units of a need, for each possible start of a reservation.
+
+A search for a free time asks this for all starts at once, to the minute, which is the resolution of dates in
+the API. For whole resources the numbers are exact. For slots they are upper bounds where a choice of provider
+matters, so a search confirms each answer with the choice that a request would make.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blazar.domain.bookings import (
+    Bookings,
+    Mask,
+    Numbers,
+    Positions,
+    Rows,
+    first_minutes,
+    last_minutes,
+    micros,
+)
+from blazar.domain.capacity import Demand
+from blazar.domain.interval import Interval
+from blazar.domain.inventory_arrays import InventoryArrays
+from blazar.domain.need import Need
+
+_MINUTE = timedelta(minutes=1)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LEVELS = 64
+"""The number of slots per resource that are counted exactly; above, the count is an upper bound."""
+_TAKEN = 2**40
+"""More of a resource class than exists: what a booking of the whole resource uses."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Starts:
+    """Possible starts of a reservation: every minute from the first one on.
+
+    Args:
+        first: In minutes since 1970.
+        count: The number of starts.
+        duration: The length of the reservation, in minutes.
+        cleaning: The time that is kept free before and after other bookings, in minutes.
+        now: The present.
+    """
+
+    first: int
+    count: int
+    duration: int
+    cleaning: int
+    now: datetime
+
+    @classmethod
+    def within(
+        cls, window: Interval, duration: timedelta, *, now: datetime, cleaning_time: timedelta
+    ) -> Starts:
+        """Return the starts with which a reservation of this length lies in the window; may be none."""
+        first = -(-(window.start - _EPOCH) // _MINUTE)
+        last = (window.end - duration - _EPOCH) // _MINUTE
+        return cls(
+            first=first,
+            count=max(0, last - first + 1),
+            duration=-(-duration // _MINUTE),
+            cleaning=-(-cleaning_time // _MINUTE),
+            now=now,
+        )
+
+    def at(self, index: int) -> datetime:
+        """Return the start with this number."""
+        return _EPOCH + (self.first + index) * _MINUTE
+
+    def window(self, index: int) -> Interval:
+        """Return the window of the reservation with this start."""
+        start = self.at(index)
+        return Interval(start, start + self.duration * _MINUTE)
+
+    @property
+    def span(self) -> Interval:
+        """Return the time in which bookings matter for one of the starts."""
+        return Interval(self.at(0), self.window(self.count - 1).end).widened(self.cleaning * _MINUTE)
+
+    @property
+    def begun(self) -> int:
+        """Return the number of starts that are not after the present."""
+        return min(self.count, max(0, (self.now - _EPOCH) // _MINUTE - self.first + 1))
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Units by start, as a step function in minutes."""
+
+    units: Numbers
+    """For each start, the number of free units."""
+    releases: Mask
+    """For each start, whether something is freed that one minute earlier was not."""
+
+
+def count_free(bookings: Bookings, wanted: Mask, starts: Starts) -> Profile:
+    """Return how many of the wanted resources are free throughout the reservation, for each start."""
+    balance = np.zeros(starts.count + 1, np.int64)
+    releases = np.zeros(starts.count + 1, np.bool_)
+    for which in bookings.sorted_rows(wanted, starts.span, present=starts.now):
+        low, high = _blocked_by(bookings.rows, which, starts)
+        _block(bookings.rows.positions[which], low, high, balance, releases)
+    units = np.count_nonzero(wanted) - np.cumsum(balance[: starts.count])
+    return Profile(units, releases[: starts.count])
+
+
+def count_slots(
+    bookings: Bookings, inventories: InventoryArrays, wanted: Mask, need: Need, starts: Starts
+) -> Profile:
+    """Return how many slots are free throughout the reservation, at most, for each start."""
+    assert need.demand is not None
+    base = _capacity(inventories, need.demand)
+    levels = _levels(need, int(base[wanted].max(initial=0)))
+    units = np.zeros(starts.count, np.int64)
+    balances = {level: np.zeros(starts.count + 1, np.int64) for level in levels}
+    releases = np.zeros(starts.count + 1, np.bool_)
+    for which in bookings.sorted_rows(wanted & (base > 0), starts.span, present=starts.now):
+        segments = _Segments(bookings, which, inventories, need.demand, starts)
+        for level, balance in balances.items():
+            positions, low, high = segments.below(level)
+            _block(positions, low, high, balance, releases)
+    for level, balance in balances.items():
+        free = np.count_nonzero(wanted & (base >= level)) - np.cumsum(balance[: starts.count])
+        units += free * levels[level]
+    if need.is_together:
+        units = np.where(units > 0, need.most, 0)
+    return Profile(units, releases[: starts.count])
+
+
+def _levels(need: Need, highest: int) -> dict[int, int]:
+    """Return the levels to count: numbers of slots on one resource, with how many units each adds."""
+    if need.is_apart:
+        return {1: 1}
+    if need.is_together:
+        return {need.least: 1}
+    top = min(need.most, highest)
+    exact = min(top, _LEVELS)
+    levels = dict.fromkeys(range(1, exact + 1), 1)
+    if top > exact:
+        levels[exact] += top - exact
+    return levels
+
+
+def _capacity(inventories: InventoryArrays, demand: Demand) -> Numbers:
+    """Return the number of slots of each resource without bookings, or more where its tree decides."""
+    intricate = inventories.intricate(demand)
+    capacity = np.full(len(inventories.trees), _TAKEN, np.int64)
+    for name, amount in demand.amounts:
+        own = np.where(intricate, inventories.total(name), inventories.capacity(name, amount))
+        capacity = np.minimum(capacity, np.maximum(own, 0) // amount)
+    capacity[~intricate & ~inventories.suitable(demand)] = 0
+    return capacity
+
+
+class _Segments:
+    """The free slots of resources over time, as segments with constant numbers."""
+
+    def __init__(
+        self,
+        bookings: Bookings,
+        which: Positions,
+        inventories: InventoryArrays,
+        demand: Demand,
+        starts: Starts,
+    ) -> None:
+        rows, cleaning = bookings.rows, starts.cleaning * 60_000_000
+        begin, end = rows.starts[which], rows.ends[which] + cleaning
+        overdue = rows.held[which] & (rows.ends[which] <= micros(starts.now))
+        # It takes up its resource at every start that has come.
+        end[overdue] = np.maximum(end[overdue], (starts.first + starts.begun) * 60_000_000)
+        positions = np.concatenate([rows.positions[which]] * 2)
+        times = np.concatenate([begin, end])
+        is_start = np.repeat(np.array([True, False]), len(which))
+        order = np.lexsort((is_start, times, positions))
+        self._positions, self._times = positions[order], times[order]
+        signs = np.where(is_start, 1, -1)
+        intricate = inventories.intricate(demand)
+        is_whole = rows.slots[which] == 0
+        self._free = np.full(len(order), _TAKEN, np.int64)
+        for name, amount in demand.amounts:
+            own = np.where(intricate, inventories.total(name), inventories.capacity(name, amount))
+            # Bookings of whole resources have no demand: their code is -1.
+            amounts = np.append(bookings.amounts(name), 0)
+            used = np.where(is_whole, _TAKEN, amounts[rows.demands[which]] * rows.slots[which])
+            level = np.cumsum((signs * np.concatenate([used, used]))[order])
+            free = np.maximum(own[self._positions] - level, 0) // amount
+            self._free = np.minimum(self._free, free)
+        self._starts = starts
+
+    def below(self, level: int) -> tuple[NDArray[np.int32], Numbers, Numbers]:
+        """Return positions, and the ranges of starts when fewer than *level* slots are free."""
+        is_low = self._free[:-1] < level
+        is_low &= (self._positions[:-1] == self._positions[1:]) & (self._times[:-1] < self._times[1:])
+        which = np.flatnonzero(is_low)
+        begin, end, starts = self._times[which], self._times[which + 1], self._starts
+        low = first_minutes(begin).astype(np.int64) - starts.duration - starts.cleaning + 1 - starts.first
+        high = last_minutes(end).astype(np.int64) - starts.first
+        return self._positions[which], *_clipped(low, high, starts)
+
+
+def _blocked_by(rows: Rows, which: Positions, starts: Starts) -> tuple[Numbers, Numbers]:
+    """Return the ranges of starts with which a reservation would conflict with each booking."""
+    reach = starts.duration + starts.cleaning
+    low = rows.start_minutes[which].astype(np.int64) - (reach - 1 + starts.first)
+    high = rows.end_minutes[which].astype(np.int64) + (starts.cleaning - starts.first)
+    overdue = rows.held[which] & (rows.ends[which] <= micros(starts.now))
+    if overdue.any():
+        high[overdue] = np.maximum(high[overdue], starts.begun)
+    return _clipped(low, high, starts)
+
+
+def _clipped(
+    low: NDArray[np.int64], high: NDArray[np.int64], starts: Starts
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    return np.clip(low, 0, starts.count), np.clip(high, 0, starts.count)
+
+
+def _block(
+    positions: NDArray[np.int32],
+    low: Numbers,
+    high: Numbers,
+    balance: Numbers,
+    releases: Mask,
+) -> None:
+    """Add the ranges to *balance*, each start of a resource once, and note where ranges end.
+
+    Args:
+        positions: The resource of each range; ascending.
+        low: The first start of each range; ascending for each resource.
+        high: The start after the last one.
+        balance: Changes of the number of blocked resources from one start to the next.
+        releases: Starts at which a range ends.
+    """
+    if not len(positions):
+        return
+    # The highest end so far of the same resource, found with one running maximum over all of them.
+    offset = positions.astype(np.int64) * len(balance)
+    highest = np.maximum.accumulate(high + offset)
+    before = np.empty_like(highest)
+    before[0], before[1:] = 0, highest[:-1]
+    low = np.maximum(low, before - offset)
+    counted = low < high
+    size = len(balance)
+    balance += np.bincount(low[counted], minlength=size)
+    balance -= np.bincount(high[counted], minlength=size)
+    releases[high[counted]] = True

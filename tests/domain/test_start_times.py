@@ -1,0 +1,167 @@
+"""Free units by start, against brute force: every start is examined on its own, as a request would be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from samples import at
+
+from blazar.domain.availability import Availability, Resource
+from blazar.domain.bookings import Booking
+from blazar.domain.capacity import Demand, Share
+from blazar.domain.interval import Interval
+from blazar.domain.lease import ReservationId, ResourceId
+from blazar.domain.need import Need
+from blazar.domain.providers import HostProvider, Inventory
+from blazar.domain.start_times import Starts
+
+HOSTS = 4
+MINUTE = timedelta(minutes=1)
+SLOT, OTHER = Demand.of({"VCPU": 2}), Demand.of({"VCPU": 1, "MEMORY_MB": 3})
+TREE = (
+    HostProvider(
+        uuid="root",
+        name="root",
+        inventories={"VCPU": Inventory(total=6), "MEMORY_MB": Inventory(total=9)},
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Held:
+    """A booking in minutes; *late* is the delay of its release in seconds, None if it was not released."""
+
+    host: int
+    start: int
+    length: int
+    share: Share | None
+    late: int | None
+    is_added_later: bool
+
+    def booking(self, number: int) -> Booking:
+        start = at(0) + self.start * MINUTE
+        end = start + self.length * MINUTE
+        return Booking(
+            resource_id=ResourceId(str(self.host)),
+            reservation_id=ReservationId(str(number)),
+            window=Interval(start, end),
+            share=self.share,
+            released_at=None if self.late is None else end + timedelta(seconds=self.late),
+        )
+
+
+SHARES = st.none() | st.builds(
+    lambda slots, demand: Share(slots=slots, demand=demand), st.integers(1, 3), st.sampled_from([SLOT, OTHER])
+)
+BOOKINGS = st.lists(
+    st.builds(
+        Held,
+        st.integers(0, HOSTS - 1),
+        st.integers(-20, 20),
+        st.integers(1, 12),
+        SHARES,
+        st.none() | st.integers(-30, 90),
+        st.booleans(),
+    ),
+    max_size=12,
+)
+NEEDS = st.builds(
+    lambda amount, demand, kind: Need(
+        least=amount, most=amount, demand=demand, is_together=kind == "together", is_apart=kind == "apart"
+    ),
+    st.integers(1, 5),
+    st.sampled_from([None, SLOT, OTHER]),
+    st.sampled_from(["", "together", "apart"]),
+)
+STARTS = st.builds(
+    lambda first, count, duration, cleaning, now: Starts.within(
+        Interval(at(0) + first * MINUTE, at(0) + (first + count + duration) * MINUTE),
+        duration * MINUTE,
+        now=at(0) + timedelta(seconds=now),
+        cleaning_time=cleaning * MINUTE,
+    ),
+    st.integers(0, 10),
+    st.integers(0, 20),
+    st.integers(1, 9),
+    st.integers(0, 4),
+    st.integers(0, 300),
+)
+
+
+def make_index(held: Sequence[Held]) -> Availability:
+    """Return an index into which some bookings were loaded, and some were added later."""
+    index = Availability()
+    numbered = [(number, each, each.booking(number)) for number, each in enumerate(held)]
+    for host in range(HOSTS):
+        resource = Resource(
+            id=ResourceId(str(host)), generation=0, is_reservable=True, facts={}, providers=TREE
+        )
+        early = [booking for _, each, booking in numbered if each.host == host and not each.is_added_later]
+        index.put(resource, early)
+    index.profile(Need(least=1, most=1), Starts(first=0, count=1, duration=1, cleaning=0, now=at(0)))
+    for _, each, booking in numbered:
+        if each.is_added_later and booking.reservation_id is not None:
+            index.put_bookings_of(ResourceId(str(each.host)), 1, {booking.reservation_id: [booking]})
+    return index
+
+
+def units_at(index: Availability, need: Need, starts: Starts, number: int) -> int:
+    """Return the free units for one start, as the choice for a request counts them."""
+    window, cleaning = starts.window(number), starts.cleaning * MINUTE
+    if need.demand is None:
+        return int(np.count_nonzero(index.free(window, now=starts.now, cleaning_time=cleaning)))
+    slots = index.headroom(need.demand, window, now=starts.now, cleaning_time=cleaning).slots(range(HOSTS))
+    if need.is_together:
+        return need.most if slots.max() >= need.least else 0
+    return int(np.minimum(slots, 1 if need.is_apart else need.most).sum())
+
+
+@given(BOOKINGS, NEEDS, STARTS)
+def test_the_units_of_all_starts_are_those_of_each_start(
+    held: list[Held], need: Need, starts: Starts
+) -> None:
+    index = make_index(held)
+
+    profile = index.profile(need, starts)
+
+    units = profile.units if need.demand is None else np.minimum(profile.units, HOSTS * need.most)
+    assert units.tolist() == [units_at(index, need, starts, number) for number in range(starts.count)]
+
+
+@given(BOOKINGS, NEEDS, STARTS)
+def test_units_increase_only_where_something_is_released(
+    held: list[Held], need: Need, starts: Starts
+) -> None:
+    profile = make_index(held).profile(need, starts)
+
+    increases = np.flatnonzero(np.diff(profile.units) > 0) + 1
+    assert profile.releases[increases].all()
+
+
+def test_only_suitable_resources_count() -> None:
+    index = Availability()
+    for number, reservable in enumerate((True, True, False)):
+        resource = Resource(id=ResourceId(str(number)), generation=0, is_reservable=reservable, facts={})
+        index.put(resource, [])
+    starts = Starts.within(Interval(at(0), at(9)), timedelta(hours=1), now=at(0), cleaning_time=timedelta(0))
+
+    profile = index.profile(Need(least=1, most=2), starts, excluded=index.mask_of([ResourceId("0")]))
+
+    assert profile.units.tolist() == [1] * starts.count
+    assert starts.count == 8 * 60 + 1
+
+
+@pytest.mark.parametrize(("length", "count"), [(60, 1), (61, 0), (59, 2)])
+def test_a_reservation_lies_wholly_in_the_window(length: int, count: int) -> None:
+    window = Interval(at(0), at(1))
+
+    starts = Starts.within(window, length * MINUTE, now=at(0), cleaning_time=timedelta(0))
+
+    assert starts.count == count
+    assert [window.covers(starts.window(each)) for each in range(count)] == [True] * count
