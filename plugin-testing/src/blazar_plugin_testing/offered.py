@@ -11,6 +11,7 @@ import pytest
 
 from blazar.domain.errors import Conflict
 from blazar.domain.lifecycle import Phase
+from blazar.domain.start_times import Starts
 from blazar.plugins.capabilities import (
     ActsBeforeEnd,
     CleansUp,
@@ -22,12 +23,15 @@ from blazar.plugins.capabilities import (
     ReleasesWhileActive,
     RequiresProperties,
     ServesDespiteFailure,
+    StatesNeed,
     ToleratesDamagedSpec,
 )
 from blazar.plugins.contract import Done
 from blazar_plugin_testing.clocks import EPOCH
 from blazar_plugin_testing.contract import HarnessedEnv, StepEnv
 from blazar_plugin_testing.plugin_env import RESERVATION, PluginEnv
+
+EPOCH_MINUTE = int(EPOCH.timestamp()) // 60
 
 
 def require(env: PluginEnv, capability: type) -> Any:
@@ -45,6 +49,28 @@ class CapabilityContract(HarnessedEnv):
         spec = env.spec()
 
         assert plugin.requirement(plugin.decode(plugin.encode(spec))) == plugin.requirement(spec)
+
+    def test_a_choice_has_as_many_units_as_the_need_states(self, env: PluginEnv) -> None:
+        plugin, spec = require(env, StatesNeed), env.spec()
+        need = plugin.need(spec)
+
+        chosen = env.choose(spec).values()
+
+        units = sum(1 if share is None else share.slots for share in chosen)
+        assert need.least <= units <= need.most
+        assert {None if share is None else share.demand for share in chosen} == {need.demand}
+
+    def test_a_choice_is_refused_if_there_are_fewer_units_than_the_need_states(self, env: PluginEnv) -> None:
+        plugin, spec = require(env, StatesNeed), env.spec()
+        need, all_resources = plugin.need(spec), {each.id for each in env.resources()}
+        starts = Starts(first=EPOCH_MINUTE, count=1, duration=60, cleaning=0, now=EPOCH)
+        for kept in ((), tuple(sorted(all_resources))[:1]):
+            excluded = frozenset(all_resources.difference(kept))
+            availability = env.availability()
+            (units,) = availability.profile(need, starts, excluded=availability.mask_of(excluded)).units
+            if units < need.least:
+                with pytest.raises(Conflict):
+                    env.choose(spec, excluded=excluded)
 
     def test_data_that_are_known_are_not_looked_up_again(self, steps: StepEnv) -> None:
         plugin = require(steps.env, ReadsAsLessee)

@@ -180,11 +180,15 @@ class PluginEnv(ServiceEnv):
 
     def choose(self, spec: Any, **wishes: Any) -> Holdings:
         """Return the plugin's choice for the first hour, from all resources, none of them booked."""
+        window = Interval(EPOCH, self.instant(1))
+        return self.plugin.choose(Wish(spec=spec, window=window, now=EPOCH, **wishes), self.availability())
+
+    def availability(self) -> Availability:
+        """Return all resources without bookings."""
         availability = Availability()
         for each in self.resources():
             availability.put(each, ())
-        window = Interval(EPOCH, self.instant(1))
-        return self.plugin.choose(Wish(spec=spec, window=window, now=EPOCH, **wishes), availability)
+        return availability
 
     def assignment(self, spec: Any) -> Assignment[Any]:
         """Return a reservation of the resources that the plugin chooses."""

@@ -16,6 +16,7 @@ from typing import ClassVar, Generic
 from blazar.domain.collections import ResourceCollection
 from blazar.domain.discovered import DiscoveredResource
 from blazar.domain.lease import Holdings, ReservationId, ResourceId
+from blazar.domain.need import Need
 from blazar.domain.requirements import Requirement
 from blazar.plugins.contract import Assignment, JsonObject, Outcome, SpecT
 from blazar.plugins.leftovers import LeftoverKind, Sweep
@@ -35,6 +36,21 @@ class RequiresProperties(ABC, Generic[SpecT]):
     @abstractmethod
     def requirement(self, spec: SpecT) -> Requirement:
         """Return the spec's requirement, which names every property that the spec uses. Pure."""
+
+
+class StatesNeed(ABC, Generic[SpecT]):
+    """The need of a spec can be stated in numbers, so that a search examines all starts at once.
+
+    Without it, a search for free times tries the ends of all bookings of the collection, one by one.
+    """
+
+    @abstractmethod
+    def need(self, spec: SpecT) -> Need:
+        """Return the need of a new reservation. Pure.
+
+        ``choose`` must refuse a new reservation if fewer units than ``least`` are free. It may refuse for
+        other reasons, too.
+        """
 
 
 class ReadsAsLessee(ABC, Generic[SpecT]):
@@ -237,6 +253,7 @@ class HasLeftovers(ABC):
 
 CAPABILITIES: tuple[type, ...] = (
     RequiresProperties,
+    StatesNeed,
     ReadsAsLessee,
     CreatesAsLessee,
     ReleasesWhileActive,

@@ -15,6 +15,11 @@ from blazar.plugins.floatingips.errors import NotEnoughFloatingIPs
 from blazar.plugins.floatingips.spec import FloatingIPSpec
 
 
+def in_network(network_id: str) -> Requirement:
+    """Return the requirement for an address of a network."""
+    return Requirement((Condition("network_id", Operator.EQ, network_id),))
+
+
 def choose_floatingips(wish: Wish[FloatingIPSpec], availability: Availability) -> Holdings:
     """Return the floating IPs to hold, as many as requested, including the required ones.
 
@@ -28,16 +33,16 @@ def choose_floatingips(wish: Wish[FloatingIPSpec], availability: Availability) -
         InvalidParameter: No floating IP of the network is registered, or a required one is not.
     """
     spec = wish.spec
-    in_network = availability.matching(Requirement((Condition("network_id", Operator.EQ, spec.network_id),)))
-    if not in_network.any():
+    of_network = availability.matching(in_network(spec.network_id))
+    if not of_network.any():
         raise InvalidParameter("network_id", f"no floating IP of network {spec.network_id} is registered")
     free = availability.free(
         wish.window, now=wish.now, cleaning_time=wish.cleaning_time, ignoring=wish.ignoring
     )
     held = availability.mask_of(wish.held)
     in_the_way = availability.mask_of(wish.excluded | wish.beside.keys())
-    suitable = in_network & free & ~in_the_way & (availability.reservable() | held)
-    required = _find_required(spec, in_network, suitable, availability)
+    suitable = of_network & free & ~in_the_way & (availability.reservable() | held)
+    required = _find_required(spec, of_network, suitable, availability)
     _check_kept(wish, availability, suitable & held, required)
     in_use = availability.mask_of(wish.in_use)
     kept = [
@@ -88,14 +93,14 @@ def _check_kept(
 
 
 def _find_required(
-    spec: FloatingIPSpec, in_network: Mask, suitable: Mask, availability: Availability
+    spec: FloatingIPSpec, of_network: Mask, suitable: Mask, availability: Availability
 ) -> frozenset[int]:
     """Return the positions of the required addresses."""
     if not spec.required:
         return frozenset()
     positions = {
         str(availability.resource_at(each).facts["address"]): each
-        for each in availability.in_order(in_network)
+        for each in availability.in_order(of_network)
     }
     unknown = [each for each in spec.required if each not in positions]
     if unknown:

@@ -16,12 +16,14 @@ from blazar.domain.availability import Availability
 from blazar.domain.errors import CannotChange, CloudConflict, CloudNotFound
 from blazar.domain.lease import Holdings, ResourceId
 from blazar.domain.lifecycle import Phase
+from blazar.domain.need import Need
 from blazar.domain.quotas import QuotaUnit
 from blazar.domain.wording import first_few
 from blazar.plugins.capabilities import (
     HasLeftovers,
     ReleasesWhileActive,
     ServesDespiteFailure,
+    StatesNeed,
     ToleratesDamagedSpec,
 )
 from blazar.plugins.contract import (
@@ -35,7 +37,7 @@ from blazar.plugins.contract import (
     Waiting,
     Wish,
 )
-from blazar.plugins.floatingips.choice import choose_floatingips
+from blazar.plugins.floatingips.choice import choose_floatingips, in_network
 from blazar.plugins.floatingips.items import FloatingIPItem, FloatingIPsSeen, Kind
 from blazar.plugins.floatingips.leftovers import FloatingIPLeftovers
 from blazar.plugins.floatingips.names import other_tags, reservation_tag, say_in_use, tags_of
@@ -57,6 +59,7 @@ _RETRY = timedelta(seconds=2)
 
 
 class FloatingIPs(
+    StatesNeed[FloatingIPSpec],
     ReleasesWhileActive[FloatingIPSpec],
     ServesDespiteFailure[FloatingIPSpec],
     ToleratesDamagedSpec[FloatingIPSpec],
@@ -118,6 +121,10 @@ class FloatingIPs(
         for each in existing:
             with suppress(CloudNotFound):
                 cloud.networks.delete_floating_ip(each.id)
+
+    def need(self, spec: FloatingIPSpec) -> Need:
+        """Return the number of addresses in the network; which ones are required is left to the choice."""
+        return Need(least=spec.amount, most=spec.amount, requirement=in_network(spec.network_id))
 
     def choose(self, wish: Wish[FloatingIPSpec], availability: Availability) -> Holdings:
         """Return the floating IPs that the reservation holds from now on."""

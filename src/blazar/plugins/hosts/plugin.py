@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, ClassVar
 from blazar.domain.availability import Availability
 from blazar.domain.lease import Holdings, ResourceId
 from blazar.domain.lifecycle import Phase
+from blazar.domain.need import Need
 from blazar.domain.quotas import QuotaUnit
 from blazar.domain.requirements import Requirement
 from blazar.plugins.capabilities import (
@@ -25,6 +26,7 @@ from blazar.plugins.capabilities import (
     HasLeftovers,
     ReleasesWhileActive,
     RequiresProperties,
+    StatesNeed,
     ToleratesDamagedSpec,
 )
 from blazar.plugins.contract import Assignment, Done, JsonObject, Outcome, ResourcePlugin, Waiting, Wish
@@ -43,6 +45,7 @@ from blazar.settings import HostSettings, Settings
 
 class Hosts(
     RequiresProperties[HostSpec],
+    StatesNeed[HostSpec],
     ReleasesWhileActive[HostSpec],
     HasIndependentSteps,
     CleansUp,
@@ -92,6 +95,10 @@ class Hosts(
     def requirement(self, spec: HostSpec) -> Requirement:
         """Return the requirement of both expressions together."""
         return spec.requirement
+
+    def need(self, spec: HostSpec) -> Need:
+        """Return the range of hosts."""
+        return Need(least=spec.minimum, most=spec.maximum, requirement=spec.requirement)
 
     def count_in_use(
         self, cloud: Cloud, assignment: Assignment[HostSpec], before: HostSpec

@@ -18,6 +18,7 @@ from blazar.domain.availability import Availability
 from blazar.domain.errors import CannotChange, CloudNotFound
 from blazar.domain.lease import Holdings, ReservationId, ResourceId
 from blazar.domain.lifecycle import Phase
+from blazar.domain.need import Need
 from blazar.domain.quotas import QuotaUnit
 from blazar.domain.requirements import Requirement
 from blazar.plugins.capabilities import (
@@ -27,6 +28,7 @@ from blazar.plugins.capabilities import (
     HasLeftovers,
     ReleasesWhileActive,
     RequiresProperties,
+    StatesNeed,
 )
 from blazar.plugins.contract import Assignment, JsonObject, Outcome, Wish
 from blazar.plugins.hosts.leftovers import host_leftovers
@@ -51,6 +53,7 @@ _HIDDEN = frozenset({"devices", "group_affinity"})
 
 class SlotPlugin(
     RequiresProperties[SpecT],
+    StatesNeed[SpecT],
     CreatesAsLessee[SpecT],
     ReleasesWhileActive[SpecT],
     HasIndependentSteps,
@@ -80,6 +83,17 @@ class SlotPlugin(
     def requirement(self, spec: SpecT) -> Requirement:
         """Return the requirement of the expression."""
         return spec.requirement
+
+    def need(self, spec: SpecT) -> Need:
+        """Return the number of slots."""
+        return Need(
+            least=spec.amount,
+            most=spec.amount,
+            requirement=spec.requirement,
+            demand=spec.demand,
+            is_together=spec.affinity is True,
+            is_apart=spec.affinity is False,
+        )
 
     def choose(self, wish: Wish[SpecT], availability: Availability) -> Holdings:
         """Return the slots that the reservation holds from now on."""
