@@ -1,0 +1,194 @@
+"""Search for the times at which a request can be granted.
+
+The candidates are the starts at which something is released, because between two of them the free resources
+only become fewer. A candidate at which every need has enough units is then confirmed by the choice that a
+request would make, so that a result is always one that can be reserved.
+"""
+
+from __future__ import annotations
+
+import enum
+import heapq
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Generic, TypeVar
+
+import numpy as np
+
+from blazar.domain.bookings import Mask
+from blazar.domain.interval import Interval
+from blazar.domain.need import Need
+from blazar.domain.start_times import Profile, Starts
+
+MAX_ATTEMPTS = 200
+"""The number of candidates that are confirmed; a search with more of them says that it is not complete."""
+
+FoundT = TypeVar("FoundT")
+
+
+class Order(enum.Enum):
+    """Which time slots come first."""
+
+    EARLIEST = "earliest"
+    LONGEST = "longest"
+    MOST = "most"
+    """Those with the most units; among equal ones, the earliest."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeSlot(Generic[FoundT]):
+    """A window in which a request can be granted."""
+
+    window: Interval
+    latest_start: datetime
+    """The request can be granted at every start from that of the window up to this one, as far as numbers of
+    units tell."""
+    found: FoundT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeSlots(Generic[FoundT]):
+    """The result of a search."""
+
+    slots: tuple[TimeSlot[FoundT], ...]
+    is_complete: bool
+    """False if the search gave up, so that there may be better time slots."""
+
+
+class Candidates:
+    """The starts at which a request may be granted, with the units that it would get at most."""
+
+    def __init__(self, starts: Starts, needs: Sequence[tuple[Need, Profile]]) -> None:
+        """Combine the needs of a request, which all have to be satisfied."""
+        self.starts = starts
+        self._is_possible = np.ones(starts.count, np.bool_)
+        self._units = np.zeros(starts.count, np.int64)
+        releases = np.zeros(starts.count, np.bool_)
+        for need, profile in needs:
+            self._is_possible &= profile.units >= need.least
+            self._units += np.minimum(profile.units, need.most)
+            releases |= profile.releases
+        releases |= self._begins
+        self._candidates = np.flatnonzero(releases & self._is_possible)
+
+    @property
+    def _begins(self) -> Mask:
+        """Return at which starts a run of possible starts begins."""
+        before = np.concatenate([np.zeros(1, np.bool_), self._is_possible[:-1]])[: len(self._is_possible)]
+        begins: Mask = self._is_possible & ~before
+        return begins
+
+    def __bool__(self) -> bool:
+        """Return whether there is any candidate."""
+        return bool(len(self._candidates))
+
+    def by_start(self) -> Iterator[int]:
+        """Yield the candidates, earliest first."""
+        yield from self._candidates.tolist()
+
+    def by_units(self) -> Iterator[tuple[int, int]]:
+        """Yield the most units and the start of each candidate, most units first."""
+        units = self._units[self._candidates]
+        order = np.lexsort((self._candidates, -units))
+        yield from zip(units[order].tolist(), self._candidates[order].tolist(), strict=True)
+
+    def end_of_run(self, number: int) -> int:
+        """Return the last start of the run of possible starts with this one."""
+        later = np.flatnonzero(~self._is_possible[number:])
+        return number + int(later[0]) - 1 if len(later) else self.starts.count - 1
+
+
+class Searcher(Generic[FoundT]):
+    """One search; counts the candidates that it confirms."""
+
+    def __init__(
+        self,
+        confirm: Callable[[Interval], FoundT | None],
+        count_units: Callable[[FoundT], int],
+        *,
+        attempts: int = MAX_ATTEMPTS,
+    ) -> None:
+        """Create a search.
+
+        Args:
+            confirm: Returns what the request would get in a window; None if it would be refused.
+            count_units: Returns the units in that.
+            attempts: The number of candidates to confirm.
+        """
+        self._confirm = confirm
+        self._count_units = count_units
+        self._attempts = attempts
+
+    def earliest(self, candidates: Candidates, limit: int) -> TimeSlots[FoundT]:
+        """Return the earliest time slots, at most one of each run of possible starts."""
+        slots: list[TimeSlot[FoundT]] = []
+        after = -1
+        for number in candidates.by_start():
+            if number <= after:
+                continue
+            if not self._attempts:
+                return TimeSlots(slots=tuple(slots), is_complete=False)
+            slot = self._slot_at(candidates, number)
+            if slot is not None:
+                slots.append(slot)
+                after = candidates.end_of_run(number)
+            if len(slots) == limit:
+                break
+        return TimeSlots(slots=tuple(slots), is_complete=True)
+
+    def most(self, candidates: Candidates, limit: int) -> TimeSlots[FoundT]:
+        """Return the time slots with the most units."""
+        best: list[tuple[int, int, int, TimeSlot[FoundT]]] = []
+        is_complete = True
+        for bound, number in candidates.by_units():
+            if len(best) == limit and best[0][0] >= bound:
+                break
+            if not self._attempts:
+                is_complete = False
+                break
+            slot = self._slot_at(candidates, number)
+            if slot is not None:
+                entry = (self._count_units(slot.found), -number, number, slot)
+                (heapq.heappush if len(best) < limit else heapq.heappushpop)(best, entry)
+        return TimeSlots(
+            slots=tuple(slot for *_, slot in sorted(best, reverse=True)), is_complete=is_complete
+        )
+
+    def longest(
+        self, at: Callable[[int], Candidates], shortest: int, longest: int, limit: int
+    ) -> TimeSlots[FoundT]:
+        """Return the earliest time slots of the longest possible duration.
+
+        Whether a duration is possible is monotonic: a shorter reservation fits wherever a longer one does.
+
+        Args:
+            at: Returns the candidates for a duration in minutes.
+            shortest: The shortest acceptable duration.
+            longest: The longest desired duration.
+            limit: The number of time slots.
+        """
+        best: TimeSlots[FoundT] = TimeSlots(slots=(), is_complete=True)
+        low, high = shortest, longest
+        while low <= high:
+            # The extremes first: often the longest is possible, or not even the shortest is.
+            middle = high if high == longest else shortest if low == shortest else (low + high) // 2
+            found = self.earliest(at(middle), limit)
+            if found.slots:
+                best, low = found, middle + 1
+            elif not found.is_complete:
+                return TimeSlots(slots=best.slots, is_complete=False)
+            elif middle == shortest:
+                break
+            else:
+                high = middle - 1
+        return best
+
+    def _slot_at(self, candidates: Candidates, number: int) -> TimeSlot[FoundT] | None:
+        self._attempts -= 1
+        window = candidates.starts.window(number)
+        found = self._confirm(window)
+        if found is None:
+            return None
+        latest = candidates.starts.at(candidates.end_of_run(number))
+        return TimeSlot(window=window, latest_start=latest, found=found)
