@@ -95,13 +95,33 @@ def find_resources(context: Context, searches: Sequence[Search], attempt: int) -
     return _find_in_memory(context, searches, shuffle, is_confirmed=True)
 
 
+def find_in_window(context: Context, searches: Sequence[Search], window: Interval) -> Found | None:
+    """Return resources for all *searches* in another window, as far as the index knows; None if refused.
+
+    The index is not updated: it must have been searched before.
+
+    Raises:
+        BadRequest: As for :func:`find_resources`.
+    """
+    moved = [replace(each, wish=replace(each.wish, window=window)) for each in searches]
+    try:
+        return _find_in_memory(context, moved, None, is_confirmed=False, is_current=True)
+    except Conflict:
+        return None
+
+
 def _find_in_memory(
-    context: Context, searches: Sequence[Search], shuffle: Shuffle | None, *, is_confirmed: bool
+    context: Context,
+    searches: Sequence[Search],
+    shuffle: Shuffle | None,
+    *,
+    is_confirmed: bool,
+    is_current: bool = False,
 ) -> Found:
     chosen: list[Holdings] = []
     given: dict[ResourceId, tuple[Share | None, ...]] = {}
     generations: dict[ResourceId, int] = {}
-    begun: set[str] = set()
+    begun = {each.plugin.collection for each in searches} if is_current else set()
     for search in searches:
         wish = replace(search.wish, beside=_together(search.wish.beside, given), shuffle=shuffle)
         collection = search.plugin.collection
@@ -127,7 +147,7 @@ def _together(
 
 
 def _shuffle(context: Context, attempt: int) -> Shuffle | None:
-    if attempt > 0 or context.settings.hosts.randomize_selection:
+    if attempt > 0 or context.settings.leases.randomize_selection:
         return Shuffle(chance=context.random)
     return Shuffle(chance=context.random, equals_only=True) if context.contention.is_present else None
 

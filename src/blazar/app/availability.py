@@ -1,0 +1,134 @@
+"""Use case: ask when reservations can be made, without making them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import timedelta
+
+from blazar.app.leases.requests import NewReservation, parse_new_reservations
+from blazar.app.properties import hidden_in_request
+from blazar.app.request_work import request_work
+from blazar.booking.context import Context
+from blazar.booking.search import Found, Search
+from blazar.booking.specs import requirement_of
+from blazar.booking.time_search import TimeWish, count_units, find_time_slots
+from blazar.domain.dates import format_date, minute_of, parse_date
+from blazar.domain.errors import InvalidParameter, InvalidPeriod, MissingParameter
+from blazar.domain.interval import Interval
+from blazar.domain.requirements import Requirement
+from blazar.domain.time_slots import Order, TimeSlot
+from blazar.plugins.contract import Wish
+from blazar.plugins.parameters import parse_number
+from blazar.ports.manager import Caller
+
+JsonObject = Mapping[str, object]
+
+LONGEST_SPAN = timedelta(days=366)
+"""The longest time that one request can search."""
+_DEFAULT_SPAN = timedelta(days=90)
+_FARTHEST = timedelta(days=365 * 100)
+MOST_SLOTS = 100
+_DEFAULT_SLOTS = 5
+
+
+def search_time_slots(context: Context, caller: Caller, body: JsonObject) -> JsonObject:
+    """Return time slots in which the reservations of a request could be made together.
+
+    Nothing is reserved, and no quota or usage rule is checked.
+
+    Args:
+        context: The context.
+        caller: The caller; sees and uses the same properties as for a lease.
+        body: ``reservations`` as in a lease; ``duration_minutes``, or ``min_duration_minutes`` and
+            ``max_duration_minutes`` with the order ``longest``; optionally ``earliest_start``,
+            ``latest_end``, ``order`` and ``limit``.
+
+    Returns:
+        ``slots``, each with ``start_date``, ``end_date``, ``latest_start_date`` and ``reservations`` with
+        ``resource_type`` and ``amount``; and ``complete``, false if there may be better ones.
+
+    Raises:
+        BadRequest: The request is invalid.
+    """
+    wish = _parse_wish(context, body)
+    reservations = parse_new_reservations(context, caller, body.get("reservations"))
+    if not reservations:
+        raise MissingParameter("reservations")
+    work = request_work(context, caller, caller.project_id)
+    looked_up = [replace(each, spec=work.look_up(each.plugin, each.id, each.spec)) for each in reservations]
+    found = find_time_slots(context, [_search(context, caller, each, wish) for each in looked_up], wish)
+    return {
+        "slots": [_slot_view(each, looked_up) for each in found.slots],
+        "complete": found.is_complete,
+    }
+
+
+def _search(context: Context, caller: Caller, reservation: NewReservation, wish: TimeWish) -> Search:
+    requirement = requirement_of(reservation.plugin, reservation.spec)
+    return Search(
+        plugin=reservation.plugin,
+        wish=Wish(
+            spec=reservation.spec,
+            window=wish.span,
+            now=context.clock.now(),
+            cleaning_time=context.settings.leases.cleaning_time,
+            hidden=hidden_in_request(context, caller, requirement, Requirement()),
+        ),
+    )
+
+
+def _parse_wish(context: Context, body: JsonObject) -> TimeWish:
+    """Return the acceptable times. Raises BadRequest."""
+    order = _parse_order(body.get("order", Order.EARLIEST.value))
+    names = ("duration_minutes", "duration_minutes")
+    if order is Order.LONGEST:
+        names = ("min_duration_minutes", "max_duration_minutes")
+    missing = sorted({each for each in names if body.get(each) is None})
+    if missing:
+        raise MissingParameter(*missing)
+    shortest, longest = (timedelta(minutes=parse_number(body, each, least=1)) for each in names)
+    if shortest > longest:
+        raise InvalidParameter(names[0], f"must not be more than {names[1]}")
+    span = _parse_span(context, body)
+    if shortest > span.duration:
+        raise InvalidParameter(names[0], "does not fit between earliest_start and latest_end")
+    limit = parse_number(body, "limit", least=1) if body.get("limit") is not None else _DEFAULT_SLOTS
+    if limit > MOST_SLOTS:
+        raise InvalidParameter("limit", f"must be at most {MOST_SLOTS}")
+    return TimeWish(
+        span=span, shortest=shortest, longest=min(longest, span.duration), order=order, limit=limit
+    )
+
+
+def _parse_order(value: object) -> Order:
+    known = {each.value: each for each in Order}
+    if not isinstance(value, str) or value not in known:
+        raise InvalidParameter("order", f"must be one of {', '.join(known)}")
+    return known[value]
+
+
+def _parse_span(context: Context, body: JsonObject) -> Interval:
+    now = context.clock.now()
+    start = parse_date("earliest_start", body.get("earliest_start", "now"), now)
+    start = max(start, minute_of(now))
+    if start > now + _FARTHEST:
+        raise InvalidPeriod(f"earliest_start: must be at most {_FARTHEST.days // 365} years ahead")
+    end = parse_date("latest_end", body["latest_end"]) if body.get("latest_end") else start + _DEFAULT_SPAN
+    if end <= start:
+        raise InvalidPeriod("latest_end: must be later than earliest_start and now")
+    if end - start > LONGEST_SPAN:
+        raise InvalidPeriod(f"latest_end: must be at most {LONGEST_SPAN.days} days after earliest_start")
+    return Interval(start, end)
+
+
+def _slot_view(slot: TimeSlot[Found], reservations: list[NewReservation]) -> JsonObject:
+    return {
+        "start_date": format_date(slot.window.start),
+        "end_date": format_date(slot.window.end),
+        "latest_start_date": format_date(slot.latest_start),
+        "reservations": [
+            {"resource_type": each.resource_type, "amount": count_units(chosen)}
+            for each, chosen in zip(reservations, slot.found.chosen, strict=True)
+        ],
+    }

@@ -1,0 +1,92 @@
+"""Search for the time slots in which reservations can be made together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from blazar.booking.context import Context
+from blazar.booking.search import Found, Search, find_in_window
+from blazar.booking.specs import requirement_of
+from blazar.domain.interval import Interval
+from blazar.domain.lease import Holdings
+from blazar.domain.need import Need
+from blazar.domain.start_times import Profile, Starts
+from blazar.domain.time_slots import Candidates, Order, Searcher, TimeSlots
+from blazar.plugins.capabilities import StatesNeed
+
+_MINUTE = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeWish:
+    """The acceptable times of reservations, and which of them are preferred."""
+
+    span: Interval
+    """Every reservation lies in it."""
+    shortest: timedelta
+    longest: timedelta
+    order: Order
+    limit: int
+    """The number of time slots to return."""
+
+
+def find_time_slots(context: Context, searches: Sequence[Search], wish: TimeWish) -> TimeSlots[Found]:
+    """Return time slots in which all *searches* find resources; no two of them share capacity.
+
+    Nothing is reserved: a request for one of the slots may come too late.
+
+    Args:
+        context: The context.
+        searches: The wishes of the reservations; their windows are not used.
+        wish: The acceptable times.
+
+    Raises:
+        BadRequest: A wish names a property or fact that no resource has.
+    """
+    collections = {each.plugin.collection for each in searches}
+    for collection in collections:
+        context.indexes[collection].refresh()
+    # Also checks the names in the wishes if no time at all is possible.
+    find_in_window(context, searches, Interval(wish.span.start, wish.span.start + wish.shortest))
+    found = _search(context, searches, wish)
+    if not found.slots:
+        for collection in collections:
+            context.indexes[collection].confirm()
+        found = _search(context, searches, wish)
+    return found
+
+
+def _search(context: Context, searches: Sequence[Search], wish: TimeWish) -> TimeSlots[Found]:
+    now = context.clock.now()
+
+    def candidates(minutes: int) -> Candidates:
+        cleaning_time = context.settings.leases.cleaning_time
+        starts = Starts.within(wish.span, minutes * _MINUTE, now=now, cleaning_time=cleaning_time)
+        return Candidates(starts, [_profile(context, each, starts) for each in searches])
+
+    searcher: Searcher[Found] = Searcher(
+        lambda window: find_in_window(context, searches, window),
+        lambda found: sum(count_units(each) for each in found.chosen),
+    )
+    shortest, longest = wish.shortest // _MINUTE, wish.longest // _MINUTE
+    if wish.order is Order.LONGEST:
+        return searcher.longest(candidates, shortest, longest, wish.limit)
+    if wish.order is Order.MOST:
+        return searcher.most(candidates(longest), wish.limit)
+    return searcher.earliest(candidates(longest), wish.limit)
+
+
+def count_units(holdings: Holdings) -> int:
+    """Return the number of whole resources and slots in some holdings."""
+    return sum(1 if share is None else share.slots for share in holdings.values())
+
+
+def _profile(context: Context, search: Search, starts: Starts) -> tuple[Need, Profile]:
+    plugin, spec = search.plugin, search.wish.spec
+    need = Need(least=0, most=0, requirement=requirement_of(plugin, spec))
+    if isinstance(plugin, StatesNeed):
+        need = plugin.need(spec)
+    with context.indexes[plugin.collection].searching_on() as availability:
+        return need, availability.profile(need, starts)
