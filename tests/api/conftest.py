@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +28,12 @@ from blazar.settings import ApiSettings
 FLOATINGIP = {"floating_network_id": "n1", "floating_ip_address": "203.0.113.200"}
 LEASE = {"name": "night", "start_date": "2031-04-05 20:00", "end_date": "2031-04-06 06:00"}
 
+POSTED: Mapping[str, object] = {
+    "/v1/floatingips": FLOATINGIP,
+    "/v1/availability/search": {"reservations": [{"resource_type": "physical:host"}]},
+}
+"""Bodies of POST requests, by path; for all others, that of a lease."""
+
 KNOWN = {"lease_id": "l1", "host_id": "17", "property_name": "gpu", "floatingip_id": "f1"}
 """One id of each kind that the manager knows."""
 UNKNOWN = {"lease_id": "nowhere", "host_id": "99", "property_name": "nothing", "floatingip_id": "f9"}
@@ -38,7 +44,7 @@ def body_for(route: Route) -> object:
     if route.body is None:
         return None
     if route.method == "POST":
-        return FLOATINGIP if route.path == "/v1/floatingips" else LEASE
+        return POSTED.get(route.path, LEASE)
     return {"private": True}
 
 

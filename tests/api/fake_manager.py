@@ -10,6 +10,7 @@ from blazar.plugins.floatingips.errors import FloatingIPNotFound
 from blazar.plugins.hosts.errors import HostNotFound, PropertyNotFound
 from blazar.ports.manager import Caller, JsonObject, Manager
 
+DATE = "2031-04-05 20:00"
 STAMP = "2031-04-01 09:15:42"
 INSTANT = "2031-04-01T09:15:42.123456"
 
@@ -175,6 +176,12 @@ class FakeManager:
         self._asked("list_lease_allocations", caller, lease_id)
         found = {"reservation_id": "r1", "resource_type": "physical:host", "resource_id": "17"}
         return [{**found, "name": "node-17", "amount": 1, "start_date": INSTANT, "end_date": INSTANT}]
+
+    def search_time_slots(self, caller: Caller, body: JsonObject) -> JsonObject:
+        self._asked("search_time_slots", caller, body)
+        dates = {"start_date": DATE, "end_date": DATE, "latest_start_date": DATE}
+        found = [{"resource_type": "physical:host", "amount": 1}]
+        return {"slots": [{**dates, "reservations": found}], "complete": True}
 
     def list_lease_history(self, caller: Caller, lease_id: str) -> Sequence[JsonObject]:
         self._asked("list_lease_history", caller, lease_id)

@@ -4,6 +4,7 @@
 
 - The status of a shortage of resources is 409 (:data:`STATUS_OF_SHORTAGES`).
 - Requirements have more operators, numbers without quotes, and a short form (``app/leases/limits.py``).
+- Lessees can search for the times at which a lease is possible (:data:`AVAILABILITY`).
 - A request to create a lease may have an idempotency key (:data:`IDEMPOTENCY_KEYS`).
 - Reservations can be added to a lease and removed from it before it starts (``app/leases/changes.py``).
 - Lessees can list the resources that their leases hold (:data:`LEASE_ALLOCATIONS`).
@@ -29,6 +30,8 @@ IDEMPOTENCY_KEYS = (1, 1)
 """First version in which the header ``Idempotency-Key`` is not ignored."""
 LEASE_ALLOCATIONS = (1, 1)
 """First version with ``/v1/leases/{lease_id}/allocations``."""
+AVAILABILITY = (1, 1)
+"""First version in which lessees can ask when something is free."""
 LEASE_HISTORY = (1, 1)
 """First version with ``/v1/leases/{lease_id}/history``."""
 PAGES = (1, 1)

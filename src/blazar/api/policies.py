@@ -107,6 +107,12 @@ _API_RULES: tuple[tuple[str, str, str, tuple[tuple[str, str], ...]], ...] = (
     ("blazar:leases:put", _MEMBER, "Change a lease.", (("PUT", _LEASE),)),
     ("blazar:leases:delete", _MEMBER, "Delete a lease.", (("DELETE", _LEASE),)),
     (
+        "blazar:availability:search",
+        _READER,
+        "Search for the times at which reservations can be made.",
+        (("POST", "/v1/availability/search"),),
+    ),
+    (
         "blazar:oshosts:get",
         _ADMIN,
         "List and show hosts. Also checked first to change or remove a host, or read its allocations.",
@@ -139,7 +145,7 @@ _API_RULES: tuple[tuple[str, str, str, tuple[tuple[str, str], ...]], ...] = (
         "See private resource properties, and use them in requirements. For other callers they do not exist.",
         (
             *(("POST", _LEASES), ("PUT", _LEASE), ("GET", _HOSTS), ("GET", _HOST), ("PUT", _HOST)),
-            ("GET", "/v1/os-hosts/properties"),
+            *(("GET", "/v1/os-hosts/properties"), ("POST", "/v1/availability/search")),
         ),
     ),
     (

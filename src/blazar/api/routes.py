@@ -11,10 +11,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 
-from blazar.api import floatingips, hosts, leases, lists, schemas, versions
+from blazar.api import availability, floatingips, hosts, leases, lists, schemas, versions
 from blazar.api.call import Handler
 from blazar.api.lists import PagedList
 from blazar.api.microversions import (
+    AVAILABILITY,
     LEASE_ALLOCATIONS,
     LEASE_HISTORY,
     MIN_VERSION,
@@ -135,6 +136,16 @@ ROUTES: tuple[Route, ...] = (
         rules=("blazar:leases:get", "blazar:leases:get_allocations"),
         since=LEASE_ALLOCATIONS,
         answer=schemas.wrapped_list("allocations", "LeaseAllocation"),
+    ),
+    Route(
+        method="POST",
+        path="/v1/availability/search",
+        handler=availability.search_time_slots,
+        rules=("blazar:availability:search",),
+        asked_by_handler=(PRIVATE_PROPERTIES,),
+        since=AVAILABILITY,
+        body=schemas.TIME_SLOT_SEARCH,
+        answer={"$ref": "#/components/schemas/TimeSlots"},
     ),
     _lease(
         method="GET",

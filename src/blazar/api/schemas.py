@@ -55,6 +55,52 @@ LEASE_CREATE = BodySchema(
     },
 )
 
+_DATES = ["2031-04-05 20:00"]
+_MINUTES: JsonSchema = {"type": ["integer", "string"], "maxLength": 11, "description": "In minutes."}
+
+TIME_SLOT_SEARCH = BodySchema(
+    name="TimeSlotSearch",
+    definition={
+        "type": "object",
+        "required": ["reservations"],
+        "additionalProperties": False,
+        "properties": {
+            "reservations": {
+                "type": "array",
+                "minItems": 1,
+                "description": "As in a new lease. All of them must be possible at the same time.",
+                "items": {
+                    "type": "object",
+                    "required": ["resource_type"],
+                    "properties": {"resource_type": {"type": "string", "maxLength": 255}},
+                },
+            },
+            "earliest_start": {**_INPUT_DATE, "description": "The default is `now`."},
+            "latest_end": {
+                **_INPUT_DATE,
+                "description": "At most 366 days after `earliest_start`; 90 days after it by default.",
+            },
+            "duration_minutes": {
+                **_MINUTES,
+                "description": "The length of the lease; required unless `order` is `longest`.",
+            },
+            "min_duration_minutes": {**_MINUTES, "description": "The least length, for `longest`."},
+            "max_duration_minutes": {**_MINUTES, "description": "The desired length, for `longest`."},
+            "order": {
+                "enum": ["earliest", "longest", "most"],
+                "description": "Which time slots come first: the earliest, the longest, or those with the "
+                "most hosts. The default is `earliest`.",
+            },
+            "limit": {
+                "type": ["integer", "string"],
+                "maxLength": 11,
+                "description": "The number of time slots, from 1 to 100; 5 by default.",
+            },
+        },
+    },
+)
+
+
 def _lease_update(description: str, **more: object) -> JsonSchema:
     return {
         "type": ["object", "null"],
@@ -392,6 +438,40 @@ COMPONENTS: dict[str, JsonSchema] = {
         amount={"type": "integer", "description": "Number of instances on a host; 1 for a whole resource."},
         start_date=_INSTANT,
         end_date=_INSTANT,
+    ),
+    "TimeSlots": _complete(
+        "The time slots in which the reservations of a search can be made. Nothing is reserved.",
+        slots={
+            "type": "array",
+            "items": _complete(
+                "A time slot.",
+                start_date={
+                    "type": "string",
+                    "description": "In the format of requests.",
+                    "examples": _DATES,
+                },
+                end_date={"type": "string", "examples": _DATES},
+                latest_start_date={
+                    "type": "string",
+                    "description": "Later starts, up to this one, are possible, too. For instances, up to a "
+                    "change that the search cannot foresee.",
+                    "examples": _DATES,
+                },
+                reservations={
+                    "type": "array",
+                    "description": "In the order of the request.",
+                    "items": _complete(
+                        "What a reservation would get.",
+                        resource_type={"type": "string", "examples": ["physical:host"]},
+                        amount={"type": "integer"},
+                    ),
+                },
+            ),
+        },
+        complete={
+            "type": "boolean",
+            "description": "False if the search gave up, so that there may be better time slots.",
+        },
     ),
     "HistoryEntry": _complete(
         time=_INSTANT,

@@ -14,6 +14,7 @@ from blazar.domain.errors import InvalidParameter, MissingParameter
 from blazar.ports.manager import JsonObject
 
 JsonSchema = Mapping[str, object]
+_LONGEST_SHOWN = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +68,13 @@ def _problem(error: ValidationError) -> str:
             return "must be a list, or empty"
         case "minProperties":
             return "must not be empty"
+        case "minItems":
+            return f"must have at least {limit} elements"
+        case "additionalProperties":
+            schema, given = cast(JsonObject, error.schema), cast(JsonObject, error.instance)
+            known = cast(JsonObject, schema["properties"])
+            unknown = ", ".join(repr(key[:_LONGEST_SHOWN]) for key in given if key not in known)
+            return f"has unknown keys: {unknown}; known are {', '.join(known)}"
         case "enum":
             return f"must be one of {', '.join(map(repr, cast(list[object], limit)))}"
         case _:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
-from blazar.app import leases, resources
+from blazar.app import availability, leases, resources
 from blazar.booking.context import Context
 from blazar.domain.errors import BadRequest
 from blazar.domain.lease import Owner
@@ -65,6 +65,10 @@ class ManagerService:
     def list_lease_allocations(self, caller: Caller, lease_id: str) -> Sequence[JsonObject]:
         """Return the resources that a lease's reservations hold."""
         return leases.list_lease_allocations(self._context, lease_id)
+
+    def search_time_slots(self, caller: Caller, body: JsonObject) -> JsonObject:
+        """Return time slots in which reservations could be made."""
+        return availability.search_time_slots(self._context, caller, body)
 
     def list_lease_history(self, caller: Caller, lease_id: str) -> Sequence[JsonObject]:
         """Return what happened to a lease."""

@@ -147,6 +147,14 @@ class Manager(Protocol):
             ``start_date`` and ``end_date``.
         """
 
+    def search_time_slots(self, caller: Caller, body: JsonObject) -> JsonObject:
+        """Return time slots in which reservations could be made; nothing is reserved.
+
+        Returns:
+            ``{"slots": [{"start_date", "end_date", "latest_start_date", "reservations": [{"resource_type",
+            "amount"}]}], "complete"}``.
+        """
+
     def list_lease_history(self, caller: Caller, lease_id: str) -> Sequence[JsonObject]:
         """Return what happened to a lease, oldest first. Raises LeaseNotFound.
 
