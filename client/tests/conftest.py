@@ -295,3 +295,13 @@ def embedded(service: str, environment: pytest.MonkeyPatch, capsys: pytest.Captu
     environment.setenv("OS_AUTH_TYPE", "none")
     environment.setenv("OS_ENDPOINT", service)
     return lambda *words: run_blazar(capsys, *words)
+
+
+@pytest.fixture
+def host(embedded: Run) -> Iterator[str]:
+    """Name of a host that is registered for the test."""
+    registered = {each["hypervisor_hostname"] for each in embedded("host-list", "-f", "json").json}
+    name = next(each for each in (f"host-{n}" for n in range(1, 9)) if each not in registered)
+    assert embedded("host-create", name, "--extra", f"only={name}").code == 0
+    yield name
+    embedded("host-delete", name)

@@ -6,7 +6,6 @@ import json
 import subprocess
 import sys
 import uuid
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,16 +21,6 @@ HOSTS = "resource_type=physical:host,min=1,max=1"
 
 def unique(name: str) -> str:
     return f"{name}-{uuid.uuid4().hex[:8]}"
-
-
-@pytest.fixture
-def host(embedded: Run) -> Iterator[str]:
-    """Name of a host that is registered for the test."""
-    registered = {each["hypervisor_hostname"] for each in embedded("host-list", "-f", "json").json}
-    name = next(each for each in (f"host-{n}" for n in range(1, 9)) if each not in registered)
-    assert embedded("host-create", name, "--extra", f"only={name}").code == 0
-    yield name
-    embedded("host-delete", name)
 
 
 def on(host: str) -> str:

@@ -61,5 +61,5 @@ def test_client_weakness_60_pages_mention_only_existing_commands() -> None:
 def _begins(words: str, known: set[str]) -> bool:
     """Return whether *words* start with a command."""
     parts = words.split()
-    beginnings = {" ".join(parts[:count]) for count in range(2, len(parts) + 1)}
+    beginnings = {" ".join(parts[:count]) for count in range(1, len(parts) + 1)}
     return bool(beginnings & known)

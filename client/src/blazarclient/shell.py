@@ -16,7 +16,7 @@ from cliff import app
 from blazarclient import completion, sessions, spellings, utils, version
 from blazarclient.arguments import GlobalParser
 from blazarclient.i18n import _
-from blazarclient.v1.shell_commands import allocations, floatingips, hosts, leases
+from blazarclient.v1.shell_commands import allocations, availability, floatingips, hosts, leases
 
 COMMANDS_V1: Mapping[str, type] = {
     "lease-list": leases.ListLeases,
@@ -26,6 +26,7 @@ COMMANDS_V1: Mapping[str, type] = {
     "lease-set": leases.SetLease,
     "lease-delete": leases.DeleteLease,
     "lease-resources": leases.ListLeaseResources,
+    "availability": availability.SearchAvailability,
     "host-list": hosts.ListHosts,
     "host-show": hosts.ShowHost,
     "host-create": hosts.CreateHost,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from blazarclient.v1 import allocations, floatingips, hosts, leases
+from blazarclient.v1 import allocations, availability, floatingips, hosts, leases
 
 LOG = logging.getLogger(__name__)
 
@@ -18,6 +18,7 @@ class Client:
         host: Hosts and their resource properties.
         floatingip: Floating IPs.
         allocation: Allocations of resources.
+        availability: Free times.
 
     Args:
         blazar_url: Deprecated: the URL of the service; ``/v1`` may be left out.
@@ -50,6 +51,9 @@ class Client:
         self.lease = leases.LeaseClientManager(*connection, version=self.version, **kwargs)
         self.host = hosts.ComputeHostClientManager(*connection, version=self.version, **kwargs)
         self.floatingip = floatingips.FloatingIPClientManager(*connection, version=self.version, **kwargs)
+        self.availability = availability.AvailabilityClientManager(
+            *connection, version=self.version, **kwargs
+        )
         self.allocation = allocations.AllocationClientManager(*connection, version=self.version, **kwargs)
 
         if not session:

@@ -1,0 +1,103 @@
+"""The command that searches for free times."""
+
+from __future__ import annotations
+
+import argparse
+import re
+
+from blazarclient import cloud_names, command, dates, exception, lease_requests, reservations
+from blazarclient.base import Record, Records
+from blazarclient.i18n import _
+from blazarclient.v1.shell_commands import lease_options
+
+_HOSTS = re.compile(r"(\d+)(?:-(\d+))?")
+
+
+class SearchAvailability(command.ListCommand):
+    """Show when hosts, or the reservations of a lease, are free; nothing is reserved."""
+
+    resource = "availability"
+    plural = _("free times")
+    list_columns = ("start_date", "end_date", "latest_start_date", "amounts")
+    sort_by = ""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument(
+            "requirement",
+            nargs="?",
+            metavar="<requirement>",
+            help=_(
+                "requirement for hosts: gpu=a100,memory_mb>=65536. Without it and --reservation: any host"
+            ),
+        )
+        parser.add_argument("--hosts", metavar="<n or n-m>", help=_("number of hosts, default 1"))
+        lease_options.add_reservations(
+            parser, "--reservation", "reservations", _("a reservation, as for lease create")
+        )
+        parser.add_argument(
+            "--duration", metavar="<duration>", required=True, help=_("length of the lease: 8h, 1d12h, 2w")
+        )
+        parser.add_argument(
+            "--min-duration",
+            metavar="<duration>",
+            help=_("show the longest free times, from this length up to --duration"),
+        )
+        parser.add_argument(
+            "--after", metavar="<date>", help=_("earliest start, default now; forms: %s") % dates.FORMS
+        )
+        parser.add_argument(
+            "--before", metavar="<date>", help=_("latest end, default 90 days after the earliest start")
+        )
+        parser.add_argument(
+            "--most", action="store_true", help=_("show those with the most resources, not the earliest")
+        )
+        parser.add_argument("--limit", type=int, metavar="<n>", help=_("number of free times, default 5"))
+        return parser
+
+    def fetch(self, parsed_args: argparse.Namespace) -> Records:
+        """Return the time slots, each with the additional key ``amounts``."""
+        reader = lease_requests.DateReader(*command.present(), echo=self.print_to_stderr)
+        found = self.manager().search(
+            self._reservations(parsed_args),
+            parsed_args.duration,
+            min_duration=parsed_args.min_duration,
+            after=reader.read("after", parsed_args.after) if parsed_args.after else None,
+            before=reader.read("before", parsed_args.before) if parsed_args.before else None,
+            most=parsed_args.most,
+            limit=parsed_args.limit,
+        )
+        if not found["complete"]:
+            self.print_to_stderr(_("The service stopped searching; there may be better times."))
+        return [each | {"amounts": _amounts(each)} for each in found["slots"]]
+
+    def _reservations(self, parsed_args: argparse.Namespace) -> Records:
+        asked = [reservations.to_create(each) for each in parsed_args.reservations]
+        for each in asked:
+            if each.get("network_id"):
+                each["network_id"] = cloud_names.find_network(self.app, each["network_id"])
+        if parsed_args.requirement is not None or parsed_args.hosts is not None or not asked:
+            asked.append(_hosts(parsed_args.requirement, parsed_args.hosts or "1"))
+        return asked
+
+
+def _hosts(requirement: str | None, number: str) -> Record:
+    """Return the reservation of a number of hosts, or of a range of numbers."""
+    found = _HOSTS.fullmatch(number)
+    if found is None:
+        raise exception.CommandError(
+            _("--hosts: %r is not a number such as 2, or a range such as 2-4") % number
+        )
+    least, most = int(found[1]), int(found[2] or found[1])
+    return {
+        "resource_type": "physical:host",
+        "min": least,
+        "max": most,
+        "hypervisor_properties": "",
+        "resource_properties": requirement or "",
+    }
+
+
+def _amounts(slot: Record) -> str:
+    return ", ".join(f"{each['amount']} {each['resource_type']}" for each in slot["reservations"])
