@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 import pytest
-from app.http_env import LESSEE, HttpEnv, lease_of, refusal
+from app.http_env import LESSEE, HttpEnv, good, lease_of, refusal
 
 from blazar.enforcement.base import Filter
 from blazar.ports.clock import Clock
@@ -146,3 +146,18 @@ def test_other_changes_of_a_lease_that_ends_are_refused_at_once(env: HttpEnv) ->
     assert "DELETING" in refusal(answer, 409)
     assert "Retry-After" not in answer.headers
     assert env.clock.now() == began
+
+
+def test_a_lease_that_is_moved_away_from_a_failure_has_no_problem_left(env: HttpEnv) -> None:
+    lease = env.create(3, 60)
+    with env.failing("compute.create_aggregate"):
+        env.pass_time(2)
+    newer = {"OpenStack-API-Version": "reservation 1.1"}
+    path = f"/leases/{lease['id']}"
+    assert "does not respond" in str(good(env.get(path, headers=newer))["lease"]["status_reason"])
+
+    env.change(lease, start_date=env.date(600), end_date=env.date(700))
+    env.work()
+
+    shown = good(env.get(path, headers=newer))["lease"]
+    assert (shown["status"], shown["status_reason"], shown["retry_at"]) == ("PENDING", None, None)

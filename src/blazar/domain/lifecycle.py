@@ -224,8 +224,11 @@ def preparation_due(lease: Lease, now: datetime, prepare_lead: timedelta) -> dat
 
 
 def next_pass(lease: Lease, now: datetime, prepare_lead: timedelta) -> datetime:
-    """Return when a changed lease is reconciled next: now, unless it is healthy and has no items yet."""
-    if lease.is_degraded or any(each.is_deployed for each in lease.reservations):
+    """Return when a changed lease is reconciled next: now, unless it is healthy and has no items yet.
+
+    A reservation with a problem may have items: a call that failed may have taken effect since.
+    """
+    if lease.is_degraded or any(each.is_deployed or each.problem for each in lease.reservations):
         return now
     return preparation_due(lease, now, prepare_lead)
 

@@ -146,7 +146,7 @@ def _work_on(
     phase = reservation_phase(reservation, current.phase)
     if reservation.status is ReservationStatus.DELETED or reservation.id in current.before_end.kept:
         return None
-    if phase is Phase.AHEAD and not reservation.is_deployed:
+    if phase is Phase.AHEAD and not reservation.is_deployed and not reservation.problem:
         return None
     if phase is Phase.OVER and not reservation.is_deployed:
         return Report(is_complete=True, is_deployed=False, occupied=frozenset())
