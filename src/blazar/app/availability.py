@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
 from blazar.app.leases.requests import NewReservation, parse_new_reservations
-from blazar.app.properties import hidden_in_request
+from blazar.app.leases.wishes import looked_up, searches_for
 from blazar.app.request_work import request_work
 from blazar.booking.context import Context
-from blazar.booking.search import Found, Search
-from blazar.booking.specs import requirement_of
+from blazar.booking.search import Found
 from blazar.booking.time_search import TimeWish, count_units, find_time_slots
 from blazar.domain.dates import format_date, minute_of, parse_date
 from blazar.domain.errors import InvalidParameter, InvalidPeriod, MissingParameter
 from blazar.domain.interval import Interval
-from blazar.domain.requirements import Requirement
 from blazar.domain.time_slots import Order, TimeSlot
-from blazar.plugins.contract import Wish
 from blazar.plugins.parameters import parse_number
 from blazar.ports.manager import Caller
 
@@ -56,26 +52,12 @@ def search_time_slots(context: Context, caller: Caller, body: JsonObject) -> Jso
     if not reservations:
         raise MissingParameter("reservations")
     work = request_work(context, caller, caller.project_id)
-    looked_up = [replace(each, spec=work.look_up(each.plugin, each.id, each.spec)) for each in reservations]
-    found = find_time_slots(context, [_search(context, caller, each, wish) for each in looked_up], wish)
+    reservations = looked_up(work, reservations)
+    found = find_time_slots(context, searches_for(work, reservations, wish.span), wish)
     return {
-        "slots": [_slot_view(each, looked_up) for each in found.slots],
+        "slots": [_slot_view(each, reservations) for each in found.slots],
         "complete": found.is_complete,
     }
-
-
-def _search(context: Context, caller: Caller, reservation: NewReservation, wish: TimeWish) -> Search:
-    requirement = requirement_of(reservation.plugin, reservation.spec)
-    return Search(
-        plugin=reservation.plugin,
-        wish=Wish(
-            spec=reservation.spec,
-            window=wish.span,
-            now=context.clock.now(),
-            cleaning_time=context.settings.leases.cleaning_time,
-            hidden=hidden_in_request(context, caller, requirement, Requirement()),
-        ),
-    )
 
 
 def _parse_wish(context: Context, body: JsonObject) -> TimeWish:
@@ -122,7 +104,7 @@ def _parse_span(context: Context, body: JsonObject) -> Interval:
     return Interval(start, end)
 
 
-def _slot_view(slot: TimeSlot[Found], reservations: list[NewReservation]) -> JsonObject:
+def _slot_view(slot: TimeSlot[Found], reservations: Sequence[NewReservation]) -> JsonObject:
     return {
         "start_date": format_date(slot.window.start),
         "end_date": format_date(slot.window.end),

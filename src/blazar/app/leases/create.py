@@ -6,16 +6,15 @@ from dataclasses import replace
 from datetime import datetime
 
 from blazar.app.idempotency import KeyedRequest, keyed_request, perform_once, store_answer
-from blazar.app.leases.requests import NewLease, NewReservation, parse_new_lease
-from blazar.app.properties import hidden_in_request
+from blazar.app.leases.requests import NewLease, parse_new_lease
+from blazar.app.leases.wishes import looked_up, searches_for
 from blazar.app.request_work import RequestWork, request_work
 from blazar.booking import event_types
 from blazar.booking.assignments import exists_ahead
 from blazar.booking.context import Context
 from blazar.booking.retrying import retrying
 from blazar.booking.scheduling import first_pass_of, wake_for
-from blazar.booking.search import Found, Search, find_resources
-from blazar.booking.specs import requirement_of
+from blazar.booking.search import Found, find_resources
 from blazar.booking.transitions import announce, record_request
 from blazar.booking.views import JsonObject, lease_view
 from blazar.domain.dates import before_end_for_new
@@ -29,8 +28,6 @@ from blazar.domain.lease import (
     Reservation,
 )
 from blazar.domain.quotas import Held
-from blazar.domain.requirements import Requirement
-from blazar.plugins.contract import Wish
 from blazar.ports.manager import Caller
 
 
@@ -65,7 +62,7 @@ def create_lease(
     )
     with context.log_context.working_on(lease_id=request.id):
         work = request_work(context, caller, caller.project_id)
-        request = _looked_up(request, work)
+        request = replace(request, reservations=looked_up(work, request.reservations))
         with work.undone_on_failure(), work.enforcing.aborted_on_failure():
             lease, view = retrying(
                 context,
@@ -73,14 +70,6 @@ def create_lease(
             )
     wake_for(context, first_pass_of(context, lease))
     return view
-
-
-def _looked_up(request: NewLease, work: RequestWork) -> NewLease:
-    """Return the request completed with facts that only the caller can see."""
-    reservations = tuple(
-        replace(each, spec=work.look_up(each.plugin, each.id, each.spec)) for each in request.reservations
-    )
-    return replace(request, reservations=reservations)
 
 
 def _create_once(
@@ -93,8 +82,7 @@ def _create_once(
 ) -> tuple[Lease, JsonObject]:
     now = context.clock.now()
     window = Interval(request.start, request.end)
-    searches = [_search(context, caller, each, window, now) for each in request.reservations]
-    found = find_resources(context, searches, attempt)
+    found = find_resources(context, searches_for(work, request.reservations, window), attempt)
     lease = _with_what_exists(context, _new_lease(caller, request, work, before_end, now))
     holdings = dict(zip((each.id for each in lease.reservations), found.chosen, strict=True))
     work.quota.check_new(
@@ -120,22 +108,6 @@ def _create_once(
         work.enforcing.commit(transaction)
         transaction.commit()
     return lease, view
-
-
-def _search(
-    context: Context, caller: Caller, reservation: NewReservation, window: Interval, now: datetime
-) -> Search:
-    requirement = requirement_of(reservation.plugin, reservation.spec)
-    return Search(
-        plugin=reservation.plugin,
-        wish=Wish(
-            spec=reservation.spec,
-            window=window,
-            now=now,
-            cleaning_time=context.settings.leases.cleaning_time,
-            hidden=hidden_in_request(context, caller, requirement, Requirement()),
-        ),
-    )
 
 
 def _with_what_exists(context: Context, lease: Lease) -> Lease:

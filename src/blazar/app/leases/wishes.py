@@ -1,0 +1,42 @@
+"""Requested reservations on their way to the search: completed with what the caller sees, then as wishes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from blazar.app.leases.requests import NewReservation
+from blazar.app.properties import hidden_in_request
+from blazar.app.request_work import RequestWork
+from blazar.booking.search import Search
+from blazar.booking.specs import requirement_of
+from blazar.domain.interval import Interval
+from blazar.domain.requirements import Requirement
+from blazar.plugins.contract import Wish
+
+
+def looked_up(work: RequestWork, reservations: Sequence[NewReservation]) -> tuple[NewReservation, ...]:
+    """Return the reservations completed with facts that only the caller can see. Raises as the plugins do."""
+    return tuple(replace(each, spec=work.look_up(each.plugin, each.id, each.spec)) for each in reservations)
+
+
+def searches_for(
+    work: RequestWork, reservations: Sequence[NewReservation], window: Interval
+) -> tuple[Search, ...]:
+    """Return the searches for resources of new reservations in a window."""
+    return tuple(_search(work, each, window) for each in reservations)
+
+
+def _search(work: RequestWork, reservation: NewReservation, window: Interval) -> Search:
+    context = work.context
+    requirement = requirement_of(reservation.plugin, reservation.spec)
+    return Search(
+        plugin=reservation.plugin,
+        wish=Wish(
+            spec=reservation.spec,
+            window=window,
+            now=context.clock.now(),
+            cleaning_time=context.settings.leases.cleaning_time,
+            hidden=hidden_in_request(context, work.caller, requirement, Requirement()),
+        ),
+    )
