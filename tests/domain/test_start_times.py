@@ -134,6 +134,18 @@ def test_the_units_of_all_starts_are_those_of_each_start(
     assert units.tolist() == [units_at(index, need, starts, number) for number in range(starts.count)]
 
 
+def test_what_was_released_by_now_does_not_count_for_a_start_before_now() -> None:
+    index = make_index([Held(1, 0, 1, None, 0, False)])
+    starts = Starts.within(
+        Interval(at(0), at(0) + 2 * MINUTE), MINUTE, now=at(0) + MINUTE, cleaning_time=timedelta(0)
+    )
+    need = Need(least=1, most=1, demand=SLOT)
+
+    assert index.profile(need, starts).units.tolist() == [
+        units_at(index, need, starts, each) for each in (0, 1)
+    ]
+
+
 @given(BOOKINGS, NEEDS, STARTS)
 def test_units_increase_only_where_something_is_released(
     held: list[Held], need: Need, starts: Starts

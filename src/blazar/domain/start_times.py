@@ -125,6 +125,8 @@ def count_slots(
         for level, balance in balances.items():
             positions, low, high = segments.below(level)
             _block(positions, low, high, balance, releases)
+    # What is overdue takes up a resource throughout a reservation that begins now, and none of later ones.
+    releases[starts.begun] = True
     for level, balance in balances.items():
         free = np.count_nonzero(wanted & (base >= level)) - np.cumsum(balance[: starts.count])
         units += free * levels[level]
@@ -170,6 +172,8 @@ class _Segments:
         starts: Starts,
     ) -> None:
         rows, cleaning = bookings.rows, starts.cleaning * 60_000_000
+        # What was released and cleaned by now is over, even if the first starts are earlier.
+        which = which[rows.held[which] | (rows.ends[which] + cleaning > micros(starts.now))]
         begin, end = rows.starts[which], rows.ends[which] + cleaning
         overdue = rows.held[which] & (rows.ends[which] <= micros(starts.now))
         # It takes up its resource at every start that has come.
