@@ -56,6 +56,8 @@ PLUGINS = (
 FREEPOOL = "freepool"
 FREE = frozenset({"h1", "h2", "h3", "h4"})
 """The hosts of the fixture ``hosts``."""
+NEWER = {"OpenStack-API-Version": "reservation 1.1"}
+"""Headers of requests to API 1.1."""
 _WRITING = ("create_", "delete_", "add_", "remove_", "set_", "put_")
 _BUSY = 200
 """The number of passes at one instant after which a test fails, as the loop would not end."""

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import pytest
 from app.floatingips import Pool
-from app.http_env import LESSEE, STRANGER, Answer, HttpEnv, Json, good, host_reservation, lease_of, refusal
+from app.http_env import (
+    LESSEE,
+    NEWER,
+    STRANGER,
+    Answer,
+    HttpEnv,
+    Json,
+    good,
+    host_reservation,
+    lease_of,
+    refusal,
+)
 from app.slots import instances
 
 pytestmark = pytest.mark.usefixtures("hosts")
-NEWER = {"OpenStack-API-Version": "reservation 1.1"}
 ALL_HOSTS = 4
 """The number of hosts."""
 

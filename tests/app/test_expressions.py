@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from app.http_env import LESSEE, HttpEnv, Json, good, host_reservation, refusal
-
-NEWER = {"OpenStack-API-Version": "reservation 1.1"}
+from app.http_env import LESSEE, NEWER, HttpEnv, Json, good, host_reservation, refusal
 
 
 def asked(env: HttpEnv, expression: str) -> Json:

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import pytest
 from app.floatingips import Pool
-from app.http_env import ADMIN, LESSEE, READER, STRANGER, HttpEnv, Json, Who, good, host_reservation, refusal
+from app.http_env import (
+    ADMIN,
+    LESSEE,
+    NEWER,
+    READER,
+    STRANGER,
+    HttpEnv,
+    Json,
+    Who,
+    good,
+    host_reservation,
+    refusal,
+)
 from app.slots import instances
-
-NEWER = {"OpenStack-API-Version": "reservation 1.1"}
 
 
 def held(env: HttpEnv, lease: Json, who: Who = LESSEE) -> list[Json]:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from app.http_env import ADMIN, LESSEE, READER, STRANGER, HttpEnv, Json, Who, good, refusal
+from app.http_env import ADMIN, LESSEE, NEWER, READER, STRANGER, HttpEnv, Json, Who, good, refusal
 from clocks import EPOCH
 
 from blazar.booking.history import history_view
 from blazar.booking.reasons import UNKNOWN, reason_for_lessee
 from blazar.domain.lease import LeaseId
 from blazar.ports.store import JournalEntry
-
-NEWER = {"OpenStack-API-Version": "reservation 1.1"}
 
 
 def history(env: HttpEnv, lease: Json, who: Who = LESSEE) -> list[Json]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from app.http_env import LESSEE, HttpEnv, Json, good
+from app.http_env import LESSEE, NEWER, HttpEnv, Json, good
 
-NEWER = {"OpenStack-API-Version": "reservation 1.1"}
 KEYS = ("status_reason", "retry_at", "held")
 
 

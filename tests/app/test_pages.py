@@ -8,9 +8,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 from app.floatingips import Pool
-from app.http_env import ADMIN, LESSEE, STRANGER, HttpEnv, Json, Who, good, refusal
-
-NEWER = {"OpenStack-API-Version": "reservation 1.1"}
+from app.http_env import ADMIN, LESSEE, NEWER, STRANGER, HttpEnv, Json, Who, good, refusal
 
 
 def ask(env: HttpEnv, path: str, who: Who = LESSEE, **query: object) -> Any:

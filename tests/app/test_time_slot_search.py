@@ -10,6 +10,7 @@ from app.floatingips import Pool
 from app.http_env import (
     ADMIN,
     LESSEE,
+    NEWER,
     READER,
     STRANGER,
     HttpEnv,
@@ -24,7 +25,6 @@ from app.slots import instances
 
 from blazar.settings import Settings
 
-NEWER = {"OpenStack-API-Version": "reservation 1.1"}
 PATH = "/availability/search"
 Slot = tuple[int, int]
 
