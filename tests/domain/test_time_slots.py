@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
-from domain.test_start_times import BOOKINGS, NEEDS, Held, make_index, units_at
+from domain.test_start_times import BOOKINGS, NEEDS, SLOT, Held, make_index, units_at
 from hypothesis import given
 from hypothesis import strategies as st
 from samples import at
 
 from blazar.domain.availability import Availability
+from blazar.domain.capacity import Share
 from blazar.domain.interval import Interval
 from blazar.domain.need import Need
 from blazar.domain.start_times import Starts
@@ -88,6 +89,30 @@ def test_the_earliest_are_the_first_of_each_run_of_starts(
 
 
 @given(BOOKINGS, JOINT, st.integers(1, 12))
+def test_the_latest_are_the_last_of_each_run_of_starts(
+    held: list[Held], needs: list[Need], duration: int
+) -> None:
+    site = Site(held, needs)
+    units = site.all_units(duration)
+    ends = [
+        number
+        for number, each in enumerate(units)
+        if each is not None and (number + 1 == len(units) or units[number + 1] is None)
+    ]
+
+    found = site.search().latest(site.candidates(duration), 3)
+
+    assert windows(found) == ends[::-1][:3]
+
+
+def test_the_latest_start_is_that_of_a_release_if_later_ones_are_refused() -> None:
+    site = Site([], [Need(least=1, most=1)])
+    only_first = Searcher[int](lambda window: 1 if window.start == at(0) else None, lambda units: units)
+
+    assert windows(only_first.latest(site.candidates(5), 1)) == [0]
+
+
+@given(BOOKINGS, JOINT, st.integers(1, 12))
 def test_most_returns_the_highest_number_of_units(held: list[Held], needs: list[Need], duration: int) -> None:
     site = Site(held, needs)
     units = [each for each in site.all_units(duration) if each is not None]
@@ -97,6 +122,16 @@ def test_most_returns_the_highest_number_of_units(held: list[Held], needs: list[
     assert [each.found for each in found.slots] == ([max(units)] if units else [])
     if units:
         assert windows(found) == [site.all_units(duration).index(max(units))]
+
+
+def test_a_start_after_the_present_is_examined_where_a_slot_is_overdue() -> None:
+    slot = Share(slots=1, demand=SLOT)
+    held = [Held(0, start, 1, slot, None, False) for start in (-1, 0, 1)]
+    held += [Held(0, 3, 1, None, None, False), Held(1, 0, 1, None, None, False)]
+    site = Site(held, [Need(least=1, most=3, demand=SLOT, is_apart=True)])
+
+    assert site.all_units(1)[:3] == [2, 3, 3]
+    assert windows(site.search().most(site.candidates(1), 1)) == [1]
 
 
 @given(BOOKINGS, JOINT, st.integers(1, 10), st.integers(0, 30))
@@ -118,5 +153,6 @@ def test_a_search_that_gives_up_says_so() -> None:
     refused = Searcher[int](lambda window: None, lambda units: units, attempts=0)
 
     assert refused.earliest(site.candidates(5), 1) == TimeSlots(slots=(), is_complete=False)
+    assert refused.latest(site.candidates(5), 1) == TimeSlots(slots=(), is_complete=False)
     assert refused.most(site.candidates(5), 1) == TimeSlots(slots=(), is_complete=False)
     assert refused.longest(site.candidates, 1, 5, 1) == TimeSlots(slots=(), is_complete=False)

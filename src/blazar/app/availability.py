@@ -9,8 +9,8 @@ from blazar.app.leases.requests import NewReservation, parse_new_reservations
 from blazar.app.leases.wishes import looked_up, searches_for
 from blazar.app.request_work import request_work
 from blazar.booking.context import Context
-from blazar.booking.search import Found
-from blazar.booking.time_search import TimeWish, count_units, find_time_slots
+from blazar.booking.search import Found, count_units
+from blazar.booking.time_search import TimeWish, find_time_slots
 from blazar.domain.dates import format_date, minute_of, parse_date
 from blazar.domain.errors import InvalidParameter, InvalidPeriod, MissingParameter
 from blazar.domain.interval import Interval

@@ -152,6 +152,11 @@ def _shuffle(context: Context, attempt: int) -> Shuffle | None:
     return Shuffle(chance=context.random, equals_only=True) if context.contention.is_present else None
 
 
+def count_units(holdings: Holdings) -> int:
+    """Return the number of whole resources and slots in some holdings."""
+    return sum(1 if share is None else share.slots for share in holdings.values())
+
+
 def beside(holdings: Iterable[Holdings]) -> dict[ResourceId, tuple[Share | None, ...]]:
     """Return the combined holdings of each resource in the form of ``Wish.beside``."""
     together: dict[ResourceId, tuple[Share | None, ...]] = {}

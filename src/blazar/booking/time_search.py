@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
 from blazar.booking.context import Context
-from blazar.booking.search import Found, Search, find_in_window
+from blazar.booking.search import Found, Search, count_units, find_in_window
 from blazar.booking.specs import requirement_of
 from blazar.domain.interval import Interval
-from blazar.domain.lease import Holdings
 from blazar.domain.need import Need
 from blazar.domain.start_times import Profile, Starts
 from blazar.domain.time_slots import Candidates, Order, Searcher, TimeSlots
@@ -50,16 +49,33 @@ def find_time_slots(context: Context, searches: Sequence[Search], wish: TimeWish
         context.indexes[collection].refresh()
     # Also checks the names in the wishes if no time at all is possible.
     find_in_window(context, searches, Interval(wish.span.start, wish.span.start + wish.shortest))
-    found = _search(context, searches, wish)
+    found = find_known_time_slots(context, searches, wish)
     if not found.slots:
         for collection in collections:
             context.indexes[collection].confirm()
-        found = _search(context, searches, wish)
+        found = find_known_time_slots(context, searches, wish)
     return found
 
 
-def _search(context: Context, searches: Sequence[Search], wish: TimeWish) -> TimeSlots[Found]:
+def find_known_time_slots(
+    context: Context,
+    searches: Sequence[Search],
+    wish: TimeWish,
+    is_granted: Callable[[Interval, Found], bool] = lambda window, found: True,
+) -> TimeSlots[Found]:
+    """Return the same as far as the indexes know, which must have been searched before.
+
+    Args:
+        context: The context.
+        searches: The wishes of the reservations; their windows are not used.
+        wish: The acceptable times.
+        is_granted: Whether a request would get the resources found for a window.
+    """
     now = context.clock.now()
+
+    def find(window: Interval) -> Found | None:
+        found = find_in_window(context, searches, window)
+        return found if found is not None and is_granted(window, found) else None
 
     def candidates(minutes: int) -> Candidates:
         cleaning_time = context.settings.leases.cleaning_time
@@ -67,20 +83,17 @@ def _search(context: Context, searches: Sequence[Search], wish: TimeWish) -> Tim
         return Candidates(starts, [_profile(context, each, starts) for each in searches])
 
     searcher: Searcher[Found] = Searcher(
-        lambda window: find_in_window(context, searches, window),
+        find,
         lambda found: sum(count_units(each) for each in found.chosen),
     )
     shortest, longest = wish.shortest // _MINUTE, wish.longest // _MINUTE
     if wish.order is Order.LONGEST:
         return searcher.longest(candidates, shortest, longest, wish.limit)
+    if wish.order is Order.LATEST:
+        return searcher.latest(candidates(longest), wish.limit)
     if wish.order is Order.MOST:
         return searcher.most(candidates(longest), wish.limit)
     return searcher.earliest(candidates(longest), wish.limit)
-
-
-def count_units(holdings: Holdings) -> int:
-    """Return the number of whole resources and slots in some holdings."""
-    return sum(1 if share is None else share.slots for share in holdings.values())
 
 
 def _profile(context: Context, search: Search, starts: Starts) -> tuple[Need, Profile]:

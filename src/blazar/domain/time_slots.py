@@ -12,6 +12,7 @@ import heapq
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import pairwise
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -31,6 +32,7 @@ class Order(enum.Enum):
     """Which time slots come first."""
 
     EARLIEST = "earliest"
+    LATEST = "latest"
     LONGEST = "longest"
     MOST = "most"
     """Those with the most units; among equal ones, the earliest."""
@@ -75,17 +77,18 @@ class Candidates:
     @property
     def _begins(self) -> Mask:
         """Return at which starts a run of possible starts begins."""
-        before = np.concatenate([np.zeros(1, np.bool_), self._is_possible[:-1]])[: len(self._is_possible)]
-        begins: Mask = self._is_possible & ~before
+        begins = self._is_possible.copy()
+        begins[1:] &= ~self._is_possible[:-1]
         return begins
-
-    def __bool__(self) -> bool:
-        """Return whether there is any candidate."""
-        return bool(len(self._candidates))
 
     def by_start(self) -> Iterator[int]:
         """Yield the candidates, earliest first."""
         yield from self._candidates.tolist()
+
+    def last_starts(self) -> list[tuple[int, int]]:
+        """Return each candidate with the last possible start before the next one, earliest first."""
+        numbers = [*self._candidates.tolist(), self.starts.count]
+        return [(number, min(self.end_of_run(number), after - 1)) for number, after in pairwise(numbers)]
 
     def by_units(self) -> Iterator[tuple[int, int]]:
         """Yield the most units and the start of each candidate, most units first."""
@@ -133,6 +136,31 @@ class Searcher(Generic[FoundT]):
             if slot is not None:
                 slots.append(slot)
                 after = candidates.end_of_run(number)
+            if len(slots) == limit:
+                break
+        return TimeSlots(slots=tuple(slots), is_complete=True)
+
+    def latest(self, candidates: Candidates, limit: int) -> TimeSlots[FoundT]:
+        """Return the time slots with the latest starts, at most one of each run of possible starts.
+
+        Between two candidates of a run, the free resources only become fewer. So the last start before the
+        next candidate may be refused where the candidate itself is possible; both are tried.
+        """
+        slots: list[TimeSlot[FoundT]] = []
+        ends = candidates.last_starts()
+        last_run = None
+        for number, last in reversed(ends):
+            run = candidates.end_of_run(number)
+            if run == last_run:
+                continue
+            if not self._attempts:
+                return TimeSlots(slots=tuple(slots), is_complete=False)
+            slot = self._slot_at(candidates, last) or (
+                self._slot_at(candidates, number) if last > number else None
+            )
+            if slot is not None:
+                slots.append(slot)
+                last_run = run
             if len(slots) == limit:
                 break
         return TimeSlots(slots=tuple(slots), is_complete=True)
