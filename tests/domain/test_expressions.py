@@ -9,6 +9,7 @@ import pytest
 from blazar.domain.errors import InvalidRequirement
 from blazar.domain.expressions import MAX_CONDITIONS, MAX_DEPTH, parse, render
 from blazar.domain.requirements import Fact, Requirement
+from blazar.domain.short_expressions import render_short
 
 
 def parsed(text: object) -> Requirement:
@@ -191,3 +192,30 @@ def test_a_requirement_says_why_1_0_refuses_its_expression(text: str, problem: s
     assert new.refusal_at_1_0 == ("resource_properties", problem)
     assert old.refusal_at_1_0 is None
     assert (old & new).refusal_at_1_0 == (new & old).refusal_at_1_0 == new.refusal_at_1_0
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["gpu=a100", "gpu!=a100", "memory_mb>=65536", "gpu=a100|h100", "ssd", "!ssd", 'rack="r,|1"', 'a="8..9"'],
+)
+def test_a_term_is_rendered_in_the_short_form(text: str) -> None:
+    (term,) = parsed(text).conditions
+
+    assert render_short(term) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('["==", "$name", "say \\"hi\\""]', r'name="say \"hi\""'),
+        ('["not", ["==", "$gpu", "a100"]]', "not (gpu=a100)"),
+        (
+            '["or", ["==", "$gpu", "a100"], ["and", ["==", "$rack", "r2"], ["exists", "$ssd"]]]',
+            "(gpu=a100) or (rack=r2,ssd)",
+        ),
+    ],
+)
+def test_a_term_without_short_form_is_rendered_in_words(text: str, expected: str) -> None:
+    (term,) = parsed(text).conditions
+
+    assert render_short(term) == expected

@@ -11,6 +11,7 @@ import pytest
 
 from blazar.domain.errors import Conflict
 from blazar.domain.lifecycle import Phase
+from blazar.domain.requirements import Condition, Operator, Requirement
 from blazar.domain.start_times import Starts
 from blazar.plugins.capabilities import (
     ActsBeforeEnd,
@@ -59,6 +60,22 @@ class CapabilityContract(HarnessedEnv):
         units = sum(1 if share is None else share.slots for share in chosen)
         assert need.least <= units <= need.most
         assert {None if share is None else share.demand for share in chosen} == {need.demand}
+
+    def test_a_request_can_be_changed_to_need_fewer_units(self, env: PluginEnv) -> None:
+        plugin, spec = require(env, StatesNeed), env.spec()
+        least = plugin.need(spec).least
+
+        for units in range(1, least):
+            changed = plugin.need(plugin.revise(spec, plugin.change_need(units), is_active=False))
+            assert changed == replace(plugin.need(spec), least=units, most=changed.most)
+
+    def test_the_requirement_of_a_request_can_be_changed(self, env: PluginEnv) -> None:
+        plugin, spec = require(env, RequiresProperties), env.spec()
+        wanted = Requirement((Condition("gpu", Operator.EQ, "a100"),))
+
+        for requirement in (wanted, Requirement()):
+            changes = plugin.change_requirement(requirement)
+            assert plugin.requirement(plugin.revise(spec, changes, is_active=False)) == requirement
 
     def test_a_choice_is_refused_if_there_are_fewer_units_than_the_need_states(self, env: PluginEnv) -> None:
         plugin, spec = require(env, StatesNeed), env.spec()

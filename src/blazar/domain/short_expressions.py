@@ -43,6 +43,41 @@ def parse_short(text: str) -> tuple[Term, ...]:
     return tuple(terms)
 
 
+def render_short(term: Term) -> str:
+    """Return a term in the short form, or in words if that has none for it."""
+    match term:
+        case Condition():
+            sign = "=" if term.operator is Operator.EQ else term.operator.value
+            return f"{term.key}{sign}{_quoted(term.value)}"
+        case Exists():
+            return term.key
+        case Not(requirement=Requirement(conditions=(Exists(key=key),))):
+            return f"!{key}"
+        case Not():
+            return f"not ({_render_all(term.requirement)})"
+        case AnyOf():
+            return _render_any(term)
+
+
+def _render_all(requirement: Requirement) -> str:
+    return ",".join(map(render_short, requirement.conditions))
+
+
+def _render_any(term: AnyOf) -> str:
+    only = [each.conditions[0] for each in term.requirements if len(each.conditions) == 1]
+    same = [each for each in only if isinstance(each, Condition) and each.operator is Operator.EQ]
+    if len(same) == len(term.requirements) and len({each.key for each in same}) == 1:
+        return f"{same[0].key}={'|'.join(_quoted(each.value) for each in same)}"
+    return " or ".join(f"({_render_all(each)})" for each in term.requirements)
+
+
+def _quoted(value: str) -> str:
+    if _BARE.fullmatch(value) and value == value.strip() and _RANGE not in value:
+        return value
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
 class _Reader:
     """Reads a text from the left."""
 

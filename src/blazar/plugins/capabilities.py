@@ -37,6 +37,13 @@ class RequiresProperties(ABC, Generic[SpecT]):
     def requirement(self, spec: SpecT) -> Requirement:
         """Return the spec's requirement, which names every property that the spec uses. Pure."""
 
+    @abstractmethod
+    def change_requirement(self, requirement: Requirement) -> JsonObject:
+        """Return the keys of a request with which a reservation has this requirement. Pure.
+
+        Called for alternatives to a request that was refused.
+        """
+
 
 class StatesNeed(ABC, Generic[SpecT]):
     """The need of a spec can be stated in numbers, so that a search examines all starts at once.
@@ -50,6 +57,13 @@ class StatesNeed(ABC, Generic[SpecT]):
 
         ``choose`` must refuse a new reservation if fewer units than ``least`` are free. It may refuse for
         other reasons, too.
+        """
+
+    @abstractmethod
+    def change_need(self, units: int) -> JsonObject:
+        """Return the keys of a request with which a reservation needs only so many units. Pure.
+
+        Called for alternatives to a request that was refused, with fewer units than it needed.
         """
 
 

@@ -126,6 +126,10 @@ class FloatingIPs(
         """Return the number of addresses in the network; which ones are required is left to the choice."""
         return Need(least=spec.amount, most=spec.amount, requirement=in_network(spec.network_id))
 
+    def change_need(self, units: int) -> JsonObject:
+        """Return a smaller number of addresses."""
+        return {"amount": units}
+
     def choose(self, wish: Wish[FloatingIPSpec], availability: Availability) -> Holdings:
         """Return the floating IPs that the reservation holds from now on."""
         return choose_floatingips(wish, availability)

@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
 from blazar.domain.availability import Availability
+from blazar.domain.expressions import render
 from blazar.domain.lease import Holdings, ResourceId
 from blazar.domain.lifecycle import Phase
 from blazar.domain.need import Need
@@ -96,9 +97,17 @@ class Hosts(
         """Return the requirement of both expressions together."""
         return spec.requirement
 
+    def change_requirement(self, requirement: Requirement) -> JsonObject:
+        """Return both expressions, of which one is empty."""
+        return {"hypervisor_properties": "", "resource_properties": render(requirement)}
+
     def need(self, spec: HostSpec) -> Need:
         """Return the range of hosts."""
         return Need(least=spec.minimum, most=spec.maximum, requirement=spec.requirement)
+
+    def change_need(self, units: int) -> JsonObject:
+        """Return a fixed number of hosts: with more of them, a quota may refuse the request."""
+        return {"min": units, "max": units}
 
     def count_in_use(
         self, cloud: Cloud, assignment: Assignment[HostSpec], before: HostSpec

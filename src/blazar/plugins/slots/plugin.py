@@ -16,6 +16,7 @@ from typing import ClassVar
 
 from blazar.domain.availability import Availability
 from blazar.domain.errors import CannotChange, CloudNotFound
+from blazar.domain.expressions import render
 from blazar.domain.lease import Holdings, ReservationId, ResourceId
 from blazar.domain.lifecycle import Phase
 from blazar.domain.need import Need
@@ -84,6 +85,10 @@ class SlotPlugin(
         """Return the requirement of the expression."""
         return spec.requirement
 
+    def change_requirement(self, requirement: Requirement) -> JsonObject:
+        """Return the expression."""
+        return {"resource_properties": render(requirement)}
+
     def need(self, spec: SpecT) -> Need:
         """Return the number of slots."""
         return Need(
@@ -94,6 +99,10 @@ class SlotPlugin(
             is_together=spec.affinity is True,
             is_apart=spec.affinity is False,
         )
+
+    def change_need(self, units: int) -> JsonObject:
+        """Return a smaller number of slots."""
+        return {"amount": units}
 
     def choose(self, wish: Wish[SpecT], availability: Availability) -> Holdings:
         """Return the slots that the reservation holds from now on."""

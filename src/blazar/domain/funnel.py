@@ -1,0 +1,150 @@
+"""Why a need cannot be met: how many resources, and then units, are left after each condition.
+
+The conditions are applied in a fixed order, each to what the earlier ones have left. The first one after
+which less is left than is needed is the one that refuses the request.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+import numpy as np
+
+from blazar.domain.availability import Availability
+from blazar.domain.interval import Interval
+from blazar.domain.need import Need
+from blazar.domain.requirements import Requirement, Term
+
+
+class Stage(enum.Enum):
+    """A condition of a funnel, in the order of application."""
+
+    REGISTERED = "registered"
+    """The resource is registered for reservations."""
+    HEALTHY = "healthy"
+    """It has not failed, and its operator has not taken it out of service."""
+    REQUIREMENT = "requirement"
+    """It satisfies one term of the requirement."""
+    FREE = "free"
+    """It is free throughout the period. From here on, units are counted: whole resources, or slots."""
+    CLEANED = "cleaned"
+    """It is also free for the cleaning time before and after other reservations."""
+    PLACED = "placed"
+    """The units can be placed as requested, for example all on one resource."""
+    TOGETHER = "together"
+    """Enough remains beside the other reservations of the same request."""
+    QUOTA = "quota"
+    """The project's limits allow it."""
+
+
+_OF_UNITS = frozenset({Stage.FREE, Stage.CLEANED})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One condition, and what is left after it."""
+
+    stage: Stage
+    left: int | None
+    """The number of resources, or of units from ``Stage.FREE`` on; None if the stage has no number."""
+    term: Term | None = None
+    """The term of the requirement, for ``Stage.REQUIREMENT``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Funnel:
+    """The conditions of one reservation."""
+
+    needed: int
+    """The number of units without which the reservation is refused."""
+    steps: tuple[Step, ...]
+    binding: int | None = None
+    """The index of the step that refuses the reservation; None if it can be granted."""
+
+    def refused_at(self, stage: Stage, left: int | None = None) -> Funnel:
+        """Return the funnel with one more step, which refuses; one that refuses already stays as it is."""
+        if self.binding is not None:
+            return self
+        steps = (*self.steps, Step(stage=stage, left=left))
+        return replace(self, steps=steps, binding=len(steps) - 1)
+
+    @property
+    def units_left(self) -> int:
+        """Return the number of units that are free for the reservation; an upper bound for slots."""
+        last = self.steps[-1]
+        return (last.left or 0) if last.stage in _OF_UNITS else 0
+
+
+def count_steps(
+    availability: Availability,
+    need: Need,
+    window: Interval,
+    *,
+    now: datetime,
+    cleaning_time: timedelta,
+) -> Funnel:
+    """Return the funnel of a need in a window.
+
+    Other reservations of the same request and limits of the project are not considered, nor is the placement
+    of slots: see :meth:`Funnel.refused_at`.
+
+    Args:
+        availability: All resources of the collection.
+        need: The need of a new reservation.
+        window: The requested window.
+        now: The present.
+        cleaning_time: Idle time required before and after another booking.
+    """
+    steps = (
+        *_resource_steps(availability, need.requirement),
+        *_unit_steps(availability, need, window, now, cleaning_time),
+    )
+    binding = (
+        number
+        for number, each in enumerate(steps)
+        if each.left is not None and each.left < _least(need, each.stage)
+    )
+    return Funnel(needed=need.least, steps=steps, binding=next(binding, None))
+
+
+def _least(need: Need, stage: Stage) -> int:
+    """Return how many resources or units a stage has to leave."""
+    one_may_do = need.demand is not None and not need.is_apart
+    return min(1, need.least) if one_may_do and stage not in _OF_UNITS else need.least
+
+
+def _resource_steps(availability: Availability, requirement: Requirement) -> Iterator[Step]:
+    yield Step(stage=Stage.REGISTERED, left=len(availability))
+    left = availability.reservable().copy()
+    yield Step(stage=Stage.HEALTHY, left=int(np.count_nonzero(left)))
+    for term in requirement.conditions:
+        left &= availability.matching(Requirement((term,)))
+        yield Step(stage=Stage.REQUIREMENT, left=int(np.count_nonzero(left)), term=term)
+
+
+def _unit_steps(
+    availability: Availability, need: Need, window: Interval, now: datetime, cleaning_time: timedelta
+) -> Iterator[Step]:
+    yield Step(stage=Stage.FREE, left=_count_units(availability, need, window, now, timedelta(0)))
+    if cleaning_time:
+        left = _count_units(availability, need, window, now, cleaning_time)
+        yield Step(stage=Stage.CLEANED, left=left)
+
+
+def _count_units(
+    availability: Availability, need: Need, window: Interval, now: datetime, cleaning_time: timedelta
+) -> int:
+    wanted = availability.matching(need.requirement) & availability.reservable()
+    if need.demand is None:
+        free = availability.free(window, now=now, cleaning_time=cleaning_time)
+        return int(np.count_nonzero(wanted & free))
+    headroom = availability.headroom(need.demand, window, now=now, cleaning_time=cleaning_time)
+    slots = headroom.at_most[wanted]
+    if need.is_together:
+        return int(slots.max(initial=0))
+    if need.is_apart:
+        return int(np.count_nonzero(slots))
+    return int(np.minimum(slots, need.most).sum())
