@@ -142,6 +142,11 @@ class FakeManager:
         self.leases["l3"] = lease("l3", caller.project_id, name=body["name"])
         return {"lease": self.leases["l3"], "is_replayed": is_replayed}
 
+    def preview_lease(self, caller: Caller, body: JsonObject) -> JsonObject:
+        self._asked("preview_lease", caller, body)
+        found = [{"resource_type": "physical:host", "amount": 1, "resources": ["17"]}]
+        return {"start_date": DATE, "end_date": DATE, "before_end_date": None, "reservations": found}
+
     def update_lease(self, caller: Caller, lease_id: str, body: JsonObject) -> JsonObject:
         self._asked("update_lease", caller, lease_id, body)
         self.leases[lease_id] |= {"name": body["name"]} if "name" in body else {}

@@ -62,18 +62,20 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WithHeaders:
-    """The value of a response that also has headers."""
+class Response:
+    """The value of a response that also has headers, or another status than the route's."""
 
     value: object
-    headers: Mapping[str, str]
+    headers: Mapping[str, str] = field(default_factory=dict)
+    status: int | None = None
+    """None for the status of the route."""
 
 
 Handler = Callable[[Call], object]
 """Takes a call and returns the JSON value of the response; None for a response without a body.
 
 The members of an object may be :class:`~blazar.ports.manager.WrittenObjects`. A response that also has
-headers is :class:`WithHeaders`.
+headers or a status of its own is a :class:`Response`.
 """
 
 

@@ -106,6 +106,9 @@ STATUSES: Mapping[type[errors.BlazarError], int] = {
 }
 """Status of each error class at the newest microversion; a test checks that no class is missing."""
 
+EXPLANATIONS = ("reasons", "alternatives")
+"""Fields of an error that its body has in addition; managers set them from API 1.1 on."""
+
 Statuses = Mapping[type[errors.BlazarError], int]
 
 SHORTAGES_AT_1_0: Mapping[int, Statuses] = {
@@ -137,7 +140,7 @@ def statuses_at(version: Version, shortage_status: int) -> Statuses:
     return {**STATUSES, **SHORTAGES_AT_1_0[shortage_status]}
 
 
-def shape_a(status: int, message: str) -> dict[str, object]:
+def shape_a(status: int, message: str) -> dict[str, Any]:
     """Return the body of an error of the service."""
     return {"error_code": status, "error_message": message, "error_name": status}
 
@@ -193,7 +196,9 @@ def _decided(
         resp.set_header("Retry-After", str(ex.fields["retry_after"]))
     if status == 503:
         resp.set_header("Retry-After", str(RETRY_AFTER_SECONDS))
-    _answer(resp, status, shape_a(status, ex.message))
+    body = shape_a(status, ex.message)
+    body |= {key: ex.fields[key] for key in EXPLANATIONS if key in ex.fields}
+    _answer(resp, status, body)
 
 
 def _http(req: falcon.Request, resp: falcon.Response, ex: falcon.HTTPError, params: object) -> None:

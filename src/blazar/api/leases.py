@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from functools import partial
 
 from blazar.api import lists
-from blazar.api.call import Call, WithHeaders
+from blazar.api.call import Call, Response
 from blazar.api.idempotency import KEY_HEADER, REPLAYED
-from blazar.domain.errors import Forbidden, Unavailable, UnknownMethod
+from blazar.api.microversions import DRY_RUN
+from blazar.domain.errors import Forbidden, InvalidParameter, Unavailable, UnknownMethod
 from blazar.ports.manager import JsonObject
 
+_BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 _KEYS = ("name", "start_date", "end_date", "before_end_date", "reservations")
 
 
@@ -31,9 +33,11 @@ def _list_leases(call: Call, page: JsonObject | None) -> Sequence[JsonObject]:
 
 
 def create_lease(call: Call) -> object:
-    """Create a lease and return it."""
+    """Create a lease and return it; with `dry_run`, return only what it would reserve."""
     require_project(call, "blazar:leases:post")
     caller, body = call.property_caller, _documented(call.body)
+    if _is_dry_run(call):
+        return Response(value={"preview": call.manager.preview_lease(caller, body)}, status=200)
     if call.idempotency_key is None:
         return {"lease": call.manager.create_lease(caller, body)}
     try:
@@ -43,7 +47,22 @@ def create_lease(call: Call) -> object:
             f"A manager has an older version, which does not know {KEY_HEADER}; nothing was created"
         ) from error
     answer = {"lease": created["lease"]}
-    return WithHeaders(value=answer, headers=REPLAYED) if created["is_replayed"] else answer
+    return Response(value=answer, headers=REPLAYED) if created["is_replayed"] else answer
+
+
+def _is_dry_run(call: Call) -> bool:
+    """Return whether the request must have no effect; API 1.0 ignores all parameters.
+
+    Raises:
+        InvalidParameter: The value is neither true nor false. A request that was meant as a dry run must not
+            take effect because of a typing error.
+    """
+    if call.version < DRY_RUN or "dry_run" not in call.query:
+        return False
+    value = _BOOLEANS.get(call.query["dry_run"].lower())
+    if value is None:
+        raise InvalidParameter("dry_run", "must be true or false")
+    return value
 
 
 def get_lease(call: Call) -> object:

@@ -5,6 +5,8 @@
 - The status of a shortage of resources is 409 (:data:`STATUS_OF_SHORTAGES`).
 - Requirements have more operators, numbers without quotes, and a short form (``app/leases/limits.py``).
 - Lessees can search for the times at which a lease is possible (:data:`AVAILABILITY`).
+- A refusal says why, and what is possible instead (``app/leases/refusals.py``).
+- A request to create a lease may be a dry run (:data:`DRY_RUN`).
 - A request to create a lease may have an idempotency key (:data:`IDEMPOTENCY_KEYS`).
 - Reservations can be added to a lease and removed from it before it starts (``app/leases/changes.py``).
 - Lessees can list the resources that their leases hold (:data:`LEASE_ALLOCATIONS`).
@@ -26,6 +28,8 @@ DEFAULT_VERSION = (1, 0)
 
 STATUS_OF_SHORTAGES = (1, 1)
 """First version in which a request for more than is available gets a 409."""
+DRY_RUN = (1, 1)
+"""First version in which ``dry_run`` is not ignored."""
 IDEMPOTENCY_KEYS = (1, 1)
 """First version in which the header ``Idempotency-Key`` is not ignored."""
 LEASE_ALLOCATIONS = (1, 1)

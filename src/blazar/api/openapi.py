@@ -50,7 +50,10 @@ _FAULTS: Mapping[int, tuple[str, tuple[str, ...]]] = {
         ("Fault", "RequestFault"),
     ),
     401: ("The request has no valid credentials.", ("AuthenticationFault",)),
-    403: ("Policy forbids the request, or `before_end_date` lies outside the lease.", ("Fault",)),
+    403: (
+        "Policy or the project's quota forbids the request, or `before_end_date` lies outside the lease.",
+        ("Fault", "RefusedLease"),
+    ),
     404: (
         "The path does not exist, or the lease, host, floating IP or property that it names. If the body "
         "names an unknown flavor or hypervisor, the status is 404 too; for an unknown network it is 400.",
@@ -59,8 +62,9 @@ _FAULTS: Mapping[int, tuple[str, tuple[str, ...]]] = {
     406: ("The requested microversion is not served.", ("RequestFault",)),
     409: (
         "The present state forbids the request. From version 1.1 on, also: fewer resources are available "
-        "than were requested.",
-        ("Fault",),
+        "than were requested. The refusal of a new lease then has reasons and alternatives, also if the "
+        "project's quota refuses it with 403.",
+        ("Fault", "RefusedLease"),
     ),
     413: ("The body is too long.", ("RequestFault",)),
     500: ("Internal error.", ("Fault",)),
@@ -94,6 +98,11 @@ _PAGES: Mapping[str, str] = {
     "floating_network_id": "Return only floating IPs of this network.",
     "floating_ip_address": "Return only floating IPs with this address.",
 }
+
+_DRY_RUN = (
+    "`true` to learn what the request would do, without any effect. A refusal is the same as without it. "
+    "Ignored at version 1.0."
+)
 
 _VARIABLE = re.compile(r"\{(\w+)\}")
 
@@ -135,6 +144,7 @@ def _operation(route: Route) -> dict[str, object]:
         "parameters": _parameters(route),
         "responses": {
             str(route.status): _success(route),
+            **_preview(route),
             **{str(status): {"$ref": f"#/components/responses/{status}"} for status in fault_statuses(route)},
         },
     }
@@ -170,6 +180,8 @@ def _parameters(route: Route) -> list[object]:
     found += [
         {"name": name, "in": "query", "description": _QUERY[name], "schema": text} for name in route.query
     ]
+    if route.preview is not None:
+        found.append({"name": "dry_run", "in": "query", "description": _DRY_RUN, "schema": text})
     if route.accepts_idempotency_key:
         found.append(
             {
@@ -233,6 +245,13 @@ def _refusal(status: int) -> dict[str, object]:
     description, shapes = _FAULTS[status]
     schema: JsonSchema = ref(shapes[0]) if len(shapes) == 1 else {"anyOf": [ref(each) for each in shapes]}
     return {"description": description, "content": _json(schema)}
+
+
+def _preview(route: Route) -> dict[str, object]:
+    """Return the response to a dry run, if the route has one."""
+    if route.preview is None:
+        return {}
+    return {"200": {"description": "What the request would do.", "content": _json(route.preview)}}
 
 
 def _json(schema: JsonSchema) -> dict[str, object]:

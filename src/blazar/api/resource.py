@@ -14,7 +14,7 @@ import falcon
 from blazar.api import microversions
 from blazar.api.authorization import respond
 from blazar.api.bodies import read_json
-from blazar.api.call import Call, WithHeaders, caller_of, identity_of
+from blazar.api.call import Call, Response, caller_of, identity_of
 from blazar.api.idempotency import sent_key
 from blazar.api.policies import Policy
 from blazar.api.routes import Route
@@ -62,8 +62,9 @@ class Resource:
             raise falcon.HTTPRouteNotFound()
         value = respond(route, self._call(route, req, params), partial(self._read_body, route, req))
         resp.status = route.status
-        if isinstance(value, WithHeaders):
+        if isinstance(value, Response):
             resp.set_headers(dict(value.headers))
+            resp.status = value.status or route.status
             value = value.value
         if value is not None:
             resp.content_type = falcon.MEDIA_JSON

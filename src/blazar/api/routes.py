@@ -44,6 +44,8 @@ class Route:
     body_at_1_0: BodySchema | None = None
     """The schema at version 1.0, if it is another one."""
     answer: JsonSchema | None = None
+    preview: JsonSchema | None = None
+    """The response with status 200 to a request with ``dry_run``, from 1.1 on; None if it cannot have it."""
     query: tuple[str, ...] = ()
     pages: PagedList | None = None
     """The list's pages and parameters from 1.1 on."""
@@ -110,6 +112,7 @@ ROUTES: tuple[Route, ...] = (
         status=201,
         body=schemas.LEASE_CREATE,
         answer=_A_LEASE,
+        preview=schemas.wrapped("preview", "LeasePreview"),
     ),
     _lease(method="GET", handler=leases.get_lease, rules=("blazar:leases:get",), answer=_A_LEASE),
     _lease(

@@ -87,9 +87,9 @@ TIME_SLOT_SEARCH = BodySchema(
             "min_duration_minutes": {**_MINUTES, "description": "The least length, for `longest`."},
             "max_duration_minutes": {**_MINUTES, "description": "The desired length, for `longest`."},
             "order": {
-                "enum": ["earliest", "longest", "most"],
-                "description": "Which time slots come first: the earliest, the longest, or those with the "
-                "most hosts. The default is `earliest`.",
+                "enum": ["earliest", "latest", "longest", "most"],
+                "description": "Which time slots come first: the earliest, the latest, the longest, or those "
+                "with the most hosts. The default is `earliest`.",
             },
             "limit": {
                 "type": ["integer", "string"],
@@ -540,6 +540,99 @@ COMPONENTS: dict[str, JsonSchema] = {
         error_code={"type": "integer"},
         error_message={"type": "string"},
         error_name={"type": ["integer", "string"]},
+    ),
+    "RefusedLease": _complete(
+        "A new lease that is refused, from version 1.1 on.",
+        error_code={"type": "integer"},
+        error_message={"type": "string"},
+        error_name={"type": ["integer", "string"]},
+        reasons={
+            "type": "array",
+            "description": "Why, for each reservation of the request in its order.",
+            "items": _complete(
+                "The conditions of a reservation, and how much each of them leaves.",
+                resource_type={"type": "string", "examples": ["physical:host"]},
+                needed={"type": "integer", "description": "The units without which it is refused."},
+                binding={
+                    "type": ["string", "null"],
+                    "description": "The stage that refuses it; null if it could be granted.",
+                },
+                summary={"type": "string", "description": "The same in one sentence."},
+                steps={"type": "array", "items": ref("FunnelStep")},
+            ),
+        },
+        alternatives={
+            "type": "array",
+            "description": "Requests that would be granted now.",
+            "items": _complete(
+                "A change of the request.",
+                kind={
+                    "type": "string",
+                    "enum": [
+                        "later",
+                        "earlier",
+                        "shorter",
+                        "fewer",
+                        "other_value",
+                        "without_condition",
+                        "split",
+                    ],
+                },
+                summary={"type": "string"},
+                bodies={
+                    "type": "array",
+                    "description": "The bodies for `POST /v1/leases`; more than one if the lease is split.",
+                    "items": {"type": "object"},
+                },
+            ),
+        },
+    ),
+    "FunnelStep": {
+        "type": "object",
+        "description": "One condition, applied to what the earlier ones leave.",
+        "required": ["stage", "left"],
+        "additionalProperties": False,
+        "properties": {
+            "stage": {
+                "type": "string",
+                "enum": [
+                    "registered",
+                    "healthy",
+                    "requirement",
+                    "free",
+                    "cleaned",
+                    "placed",
+                    "together",
+                    "quota",
+                ],
+            },
+            "left": {
+                "type": ["integer", "null"],
+                "description": "Resources, or from `free` on, units: whole resources, or instances. Null if "
+                "the stage has no number.",
+            },
+            "condition": {"type": "string", "description": "In the short form, for `requirement`."},
+        },
+    },
+    "LeasePreview": _complete(
+        "What a new lease would reserve now.",
+        start_date={"type": "string", "description": "In the format of requests.", "examples": _DATES},
+        end_date={"type": "string", "examples": _DATES},
+        before_end_date={"type": ["string", "null"], "examples": _DATES},
+        reservations={
+            "type": "array",
+            "description": "In the order of the request.",
+            "items": _complete(
+                "What a reservation would get.",
+                resource_type={"type": "string", "examples": ["physical:host"]},
+                amount={"type": "integer"},
+                resources={
+                    "type": "array",
+                    "description": "The ids of the resources.",
+                    "items": {"type": "string"},
+                },
+            ),
+        },
     ),
     "RequestFault": _complete(
         "An error of the HTTP request, found before its content is evaluated.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -60,6 +60,24 @@ class Quota:
         excess = find_excess(before, after, self._limits or {}, self.context.quota_units, now)
         if excess:
             raise _exceeded(excess)
+
+    def make_check(self) -> Callable[[Sequence[Held], int], bool]:
+        """Return a function that tells whether the limits allow more allocations, in so many new leases.
+
+        It compares with what the project has reserved now, and reads nothing.
+        """
+        self.prepare()
+        limits, context, now = self._limits, self.context, self.context.clock.now()
+        if not self.project_id or not limits:
+            return lambda held, leases: True
+        with context.store.read() as transaction:
+            before = transaction.quotas.reserved(self.project_id, now)
+
+        def is_allowed(held: Sequence[Held], leases: int) -> bool:
+            after = Reserved(leases=before.leases + leases, held=(*before.held, *held))
+            return not find_excess(before, after, limits, context.quota_units, now)
+
+        return is_allowed
 
     @contextmanager
     def kept(self, transaction: Transaction) -> Iterator[None]:

@@ -44,6 +44,8 @@ class RequestWork:
     """The operator's filters, as asked for this request."""
     quota: Quota
     """The quota check of the lease's project."""
+    is_dry_run: bool = False
+    """True if the request must not take effect, so that nothing is created for it."""
     _new_ids: list[ReservationId] = field(default_factory=list)
     _seen: dict[ReservationId, tuple[Any, Any]] = field(default_factory=dict)
     _provided: dict[ReservationId, list[_Provided]] = field(default_factory=dict)
@@ -67,7 +69,7 @@ class RequestWork:
     def provide(
         self, plugin: Plugin, reservation_id: ReservationId, before: Any, spec: Any, *, afresh: bool = False
     ) -> Any:
-        """Return the spec completed with what was created for it.
+        """Return the spec completed with what was created for it; unchanged in a dry run.
 
         Args:
             plugin: The plugin of the resource type.
@@ -76,7 +78,7 @@ class RequestWork:
             spec: The requested spec.
             afresh: Whether objects that the spec names may no longer exist.
         """
-        if not isinstance(plugin, CreatesAsLessee):
+        if not isinstance(plugin, CreatesAsLessee) or self.is_dry_run:
             return spec
         known = self._provided.setdefault(reservation_id, [])
         if not known or (known[-1].asked, known[-1].afresh) != (spec, afresh):
@@ -122,7 +124,9 @@ class RequestWork:
             _logger.warning("cannot remove what a request created in the cloud: reason=%s", error)
 
 
-def request_work(context: Context, caller: Caller, project_id: str | None) -> RequestWork:
+def request_work(
+    context: Context, caller: Caller, project_id: str | None, *, is_dry_run: bool = False
+) -> RequestWork:
     """Return the cloud calls of a request of *caller* for a lease of a project."""
     lessee = Lessee(project_id=caller.project_id or "", token=caller.token)
     compute = context.cloud.compute_for(lessee)
@@ -132,6 +136,7 @@ def request_work(context: Context, caller: Caller, project_id: str | None) -> Re
         compute=compute if caller.project_id == project_id else _Stranger(compute),
         enforcing=Enforcing(context=context),
         quota=Quota(context=context, project_id=project_id),
+        is_dry_run=is_dry_run,
     )
 
 

@@ -68,6 +68,14 @@ class Enforcing:
             self._abort()
             raise
 
+    @contextmanager
+    def aborted(self) -> Iterator[None]:
+        """Tell the filters, however the block ends, that what they allowed is not stored."""
+        try:
+            yield
+        finally:
+            self._abort()
+
     def _ask(self, about: object, usage: LeaseUsage, ask: Callable[[EnforcementFilter, str], None]) -> None:
         if about == self._about:
             return

@@ -44,6 +44,11 @@ class ManagerService:
         self._context.clock_guard.check()
         return leases.create_lease_once(self._context, caller, key, body)
 
+    def preview_lease(self, caller: Caller, body: JsonObject) -> JsonObject:
+        """Return what a new lease would reserve. Raises Unavailable as for a new lease."""
+        self._context.clock_guard.check()
+        return leases.preview_lease(self._context, caller, body)
+
     def update_lease(self, caller: Caller, lease_id: str, body: JsonObject) -> JsonObject:
         """Change a lease and return it."""
         return leases.update_lease(self._context, caller, lease_id, body)

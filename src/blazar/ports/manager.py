@@ -25,6 +25,10 @@ PROGRESS_SINCE = (1, 1)
 """First microversion in which leases are read with ``status_reason``, ``retry_at`` and ``held``."""
 
 
+REASONS_SINCE = (1, 1)
+"""First microversion in which the refusal of a new lease has reasons and alternatives."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Caller:
     """The sender of a request. ``token`` is the user's own; it is never stored or shown by ``repr``."""
@@ -105,6 +109,14 @@ class Manager(Protocol):
 
         Raises:
             IdempotencyKeyReused: The earlier request was a different one.
+        """
+
+    def preview_lease(self, caller: Caller, body: JsonObject) -> JsonObject:
+        """Return what :meth:`create_lease` would reserve for a body; nothing is created.
+
+        Returns:
+            ``start_date``, ``end_date``, ``before_end_date``, and ``reservations``, each with
+            ``resource_type``, ``amount`` and the ids of the ``resources``.
         """
 
     def update_lease(self, caller: Caller, lease_id: str, body: JsonObject) -> JsonObject:

@@ -1,6 +1,6 @@
 """Use cases of leases: each stores the intent in one transaction, and the reconciler carries it out."""
 
-from blazar.app.leases.create import create_lease, create_lease_once
+from blazar.app.leases.create import create_lease, create_lease_once, preview_lease
 from blazar.app.leases.delete import delete_lease
 from blazar.app.leases.pages import list_lease_page
 from blazar.app.leases.read import (
@@ -21,6 +21,7 @@ __all__ = [
     "list_lease_history",
     "list_lease_page",
     "list_leases",
+    "preview_lease",
     "read_lease",
     "update_lease",
 ]

@@ -6,18 +6,19 @@ from dataclasses import replace
 from datetime import datetime
 
 from blazar.app.idempotency import KeyedRequest, keyed_request, perform_once, store_answer
+from blazar.app.leases.refusals import explaining
 from blazar.app.leases.requests import NewLease, parse_new_lease
-from blazar.app.leases.wishes import looked_up, searches_for
+from blazar.app.leases.wishes import held_by, looked_up, searches_for
 from blazar.app.request_work import RequestWork, request_work
 from blazar.booking import event_types
 from blazar.booking.assignments import exists_ahead
 from blazar.booking.context import Context
 from blazar.booking.retrying import retrying
 from blazar.booking.scheduling import first_pass_of, wake_for
-from blazar.booking.search import Found, find_resources
+from blazar.booking.search import Found, count_units, find_resources
 from blazar.booking.transitions import announce, record_request
 from blazar.booking.views import JsonObject, lease_view
-from blazar.domain.dates import before_end_for_new
+from blazar.domain.dates import before_end_for_new, format_date
 from blazar.domain.interval import Interval
 from blazar.domain.lease import (
     Allocation,
@@ -27,7 +28,6 @@ from blazar.domain.lease import (
     LeaseStatus,
     Reservation,
 )
-from blazar.domain.quotas import Held
 from blazar.ports.manager import Caller
 
 
@@ -56,45 +56,85 @@ def create_lease(
         Conflict: The resources are not available; nothing is stored.
         AlreadyAnswered: A concurrent request with the same idempotency key was faster; nothing is stored.
     """
-    request = replace(parse_new_lease(context, caller, body), keyed=keyed)
-    before_end = before_end_for_new(
-        request.before_end, request.start, request.end, context.settings.leases.before_end_lead
-    )
+    request = replace(_parse(context, caller, body), keyed=keyed)
     with context.log_context.working_on(lease_id=request.id):
         work = request_work(context, caller, caller.project_id)
         request = replace(request, reservations=looked_up(work, request.reservations))
-        with work.undone_on_failure(), work.enforcing.aborted_on_failure():
-            lease, view = retrying(
-                context,
-                lambda attempt: _create_once(context, caller, request, work, before_end, attempt),
-            )
+        with (
+            explaining(work, request, body),
+            work.undone_on_failure(),
+            work.enforcing.aborted_on_failure(),
+        ):
+            lease, view = retrying(context, lambda attempt: _create_once(work, request, attempt))
     wake_for(context, first_pass_of(context, lease))
     return view
 
 
-def _create_once(
-    context: Context,
-    caller: Caller,
-    request: NewLease,
-    work: RequestWork,
-    before_end: datetime | None,
-    attempt: int,
-) -> tuple[Lease, JsonObject]:
-    now = context.clock.now()
-    window = Interval(request.start, request.end)
+def preview_lease(context: Context, caller: Caller, body: JsonObject) -> JsonObject:
+    """Return what :func:`create_lease` would reserve now for the same body; nothing is stored or created.
+
+    Quotas and the operator's filters are asked as for a lease; the filters are then told that it was not
+    created.
+
+    Returns:
+        ``start_date``, ``end_date``, ``before_end_date``, and ``reservations``, each with ``resource_type``,
+        ``amount`` and the ids of the ``resources``.
+
+    Raises:
+        BlazarError: The same as *create_lease*.
+    """
+    work = request_work(context, caller, caller.project_id, is_dry_run=True)
+    request = _parse(context, caller, body)
+    request = replace(request, reservations=looked_up(work, request.reservations))
+    with explaining(work, request, body), work.enforcing.aborted():
+        return _preview(*_decide(work, request, attempt=0))
+
+
+def _preview(lease: Lease, found: Found) -> JsonObject:
+    before_end = lease.find_event(EventType.BEFORE_END)
+    return {
+        "start_date": format_date(lease.start),
+        "end_date": format_date(lease.end),
+        "before_end_date": None if before_end is None else format_date(before_end.time),
+        "reservations": [
+            {"resource_type": each.resource_type, "amount": count_units(chosen), "resources": sorted(chosen)}
+            for each, chosen in zip(lease.reservations, found.chosen, strict=True)
+        ],
+    }
+
+
+def _parse(context: Context, caller: Caller, body: JsonObject) -> NewLease:
+    request = parse_new_lease(context, caller, body)
+    _before_end(context, request)  # raises if its date is invalid
+    return request
+
+
+def _before_end(context: Context, request: NewLease) -> datetime | None:
+    lead = context.settings.leases.before_end_lead
+    return before_end_for_new(request.before_end, request.start, request.end, lead)
+
+
+def _decide(work: RequestWork, request: NewLease, attempt: int) -> tuple[Lease, Found]:
+    """Return the new lease and its resources; quotas and filters allow them, and nothing is stored.
+
+    Raises:
+        BadRequest, Forbidden, Conflict: The lease is refused.
+    """
+    context, window = work.context, Interval(request.start, request.end)
     found = find_resources(context, searches_for(work, request.reservations, window), attempt)
-    lease = _with_what_exists(context, _new_lease(caller, request, work, before_end, now))
-    holdings = dict(zip((each.id for each in lease.reservations), found.chosen, strict=True))
-    work.quota.check_new(
-        [
-            Held(resource_type=each.resource_type, window=window, count=1, share=share)
-            for each in lease.reservations
-            for share in holdings[each.id].values()
-        ]
-    )
-    work.enforcing.check_create(lease, holdings)
+    lease = _with_what_exists(context, _new_lease(work, request, context.clock.now()))
+    work.quota.check_new(held_by(request.reservations, window, found))
+    holdings = zip((each.id for each in lease.reservations), found.chosen, strict=True)
+    work.enforcing.check_create(lease, dict(holdings))
     work.quota.prepare()
-    booked = _allocations(lease, window, found)
+    return lease, found
+
+
+def _create_once(work: RequestWork, request: NewLease, attempt: int) -> tuple[Lease, JsonObject]:
+    context = work.context
+    lease, found = _decide(work, request, attempt)
+    now = context.clock.now()
+    booked = _allocations(lease, Interval(request.start, request.end), found)
     view = lease_view(lease, context.plugins)
     with context.store.begin() as transaction:
         store_answer(transaction, request.keyed, view, now)
@@ -103,7 +143,7 @@ def _create_once(
             transaction.leases.insert(lease)
             transaction.allocations.insert(booked)
         transaction.work.plan({lease.id: first_pass_of(context, lease)})
-        record_request(context, transaction, lease, "create", caller)
+        record_request(context, transaction, lease, "create", work.caller)
         announce(transaction, view, event_types.CREATED, now)
         work.enforcing.commit(transaction)
         transaction.commit()
@@ -118,9 +158,8 @@ def _with_what_exists(context: Context, lease: Lease) -> Lease:
     return replace(lease, reservations=reservations)
 
 
-def _new_lease(
-    caller: Caller, request: NewLease, work: RequestWork, before_end: datetime | None, now: datetime
-) -> Lease:
+def _new_lease(work: RequestWork, request: NewLease, now: datetime) -> Lease:
+    caller, before_end = work.caller, _before_end(work.context, request)
     times = {EventType.START: request.start, EventType.END: request.end}
     if before_end is not None:
         times[EventType.BEFORE_END] = before_end

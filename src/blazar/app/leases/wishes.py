@@ -8,9 +8,10 @@ from dataclasses import replace
 from blazar.app.leases.requests import NewReservation
 from blazar.app.properties import hidden_in_request
 from blazar.app.request_work import RequestWork
-from blazar.booking.search import Search
+from blazar.booking.search import Found, Search
 from blazar.booking.specs import requirement_of
 from blazar.domain.interval import Interval
+from blazar.domain.quotas import Held
 from blazar.domain.requirements import Requirement
 from blazar.plugins.contract import Wish
 
@@ -25,6 +26,15 @@ def searches_for(
 ) -> tuple[Search, ...]:
     """Return the searches for resources of new reservations in a window."""
     return tuple(_search(work, each, window) for each in reservations)
+
+
+def held_by(reservations: Sequence[NewReservation], window: Interval, found: Found) -> Sequence[Held]:
+    """Return what reservations would hold in a window, for the project's quota."""
+    return [
+        Held(resource_type=each.resource_type, window=window, count=1, share=share)
+        for each, chosen in zip(reservations, found.chosen, strict=True)
+        for share in chosen.values()
+    ]
 
 
 def _search(work: RequestWork, reservation: NewReservation, window: Interval) -> Search:

@@ -1,0 +1,310 @@
+"""Alternatives to a new lease that is refused: changes of the request with which it would be granted now.
+
+Each alternative was granted by the same search and quota check as a lease. Nothing is held for it: a request
+that is faster can take it. The operator's filters are not asked, because a check can have effects on them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from enum import StrEnum
+from itertools import islice
+from typing import Any, Final
+
+import numpy as np
+
+from blazar.app.leases.requests import JsonObject, NewLease
+from blazar.app.leases.wishes import held_by, searches_for
+from blazar.app.request_work import RequestWork
+from blazar.booking.search import Found, Search, find_in_window
+from blazar.booking.specs import requirement_of
+from blazar.booking.time_search import TimeWish, find_known_time_slots
+from blazar.domain.dates import before_end_for_new, format_date, minute_of
+from blazar.domain.errors import BadRequest, Forbidden
+from blazar.domain.funnel import Funnel
+from blazar.domain.interval import Interval
+from blazar.domain.lease import ResourceId
+from blazar.domain.requirements import Condition, Operator, Requirement, text_of
+from blazar.domain.short_expressions import render_short
+from blazar.domain.time_slots import Order
+from blazar.plugins.capabilities import RequiresProperties, StatesNeed
+
+_MINUTE: Final = timedelta(minutes=1)
+_REACHES: Final = (timedelta(days=7), timedelta(days=30), timedelta(days=90))
+"""How far after the requested start to search for a later one; near ones first, since that is faster."""
+_VALUES_TRIED: Final = 4
+_OTHER_VALUES: Final = 2
+_ENOUGH: Final = 3
+"""With fewer alternatives than this, more later starts are added."""
+
+Changes = Mapping[int, JsonObject]
+"""Keys of reservations to change, by their place in the request."""
+
+
+class Kind(StrEnum):
+    """The part of the request that an alternative changes."""
+
+    LATER = "later"
+    EARLIER = "earlier"
+    SHORTER = "shorter"
+    FEWER = "fewer"
+    OTHER_VALUE = "other_value"
+    """Another value of a property."""
+    WITHOUT_CONDITION = "without_condition"
+    SPLIT = "split"
+    """Two leases, one after the other."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alternative:
+    """A changed request."""
+
+    kind: Kind
+    summary: str
+    windows: tuple[Interval, ...]
+    """The window of each lease; more than one for ``Kind.SPLIT``."""
+    changes: Changes
+
+
+class AlternativeSearch:
+    """The search for alternatives to one request."""
+
+    def __init__(self, work: RequestWork, request: NewLease, funnels: Sequence[Funnel]) -> None:
+        """Create a search that uses the indexes as they were read last.
+
+        Args:
+            work: The refused request.
+            request: Its lease.
+            funnels: Why each of its reservations was refused or was not.
+        """
+        self._context = work.context
+        self._request = request
+        self._window = Interval(request.start, request.end)
+        self._searches = searches_for(work, request.reservations, self._window)
+        self._binding = [number for number, each in enumerate(funnels) if each.binding is not None]
+        self._is_within_quota = work.quota.make_check()
+
+    def find(self) -> Sequence[Alternative]:
+        """Return alternatives, at most a few of each kind."""
+        later = islice(self._later(_ENOUGH), _ENOUGH)
+        found = [*islice(later, 1)]
+        found += [*self._earlier(), *self._shorter(), *self._fewer()]
+        found += [*islice(self._other_values(), _OTHER_VALUES), *islice(self._without_condition(), 1)]
+        return [*found, *islice(later, max(0, _ENOUGH - len(found)))]
+
+    def _later(self, limit: int) -> Iterator[Alternative]:
+        first, after = self._window.start + _MINUTE, self._window.start
+        for reach in _REACHES:
+            span = Interval(first, first + reach + self._window.duration)
+            for window in self._slots(span, Order.EARLIEST, limit):
+                if window.start > after:
+                    after = window.start
+                    yield _moved(Kind.LATER, window)
+
+    def _earlier(self) -> Iterator[Alternative]:
+        first, end = minute_of(self._context.clock.now()), self._window.end - _MINUTE
+        if end - first >= self._window.duration:
+            for window in self._slots(Interval(first, end), Order.LATEST, 1):
+                yield _moved(Kind.EARLIER, window)
+
+    def _shorter(self) -> Iterator[Alternative]:
+        """Return the longest lease from the requested start; also a second one for the remaining time."""
+        start, end = self._window.start, self._window.end
+
+        def fits(minutes: int) -> bool:
+            return self._find(Interval(start, start + minutes * _MINUTE), {}) is not None
+
+        minutes = _largest(fits, (end - start) // _MINUTE - 1)
+        if not minutes:
+            return
+        middle = start + minutes * _MINUTE
+        window = Interval(start, middle)
+        summary = f"end at {format_date(middle)} instead of {format_date(end)}"
+        yield Alternative(kind=Kind.SHORTER, summary=summary, windows=(window,), changes={})
+        if self._can_continue(window, Interval(middle, end)):
+            summary = f"two leases, the second one on other resources from {format_date(middle)}"
+            windows = (window, Interval(middle, end))
+            yield Alternative(kind=Kind.SPLIT, summary=summary, windows=windows, changes={})
+
+    def _can_continue(self, first: Interval, second: Interval) -> bool:
+        before = self._find(first, {})
+        if before is None:
+            return False
+        # A resource has to be cleaned before its next lease, even if that one is of the same lessee.
+        is_cleaned = self._context.settings.leases.cleaning_time > timedelta(0)
+        used = frozenset(key for each in before.chosen for key in each)
+        after = self._find(second, {}, excluded=used if is_cleaned else frozenset())
+        if after is None:
+            return False
+        held = (held_by(self._request.reservations, *each) for each in ((first, before), (second, after)))
+        return self._is_within_quota([one for each in held for one in each], 2)
+
+    def _fewer(self) -> Iterator[Alternative]:
+        needs: dict[int, int] = {}
+        for number in self._binding:
+            plugin = self._searches[number].plugin
+            if isinstance(plugin, StatesNeed):
+                needs[number] = plugin.need(self._searches[number].wish.spec).least
+        units = {number: 1 for number, least in needs.items() if least > 1}
+        if not units or self._find(self._window, self._with_units(units)) is None:
+            return
+        for number in units:
+
+            def fits(count: int, number: int = number) -> bool:
+                return self._find(self._window, self._with_units({**units, number: count})) is not None
+
+            units[number] = _largest(fits, needs[number] - 1)
+        changed = [
+            f"{self._request.reservations[number].resource_type}: {count} instead of {needs[number]}"
+            for number, count in units.items()
+        ]
+        yield Alternative(
+            kind=Kind.FEWER,
+            summary="; ".join(changed),
+            windows=(self._window,),
+            changes=self._with_units(units),
+        )
+
+    def _with_units(self, units: Mapping[int, int]) -> Changes:
+        """Return the changes for these numbers of units, of reservations whose plugins state needs."""
+        plugins = {number: self._searches[number].plugin for number in units}
+        return {
+            number: plugin.change_need(units[number])
+            for number, plugin in plugins.items()
+            if isinstance(plugin, StatesNeed)
+        }
+
+    def _other_values(self) -> Iterator[Alternative]:
+        """Return requests for another value of a property, the most common values first."""
+        for number, plugin, requirement in self._requirements():
+            for place, term in enumerate(requirement.conditions):
+                if not isinstance(term, Condition) or term.operator is not Operator.EQ:
+                    continue
+                others = _without(requirement, place)
+                for value in islice(self._values(number, term, others), _VALUES_TRIED):
+                    changed = others & Requirement((replace(term, value=value),))
+                    changes = {number: plugin.change_requirement(changed)}
+                    if self._find(self._window, changes) is not None:
+                        summary = f"{term.key}={value} instead of {term.value}"
+                        yield self._in_window(Kind.OTHER_VALUE, summary, changes)
+
+    def _values(self, number: int, term: Condition, others: Requirement) -> Iterator[str]:
+        """Return values that operators have set for the term's property, the most common ones first.
+
+        They are those of resources that satisfy the other conditions. Other facts, such as a name, have none.
+        """
+        with self._context.indexes[self._searches[number].plugin.collection].searching_on() as availability:
+            wanted = np.flatnonzero(availability.matching(others) & availability.reservable())
+            found = [availability.resource_at(each).properties.get(term.key) for each in wanted.tolist()]
+        values = Counter(text_of(each) for each in found if each is not None)
+        for value in sorted(values, key=lambda each: (-values[each], each)):
+            if not term.holds(value):
+                yield value
+
+    def _without_condition(self) -> Iterator[Alternative]:
+        """Return requests without one of the conditions."""
+        for number, plugin, requirement in self._requirements():
+            for place, term in enumerate(requirement.conditions):
+                changes = {number: plugin.change_requirement(_without(requirement, place))}
+                if self._find(self._window, changes) is not None:
+                    summary = f"without the condition {render_short(term)}"
+                    yield self._in_window(Kind.WITHOUT_CONDITION, summary, changes)
+
+    def _requirements(self) -> Iterator[tuple[int, RequiresProperties[Any], Requirement]]:
+        """Return the requirements of reservations that were refused, each with its plugin."""
+        for number in self._binding:
+            plugin, spec = self._searches[number].plugin, self._searches[number].wish.spec
+            if isinstance(plugin, RequiresProperties):
+                yield number, plugin, requirement_of(plugin, spec)
+
+    def _in_window(self, kind: Kind, summary: str, changes: Changes) -> Alternative:
+        if len(self._searches) > 1:
+            types = ", ".join(self._request.reservations[each].resource_type for each in changes)
+            summary = f"{types}: {summary}"
+        return Alternative(kind=kind, summary=summary, windows=(self._window,), changes=changes)
+
+    def _slots(self, span: Interval, order: Order, limit: int) -> Sequence[Interval]:
+        length = self._window.duration
+        wish = TimeWish(span=span, shortest=length, longest=length, order=order, limit=limit)
+        found = find_known_time_slots(self._context, self._searches, wish, self._is_granted)
+        return [each.window for each in found.slots]
+
+    def _find(
+        self, window: Interval, changes: Changes, excluded: frozenset[ResourceId] = frozenset()
+    ) -> Found | None:
+        """Return what a changed request would get; None if it would be refused."""
+        try:
+            searches = [self._changed(*each, changes, excluded) for each in enumerate(self._searches)]
+            found = find_in_window(self._context, searches, window)
+        except (BadRequest, Forbidden):
+            return None
+        return found if found is not None and self._is_granted(window, found) else None
+
+    def _is_granted(self, window: Interval, found: Found) -> bool:
+        return self._is_within_quota(held_by(self._request.reservations, window, found), 1)
+
+    def _changed(
+        self, number: int, search: Search, changes: Changes, excluded: frozenset[ResourceId]
+    ) -> Search:
+        wish = replace(search.wish, excluded=excluded)
+        if number in changes:
+            spec = search.plugin.revise(wish.spec, changes[number], is_active=False)
+            wish = replace(wish, spec=spec)
+        return replace(search, wish=wish)
+
+
+def alternative_view(alternative: Alternative, request: NewLease, body: JsonObject) -> JsonObject:
+    """Return an alternative with the body of each request to create it.
+
+    Args:
+        alternative: The alternative.
+        request: The refused request.
+        body: Its body.
+    """
+    return {
+        "kind": alternative.kind.value,
+        "summary": alternative.summary,
+        "bodies": [_changed_body(alternative, each, request, body) for each in alternative.windows],
+    }
+
+
+def _changed_body(
+    alternative: Alternative, window: Interval, request: NewLease, body: JsonObject
+) -> JsonObject:
+    changed = dict(body)
+    reservations = body.get("reservations")
+    if isinstance(reservations, list) and alternative.changes:
+        changes = alternative.changes
+        changed["reservations"] = [{**each, **changes.get(at, {})} for at, each in enumerate(reservations)]
+    if window != Interval(request.start, request.end):
+        changed |= {"start_date": format_date(window.start), "end_date": format_date(window.end)}
+        before_end = before_end_for_new(request.before_end, request.start, request.end, timedelta(0))
+        if before_end is not None:
+            # At the same distance from the end, if the lease is long enough.
+            moved = window.end - (request.end - before_end)
+            changed["before_end_date"] = format_date(moved) if moved > window.start else None
+    return {key: value for key, value in changed.items() if value is not None}
+
+
+def _moved(kind: Kind, window: Interval) -> Alternative:
+    summary = f"from {format_date(window.start)} to {format_date(window.end)}"
+    return Alternative(kind=kind, summary=summary, windows=(window,), changes={})
+
+
+def _without(requirement: Requirement, place: int) -> Requirement:
+    terms = requirement.conditions
+    return replace(requirement, conditions=(*terms[:place], *terms[place + 1 :]))
+
+
+def _largest(fits: Callable[[int], bool], most: int) -> int:
+    """Return the largest number up to *most* that fits; 0 if not even 1 does. Larger ones fit less."""
+    if most < 1 or not fits(1):
+        return 0
+    low, high = 1, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle - 1)
+    return low

@@ -1,0 +1,141 @@
+"""Refusals of new leases that say why, and what would be possible instead."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+
+from blazar.app.leases.alternatives import AlternativeSearch, alternative_view
+from blazar.app.leases.requests import JsonObject, NewLease
+from blazar.app.leases.wishes import searches_for
+from blazar.app.request_work import RequestWork
+from blazar.booking.context import Context
+from blazar.booking.search import Search, find_in_window
+from blazar.booking.specs import requirement_of
+from blazar.domain.errors import BlazarError, NotEnoughResources, QuotaExceeded, rebuild
+from blazar.domain.funnel import Funnel, Stage, Step, count_steps
+from blazar.domain.interval import Interval
+from blazar.domain.need import Need
+from blazar.domain.short_expressions import render_short
+from blazar.plugins.capabilities import StatesNeed
+from blazar.ports.manager import REASONS_SINCE
+
+_logger = logging.getLogger(__name__)
+
+
+@contextmanager
+def explaining(work: RequestWork, request: NewLease, body: JsonObject) -> Iterator[None]:
+    """Add ``reasons`` and ``alternatives`` to the error if a new lease is refused; before API 1.1, nothing.
+
+    Args:
+        work: The work of the request.
+        request: The requested lease.
+        body: The body of the request.
+    """
+    try:
+        yield
+    except (NotEnoughResources, QuotaExceeded) as error:
+        if work.caller.api_version < REASONS_SINCE:
+            raise
+        try:
+            more = _explanation(work, request, body, error)
+        except Exception:
+            # The refusal itself is right.
+            _logger.exception("cannot explain why a lease was refused")
+            raise error from None
+        raise rebuild(error.code, error.message, {**error.fields, **more}) from error
+
+
+def _explanation(work: RequestWork, request: NewLease, body: JsonObject, error: BlazarError) -> JsonObject:
+    funnels = _explain(work, request, error)
+    alternatives = AlternativeSearch(work, request, funnels).find()
+    return {
+        "reasons": [
+            _funnel_view(each.resource_type, funnel)
+            for each, funnel in zip(request.reservations, funnels, strict=True)
+        ],
+        "alternatives": [alternative_view(each, request, body) for each in alternatives],
+    }
+
+
+def _explain(work: RequestWork, request: NewLease, error: BlazarError) -> Sequence[Funnel]:
+    """Return for each reservation why it was refused, or that it was not."""
+    context, window = work.context, Interval(request.start, request.end)
+    searches = searches_for(work, request.reservations, window)
+    for collection in {each.plugin.collection for each in searches}:
+        context.indexes[collection].refresh()
+    funnels = [_funnel(context, each, window) for each in searches]
+    if isinstance(error, QuotaExceeded):
+        limits = error.fields.get("limits")
+        return _refused_by_quota(context, request, funnels, limits if isinstance(limits, list) else [])
+    if all(each.binding is None for each in funnels):
+        return [each.refused_at(Stage.TOGETHER) for each in funnels]
+    return funnels
+
+
+def _funnel(context: Context, search: Search, window: Interval) -> Funnel:
+    plugin, wish = search.plugin, search.wish
+    need = Need(least=0, most=0, requirement=requirement_of(plugin, wish.spec))
+    if isinstance(plugin, StatesNeed):
+        need = plugin.need(wish.spec)
+    with context.indexes[plugin.collection].searching_on() as availability:
+        funnel = count_steps(availability, need, window, now=wish.now, cleaning_time=wish.cleaning_time)
+    if funnel.binding is None and find_in_window(context, [search], window) is None:
+        return funnel.refused_at(Stage.PLACED)
+    return funnel
+
+
+def _refused_by_quota(
+    context: Context, request: NewLease, funnels: Sequence[Funnel], limits: Sequence[str]
+) -> Sequence[Funnel]:
+    """Return the funnels with one more step for the reservations that the limits are about."""
+    units = [f"_{context.quota_units[each.resource_type].name}" for each in request.reservations]
+    is_meant = [any(unit in f"_{limit}" for limit in limits) for unit in units]
+    if not any(is_meant):
+        is_meant = [True] * len(funnels)  # the number of leases
+    return [
+        each.refused_at(Stage.QUOTA) if meant else each for each, meant in zip(funnels, is_meant, strict=True)
+    ]
+
+
+def _funnel_view(resource_type: str, funnel: Funnel) -> JsonObject:
+    return {
+        "resource_type": resource_type,
+        "needed": funnel.needed,
+        "binding": None if funnel.binding is None else funnel.steps[funnel.binding].stage.value,
+        "summary": f"{resource_type}: {_summary(funnel)}",
+        "steps": [_step_view(each) for each in funnel.steps],
+    }
+
+
+def _step_view(step: Step) -> JsonObject:
+    view = {"stage": step.stage.value, "left": step.left}
+    return view if step.term is None else {**view, "condition": render_short(step.term)}
+
+
+def _summary(funnel: Funnel) -> str:
+    if funnel.binding is None:
+        return "enough are available"
+    step = funnel.steps[funnel.binding]
+    text = _SENTENCES[step.stage]
+    if callable(text):
+        before = funnel.steps[funnel.binding - 1].left if funnel.binding else 0
+        return f"{funnel.needed} needed, but {text(step, before or 0)}"
+    return text
+
+
+_SENTENCES: Mapping[Stage, str | Callable[[Step, int], str]] = {
+    Stage.REGISTERED: lambda step, before: f"only {step.left} registered",
+    Stage.HEALTHY: lambda step, before: f"only {step.left} of {before} in service",
+    Stage.REQUIREMENT: lambda step, before: (
+        f"only {step.left} of {before} left that also satisfy {render_short(step.term)}" if step.term else ""
+    ),
+    Stage.FREE: lambda step, before: f"only {step.left} free throughout the period",
+    Stage.CLEANED: lambda step, before: (
+        f"only {step.left} of {before} free ones also have the cleaning time before and after them"
+    ),
+    Stage.PLACED: "enough are free, but they cannot be placed as requested",
+    Stage.TOGETHER: "enough are free, but not together with the other reservations of the request",
+    Stage.QUOTA: "the project's quota does not allow it",
+}
