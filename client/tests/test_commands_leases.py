@@ -197,6 +197,7 @@ def test_options_take_precedence_over_the_duration_in_a_file(
     blazar: Run, stub: Stub, tmp_path: Path, words: list[str], end: str
 ) -> None:
     (tmp_path / "lease.yaml").write_text("name: n\nstart_date: 2031-01-01 10:00\nduration: 8h\n")
+    stub.respond({"error": 406, "error_message": "API version 1.1 is not served"}, 406)
 
     ran = blazar("lease-create", "--from-file", "lease.yaml", "--dry-run", "-f", "json", *words)
 
@@ -213,10 +214,25 @@ def test_an_invalid_duration_in_a_file_is_refused(blazar: Run, stub: Stub, tmp_p
     assert "Invalid duration '8': use numbers with the units" in ran.err
 
 
-def test_a_dry_run_prints_the_request_and_sends_nothing(blazar: Run, stub: Stub) -> None:
+def test_a_dry_run_asks_the_service(blazar: Run, stub: Stub) -> None:
+    found = [{"resource_type": "physical:host", "amount": 1, "resources": ["17"]}]
+    stub.respond({"preview": {"start_date": "2031-01-01 10:00", "reservations": found}})
+
     ran = blazar("lease-create", "--dry-run", *WHEN, "--reservation", HOSTS_ARGUMENT, "mine", "-f", "json")
 
-    assert (ran.code, stub.sent) == (0, [])
+    assert ran.json["reservations"] == found
+    ((method, path, body),) = stub.calls
+    assert (method, path) == ("POST", "/leases?dry_run=true")
+    assert body["reservations"] == [HOSTS]
+    assert stub.sent[0].headers["OpenStack-API-Version"] == "reservation 1.1"
+
+
+def test_a_dry_run_of_a_service_with_api_1_0_prints_the_request(blazar: Run, stub: Stub) -> None:
+    stub.respond({"error": 406, "error_message": "API version 1.1 is not served"}, 406)
+
+    ran = blazar("lease-create", "--dry-run", *WHEN, "--reservation", HOSTS_ARGUMENT, "mine", "-f", "json")
+
+    assert (ran.code, len(stub.sent)) == (0, 1)
     assert ran.json["reservations"] == [HOSTS]
     assert ran.json["start_date"] == "2031-01-01 10:00"
 

@@ -27,6 +27,13 @@ ACTIVE = LEASE | {"status": "ACTIVE"}
 
 def on_a_terminal(*words: str) -> str:
     """Run ``blazar`` on a terminal, check that it succeeds, and return its output."""
+    code, screen, errors = run_on_a_terminal(*words)
+    assert code == 0, errors
+    return screen
+
+
+def run_on_a_terminal(*words: str) -> tuple[int, str, str]:
+    """Run ``blazar`` with a terminal as standard output; return its exit code, output and errors."""
     master, slave = pty.openpty()
     program = [str(Path(sys.executable).with_name("blazar")), *words]
     with subprocess.Popen(program, stdin=subprocess.DEVNULL, stdout=slave, stderr=subprocess.PIPE) as running:
@@ -42,8 +49,7 @@ def on_a_terminal(*words: str) -> str:
             os.close(master)
         assert running.stderr is not None
         output = running.stderr.read().decode()
-    assert running.returncode == 0, output
-    return printed.decode().replace("\r\n", "\n")
+    return running.returncode, printed.decode().replace("\r\n", "\n"), output
 
 
 def row(screen: str, text: str) -> list[str]:
@@ -119,6 +125,8 @@ def test_hosts_are_in_natural_order(stub: Stub) -> None:
 
 @pytest.mark.usefixtures("plain")
 def test_a_dry_run_prints_dates_in_the_format_of_requests(stub: Stub) -> None:
+    stub.respond({"error": 406, "error_message": "API version 1.1 is not served"}, 406)
+
     screen = on_a_terminal("lease-create", "--dry-run", *WHEN, "--reservation", HOSTS_ARGUMENT, "mine")
 
     assert row(screen, "start_date") == ["start_date", "2031-01-01 10:00"]

@@ -19,6 +19,8 @@ Record = dict[str, Any]
 """A JSON object of the service."""
 Records = list[Record]
 
+API_1_1 = {"OpenStack-API-Version": "reservation 1.1"}
+"""Headers of requests to what API 1.0 does not have."""
 TIMEOUT_SECONDS = 600
 """Timeout of requests with a URL and a token; older services may take minutes to delete an active lease."""
 LONGEST_RETRY_AFTER_SECONDS = 10

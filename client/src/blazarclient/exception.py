@@ -186,6 +186,8 @@ _BY_STATUS: dict[int, type[BlazarClientException]] = {
 def from_response(response: requests.Response, body: object) -> BlazarClientException:
     """Return the exception for a response with an error status.
 
+    For a lease that API 1.1 refuses, its ``kwargs`` have ``reasons`` and ``alternatives``.
+
     Args:
         response: The response.
         body: Its parsed body, None if that is not JSON.
@@ -197,11 +199,13 @@ def from_response(response: requests.Response, body: object) -> BlazarClientExce
     else:
         problem = response.text or response.reason
     status = response.status_code
+    explained = body if isinstance(body, dict) else {}
     return _BY_STATUS.get(status, BlazarClientException)(
         f"ERROR: {problem}",
         code=status,
         request_id=response.headers.get("X-OpenStack-Request-ID"),
         retry_after=retry_after(response),
+        **{key: explained[key] for key in ("reasons", "alternatives") if key in explained},
     )
 
 

@@ -8,8 +8,6 @@ from typing import Any
 from blazarclient import base, durations, utils
 from blazarclient.base import Record, Records
 
-_VERSION = {"OpenStack-API-Version": "reservation 1.1"}
-
 
 class AvailabilityClientManager(base.BaseClientManager):
     """Free times; dates are UTC strings ``YYYY-MM-DD HH:MM``, or ``datetime`` (without a zone: UTC)."""
@@ -57,7 +55,7 @@ class AvailabilityClientManager(base.BaseClientManager):
         dates = {"earliest_start": utils.to_api_date(after), "latest_end": utils.to_api_date(before)}
         body |= {key: value for key, value in (*dates.items(), ("limit", limit)) if value is not None}
         _response, found = self.request_manager.request(
-            "/availability/search", "POST", body=body, headers=_VERSION
+            "/availability/search", "POST", body=body, headers=base.API_1_1
         )
         return dict(found)
 

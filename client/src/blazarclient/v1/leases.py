@@ -9,8 +9,6 @@ from blazarclient import base, clock, dates, durations, exception, utils
 from blazarclient.base import Record, Records, many, one, path
 from blazarclient.i18n import _
 
-_VERSION_OF_ALLOCATIONS = {"OpenStack-API-Version": "reservation 1.1"}
-
 NOW = "now"
 """Date that the service replaces by the current time."""
 
@@ -50,26 +48,39 @@ class LeaseClientManager(base.BaseClientManager):
             InvalidDate: *duration* is given and *start* is malformed.
             InvalidDuration: *duration* is malformed.
         """
-        if (end is None) == (duration is None):
-            raise exception.IncorrectLease(
-                _("a lease needs either an end or a duration, not both or neither")
-            )
-        if reservations is None:
-            raise exception.IncorrectLease(
-                _("reservations are missing; for a lease without reservations, pass an empty list")
-            )
-        if duration is not None:
-            start, end = _window(start, duration)
-        values = {
-            "name": name,
-            "start_date": utils.to_api_date(start),
-            "end_date": utils.to_api_date(end),
-            "reservations": reservations,
-            "events": [] if events is None else events,
-            "before_end_date": utils.to_api_date(before_end_date if before_end is None else before_end),
-        }
-        _response, body = self.request_manager.post("/leases", body=values)
-        return one(body, "lease")
+        before_end = before_end_date if before_end is None else before_end
+        body = _to_create(name, start, end, reservations, events, before_end, duration)
+        _response, found = self.request_manager.post("/leases", body=body)
+        return one(found, "lease")
+
+    def preview(  # noqa: PLR0913  (the parameters of create)
+        self,
+        name: str,
+        start: str | datetime,
+        end: str | datetime | None = None,
+        reservations: Records | None = None,
+        events: Records | None = None,
+        before_end: str | datetime | None = None,
+        *,
+        duration: str | timedelta | None = None,
+    ) -> Record:
+        """Return what :meth:`create` would reserve for the same arguments; nothing is created.
+
+        Returns:
+            ``start_date``, ``end_date`` and ``before_end_date`` in the format of requests, and
+            ``reservations``, each with ``resource_type``, ``amount`` and the ids of its ``resources``.
+
+        Raises:
+            Conflict: The lease would be refused; ``kwargs`` has ``reasons`` and ``alternatives``, whose
+                ``bodies`` can be sent instead.
+            BlazarClientException: As :meth:`create`; with the code 406 if the service does not support API
+                version 1.1.
+        """
+        body = _to_create(name, start, end, reservations, events, before_end, duration)
+        _response, found = self.request_manager.request(
+            "/leases?dry_run=true", "POST", body=body, headers=base.API_1_1
+        )
+        return one(found, "preview")
 
     def get(self, lease_id: str) -> Record:
         """Return a lease."""
@@ -86,7 +97,7 @@ class LeaseClientManager(base.BaseClientManager):
             NotFound: The lease does not exist, or the service does not support API version 1.1.
         """
         _response, body = self.request_manager.request(
-            path("leases", lease_id, "allocations"), "GET", headers=_VERSION_OF_ALLOCATIONS
+            path("leases", lease_id, "allocations"), "GET", headers=base.API_1_1
         )
         return many(body, "allocations", None)
 
@@ -192,6 +203,34 @@ class LeaseClientManager(base.BaseClientManager):
         """Return all leases that the user can see, sorted by the key *sort_by* if given."""
         _response, body = self.request_manager.get(path("leases"))
         return many(body, "leases", sort_by)
+
+
+def _to_create(  # noqa: PLR0913  (the parameters of create)
+    name: str,
+    start: str | datetime,
+    end: str | datetime | None,
+    reservations: Records | None,
+    events: Records | None,
+    before_end: str | datetime | None,
+    duration: str | timedelta | None,
+) -> Record:
+    """Return the body of a request for a lease; see :meth:`LeaseClientManager.create`."""
+    if (end is None) == (duration is None):
+        raise exception.IncorrectLease(_("a lease needs either an end or a duration, not both or neither"))
+    if reservations is None:
+        raise exception.IncorrectLease(
+            _("reservations are missing; for a lease without reservations, pass an empty list")
+        )
+    if duration is not None:
+        start, end = _window(start, duration)
+    return {
+        "name": name,
+        "start_date": utils.to_api_date(start),
+        "end_date": utils.to_api_date(end),
+        "reservations": reservations,
+        "events": [] if events is None else events,
+        "before_end_date": utils.to_api_date(before_end),
+    }
 
 
 def _moved(current: str, new: str | datetime | None, *, later: str | None, earlier: str | None) -> str:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import argparse
 import re
 
-from blazarclient import cloud_names, command, dates, exception, lease_requests, reservations
+from blazarclient import command, dates, exception, reservations
 from blazarclient.base import Record, Records
 from blazarclient.i18n import _
 from blazarclient.v1.shell_commands import lease_options
+from blazarclient.v1.shell_commands.lease_commands import RequestCommand
 
 _HOSTS = re.compile(r"(\d+)(?:-(\d+))?")
 
 
-class SearchAvailability(command.ListCommand):
+class SearchAvailability(command.ListCommand, RequestCommand):
     """Show when hosts, or the reservations of a lease, are free; nothing is reserved."""
 
     resource = "availability"
@@ -58,7 +59,7 @@ class SearchAvailability(command.ListCommand):
 
     def fetch(self, parsed_args: argparse.Namespace) -> Records:
         """Return the time slots, each with the additional key ``amounts``."""
-        reader = lease_requests.DateReader(*command.present(), echo=self.print_to_stderr)
+        reader = self.date_reader()
         found = self.manager().search(
             self._reservations(parsed_args),
             parsed_args.duration,
@@ -74,9 +75,7 @@ class SearchAvailability(command.ListCommand):
 
     def _reservations(self, parsed_args: argparse.Namespace) -> Records:
         asked = [reservations.to_create(each) for each in parsed_args.reservations]
-        for each in asked:
-            if each.get("network_id"):
-                each["network_id"] = cloud_names.find_network(self.app, each["network_id"])
+        self.name_networks_by_id(asked)
         if parsed_args.requirement is not None or parsed_args.hosts is not None or not asked:
             asked.append(_hosts(parsed_args.requirement, parsed_args.hosts or "1"))
         return asked

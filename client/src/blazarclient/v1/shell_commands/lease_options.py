@@ -19,6 +19,31 @@ def _keys() -> str:
 
 def add_create_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``lease create`` to *parser*."""
+    _add_dates(parser)
+    _add_new_reservations(parser)
+    parser.add_argument(
+        "--from-file",
+        metavar="<file>",
+        help=_("read the lease from a JSON or YAML file, - for standard input; options take precedence"),
+    )
+    parser.add_argument(
+        "--take",
+        metavar="<number>",
+        type=int,
+        help=_("create this alternative of the last lease that was refused; other options are ignored"),
+    )
+    add_waiting(parser, _("until the lease is active or, if it starts later, scheduled"))
+    parser.add_argument(
+        "--dry-run",
+        action="store_true",
+        help=_(
+            "show what would be reserved instead of creating the lease; a service without API 1.1 cannot "
+            "tell, and the request is printed"
+        ),
+    )
+
+
+def _add_dates(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--start-date", metavar=_DATE, help=_("start date, default now; forms: %s") % dates.FORMS
     )
@@ -36,6 +61,9 @@ def add_create_options(parser: argparse.ArgumentParser) -> None:
         metavar=_DATE,
         help=_("date of the warning and, if the reservation has before_end=snapshot, of snapshots"),
     )
+
+
+def _add_new_reservations(parser: argparse.ArgumentParser) -> None:
     add_reservations(
         parser,
         "--reservation",
@@ -54,13 +82,6 @@ def add_create_options(parser: argparse.ArgumentParser) -> None:
         dest="events",
         help=_("accepted for compatibility; the service ignores it"),
     )
-    parser.add_argument(
-        "--from-file",
-        metavar="<file>",
-        help=_("read the lease from a JSON or YAML file, - for standard input; options take precedence"),
-    )
-    add_waiting(parser, _("until the lease is active or, if it starts later, scheduled"))
-    add_dry_run(parser)
 
 
 def add_update_options(parser: argparse.ArgumentParser) -> None:
