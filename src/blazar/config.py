@@ -111,6 +111,8 @@ def read_settings(conf: cfg.ConfigOpts) -> Settings:
     manager = conf.manager
     basic = conf.auth_strategy == "http_basic"
     settings = Settings(
+        # Only known if the services of an OpenStack are configured.
+        region=(conf.os_region_name or None) if "os_region_name" in conf else None,
         leases=_read_lease_settings(conf),
         reconciler=_read_reconciler_settings(conf),
         api=ApiSettings(

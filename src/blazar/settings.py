@@ -188,6 +188,8 @@ class MetricsSettings:
 class Settings:
     """All settings of the code below the wiring."""
 
+    region: str | None = None
+    """The region in which the service is; None if it is not configured."""
     leases: LeaseSettings = field(default_factory=LeaseSettings)
     hosts: HostSettings = field(default_factory=HostSettings)
     flavors: FlavorSettings = field(default_factory=FlavorSettings)

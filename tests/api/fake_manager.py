@@ -14,6 +14,34 @@ DATE = "2031-04-05 20:00"
 STAMP = "2031-04-01 09:15:42"
 INSTANT = "2031-04-01T09:15:42.123456"
 
+CATALOGUE = {
+    "region": None,
+    "resource_types": [
+        {"resource_type": "physical:host", "keys": ["min", "max"], "unit": "host", "reservable": 2},
+        {"resource_type": "software:licence", "keys": None, "unit": "seat", "reservable": 0},
+    ],
+    "properties": [
+        {
+            "property": "gpu",
+            "resource_types": ["physical:host"],
+            "built_in": False,
+            "private": False,
+            "values": [{"value": "a100", "reservable": 1}],
+        }
+    ],
+    "availability_zones": [{"name": "nova", "reservable": 2}],
+    "limits": {
+        "longest_lease_minutes": None,
+        "reservations_per_lease": 10,
+        "conditions_per_lease": 100,
+        "amount_per_lease": None,
+        "quotas": [{"name": "leases", "used": 1, "limit": 5, "left": 4}],
+    },
+    "cleaning_time_minutes": 0,
+    "before_end_lead_minutes": 60,
+    "longest_period_days": 366,
+}
+
 
 def lease(lease_id: str, project_id: str | None = "p1", **changes: object) -> dict[str, object]:
     """Return a lease as a manager returns it."""
@@ -187,6 +215,10 @@ class FakeManager:
         dates = {"start_date": DATE, "end_date": DATE, "latest_start_date": DATE}
         found = [{"resource_type": "physical:host", "amount": 1}]
         return {"slots": [{**dates, "reservations": found}], "complete": True}
+
+    def get_catalogue(self, caller: Caller) -> JsonObject:
+        self._asked("get_catalogue", caller)
+        return CATALOGUE
 
     def list_lease_history(self, caller: Caller, lease_id: str) -> Sequence[JsonObject]:
         self._asked("list_lease_history", caller, lease_id)

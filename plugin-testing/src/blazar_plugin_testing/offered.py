@@ -18,6 +18,7 @@ from blazar.plugins.capabilities import (
     CleansUp,
     CreatesAsLessee,
     DiscoversResources,
+    HasCatalogueEntry,
     HasIndependentSteps,
     ReadsAsLessee,
     RegistersResources,
@@ -88,6 +89,14 @@ class CapabilityContract(HarnessedEnv):
             if units < need.least:
                 with pytest.raises(Conflict):
                     env.choose(spec, excluded=excluded)
+
+    def test_the_catalogue_tells_the_keys_of_a_request_and_facts_of_the_resources(
+        self, env: PluginEnv
+    ) -> None:
+        plugin = require(env, HasCatalogueEntry)
+
+        assert set(env.harness.body) <= {*plugin.request_keys, "resource_type"}
+        assert all(plugin.public_facts <= each.facts.keys() for each in env.resources())
 
     def test_data_that_are_known_are_not_looked_up_again(self, steps: StepEnv) -> None:
         plugin = require(steps.env, ReadsAsLessee)

@@ -35,6 +35,7 @@ Without `OpenStack-API-Version`, requests are served at version 1.0. Version 1.1
   request with the same key within 24 hours, no second lease is created: the response is the first one again,
   with the header `Idempotency-Replayed: true`. The same key with another body gets 409.
 - `GET /v1/leases/{lease_id}/history` exists.
+- `POST /v1/availability/search` and `GET /v1/catalogue` exist.
 - Leases and reservations that GET returns have the keys of Progress.
 - The lists of leases, hosts, allocations and floating IPs have pages, an order and filters, and refuse
   unknown query parameters with 400. While the list has a `rel: next` link, more items follow.

@@ -107,6 +107,12 @@ _API_RULES: tuple[tuple[str, str, str, tuple[tuple[str, str], ...]], ...] = (
     ("blazar:leases:put", _MEMBER, "Change a lease.", (("PUT", _LEASE),)),
     ("blazar:leases:delete", _MEMBER, "Delete a lease.", (("DELETE", _LEASE),)),
     (
+        "blazar:catalogue:get",
+        _READER,
+        "Read what can be reserved: resource types, public properties, and the limits of the project.",
+        (("GET", "/v1/catalogue"),),
+    ),
+    (
         "blazar:availability:search",
         _READER,
         "Search for the times at which reservations can be made.",
@@ -146,6 +152,7 @@ _API_RULES: tuple[tuple[str, str, str, tuple[tuple[str, str], ...]], ...] = (
         (
             *(("POST", _LEASES), ("PUT", _LEASE), ("GET", _HOSTS), ("GET", _HOST), ("PUT", _HOST)),
             *(("GET", "/v1/os-hosts/properties"), ("POST", "/v1/availability/search")),
+            ("GET", "/v1/catalogue"),
         ),
     ),
     (

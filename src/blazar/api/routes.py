@@ -141,6 +141,15 @@ ROUTES: tuple[Route, ...] = (
         answer=schemas.wrapped_list("allocations", "LeaseAllocation"),
     ),
     Route(
+        method="GET",
+        path="/v1/catalogue",
+        handler=availability.get_catalogue,
+        rules=("blazar:catalogue:get",),
+        asked_by_handler=(PRIVATE_PROPERTIES,),
+        since=AVAILABILITY,
+        answer=schemas.wrapped("catalogue", "Catalogue"),
+    ),
+    Route(
         method="POST",
         path="/v1/availability/search",
         handler=availability.search_time_slots,

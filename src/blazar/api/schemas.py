@@ -56,6 +56,7 @@ LEASE_CREATE = BodySchema(
 )
 
 _DATES = ["2031-04-05 20:00"]
+_NUMBER_OR_NULL: JsonSchema = {"type": ["integer", "null"]}
 _MINUTES: JsonSchema = {"type": ["integer", "string"], "maxLength": 11, "description": "In minutes."}
 
 TIME_SLOT_SEARCH = BodySchema(
@@ -472,6 +473,85 @@ COMPONENTS: dict[str, JsonSchema] = {
             "type": "boolean",
             "description": "False if the search gave up, so that there may be better time slots.",
         },
+    ),
+    "Catalogue": _complete(
+        "What the caller can reserve, and within which limits. Resources that cannot be reserved now are not "
+        "counted.",
+        region={"type": ["string", "null"], "description": "Null if the configuration names none."},
+        resource_types={
+            "type": "array",
+            "items": _complete(
+                "A type of reservation.",
+                resource_type={"type": "string", "examples": ["physical:host"]},
+                keys={
+                    "type": ["array", "null"],
+                    "items": {"type": "string"},
+                    "description": "The keys of a reservation. Null if the plugin does not tell them.",
+                },
+                unit={"type": "string", "description": "As in the names of quotas.", "examples": ["host"]},
+                reservable={
+                    "type": "integer",
+                    "description": "The number of resources from which reservations are made: hosts, also "
+                    "for instances.",
+                },
+            ),
+        },
+        properties={
+            "type": "array",
+            "items": _complete(
+                "A property that requirements can name, and by which resources can be grouped.",
+                property={"type": "string", "examples": ["gpu"]},
+                resource_types={"type": "array", "items": {"type": "string"}},
+                built_in={"type": "boolean", "description": "False for a property that operators have set."},
+                private={"type": "boolean", "description": "True only for callers who may see it."},
+                values={
+                    "type": "array",
+                    "items": _complete(
+                        "A value and the number of resources that have it.",
+                        value={"type": ["string", "number", "boolean", "null"]},
+                        reservable={"type": "integer"},
+                    ),
+                },
+            ),
+        },
+        availability_zones={
+            "type": "array",
+            "items": _complete(
+                "A zone and the number of its resources.",
+                name={"type": "string"},
+                reservable={"type": "integer"},
+            ),
+        },
+        limits=_complete(
+            "The limits of a lease and of the caller's project; null for no limit.",
+            longest_lease_minutes=_NUMBER_OR_NULL,
+            reservations_per_lease=_NUMBER_OR_NULL,
+            conditions_per_lease=_NUMBER_OR_NULL,
+            amount_per_lease=_NUMBER_OR_NULL,
+            quotas={
+                "type": "array",
+                "items": _complete(
+                    "The largest amount that the project has reserved at any time from now on.",
+                    name={"type": "string", "examples": ["reserved_hosts"]},
+                    used={"type": "integer"},
+                    limit=_NUMBER_OR_NULL,
+                    left=_NUMBER_OR_NULL,
+                ),
+            },
+        ),
+        cleaning_time_minutes={
+            "type": "integer",
+            "description": "The time that is kept free before and after other reservations.",
+        },
+        before_end_lead_minutes={
+            "type": "integer",
+            "description": "The default time from the before-end event to the end; 0 for no event.",
+        },
+        longest_period_days={
+            "type": "integer",
+            "description": "The longest period about which one request can ask.",
+        },
+        longest_page={"type": "integer", "description": "The most items of a page of a list."},
     ),
     "HistoryEntry": _complete(
         time=_INSTANT,

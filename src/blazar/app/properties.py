@@ -1,4 +1,4 @@
-"""Private resource properties in requests for leases."""
+"""Private resource properties: those that a request may not name."""
 
 from __future__ import annotations
 
@@ -25,9 +25,14 @@ def hidden_in_request(
         before: The present requirement; empty for a new reservation.
     """
     known = frozenset(before.leaves)
-    named = {each.key for each in after.leaves if each not in known}
-    if not named or caller.sees_private_properties:
+    named = frozenset(each.key for each in after.leaves if each not in known)
+    return named & hidden_names(context, caller) if named else _NONE
+
+
+def hidden_names(context: Context, caller: Caller) -> frozenset[str]:
+    """Return the names of all properties that are hidden from the caller."""
+    if caller.sees_private_properties:
         return _NONE
     with context.store.read() as transaction:
         private = {name for each in context.collections for name in each.private_properties(transaction)}
-    return frozenset(named & private)
+    return frozenset(private)

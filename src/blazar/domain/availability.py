@@ -202,6 +202,11 @@ class Availability:
             )
         return self._reservable
 
+    @property
+    def bookings(self) -> Bookings:
+        """Return the bookings, by position."""
+        return self._bookings
+
     def matching(self, requirement: Requirement) -> Mask:
         """Return which resources satisfy *requirement*; cached until a fact changes."""
         return self.columns().matching(requirement)
@@ -388,9 +393,7 @@ class Availability:
 
 def _same_facts(one: Resource, other: Resource) -> bool:
     return (
-        one.facts == other.facts
-        # 1, 1.0 and True are equal, but compare differently with requirements.
-        and all(type(fact) is type(other.facts[name]) for name, fact in one.facts.items())
+        not changed_keys(one.facts, other.facts)
         and one.is_reservable == other.is_reservable
         and one.size == other.size
         and one.providers == other.providers

@@ -83,6 +83,11 @@ class FactColumns:
             case Not():
                 return ~self.matching(term.requirement)
 
+    def values(self, key: str) -> tuple[Sequence[Fact], NDArray[np.intp]]:
+        """Return the distinct facts of a key, and by position the index of each resource's fact, or -1."""
+        column = self._column(key)
+        return column.distinct, column.codes
+
     @property
     def made(self) -> Mapping[str, FactColumn]:
         """Return the columns that were built so far, by key."""
@@ -108,8 +113,9 @@ class FactColumn:
             -1 if each is _ABSENT else codes.setdefault((type(each), each), len(codes))  # type: ignore[arg-type]
             for each in found
         ]
-        self._codes = np.array(coded, np.intp)
+        self.codes = np.array(coded, np.intp)
         distinct = [fact for _, fact in codes]
+        self.distinct: Sequence[Fact] = distinct
         self._is_null = _mask(each is None for each in distinct)
         self._booleans = np.array(
             [int(each) if isinstance(each, bool) else -1 for each in distinct], np.int64
@@ -125,13 +131,13 @@ class FactColumn:
     @property
     def is_present(self) -> Mask:
         """Return by position which resources have the fact."""
-        present: Mask = self._codes >= 0
+        present: Mask = self.codes >= 0
         return present
 
     def matching(self, condition: Condition) -> Mask:
         """Return by position for which resources the condition holds."""
         holds = np.append(self._holds(condition), False)
-        found: Mask = holds[self._codes]
+        found: Mask = holds[self.codes]
         return found
 
     def _holds(self, condition: Condition) -> Mask:

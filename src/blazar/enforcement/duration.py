@@ -43,13 +43,18 @@ class MaxLeaseDuration(Filter):
         if problem is not None and after.end - after.start >= before.end - before.start:
             raise ExtensionTooLong(problem)
 
+    def longest_lease(self, project_id: str | None) -> timedelta | None:
+        """Return the maximum for a project; None if its leases are not limited."""
+        return None if project_id in self._exempt else self._longest
+
     def _find_problem(self, lease: Lease) -> str | None:
         duration = lease.end - lease.start
-        if self._longest is None or duration <= self._longest or lease.project_id in self._exempt:
+        longest = self.longest_lease(lease.project_id)
+        if longest is None or duration <= longest:
             return None
         return (
             f"end_date: the lease would last {duration.total_seconds():.0f} seconds, but at most"
-            f" {self._longest.total_seconds():.0f} are allowed"
+            f" {longest.total_seconds():.0f} are allowed"
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
-from blazar.app import availability, leases, resources
+from blazar.app import availability, catalogue, leases, resources
 from blazar.booking.context import Context
 from blazar.domain.errors import BadRequest
 from blazar.domain.lease import Owner
@@ -78,6 +78,10 @@ class ManagerService:
     def list_lease_history(self, caller: Caller, lease_id: str) -> Sequence[JsonObject]:
         """Return what happened to a lease."""
         return leases.list_lease_history(self._context, lease_id)
+
+    def get_catalogue(self, caller: Caller) -> JsonObject:
+        """Return what the caller can reserve."""
+        return catalogue.get_catalogue(self._context, caller)
 
     def list_hosts(self, caller: Caller, page: JsonObject | None = None) -> Sequence[JsonObject]:
         """Return the registered hosts, or a page of them."""

@@ -67,6 +67,20 @@ class StatesNeed(ABC, Generic[SpecT]):
         """
 
 
+class HasCatalogueEntry:
+    """The catalogue tells lessees more about the type. Without it, it tells only its name and amounts.
+
+    By ``public_facts``, and by the properties that operators have set, lessees may also see free amounts and
+    the calendar in groups. Every lessee sees their values, so a fact that names a single resource, or that
+    tells anything of other lessees, is not one of them.
+    """
+
+    request_keys: ClassVar[tuple[str, ...]]
+    """The keys of a reservation of this type in a request, without ``resource_type``."""
+    public_facts: ClassVar[frozenset[str]]
+    """Names of facts of the resources, as in :class:`~blazar.domain.availability.Resource`."""
+
+
 class ReadsAsLessee(ABC, Generic[SpecT]):
     """A spec needs data that only the lessee can read. Without it, a parsed spec is complete."""
 
@@ -268,6 +282,7 @@ class HasLeftovers(ABC):
 CAPABILITIES: tuple[type, ...] = (
     RequiresProperties,
     StatesNeed,
+    HasCatalogueEntry,
     ReadsAsLessee,
     CreatesAsLessee,
     ReleasesWhileActive,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from enum import StrEnum
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from blazar.domain.lease import Lease
 
@@ -73,3 +74,11 @@ class EnforcementFilter(Protocol):
         Raises:
             Unavailable: Delivery must be tried again later.
         """
+
+
+@runtime_checkable
+class LimitsDuration(Protocol):
+    """A filter that can also tell its limit of the duration of leases, so that lessees can ask for it."""
+
+    def longest_lease(self, project_id: str | None) -> timedelta | None:
+        """Return the longest lease of a project that the filter allows; None for no limit."""

@@ -174,6 +174,9 @@ class Manager(Protocol):
             Each with ``time``, ``reservation_id`` (None for the lease) and ``text``.
         """
 
+    def get_catalogue(self, caller: Caller) -> JsonObject:
+        """Return what the caller can reserve, and within which limits. Raises Unavailable."""
+
     def list_hosts(self, caller: Caller, page: JsonObject | None = None) -> Sequence[JsonObject]:
         """Return the registered hosts; extra capabilities are among the other keys.
 

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 from blazar.domain.errors import BlazarError, CloudError, Unavailable
 from blazar.ports import metrics
+from blazar.ports.enforcement import LimitsDuration
 from blazar.ports.meter import Meter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import timedelta
 
     from blazar.ports.cloud import Cloud
     from blazar.ports.compute import (
@@ -195,6 +197,10 @@ class MeasuredFilter:
     def check_update(self, current: LeaseUsage, usage: LeaseUsage, key: str) -> None:
         """Return if the lease may be changed. Raises as the filter does."""
         self._check("update", lambda: self._inner.check_update(current, usage, key))
+
+    def longest_lease(self, project_id: str | None) -> timedelta | None:
+        """Return the longest lease that the filter states to allow; None for no limit."""
+        return self._inner.longest_lease(project_id) if isinstance(self._inner, LimitsDuration) else None
 
     def wants(self, occasion: Occasion, project_id: str | None) -> bool:
         """Return whether the filter wants messages about a project's leases."""

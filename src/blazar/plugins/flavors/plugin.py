@@ -13,7 +13,14 @@ from blazar.plugins.flavors.demand import check_reservable
 from blazar.plugins.flavors.errors import FlavorNotFound, FlavorNotReservable
 from blazar.plugins.flavors.extra_specs import PCI_ALIAS
 from blazar.plugins.flavors.pci import PciAlias, list_devices, parse_aliases
-from blazar.plugins.flavors.spec import FlavorSpec, decode_spec, encode_spec, parse_spec, revise_spec
+from blazar.plugins.flavors.spec import (
+    FLAVOR_KEYS,
+    FlavorSpec,
+    decode_spec,
+    encode_spec,
+    parse_spec,
+    revise_spec,
+)
 from blazar.plugins.slots.inventories import NewTurn
 from blazar.plugins.slots.items import SlotItem, SlotsSeen
 from blazar.plugins.slots.plugin import SlotPlugin
@@ -25,6 +32,7 @@ class Flavors(SlotPlugin[FlavorSpec], ReadsAsLessee[FlavorSpec], ToleratesDamage
     """The plugin."""
 
     resource_type: ClassVar[str] = "flavor:instance"
+    request_keys: ClassVar[tuple[str, ...]] = FLAVOR_KEYS
 
     def __init__(
         self,

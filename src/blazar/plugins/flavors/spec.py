@@ -29,6 +29,9 @@ from blazar.plugins.slots.spec import (
 )
 from blazar.ports.compute import Flavor
 
+FLAVOR_KEYS = ("flavor_id", "amount", "affinity", "resource_properties")
+"""The keys of a reservation."""
+
 _REQUIRED = ("flavor_id", "amount", "affinity")
 _FIXED_WHILE_ACTIVE = {"flavor_id": "source_id", "affinity": "affinity"}
 _LONGEST_ID = 255

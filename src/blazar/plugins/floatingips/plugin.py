@@ -20,6 +20,7 @@ from blazar.domain.need import Need
 from blazar.domain.quotas import QuotaUnit
 from blazar.domain.wording import first_few
 from blazar.plugins.capabilities import (
+    HasCatalogueEntry,
     HasLeftovers,
     ReleasesWhileActive,
     ServesDespiteFailure,
@@ -42,6 +43,7 @@ from blazar.plugins.floatingips.items import FloatingIPItem, FloatingIPsSeen, Ki
 from blazar.plugins.floatingips.leftovers import FloatingIPLeftovers
 from blazar.plugins.floatingips.names import other_tags, reservation_tag, say_in_use, tags_of
 from blazar.plugins.floatingips.spec import (
+    FLOATING_IP_KEYS,
     MADE,
     FloatingIPSpec,
     decode_spec,
@@ -60,6 +62,7 @@ _RETRY = timedelta(seconds=2)
 
 class FloatingIPs(
     StatesNeed[FloatingIPSpec],
+    HasCatalogueEntry,
     ReleasesWhileActive[FloatingIPSpec],
     ServesDespiteFailure[FloatingIPSpec],
     ToleratesDamagedSpec[FloatingIPSpec],
@@ -70,6 +73,8 @@ class FloatingIPs(
     resource_type: ClassVar[str] = "virtual:floatingip"
     collection: ClassVar[str] = "floatingip"
     quota_unit: ClassVar[QuotaUnit] = QuotaUnit(name="floatingip", is_whole=True)
+    request_keys: ClassVar[tuple[str, ...]] = FLOATING_IP_KEYS
+    public_facts: ClassVar[frozenset[str]] = frozenset({"network_id", "subnet_id"})
 
     def parse(self, body: JsonObject) -> FloatingIPSpec:
         """Return the spec of a new reservation."""

@@ -10,6 +10,8 @@ from blazar.domain.errors import InvalidParameter, MissingParameter
 from blazar.plugins.floatingips.floatingip import parse_address
 from blazar.plugins.parameters import parse_number
 
+FLOATING_IP_KEYS = ("network_id", "amount", "required_floatingips")
+"""The keys of a reservation."""
 MADE = "made_floatingips"
 """The key of the created floating IPs in the store."""
 

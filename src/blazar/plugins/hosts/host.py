@@ -38,6 +38,10 @@ HOST_DETAILS = frozenset(
 HOST_FACTS = HOST_DETAILS | {"id", "reservable", "status", "created_at", "updated_at"}
 """Built-in properties; requirements may name them even if no host is registered."""
 
+PUBLIC_HOST_FACTS = frozenset(
+    {"availability_zone", "hypervisor_type", "hypervisor_version", "vcpus", "memory_mb", "local_gb"}
+)
+"""Built-in properties that describe a kind of host and name no single one; every lessee may read them."""
 
 _FROM_NOVA = "is read from Nova; change it there, then run blazar-manage host refresh"
 _FROM_HEALTH = (

@@ -23,6 +23,7 @@ from blazar.domain.requirements import Requirement
 from blazar.plugins.capabilities import (
     ActsBeforeEnd,
     CleansUp,
+    HasCatalogueEntry,
     HasIndependentSteps,
     HasLeftovers,
     ReleasesWhileActive,
@@ -33,11 +34,12 @@ from blazar.plugins.capabilities import (
 from blazar.plugins.contract import Assignment, Done, JsonObject, Outcome, ResourcePlugin, Waiting, Wish
 from blazar.plugins.hosts.choice import choose_hosts
 from blazar.plugins.hosts.handover import RETRY, Handover
+from blazar.plugins.hosts.host import PUBLIC_HOST_FACTS
 from blazar.plugins.hosts.items import HostItem, HostsSeen, Kind
 from blazar.plugins.hosts.leftovers import host_leftovers
 from blazar.plugins.hosts.observed import Observation
 from blazar.plugins.hosts.snapshots import take_snapshots
-from blazar.plugins.hosts.spec import HostSpec, encode_spec, parse_spec, revise_spec
+from blazar.plugins.hosts.spec import HOST_KEYS, HostSpec, encode_spec, parse_spec, revise_spec
 from blazar.plugins.hosts.teardown import Teardown
 from blazar.plugins.leftovers import LeftoverKind, Sweep
 from blazar.ports.cloud import Cloud
@@ -47,6 +49,7 @@ from blazar.settings import HostSettings, Settings
 class Hosts(
     RequiresProperties[HostSpec],
     StatesNeed[HostSpec],
+    HasCatalogueEntry,
     ReleasesWhileActive[HostSpec],
     HasIndependentSteps,
     CleansUp,
@@ -59,6 +62,8 @@ class Hosts(
     resource_type: ClassVar[str] = "physical:host"
     collection: ClassVar[str] = "host"
     quota_unit: ClassVar[QuotaUnit] = QuotaUnit(name="host", is_whole=True)
+    request_keys: ClassVar[tuple[str, ...]] = HOST_KEYS
+    public_facts: ClassVar[frozenset[str]] = PUBLIC_HOST_FACTS
     independent_ranks: ClassVar[frozenset[int]] = frozenset({Kind.MEMBER, Kind.WITHDRAWN})
     clean_up_ranks: ClassVar[frozenset[int]] = frozenset(
         {Kind.DISPLACED, Kind.CLOSED, Kind.UNANNOUNCED, Kind.SERVER}

@@ -11,6 +11,9 @@ from blazar.domain.expressions import parse
 from blazar.domain.requirements import Requirement
 from blazar.plugins.parameters import parse_number
 
+HOST_KEYS = ("min", "max", "hypervisor_properties", "resource_properties", "before_end")
+"""The keys of a reservation."""
+
 _BEFORE_END_ACTIONS = ("", "default", "snapshot")
 
 

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 from blazar.plugins.capabilities import ToleratesDamagedSpec
 from blazar.plugins.contract import JsonObject, ResourcePlugin
-from blazar.plugins.instances.spec import InstanceSpec, decode_spec, encode_spec, parse_spec, revise_spec
+from blazar.plugins.instances.spec import (
+    INSTANCE_KEYS,
+    InstanceSpec,
+    decode_spec,
+    encode_spec,
+    parse_spec,
+    revise_spec,
+)
 from blazar.plugins.slots.items import SlotItem, SlotsSeen
 from blazar.plugins.slots.plugin import SlotPlugin
 from blazar.settings import HostSettings, Settings
@@ -16,6 +23,7 @@ class Instances(SlotPlugin[InstanceSpec], ToleratesDamagedSpec[InstanceSpec]):
     """The plugin."""
 
     resource_type: ClassVar[str] = "virtual:instance"
+    request_keys: ClassVar[tuple[str, ...]] = INSTANCE_KEYS
 
     def parse(self, body: JsonObject) -> InstanceSpec:
         """Return the spec of a new reservation."""

@@ -18,7 +18,9 @@ from blazar.plugins.slots.spec import (
 )
 from blazar.ports.compute import Flavor
 
-_REQUIRED = ("vcpus", "memory_mb", "disk_gb", "amount", "affinity", "resource_properties")
+INSTANCE_KEYS = ("vcpus", "memory_mb", "disk_gb", "amount", "affinity", "resource_properties")
+"""The keys of a reservation; all of them are required."""
+
 _FIXED_WHILE_ACTIVE = {key: key for key in ("vcpus", "memory_mb", "disk_gb", "affinity")}
 
 
@@ -49,7 +51,7 @@ def parse_spec(body: Mapping[str, object]) -> InstanceSpec:
     Raises:
         MissingParameter, InvalidParameter, InvalidRequirement: A key is missing or invalid.
     """
-    check_keys(body, _REQUIRED)
+    check_keys(body, INSTANCE_KEYS)
     return InstanceSpec(
         vcpus=parse_number(body, "vcpus", least=1),
         memory_mb=parse_number(body, "memory_mb", least=1),

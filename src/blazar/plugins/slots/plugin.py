@@ -25,6 +25,7 @@ from blazar.domain.requirements import Requirement
 from blazar.plugins.capabilities import (
     CleansUp,
     CreatesAsLessee,
+    HasCatalogueEntry,
     HasIndependentSteps,
     HasLeftovers,
     ReleasesWhileActive,
@@ -32,6 +33,7 @@ from blazar.plugins.capabilities import (
     StatesNeed,
 )
 from blazar.plugins.contract import Assignment, JsonObject, Outcome, Wish
+from blazar.plugins.hosts.host import PUBLIC_HOST_FACTS
 from blazar.plugins.hosts.leftovers import host_leftovers
 from blazar.plugins.leftovers import LeftoverKind, Sweep
 from blazar.plugins.slots.build import Build
@@ -55,6 +57,7 @@ _HIDDEN = frozenset({"devices", "group_affinity"})
 class SlotPlugin(
     RequiresProperties[SpecT],
     StatesNeed[SpecT],
+    HasCatalogueEntry,
     CreatesAsLessee[SpecT],
     ReleasesWhileActive[SpecT],
     HasIndependentSteps,
@@ -65,6 +68,7 @@ class SlotPlugin(
 
     collection: ClassVar[str] = "host"
     quota_unit: ClassVar[QuotaUnit] = QuotaUnit(name="instance")
+    public_facts: ClassVar[frozenset[str]] = PUBLIC_HOST_FACTS
     independent_ranks: ClassVar[frozenset[int]] = frozenset({Kind.INVENTORY, Kind.MEMBER})
     clean_up_ranks: ClassVar[frozenset[int]] = frozenset({Kind.SERVERS})
 

@@ -1,0 +1,155 @@
+"""Use case: list what a caller can reserve, and within which limits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Final
+
+import numpy as np
+
+from blazar.app.availability import LONGEST_SPAN
+from blazar.app.properties import hidden_names
+from blazar.app.visible_facts import VisibleFacts, public_facts, rank_of, read_visible_facts
+from blazar.booking.context import Context, Plugin
+from blazar.domain.quotas import UNLIMITED, amounts
+from blazar.domain.requirements import Fact
+from blazar.plugins.capabilities import HasCatalogueEntry
+from blazar.ports.enforcement import LimitsDuration
+from blazar.ports.manager import Caller
+
+JsonObject = Mapping[str, object]
+
+_ZONE: Final = "availability_zone"
+_MINUTE: Final = timedelta(minutes=1)
+
+
+def get_catalogue(context: Context, caller: Caller) -> JsonObject:
+    """Return what the caller can reserve.
+
+    Resources that cannot be reserved now are not counted. Private properties are only listed for callers who
+    may see them; other callers may still reserve resources that have one.
+
+    Returns:
+        ``region``, ``resource_types``, ``properties``, ``availability_zones``, ``limits`` and the times that
+        matter for reservations, in minutes.
+
+    Raises:
+        Unavailable: The limits of the caller's project cannot be read now.
+    """
+    hidden = hidden_names(context, caller)
+    plugins = [context.plugins[each] for each in sorted(context.plugins)]
+    facts: dict[str, VisibleFacts] = {}
+    for collection in sorted({each.collection for each in plugins}):
+        with context.indexes[collection].searching() as availability:
+            facts[collection] = read_visible_facts(availability, hidden)
+    private = _private_names(context) if caller.sees_private_properties else frozenset()
+    leases = context.settings.leases
+    return {
+        "region": context.settings.region,
+        "resource_types": [_type_view(each, facts[each.collection]) for each in plugins],
+        "properties": _list_properties(plugins, facts, private),
+        "availability_zones": _list_zones(plugins, facts),
+        "limits": _limits_view(context, caller),
+        "cleaning_time_minutes": leases.cleaning_time // _MINUTE,
+        "before_end_lead_minutes": leases.before_end_lead // _MINUTE,
+        "longest_period_days": LONGEST_SPAN.days,
+    }
+
+
+def _type_view(plugin: Plugin, facts: VisibleFacts) -> JsonObject:
+    keys = plugin.request_keys if isinstance(plugin, HasCatalogueEntry) else None
+    return {
+        "resource_type": plugin.resource_type,
+        "keys": None if keys is None else list(keys),
+        "unit": plugin.quota_unit.name,
+        "reservable": int(np.count_nonzero(facts.reservable)),
+    }
+
+
+def _private_names(context: Context) -> frozenset[str]:
+    with context.store.read() as transaction:
+        names = {name for each in context.collections for name in each.private_properties(transaction)}
+    return frozenset(names)
+
+
+def _list_properties(
+    plugins: Sequence[Plugin], facts: Mapping[str, VisibleFacts], private: frozenset[str]
+) -> list[JsonObject]:
+    """Return each property once for each collection, by name."""
+    found: dict[tuple[str, str], list[str]] = {}
+    for plugin in plugins:
+        for name in facts[plugin.collection].listed(plugin):
+            found.setdefault((name, plugin.collection), []).append(plugin.resource_type)
+    built_in = {name for plugin in plugins for name in public_facts(plugin)}
+    return [
+        {
+            "property": name,
+            "resource_types": types,
+            "built_in": name in built_in,
+            "private": name in private,
+            "values": [
+                {"value": value, "reservable": number}
+                for value, number in _count_values(facts[collection], name)
+            ],
+        }
+        for (name, collection), types in sorted(found.items())
+    ]
+
+
+def _count_values(facts: VisibleFacts, name: str) -> Sequence[tuple[Fact, int]]:
+    """Return the number of reservable resources with each value of a property, in the order of lists."""
+    distinct, codes = facts.columns.values(name)
+    numbers = np.bincount(codes[facts.reservable & (codes >= 0)], minlength=len(distinct)).tolist()
+    return sorted(zip(distinct, numbers, strict=True), key=lambda each: rank_of(each[0]))
+
+
+def _list_zones(plugins: Sequence[Plugin], facts: Mapping[str, VisibleFacts]) -> list[JsonObject]:
+    numbers: dict[str, int] = {}
+    for collection in sorted({each.collection for each in plugins if _ZONE in public_facts(each)}):
+        for value, number in _count_values(facts[collection], _ZONE):
+            if value:
+                numbers[str(value)] = numbers.get(str(value), 0) + number
+    return [{"name": name, "reservable": numbers[name]} for name in sorted(numbers)]
+
+
+def _limits_view(context: Context, caller: Caller) -> JsonObject:
+    limits = context.settings.leases.limits
+    longest = _longest_lease(context, caller.project_id)
+    return {
+        "longest_lease_minutes": None if longest is None else longest // _MINUTE,
+        "reservations_per_lease": limits.reservations or None,
+        "conditions_per_lease": limits.conditions or None,
+        "amount_per_lease": limits.amount or None,
+        "quotas": _list_quotas(context, caller.project_id) if caller.project_id else [],
+    }
+
+
+def _longest_lease(context: Context, project_id: str | None) -> timedelta | None:
+    """Return the longest lease that all filters allow, as far as they tell; None for no limit."""
+    found = [
+        each.longest_lease(project_id)
+        for each in context.filters.values()
+        if isinstance(each, LimitsDuration)
+    ]
+    return min((each for each in found if each is not None), default=None)
+
+
+def _list_quotas(context: Context, project_id: str) -> list[JsonObject]:
+    """Return the used amounts and the limits of a project by name. Raises Unavailable."""
+    limits = {} if context.limits is None else context.limits.get(project_id)
+    now = context.clock.now()
+    with context.store.read() as transaction:
+        reserved = transaction.quotas.reserved(project_id, now)
+    used = amounts(reserved, context.quota_units, now)
+    return [_quota_view(each, used.get(each, 0), limits.get(each)) for each in sorted({*limits, *used})]
+
+
+def _quota_view(name: str, used: int, limit: int | None) -> JsonObject:
+    limit = None if limit == UNLIMITED else limit
+    return {
+        "name": name,
+        "used": used,
+        "limit": limit,
+        "left": None if limit is None else max(0, limit - used),
+    }

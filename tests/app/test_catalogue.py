@@ -1,0 +1,168 @@
+"""The list of what can be reserved, over HTTP, on the embedded service."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from app.floatingips import Pool
+from app.http_env import ADMIN, LESSEE, READER, STRANGER, HttpEnv, Json, Who, good, quiet_settings, refusal
+from app.test_quotas import Table
+from telemetry.counting import Counts
+
+from blazar.domain.health import Diagnosis, Health
+from blazar.domain.lease import ResourceId
+from blazar.enforcement.duration import MaxLeaseDuration
+from blazar.ports.enforcement import EnforcementFilter
+from blazar.settings import Settings
+from blazar.telemetry.measured import MeasuredFilter
+
+NEWER = {"OpenStack-API-Version": "reservation 1.1"}
+PATH = "/catalogue"
+
+
+def catalogue(env: HttpEnv, who: Who = LESSEE) -> Json:
+    """Return the catalogue as a caller sees it."""
+    found: Json = good(env.get(PATH, who=who, headers=NEWER))["catalogue"]
+    return found
+
+
+def values(found: Json, name: str) -> list[tuple[object, int]]:
+    """Return the values of a property of hosts, with the number of hosts that have each."""
+    (listed,) = [
+        each
+        for each in found["properties"]
+        if each["property"] == name and "physical:host" in each["resource_types"]
+    ]
+    return [(each["value"], each["reservable"]) for each in listed["values"]]
+
+
+def names(found: Json) -> set[str]:
+    return {each["property"] for each in found["properties"]}
+
+
+def fail(env: HttpEnv, host_id: str) -> None:
+    """Record that a host has failed."""
+    with env.context.store.begin() as transaction:
+        diagnosis = Diagnosis(health=Health.FAILED, problem="down")
+        transaction.resources.set_diagnosis(ResourceId(host_id), diagnosis, env.clock.now())
+        transaction.commit()
+
+
+def test_types_have_their_keys_and_the_number_of_resources_that_can_be_reserved(
+    env: HttpEnv, hosts: list[str], pool: Pool
+) -> None:
+    pool.register(1, 2, 3)
+    fail(env, hosts[0])
+
+    types = {each["resource_type"]: each for each in catalogue(env)["resource_types"]}
+
+    assert types["physical:host"] == {
+        "resource_type": "physical:host",
+        "keys": ["min", "max", "hypervisor_properties", "resource_properties", "before_end"],
+        "unit": "host",
+        "reservable": 3,
+    }
+    assert types["virtual:instance"]["reservable"] == 3
+    assert types["virtual:floatingip"]["reservable"] == 3
+    assert "flavor_id" in types["flavor:instance"]["keys"]
+    env.create("now", 60)
+    assert catalogue(env)["resource_types"] == list(types.values()), "reserved ones are still reservable"
+
+
+def test_properties_have_values_with_the_number_of_hosts(env: HttpEnv, hosts: list[str]) -> None:
+    env.register("h5", rack="r10", gpu="a100")
+    fail(env, hosts[3])
+
+    found = catalogue(env)
+
+    assert values(found, "rack") == [("r1", 2), ("r10", 1), ("r2", 1)]
+    assert values(found, "slots") == [("8", 2), ("10", 1)]
+    assert values(found, "gpu") == [("a100", 1)]
+    assert next(each for each in found["properties"] if each["property"] == "rack")["built_in"] is False
+    assert [number for _, number in values(found, "vcpus")] == [4]
+    zones = found["availability_zones"]
+    assert sum(each["reservable"] for each in zones) == 4
+    assert [(each["name"], each["reservable"]) for each in zones] == values(found, "availability_zone")
+
+
+@pytest.mark.usefixtures("hosts")
+def test_private_properties_are_only_listed_for_callers_who_may_see_them(env: HttpEnv) -> None:
+    good(env.patch("/os-hosts/properties/rack", {"private": True}))
+
+    assert "rack" not in names(catalogue(env))
+    assert values(catalogue(env), "slots") == [("8", 2), ("10", 2)]
+    (rack,) = [each for each in catalogue(env, ADMIN)["properties"] if each["property"] == "rack"]
+    assert (rack["private"], rack["resource_types"]) == (
+        True,
+        ["flavor:instance", "physical:host", "virtual:instance"],
+    )
+
+
+def test_nothing_that_names_a_single_resource_is_listed(env: HttpEnv, hosts: list[str], pool: Pool) -> None:
+    (address,) = pool.register(7)
+    lease = env.create("now", 60, who=STRANGER)
+
+    text = env.get(PATH, who=LESSEE, headers=NEWER).text
+
+    seen = ["h1", "h2", "h3", "h4", str(address), lease["id"], lease["name"], "elsewhere", "stranger"]
+    assert [each for each in seen if f'"{each}"' in text] == []
+    assert names(catalogue(env)).isdisjoint(
+        {"id", "hypervisor_hostname", "service_name", "address", "cpu_info"}
+    )
+
+
+@pytest.mark.usefixtures("hosts")
+def test_limits_of_the_project(env: HttpEnv) -> None:
+    table = Table(limits={"leases": 5, "reserved_hosts": 3, "reserved_instances": -1})
+    longest = MaxLeaseDuration(timedelta(hours=8), frozenset({"elsewhere"}))
+    filters: dict[str, EnforcementFilter] = {
+        "exact": MeasuredFilter(longest, "exact", Counts()),
+        "loose": MaxLeaseDuration(timedelta(hours=9), frozenset()),
+    }
+    env.restart(replace(env.context, limits=table, filters=filters))
+    env.create("now", 90, min=2, max=2)
+
+    limits = catalogue(env)["limits"]
+    quotas = {each["name"]: (each["used"], each["limit"], each["left"]) for each in limits["quotas"]}
+
+    assert limits["longest_lease_minutes"] == 480
+    assert (limits["reservations_per_lease"], limits["amount_per_lease"]) == (10, None)
+    assert quotas == {
+        "leases": (1, 5, 4),
+        "reserved_hosts": (2, 3, 1),
+        "reserved_instances": (0, None, None),
+        "host_hours_ahead": (3, None, None),
+    }
+    assert catalogue(env, STRANGER)["limits"]["longest_lease_minutes"] == 540
+    table.is_up = False
+    table.remembered.clear()
+    assert "limits" in refusal(env.get(PATH, who=LESSEE, headers=NEWER), 503)
+
+
+def test_times_and_region(env_with: Callable[[Settings], HttpEnv]) -> None:
+    env = env_with(replace(quiet_settings(cleaning_minutes=15), region="north"))
+
+    found = catalogue(env)
+
+    assert (found["region"], found["cleaning_time_minutes"], found["before_end_lead_minutes"]) == (
+        "north",
+        15,
+        60,
+    )
+    assert (found["longest_period_days"], found["longest_page"]) == (366, 1000)
+    assert found["limits"]["longest_lease_minutes"] is None
+    assert found["properties"] == [
+        {**each, "values": []} for each in found["properties"] if each["built_in"]
+    ], "without resources, only the names of facts are known"
+
+
+@pytest.mark.usefixtures("hosts")
+def test_rights(env: HttpEnv) -> None:
+    catalogue(env, READER)
+    refusal(env.get(PATH, who=Who(roles="guest"), headers=NEWER), 403)
+    refusal(env.get(PATH, who=Who(project=None), headers=NEWER), 403)
+    assert catalogue(env, Who(project=None, roles="admin,reader"))["limits"]["quotas"] == []
+    assert env.get(PATH, who=LESSEE).status_code == 404
