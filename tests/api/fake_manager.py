@@ -220,6 +220,20 @@ class FakeManager:
         self._asked("get_catalogue", caller)
         return CATALOGUE
 
+    def list_free_amounts(self, caller: Caller, query: JsonObject, known: Sequence[str] = ()) -> JsonObject:
+        self._asked("list_free_amounts", caller, query, known)
+        if "t1" in known:
+            return {"etag": "t1"}
+        steps = [{"time": DATE, "free": 3}]
+        return {
+            "etag": "t1",
+            "region": None,
+            "resource_type": "physical:host",
+            "from": DATE,
+            "to": DATE,
+            "groups": [{"value": None, "total": 4, "steps": steps}],
+        }
+
     def list_lease_history(self, caller: Caller, lease_id: str) -> Sequence[JsonObject]:
         self._asked("list_lease_history", caller, lease_id)
         return [{"time": INSTANT, "reservation_id": None, "text": "The lease was created."}]

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from blazar.api.call import Call
+from typing import Final
+
+from blazar.api.call import Call, Response
 from blazar.api.leases import require_project
+from blazar.api.lists import refuse_unknown
+
+FREE_AMOUNTS_QUERY: Final = ("resource_type", "from", "to", "filter", "group_by")
 
 
 def search_time_slots(call: Call) -> object:
@@ -17,3 +22,15 @@ def get_catalogue(call: Call) -> object:
     require_project(call, "blazar:catalogue:get")
     found = call.manager.get_catalogue(call.property_caller)
     return {"catalogue": {**found, "longest_page": call.max_limit}}
+
+
+def list_free_amounts(call: Call) -> object:
+    """Return the numbers of free resources over time, in groups."""
+    require_project(call, "blazar:availability:get")
+    refuse_unknown(call, FREE_AMOUNTS_QUERY)
+    found = dict(call.manager.list_free_amounts(call.property_caller, call.query, call.known_tags))
+    # Other callers may not see the same: a cache that several of them use must not keep the answer.
+    headers = {"ETag": f'"{found.pop("etag")}"', "Cache-Control": "private, no-cache"}
+    if not found:
+        return Response(value=None, headers=headers, status=304)
+    return Response(value=found, headers=headers)

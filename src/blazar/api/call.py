@@ -41,6 +41,8 @@ class Call:
     """The lease named in the path, as it was before the handler ran; empty for changes."""
     idempotency_key: str | None = None
     """The key of a request that must take effect at most once, on routes that accept one."""
+    known_tags: tuple[str, ...] = ()
+    """The tags of answers that the caller has, on routes whose answers have tags."""
     owner: JsonObject | None = None
     """The owner that the lease must have to be changed; None for a manager that does not check the owner."""
 

@@ -75,10 +75,7 @@ def respond_with(listed: PagedList, call: Call, find: Find) -> Mapping[str, obje
     """
     if call.version < PAGES:
         return {listed.key: find(None)}
-    unknown = sorted(call.query.keys() - set(listed.parameters))
-    if unknown:
-        names = ", ".join(each[:64] for each in unknown[:5])
-        raise BadRequest(f"Unknown query parameter: {names}; known are {', '.join(listed.parameters)}")
+    refuse_unknown(call, listed.parameters)
     limit = parse_limit(call.query.get("limit", str(call.max_limit)), call.max_limit)
     # One item more than shown tells whether another page follows.
     found = find({**call.query, "limit": limit + 1})
@@ -88,3 +85,11 @@ def respond_with(listed: PagedList, call: Call, find: Find) -> Mapping[str, obje
     following = {**call.query, "limit": limit, "marker": shown[-1][listed.marker]}
     link = f"{call.base_url}{listed.path}?{urlencode(following)}"
     return {listed.key: shown, f"{listed.key}_links": [{"rel": "next", "href": link}]}
+
+
+def refuse_unknown(call: Call, parameters: Sequence[str]) -> None:
+    """Raise BadRequest if the query has other parameters."""
+    unknown = sorted(call.query.keys() - set(parameters))
+    if unknown:
+        names = ", ".join(each[:64] for each in unknown[:5])
+        raise BadRequest(f"Unknown query parameter: {names}; known are {', '.join(parameters)}")

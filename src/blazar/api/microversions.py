@@ -8,7 +8,7 @@
 - A refusal says why, and what is possible instead (``app/leases/refusals.py``).
 - A request to create a lease may be a dry run (:data:`DRY_RUN`).
 - A request to create a lease may have an idempotency key (:data:`IDEMPOTENCY_KEYS`).
-- Lessees can read what can be reserved (:data:`AVAILABILITY`).
+- Lessees can read what can be reserved, and how much of it is free when (:data:`AVAILABILITY`).
 - Reservations can be added to a lease and removed from it before it starts (``app/leases/changes.py``).
 - Lessees can list the resources that their leases hold (:data:`LEASE_ALLOCATIONS`).
 - Lessees can read the history of their leases (:data:`LEASE_HISTORY`).

@@ -35,7 +35,7 @@ Without `OpenStack-API-Version`, requests are served at version 1.0. Version 1.1
   request with the same key within 24 hours, no second lease is created: the response is the first one again,
   with the header `Idempotency-Replayed: true`. The same key with another body gets 409.
 - `GET /v1/leases/{lease_id}/history` exists.
-- `POST /v1/availability/search` and `GET /v1/catalogue` exist.
+- `POST /v1/availability/search`, `GET /v1/availability` and `GET /v1/catalogue` exist.
 - Leases and reservations that GET returns have the keys of Progress.
 - The lists of leases, hosts, allocations and floating IPs have pages, an order and filters, and refuse
   unknown query parameters with 400. While the list has a `rel: next` link, more items follow.
@@ -72,14 +72,20 @@ _FAULTS: Mapping[int, tuple[str, tuple[str, ...]]] = {
     503: ("The service is temporarily unavailable.", ("Fault",)),
 }
 
+_DATE = "`%Y-%m-%d %H:%M` in UTC, or `now`."
 _QUERY: Mapping[str, str] = {
     "lease_id": "Return only allocations of this lease, also ended ones.",
     "reservation_id": "Return only allocations of this reservation, also ended ones.",
     "detail": "Return more than names; `false`, `0`, `no`, `off` or empty for names only.",
+    "resource_type": "Required. A resource type whose reservations hold whole resources.",
+    "from": f"Start of the period, not in the past: {_DATE} The default is `now`.",
+    "to": "End of the period, at most 366 days later: `%Y-%m-%d %H:%M` in UTC. The default is 7 days later.",
+    "filter": "A requirement, in the short form or as JSON; only resources that satisfy it count.",
+    "group_by": "A property of the catalogue: one group for each of its values. Without it, all resources "
+    "are one group.",
     "all": "Include private properties, for operators; `false`, `0`, `no`, `off` or empty to omit them.",
 }
 
-_DATE = "`%Y-%m-%d %H:%M` in UTC, or `now`."
 _PAGES: Mapping[str, str] = {
     "limit": "The most items to return, from 1 to `[api] max_limit`, which is also the default.",
     "marker": "The id of the last item of the previous page; an unknown one gets 400.",
@@ -105,6 +111,7 @@ _DRY_RUN = (
     "Ignored at version 1.0."
 )
 
+_UNCHANGED = {"304": {"description": "The answer is still the one with the sent tag; there is no body."}}
 _VARIABLE = re.compile(r"\{(\w+)\}")
 
 
@@ -146,6 +153,7 @@ def _operation(route: Route) -> dict[str, object]:
         "responses": {
             str(route.status): _success(route),
             **_preview(route),
+            **(_UNCHANGED if route.has_tag else {}),
             **{str(status): {"$ref": f"#/components/responses/{status}"} for status in fault_statuses(route)},
         },
     }
@@ -191,6 +199,15 @@ def _parameters(route: Route) -> list[object]:
                 "description": "A value that the client chooses for this request, to repeat it safely. "
                 "Ignored at version 1.0.",
                 "schema": {"type": "string", "pattern": KEY_PATTERN},
+            }
+        )
+    if route.has_tag:
+        found.append(
+            {
+                "name": "If-None-Match",
+                "in": "header",
+                "description": "The `ETag` of an earlier answer, to get 304 if nothing has changed.",
+                "schema": text,
             }
         )
     if route.pages is not None:

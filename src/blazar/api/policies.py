@@ -113,6 +113,12 @@ _API_RULES: tuple[tuple[str, str, str, tuple[tuple[str, str], ...]], ...] = (
         (("GET", "/v1/catalogue"),),
     ),
     (
+        "blazar:availability:get",
+        _READER,
+        "Read the numbers of free resources over time.",
+        (("GET", "/v1/availability"),),
+    ),
+    (
         "blazar:availability:search",
         _READER,
         "Search for the times at which reservations can be made.",
@@ -152,7 +158,7 @@ _API_RULES: tuple[tuple[str, str, str, tuple[tuple[str, str], ...]], ...] = (
         (
             *(("POST", _LEASES), ("PUT", _LEASE), ("GET", _HOSTS), ("GET", _HOST), ("PUT", _HOST)),
             *(("GET", "/v1/os-hosts/properties"), ("POST", "/v1/availability/search")),
-            ("GET", "/v1/catalogue"),
+            *(("GET", "/v1/catalogue"), ("GET", "/v1/availability")),
         ),
     ),
     (

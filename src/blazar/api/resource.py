@@ -83,6 +83,7 @@ class Resource:
             version=version,
             params=params,
             query=_first_values(req),
+            known_tags=_known_tags(req) if route.has_tag else (),
             idempotency_key=sent_key(req.headers, version) if route.accepts_idempotency_key else None,
         )
 
@@ -143,3 +144,8 @@ def _first_values(req: falcon.Request) -> dict[str, str]:
         if "\0" in value:
             raise InvalidParameter(name[:64], "may not contain NUL")
     return first
+
+
+def _known_tags(req: falcon.Request) -> tuple[str, ...]:
+    """Return the tags in ``If-None-Match``; ``*`` names none, because the caller must have an answer."""
+    return tuple(str(each) for each in req.if_none_match or () if each != "*")

@@ -57,6 +57,8 @@ class Route:
     """Whether to check the rules against the owner of ``{lease_id}``; the handler then gets the lease."""
     accepts_idempotency_key: bool = False
     """Whether the handler honours ``Call.idempotency_key``."""
+    has_tag: bool = False
+    """Whether answers have an ``ETag``, and the handler honours ``Call.known_tags``."""
     expects_owner: bool = False
     """Whether the handler passes ``Call.owner`` to the manager, so that the lease need not be read first."""
 
@@ -148,6 +150,17 @@ ROUTES: tuple[Route, ...] = (
         asked_by_handler=(PRIVATE_PROPERTIES,),
         since=AVAILABILITY,
         answer=schemas.wrapped("catalogue", "Catalogue"),
+    ),
+    Route(
+        method="GET",
+        path="/v1/availability",
+        handler=availability.list_free_amounts,
+        rules=("blazar:availability:get",),
+        asked_by_handler=(PRIVATE_PROPERTIES,),
+        since=AVAILABILITY,
+        query=availability.FREE_AMOUNTS_QUERY,
+        has_tag=True,
+        answer={"$ref": "#/components/schemas/FreeAmounts"},
     ),
     Route(
         method="POST",

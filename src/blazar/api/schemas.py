@@ -553,6 +553,33 @@ COMPONENTS: dict[str, JsonSchema] = {
         },
         longest_page={"type": "integer", "description": "The most items of a page of a list."},
     ),
+    "FreeAmounts": _complete(
+        "The numbers of resources that are free, for a reservation of that minute alone.",
+        region={"type": ["string", "null"]},
+        resource_type={"type": "string", "examples": ["physical:host"]},
+        **{"from": {"type": "string", "examples": _DATES}},
+        to={"type": "string", "examples": _DATES},
+        groups={
+            "type": "array",
+            "items": _complete(
+                "Resources with the same value of the property.",
+                value={
+                    "type": ["string", "number", "boolean", "null"],
+                    "description": "Null for resources without the property, or if there are no groups.",
+                },
+                total={"type": "integer", "description": "The resources that can be reserved now."},
+                steps={
+                    "type": "array",
+                    "description": "By time; each holds until the next one.",
+                    "items": _complete(
+                        "A change of the number.",
+                        time={"type": "string", "examples": _DATES},
+                        free={"type": "integer"},
+                    ),
+                },
+            ),
+        },
+    ),
     "HistoryEntry": _complete(
         time=_INSTANT,
         reservation_id={"type": ["string", "null"], "description": "Null for the whole lease."},

@@ -23,7 +23,8 @@ JsonObject = Mapping[str, object]
 LONGEST_SPAN = timedelta(days=366)
 """The longest time that one request can search."""
 _DEFAULT_SPAN = timedelta(days=90)
-_FARTHEST = timedelta(days=365 * 100)
+FARTHEST = timedelta(days=365 * 100)
+"""How far ahead a request can ask."""
 MOST_SLOTS = 100
 _DEFAULT_SLOTS = 5
 
@@ -94,8 +95,8 @@ def _parse_span(context: Context, body: JsonObject) -> Interval:
     now = context.clock.now()
     start = parse_date("earliest_start", body.get("earliest_start", "now"), now)
     start = max(start, minute_of(now))
-    if start > now + _FARTHEST:
-        raise InvalidPeriod(f"earliest_start: must be at most {_FARTHEST.days // 365} years ahead")
+    if start > now + FARTHEST:
+        raise InvalidPeriod(f"earliest_start: must be at most {FARTHEST.days // 365} years ahead")
     end = parse_date("latest_end", body["latest_end"]) if body.get("latest_end") else start + _DEFAULT_SPAN
     if end <= start:
         raise InvalidPeriod("latest_end: must be later than earliest_start and now")

@@ -6,6 +6,7 @@ order. The index waits for a skipped number before it gives up on it (ADR-0004).
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -85,6 +86,7 @@ class AvailabilityIndex:
         self._availability: Availability | None = None
         self._watermark = Watermark(0)
         self._refreshed_at: datetime | None = None
+        self._version: str | None = None
 
     @contextmanager
     def searching_on(self) -> Iterator[Availability]:
@@ -113,6 +115,20 @@ class AvailabilityIndex:
         """
         with self._doubting:
             self._doubted |= {ResourceId(each) for each in resource_ids}
+
+    def version(self) -> str:
+        """Return a text that changes with every change of a resource or of its bookings.
+
+        Every change increments a generation, so the text is the same on all managers that have read the same
+        changes. Call it inside :meth:`searching`.
+        """
+        if self._version is None:
+            assert self._availability is not None
+            digest = hashlib.blake2b(digest_size=16)
+            for resource_id, generation in sorted(self._availability.generations().items()):
+                digest.update(f"{resource_id} {generation}\n".encode())
+            self._version = digest.hexdigest()
+        return self._version
 
     def prepare(self, requirement: Requirement) -> None:
         """Match a requirement outside the lock; a search reuses the result unless facts change first."""
@@ -159,6 +175,8 @@ class AvailabilityIndex:
         watermark = self._watermark
         logged = reader.changes(self._collection, watermark.highest, watermark.missing)
         new = [change for change in logged if watermark.is_new(change.sequence)]
+        if new:
+            self._version = None
         self._follow(reader, self._availability, new)
         watermark.advance([change.sequence for change in new], now)
         known = [each for each in sorted(doubted) if self._availability.get(each) is not None]
@@ -188,11 +206,12 @@ class AvailabilityIndex:
         watermark = Watermark(max(0, reader.last_change() - _REREAD))
         availability = Availability(self._casefold_facts)
         availability.load(reader.read(self._collection, None), reader.all_bookings(self._collection))
-        self._availability, self._watermark = availability, watermark
+        self._availability, self._watermark, self._version = availability, watermark, None
 
     def _reload(
         self, reader: AvailabilityReader, availability: Availability, resource_ids: Collection[ResourceId]
     ) -> None:
+        self._version = None
         # Resources before bookings: a booking made in between then shows as a generation that is too old.
         resources = {each.id: each for each in reader.read(self._collection, resource_ids)}
         bookings = _by_resource(reader, resource_ids)

@@ -232,6 +232,11 @@ class Bookings:
         """Return all rows, including deleted ones; for reading the numbers of :meth:`sorted_rows`."""
         return self._rows
 
+    def owner_codes(self, reservation_ids: Iterable[ReservationId]) -> NDArray[np.int32]:
+        """Return how the rows name these reservations as their owners; those without bookings are omitted."""
+        codes = (self._owners.get(each) for each in reservation_ids)
+        return np.array([each for each in codes if each is not None], np.int32)
+
     def free_around(self, window: Interval, length: int, *, now: datetime) -> Numbers:
         """Return by position how long a resource is free around a window in which it is free.
 

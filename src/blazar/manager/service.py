@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
-from blazar.app import availability, catalogue, leases, resources
+from blazar.app import availability, catalogue, free_amounts, leases, resources
 from blazar.booking.context import Context
 from blazar.domain.errors import BadRequest
 from blazar.domain.lease import Owner
@@ -82,6 +82,10 @@ class ManagerService:
     def get_catalogue(self, caller: Caller) -> JsonObject:
         """Return what the caller can reserve."""
         return catalogue.get_catalogue(self._context, caller)
+
+    def list_free_amounts(self, caller: Caller, query: JsonObject, known: Sequence[str] = ()) -> JsonObject:
+        """Return the numbers of free resources over time."""
+        return free_amounts.list_free_amounts(self._context, caller, query, known)
 
     def list_hosts(self, caller: Caller, page: JsonObject | None = None) -> Sequence[JsonObject]:
         """Return the registered hosts, or a page of them."""

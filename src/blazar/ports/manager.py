@@ -177,6 +177,22 @@ class Manager(Protocol):
     def get_catalogue(self, caller: Caller) -> JsonObject:
         """Return what the caller can reserve, and within which limits. Raises Unavailable."""
 
+    def list_free_amounts(self, caller: Caller, query: JsonObject, known: Sequence[str] = ()) -> JsonObject:
+        """Return the numbers of free resources over time, in groups.
+
+        Args:
+            caller: The caller.
+            query: ``resource_type``, and optionally ``from``, ``to``, ``filter`` and ``group_by``.
+            known: The ``etag`` of earlier answers.
+
+        Returns:
+            ``etag``; unless it is among the known ones, also ``region``, ``resource_type``, ``from``, ``to``,
+            and ``groups``, each with ``value``, ``total``, and ``steps`` of ``time`` and ``free``.
+
+        Raises:
+            BadRequest: A part of the query is invalid.
+        """
+
     def list_hosts(self, caller: Caller, page: JsonObject | None = None) -> Sequence[JsonObject]:
         """Return the registered hosts; extra capabilities are among the other keys.
 

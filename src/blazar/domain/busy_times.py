@@ -1,0 +1,206 @@
+"""The minutes at which whole resources are busy, and their number in groups over time.
+
+A minute counts as busy if a reservation of that minute would conflict with a booking, including the cleaning
+time before and after it. So the numbers are those with which a request would be granted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+from numpy.typing import NDArray
+
+from blazar.domain.bookings import Bookings, Mask, Numbers, Positions
+from blazar.domain.interval import Interval
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MINUTE = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Minutes:
+    """Consecutive minutes.
+
+    Args:
+        first: In minutes since 1970.
+        count: The number of minutes.
+        begun: The number of minutes that are not after the present.
+        cleaning: The time that is kept free before and after bookings, in minutes.
+        now: The present.
+    """
+
+    first: int
+    count: int
+    begun: int
+    cleaning: int
+    now: datetime
+
+    @classmethod
+    def of(cls, window: Interval, *, now: datetime, cleaning_time: timedelta) -> Minutes:
+        """Return the minutes of a window that starts and ends with a full minute."""
+        first, count = (window.start - _EPOCH) // _MINUTE, window.duration // _MINUTE
+        return cls(
+            first=first,
+            count=count,
+            begun=min(count, max(0, (now - _EPOCH) // _MINUTE - first + 1)),
+            cleaning=-(-cleaning_time // _MINUTE),
+            now=now,
+        )
+
+    @property
+    def reach(self) -> Interval:
+        """Return the time in which bookings matter for one of the minutes."""
+        start = _EPOCH + self.first * _MINUTE
+        return Interval(start, start + self.count * _MINUTE).widened(self.cleaning * _MINUTE)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranges:
+    """Ranges of minutes of resources, as parallel arrays; those of one resource do not overlap."""
+
+    positions: Positions
+    low: Numbers
+    high: Numbers
+    """The minute after the last one."""
+
+    def of(self, which: Mask) -> Ranges:
+        """Return the ranges of some resources."""
+        chosen = which[self.positions]
+        return Ranges(self.positions[chosen], self.low[chosen], self.high[chosen])
+
+    def __add__(self, other: Ranges) -> Ranges:
+        """Return the ranges of both, which have no resource in common."""
+        return Ranges(
+            np.concatenate([self.positions, other.positions]),
+            np.concatenate([self.low, other.low]),
+            np.concatenate([self.high, other.high]),
+        )
+
+
+def all_minutes(which: Mask, minutes: Minutes) -> Ranges:
+    """Return one range for each of the resources: all minutes."""
+    positions = np.flatnonzero(which)
+    low = np.zeros(len(positions), np.int64)
+    return Ranges(positions, low, low + minutes.count)
+
+
+@dataclass(frozen=True, slots=True)
+class BusyTimes:
+    """Copies of bookings, sorted by resource and start, which may be read while the bookings change."""
+
+    positions: Positions
+    starts: Numbers
+    """In minutes, relative to the first minute."""
+    ends: Numbers
+    owners: NDArray[np.int32]
+    held: Mask
+    minutes: Minutes
+
+    @classmethod
+    def read(cls, bookings: Bookings, wanted: Mask, minutes: Minutes) -> BusyTimes:
+        """Return the bookings of the wanted resources that matter for the minutes."""
+        parts = list(bookings.sorted_rows(wanted, minutes.reach, present=minutes.now))
+        which = np.concatenate(parts) if parts else np.zeros(0, np.intp)
+        rows = bookings.rows
+        return cls(
+            rows.positions[which].astype(np.intp),
+            rows.start_minutes[which].astype(np.int64) - minutes.first,
+            rows.end_minutes[which].astype(np.int64) - minutes.first,
+            rows.owners[which],
+            rows.held[which],
+            minutes,
+        )
+
+    def ranges(self, *, with_cleaning: bool, owners: Numbers | None = None) -> Ranges:
+        """Return when the resources are busy.
+
+        A resource that should have been released by now, and was not, is busy up to the present minute.
+
+        Args:
+            with_cleaning: Whether the cleaning time before and after bookings counts.
+            owners: Codes of reservations; None for all.
+        """
+        cleaning = self.minutes.cleaning if with_cleaning else 0
+        low, high = self.starts - cleaning, self.ends + cleaning
+        begun = self.minutes.begun
+        late = self.held & (self.ends <= begun)
+        high[late] = np.maximum(high[late], begun)
+        positions = self.positions
+        if owners is not None:
+            chosen = np.isin(self.owners, owners)
+            positions, low, high = positions[chosen], low[chosen], high[chosen]
+        return _merged(positions, np.clip(low, 0, self.minutes.count), np.clip(high, 0, self.minutes.count))
+
+
+def _merged(positions: Positions, low: Numbers, high: Numbers) -> Ranges:
+    """Return ranges without overlaps; they are sorted by resource and low."""
+    if not len(positions):
+        return Ranges(positions, low, high)
+    # The highest end so far of the same resource, found with one running maximum over all of them.
+    offset = positions * (int(high.max()) + 1)
+    highest = np.maximum.accumulate(high + offset)
+    before = np.empty_like(highest)
+    before[0], before[1:] = 0, highest[:-1]
+    low = np.maximum(low, before - offset)
+    counted = low < high
+    return Ranges(positions[counted], low[counted], high[counted])
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """Numbers of resources of one group over time: each column holds from its minute on."""
+
+    minutes: Numbers
+    numbers: NDArray[np.int64]
+    """One row for each kind of ranges."""
+
+
+def count_in_groups(
+    kinds: Sequence[Ranges], group_of: Positions, groups: int, minutes: Minutes
+) -> tuple[Steps, ...]:
+    """Return, for each group, the number of resources in a range of each kind over time.
+
+    Args:
+        kinds: The ranges; of every kind, those of one resource do not overlap.
+        group_of: The group of each resource, by position; -1 for none.
+        groups: The number of groups.
+        minutes: The minutes.
+
+    Returns:
+        Steps that begin with the first minute; two that follow each other differ in some number.
+    """
+    if not groups:
+        return ()
+    size = minutes.count + 1
+    keys, changes = [np.arange(groups) * size], [np.zeros((groups, len(kinds)), np.int64)]
+    for number, each in enumerate(kinds):
+        group = group_of[each.positions]
+        counted = group >= 0
+        for ends, sign in ((each.low, 1), (each.high, -1)):
+            keys.append(group[counted] * size + ends[counted])
+            change = np.zeros((len(keys[-1]), len(kinds)), np.int64)
+            change[:, number] = sign
+            changes.append(change)
+    return _steps(np.concatenate(keys), np.concatenate(changes), groups, size)
+
+
+def _steps(keys: Numbers, changes: NDArray[np.int64], groups: int, size: int) -> tuple[Steps, ...]:
+    """Return the running sums of the changes by group; a key is the group times *size* plus the minute."""
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    # All changes of a group add up to zero, so the sum starts again with each group.
+    sums = np.cumsum(changes[order], axis=0)
+    is_last = np.append(keys[1:] != keys[:-1], True)
+    keys, sums = keys[is_last], sums[is_last]
+    begins = keys % size == 0
+    differs = np.append(True, (sums[1:] != sums[:-1]).any(axis=1))
+    kept = (begins | differs) & (keys % size < size - 1)
+    keys, sums = keys[kept], sums[kept]
+    bounds = np.searchsorted(keys, np.arange(groups + 1) * size)
+    return tuple(
+        Steps(keys[low:high] % size, sums[low:high].T)
+        for low, high in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)
+    )
