@@ -234,6 +234,13 @@ class FakeManager:
             "groups": [{"value": None, "total": 4, "steps": steps}],
         }
 
+    def get_timeline(self, caller: Caller, query: JsonObject, with_ids: bool) -> JsonObject:
+        self._asked("get_timeline", caller, query, with_ids)
+        interval = {"start_date": DATE, "end_date": DATE}
+        states = {"free": 1, "mine": 0, "project": 1, "taken": 0, "cleaning": 0, "failed": 0}
+        asked = {"region": None, "resource_type": "physical:host", "from": DATE, "to": DATE}
+        return {**asked, "groups": [{"value": "r1", "total": 2, "intervals": [{**interval, **states}]}]}
+
     def list_lease_history(self, caller: Caller, lease_id: str) -> Sequence[JsonObject]:
         self._asked("list_lease_history", caller, lease_id)
         return [{"time": INSTANT, "reservation_id": None, "text": "The lease was created."}]

@@ -345,3 +345,18 @@ def test_resources_that_two_leases_hold_at_the_same_time_are_found(store: SqlSto
     with store.read() as transaction:
         assert transaction.allocations.list_overlaps(9) == ((ONE, "a", "b"),)
         assert transaction.allocations.list_overlaps(0) == ()
+
+
+def test_the_holders_of_a_project_are_its_reservations_with_allocations(store: SqlStore) -> None:
+    own, idle = make_lease("own", project_id="p1", user_id="u1"), make_lease("idle", project_id="p1")
+    other = make_lease("other", project_id="p2")
+    with store.begin() as transaction:
+        transaction.leases.insert_many([own, idle, other])
+        transaction.commit()
+    first, second = own.reservations[0].id, other.reservations[0].id
+    held_by = ((ONE, first), (TWO, first), (THREE, second))
+    book(store, *(make_allocation(each, reservation_id, 1, 5) for each, reservation_id in held_by))
+
+    with store.read() as transaction:
+        assert transaction.allocations.holders_of("p1") == {first: "u1"}
+        assert transaction.allocations.holders_of("p3") == {}

@@ -7,8 +7,10 @@ from typing import Final
 from blazar.api.call import Call, Response
 from blazar.api.leases import require_project
 from blazar.api.lists import refuse_unknown
+from blazar.api.policies import RESOURCE_IDS
 
 FREE_AMOUNTS_QUERY: Final = ("resource_type", "from", "to", "filter", "group_by")
+TIMELINE_QUERY: Final = (*FREE_AMOUNTS_QUERY, "resources")
 
 
 def search_time_slots(call: Call) -> object:
@@ -34,3 +36,11 @@ def list_free_amounts(call: Call) -> object:
     if not found:
         return Response(value=None, headers=headers, status=304)
     return Response(value=found, headers=headers)
+
+
+def get_timeline(call: Call) -> object:
+    """Return in which state resources are over time, for calendars."""
+    require_project(call, "blazar:timeline:get")
+    refuse_unknown(call, TIMELINE_QUERY)
+    with_ids = call.policy.allows(call.identity, RESOURCE_IDS, call.own_target)
+    return call.manager.get_timeline(call.property_caller, call.query, with_ids)

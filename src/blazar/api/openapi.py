@@ -35,7 +35,7 @@ Without `OpenStack-API-Version`, requests are served at version 1.0. Version 1.1
   request with the same key within 24 hours, no second lease is created: the response is the first one again,
   with the header `Idempotency-Replayed: true`. The same key with another body gets 409.
 - `GET /v1/leases/{lease_id}/history` exists.
-- `POST /v1/availability/search`, `GET /v1/availability` and `GET /v1/catalogue` exist.
+- `POST /v1/availability/search`, `GET /v1/availability`, `GET /v1/timeline` and `GET /v1/catalogue` exist.
 - Leases and reservations that GET returns have the keys of Progress.
 - The lists of leases, hosts, allocations and floating IPs have pages, an order and filters, and refuse
   unknown query parameters with 400. While the list has a `rel: next` link, more items follow.
@@ -81,6 +81,7 @@ _QUERY: Mapping[str, str] = {
     "from": f"Start of the period, not in the past: {_DATE} The default is `now`.",
     "to": "End of the period, at most 366 days later: `%Y-%m-%d %H:%M` in UTC. The default is 7 days later.",
     "filter": "A requirement, in the short form or as JSON; only resources that satisfy it count.",
+    "resources": "`true` for a row for each resource, instead of groups. The default is `false`.",
     "group_by": "A property of the catalogue: one group for each of its values. Without it, all resources "
     "are one group.",
     "all": "Include private properties, for operators; `false`, `0`, `no`, `off` or empty to omit them.",

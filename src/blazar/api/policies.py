@@ -21,6 +21,8 @@ Target = Mapping[str, object]
 ADMIN = "admin"
 PRIVATE_PROPERTIES = "blazar:oshosts:private_resource_properties"
 """Rule checked by handlers. It refuses no request; callers who fail it do not see private properties."""
+RESOURCE_IDS = "blazar:timeline:get_ids"
+"""Rule checked by a handler. It refuses no request; callers who fail it do not see the ids of resources."""
 _READER = "rule:project_reader_or_admin"
 _MEMBER = "rule:project_member_or_admin"
 _ADMIN = "rule:admin"
@@ -119,6 +121,18 @@ _API_RULES: tuple[tuple[str, str, str, tuple[tuple[str, str], ...]], ...] = (
         (("GET", "/v1/availability"),),
     ),
     (
+        "blazar:timeline:get",
+        _READER,
+        "Read over time which resources are taken, by the caller, by the project, or by others.",
+        (("GET", "/v1/timeline"),),
+    ),
+    (
+        RESOURCE_IDS,
+        _ADMIN,
+        "Read the ids of the resources in a timeline. For other callers, its rows have only numbers.",
+        (("GET", "/v1/timeline"),),
+    ),
+    (
         "blazar:availability:search",
         _READER,
         "Search for the times at which reservations can be made.",
@@ -159,6 +173,7 @@ _API_RULES: tuple[tuple[str, str, str, tuple[tuple[str, str], ...]], ...] = (
             *(("POST", _LEASES), ("PUT", _LEASE), ("GET", _HOSTS), ("GET", _HOST), ("PUT", _HOST)),
             *(("GET", "/v1/os-hosts/properties"), ("POST", "/v1/availability/search")),
             *(("GET", "/v1/catalogue"), ("GET", "/v1/availability")),
+            ("GET", "/v1/timeline"),
         ),
     ),
     (

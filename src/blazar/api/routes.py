@@ -21,7 +21,7 @@ from blazar.api.microversions import (
     MIN_VERSION,
     Version,
 )
-from blazar.api.policies import PRIVATE_PROPERTIES
+from blazar.api.policies import PRIVATE_PROPERTIES, RESOURCE_IDS
 from blazar.api.validation import BodySchema, JsonSchema
 
 
@@ -161,6 +161,16 @@ ROUTES: tuple[Route, ...] = (
         query=availability.FREE_AMOUNTS_QUERY,
         has_tag=True,
         answer={"$ref": "#/components/schemas/FreeAmounts"},
+    ),
+    Route(
+        method="GET",
+        path="/v1/timeline",
+        handler=availability.get_timeline,
+        rules=("blazar:timeline:get",),
+        asked_by_handler=(PRIVATE_PROPERTIES, RESOURCE_IDS),
+        since=AVAILABILITY,
+        query=availability.TIMELINE_QUERY,
+        answer={"$ref": "#/components/schemas/Timeline"},
     ),
     Route(
         method="POST",

@@ -56,6 +56,7 @@ LEASE_CREATE = BodySchema(
 )
 
 _DATES = ["2031-04-05 20:00"]
+_RESOURCE_STATES = ("mine", "project", "taken", "cleaning", "failed")
 _NUMBER_OR_NULL: JsonSchema = {"type": ["integer", "null"]}
 _MINUTES: JsonSchema = {"type": ["integer", "string"], "maxLength": 11, "description": "In minutes."}
 
@@ -580,6 +581,55 @@ COMPONENTS: dict[str, JsonSchema] = {
             ),
         },
     ),
+    "Timeline": {
+        "type": "object",
+        "description": "The states of resources over time, in groups, or of each resource.",
+        "required": ["region", "resource_type", "from", "to"],
+        "properties": {
+            "region": {"type": ["string", "null"]},
+            "resource_type": {"type": "string", "examples": ["physical:host"]},
+            "from": {"type": "string", "examples": _DATES},
+            "to": {"type": "string", "examples": _DATES},
+            "groups": {
+                "type": "array",
+                "items": _complete(
+                    "Resources with the same value of the property.",
+                    value={"type": ["string", "number", "boolean", "null"]},
+                    total={"type": "integer", "description": "All resources, also failed ones."},
+                    intervals={
+                        "type": "array",
+                        "items": _complete(
+                            "The number of resources in each state.",
+                            start_date={"type": "string", "examples": _DATES},
+                            end_date={"type": "string", "examples": _DATES},
+                            **{state: {"type": "integer"} for state in ("free", *_RESOURCE_STATES)},
+                        ),
+                    },
+                ),
+            },
+            "resources": {
+                "type": "array",
+                "items": {
+                    "type": "object",
+                    "required": ["row", "intervals"],
+                    "properties": {
+                        "row": {"type": "integer", "description": "Only valid in this answer."},
+                        "id": {"type": "string", "description": "Only for callers who may see it."},
+                        "intervals": {
+                            "type": "array",
+                            "description": "The resource is free at all other times.",
+                            "items": _complete(
+                                "A state of the resource.",
+                                start_date={"type": "string", "examples": _DATES},
+                                end_date={"type": "string", "examples": _DATES},
+                                state={"enum": list(_RESOURCE_STATES)},
+                            ),
+                        },
+                    },
+                },
+            },
+        },
+    },
     "HistoryEntry": _complete(
         time=_INSTANT,
         reservation_id={"type": ["string", "null"], "description": "Null for the whole lease."},

@@ -55,6 +55,16 @@ class SqlAllocations:
             for row in found
         )
 
+    def holders_of(self, project_id: str) -> Mapping[ReservationId, str | None]:
+        """Return the reservations of a project that have allocations, with the users of their leases."""
+        query = (
+            sa.select(reservations.c.id, leases.c.user_id)
+            .select_from(leases.join(reservations).join(allocations))
+            .where(leases.c.project_id == project_id)
+            .distinct()
+        )
+        return {ReservationId(row.id): row.user_id for row in self._connection.execute(query)}
+
     def claim(self, expected: Mapping[ResourceId, int], adding: Sequence[Allocation] = ()) -> None:
         """Increment these generations; raise ConcurrentUpdate if one is not as expected."""
         if not expected:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
-from blazar.app import availability, catalogue, free_amounts, leases, resources
+from blazar.app import availability, catalogue, free_amounts, leases, resources, timeline
 from blazar.booking.context import Context
 from blazar.domain.errors import BadRequest
 from blazar.domain.lease import Owner
@@ -86,6 +86,10 @@ class ManagerService:
     def list_free_amounts(self, caller: Caller, query: JsonObject, known: Sequence[str] = ()) -> JsonObject:
         """Return the numbers of free resources over time."""
         return free_amounts.list_free_amounts(self._context, caller, query, known)
+
+    def get_timeline(self, caller: Caller, query: JsonObject, with_ids: bool) -> JsonObject:
+        """Return in which state resources are over time."""
+        return timeline.get_timeline(self._context, caller, query, with_ids)
 
     def list_hosts(self, caller: Caller, page: JsonObject | None = None) -> Sequence[JsonObject]:
         """Return the registered hosts, or a page of them."""

@@ -193,6 +193,18 @@ class Manager(Protocol):
             BadRequest: A part of the query is invalid.
         """
 
+    def get_timeline(self, caller: Caller, query: JsonObject, with_ids: bool) -> JsonObject:
+        """Return in which state resources are over time.
+
+        Args:
+            caller: The caller.
+            query: As for :meth:`list_free_amounts`, and ``resources``: a row for each resource.
+            with_ids: Whether such rows have the ids of their resources.
+
+        Raises:
+            BadRequest: A part of the query is invalid.
+        """
+
     def list_hosts(self, caller: Caller, page: JsonObject | None = None) -> Sequence[JsonObject]:
         """Return the registered hosts; extra capabilities are among the other keys.
 

@@ -141,6 +141,9 @@ class AllocationStore(Protocol):
     so themselves; for the others, the caller also calls ``claim`` or ``touch``, before or after.
     """
 
+    def holders_of(self, project_id: str) -> Mapping[ReservationId, str | None]:
+        """Return the reservations of a project that have allocations, with the users of their leases."""
+
     def of_reservations(self, reservation_ids: Collection[ReservationId]) -> tuple[Allocation, ...]:
         """Return the unreleased allocations of these reservations."""
 
