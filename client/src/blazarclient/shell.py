@@ -16,7 +16,7 @@ from cliff import app
 from blazarclient import completion, sessions, spellings, utils, version
 from blazarclient.arguments import GlobalParser
 from blazarclient.i18n import _
-from blazarclient.v1.shell_commands import allocations, availability, floatingips, hosts, leases
+from blazarclient.v1.shell_commands import allocations, availability, calendar, floatingips, hosts, leases
 
 COMMANDS_V1: Mapping[str, type] = {
     "lease-list": leases.ListLeases,
@@ -27,6 +27,8 @@ COMMANDS_V1: Mapping[str, type] = {
     "lease-delete": leases.DeleteLease,
     "lease-resources": leases.ListLeaseResources,
     "availability": availability.SearchAvailability,
+    "calendar": calendar.ShowCalendar,
+    "catalogue": calendar.ShowCatalogue,
     "host-list": hosts.ListHosts,
     "host-show": hosts.ShowHost,
     "host-create": hosts.CreateHost,

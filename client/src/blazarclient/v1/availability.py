@@ -59,6 +59,38 @@ class AvailabilityClientManager(base.BaseClientManager):
         )
         return dict(found)
 
+    def groups(
+        self,
+        resource_type: str = "physical:host",
+        *,
+        after: str | datetime | None = None,
+        before: str | datetime | None = None,
+        requirement: str | None = None,
+        group_by: str | None = None,
+    ) -> Record:
+        """Return the numbers of free resources over time, in groups.
+
+        Args:
+            resource_type: A type whose reservations hold whole resources.
+            after: Start of the period; None for now.
+            before: End of the period; None for 7 days after its start.
+            requirement: Only resources that satisfy it, such as ``gpu=a100``.
+            group_by: A property; one group for each of its values.
+
+        Returns:
+            ``from``, ``to``, and ``groups``, each with ``value``, ``total``, and ``steps`` with ``time`` and
+            ``free``; a step holds until the next one.
+
+        Raises:
+            NotFound: The service does not support API version 1.1, or cannot answer this.
+        """
+        dates = {"from": utils.to_api_date(after), "to": utils.to_api_date(before)}
+        url = base.path(
+            "availability", resource_type=resource_type, filter=requirement, group_by=group_by, **dates
+        )
+        _response, found = self.request_manager.request(url, "GET", headers=_VERSION)
+        return dict(found)
+
 
 def _minutes(duration: str | timedelta) -> int:
     parsed = duration if isinstance(duration, timedelta) else durations.parse(duration)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from blazarclient.v1 import allocations, availability, floatingips, hosts, leases
+from blazarclient.v1 import allocations, availability, catalogue, floatingips, hosts, leases, timeline
 
 LOG = logging.getLogger(__name__)
 
@@ -19,6 +19,8 @@ class Client:
         floatingip: Floating IPs.
         allocation: Allocations of resources.
         availability: Free times.
+        catalogue: What can be reserved.
+        timeline: Resources over time, for calendars.
 
     Args:
         blazar_url: Deprecated: the URL of the service; ``/v1`` may be left out.
@@ -54,6 +56,8 @@ class Client:
         self.availability = availability.AvailabilityClientManager(
             *connection, version=self.version, **kwargs
         )
+        self.catalogue = catalogue.CatalogueClientManager(*connection, version=self.version, **kwargs)
+        self.timeline = timeline.TimelineClientManager(*connection, version=self.version, **kwargs)
         self.allocation = allocations.AllocationClientManager(*connection, version=self.version, **kwargs)
 
         if not session:

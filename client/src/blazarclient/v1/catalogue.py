@@ -1,0 +1,24 @@
+"""The catalogue: types, properties and limits of reservations."""
+
+from __future__ import annotations
+
+from blazarclient import base
+from blazarclient.base import Record
+
+_VERSION = {"OpenStack-API-Version": "reservation 1.1"}
+
+
+class CatalogueClientManager(base.BaseClientManager):
+    """The catalogue of the service."""
+
+    def get(self) -> Record:
+        """Return what the caller can reserve, and within which limits.
+
+        Returns:
+            ``resource_types``, ``properties``, ``availability_zones``, ``limits`` and others, as in the API.
+
+        Raises:
+            NotFound: The service does not support API version 1.1, or has no catalogue.
+        """
+        _response, body = self.request_manager.request("/catalogue", "GET", headers=_VERSION)
+        return base.one(body, "catalogue")
