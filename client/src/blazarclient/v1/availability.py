@@ -88,7 +88,7 @@ class AvailabilityClientManager(base.BaseClientManager):
         url = base.path(
             "availability", resource_type=resource_type, filter=requirement, group_by=group_by, **dates
         )
-        _response, found = self.request_manager.request(url, "GET", headers=_VERSION)
+        _response, found = self.request_manager.request(url, "GET", headers=base.API_1_1)
         return dict(found)
 
 
