@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -240,6 +240,48 @@ def test_what_was_loaded_can_be_changed_like_the_rest() -> None:
     for start in range(24):
         for owner in (None, *RESERVATION_IDS):
             assert_agree(index, plain, (window(start, start + 1), at(0), timedelta(0), owner))
+
+
+EXPIRING = st.lists(
+    st.tuples(
+        st.sampled_from(["put", "replace", "bury", "drop"]),
+        st.sampled_from(HOST_IDS),
+        st.sampled_from(RESERVATION_IDS),
+        st.none() | HOURS,
+        HOURS,
+    ),
+    max_size=25,
+)
+
+
+@given(EXPIRING)
+def test_bookings_that_expire_count_until_then(
+    steps: list[tuple[str, ResourceId, ReservationId, int | None, int]],
+) -> None:
+    index = Availability()
+    index.load([make_resource(each) for each in HOST_IDS], [])
+    plain: dict[tuple[ResourceId, ReservationId], int | None] = {}
+    now = 0
+
+    for action, resource_id, owner, expires, time in steps:
+        now = max(now, time)
+        mine = replace(
+            make_booking(resource_id, 0, 9, owner), expires_at=None if expires is None else at(expires)
+        )
+        if action == "bury":
+            index.put_bookings(resource_id, 0, ())
+            plain = {key: each for key, each in plain.items() if key[0] != resource_id}
+        elif action == "put":
+            index.put_bookings(resource_id, 0, [mine])
+            plain = {key: each for key, each in plain.items() if key[0] != resource_id}
+            plain[resource_id, owner] = expires
+        elif action == "replace":
+            index.put_bookings_of(resource_id, 0, {owner: [mine]})
+            plain[resource_id, owner] = expires
+        index.drop_expired(at(now))
+        plain = {key: each for key, each in plain.items() if each is None or each > now}
+        free = index.free(window(1, 2), now=at(0), cleaning_time=timedelta(0))
+        assert ids_in(index, free) == set(HOST_IDS) - {each for each, _ in plain}
 
 
 class TestFree:

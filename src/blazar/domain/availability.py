@@ -96,11 +96,16 @@ class Availability:
         """Return the number of resources."""
         return len(self._position_of)
 
-    def load(self, resources: Iterable[Resource], bookings: Iterable[BookingColumns]) -> None:
-        """Fill an empty object with bookings, given in parts; bookings of unknown resources are ignored."""
+    def load(
+        self, resources: Iterable[Resource], parts: Iterable[BookingColumns], more: Iterable[Booking] = ()
+    ) -> None:
+        """Fill an empty object with bookings, in parts and single; those of unknown resources are ignored."""
         for resource in resources:
             self.put(resource, ())
-        self._bookings.load((part, self._positions_of(part.resource_ids)) for part in bookings)
+        self._bookings.load((part, self._positions_of(part.resource_ids)) for part in parts)
+        for each in more:
+            if each.resource_id in self._position_of:
+                self._bookings.add(self._position_of[each.resource_id], [each])
 
     def put(self, resource: Resource, bookings: Iterable[Booking]) -> None:
         """Replace the facts and bookings of a resource."""
@@ -140,6 +145,10 @@ class Availability:
         for reservation_id, own in bookings.items():
             self._bookings.replace_of(position, reservation_id, own)
 
+    def drop_expired(self, now: datetime) -> None:
+        """Remove the bookings that have expired by *now*."""
+        self._bookings.drop_expired(now)
+
     def drop(self, resource_id: ResourceId) -> None:
         """Remove a resource; does nothing if it is unknown."""
         position = self._position_of.pop(resource_id, None)
@@ -156,10 +165,7 @@ class Availability:
 
     def generation_of(self, resource_id: ResourceId) -> int:
         """Return the generation at which a known resource was read."""
-        resource = self.get(resource_id)
-        if resource is None:
-            raise KeyError(resource_id)
-        return resource.generation
+        return self.resource_at(self._position_of[resource_id]).generation
 
     def generations(self) -> Mapping[ResourceId, int]:
         """Return the generations at which all resources were read."""
@@ -173,8 +179,7 @@ class Availability:
 
     def resource_at(self, position: int) -> Resource:
         """Return the resource at a position of a mask."""
-        resource = self._resources[position]
-        if resource is None:
+        if (resource := self._resources[position]) is None:
             raise KeyError(position)
         return resource
 
@@ -195,11 +200,8 @@ class Availability:
     def reservable(self) -> Mask:
         """Return which resources can be reserved at all."""
         if self._reservable is None:
-            self._reservable = np.fromiter(
-                (each is not None and each.is_reservable for each in self._resources),
-                np.bool_,
-                len(self._resources),
-            )
+            reservable = (each is not None and each.is_reservable for each in self._resources)
+            self._reservable = np.fromiter(reservable, np.bool_, len(self._resources))
         return self._reservable
 
     @property
@@ -357,8 +359,8 @@ class Availability:
     def known_facts(self) -> frozenset[str]:
         """Return the names of all facts that any resource has."""
         if self._known_facts is None:
-            living = (each for each in self._resources if each is not None)
-            self._known_facts = frozenset(name for each in living for name in each.facts)
+            facts = (each.facts for each in self._resources if each is not None)
+            self._known_facts = frozenset().union(*facts)
         return self._known_facts
 
     def _in_the_way(

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from blazar.domain.capacity import Demand, Share
+from blazar.domain.expiries import Expiries
 from blazar.domain.interval import Interval
 from blazar.domain.lease import ReservationId, ResourceId
 
@@ -41,6 +42,8 @@ class Booking:
     share: Share | None = None
     """None: the whole resource."""
     released_at: datetime | None = None
+    expires_at: datetime | None = None
+    """From when on an offer's booking no longer counts; None for the booking of a lease."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +118,7 @@ class Bookings:
         self._demands: list[Demand] = []
         self._demand_codes: dict[Demand, int] = {}
         self._amounts: dict[str, Numbers] = {}
+        self._expiries = Expiries()
 
     def load(self, parts: Iterable[tuple[BookingColumns, NDArray[np.int32]]]) -> None:
         """Replace all bookings by these, with their positions; negative positions are ignored."""
@@ -143,19 +147,24 @@ class Bookings:
     def replace(self, position: int, bookings: Iterable[Booking]) -> None:
         """Replace all bookings of one resource."""
         self.bury(position)
-        self._add(position, bookings)
+        self.add(position, bookings)
 
     def replace_of(self, position: int, reservation_id: ReservationId, bookings: Iterable[Booking]) -> None:
         """Replace one reservation's bookings of one resource."""
         owner = self._owners.get(reservation_id)
         if owner is not None:
-            rows, owners = self._rows_of.get(position, ()), self._rows.owners
-            self._rows_of[position] = array("i", (row for row in rows if owners[row] != owner))
-            self._kill([row for row in rows if owners[row] == owner])
-        self._add(position, bookings)
+            self._expiries.forget(position, owner)
+            self._remove(position, owner)
+        self.add(position, bookings)
+
+    def drop_expired(self, now: datetime) -> None:
+        """Remove the bookings that have expired by *now*."""
+        for position, owner in self._expiries.take(micros(now)):
+            self._remove(position, owner)
 
     def bury(self, position: int) -> None:
         """Remove all bookings of one resource."""
+        self._expiries.forget(position)
         self._kill(self._rows_of.pop(position, ()))
 
     def overlapping(
@@ -276,10 +285,17 @@ class Bookings:
         """Return the demand with this code."""
         return self._demands[code]
 
-    def _add(self, position: int, bookings: Iterable[Booking]) -> None:
+    def add(self, position: int, bookings: Iterable[Booking]) -> None:
+        """Add bookings of one resource."""
         rows = [self._append(position, booking) for booking in bookings]
         if rows:
             self._rows_of.setdefault(position, array("i")).extend(rows)
+
+    def _remove(self, position: int, owner: int) -> None:
+        rows, owners = self._rows_of.get(position, ()), self._rows.owners
+        killed = [row for row in rows if owners[row] == owner]
+        self._rows_of[position] = array("i", (row for row in rows if owners[row] != owner))
+        self._kill(killed)
 
     def _kill(self, rows: Sequence[int]) -> None:
         """Mark rows as deleted; no index may refer to them any longer."""
@@ -304,6 +320,8 @@ class Bookings:
         rows.held[row] = booking.released_at is None
         rows.slots[row] = 0 if share is None else share.slots
         rows.demands[row] = self._demand_code(None if share is None else share.demand)
+        if booking.expires_at is not None:
+            self._expiries.put(position, int(rows.owners[row]), micros(booking.expires_at))
         self._used += 1
         return row
 
