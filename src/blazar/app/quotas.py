@@ -48,7 +48,7 @@ class Quota:
         self.prepare()
         if not self.project_id or not self._limits:
             return
-        now = self.context.clock.now()
+        now = self.context.shared_now()
         with self.context.store.read() as transaction:
             before = transaction.quotas.reserved(self.project_id, now)
         after = Reserved(leases=before.leases + 1, held=(*before.held, *held))
@@ -91,7 +91,7 @@ class Quota:
         if not self.project_id or not (self._limits or self._problem):
             yield
             return
-        now = self.context.clock.now()
+        now = self.context.shared_now()
         transaction.quotas.lock(self.project_id)
         before = transaction.quotas.reserved(self.project_id, now)
         yield

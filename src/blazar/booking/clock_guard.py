@@ -53,6 +53,7 @@ class ClockGuard:
         self._lock = threading.Lock()
         self._verdict = _Verdict.RIGHT
         self._problem = ""
+        self._difference = _NONE
 
     def compare(self, meter: Meter) -> None:
         """Read both clocks and record whether they agree.
@@ -70,6 +71,9 @@ class ClockGuard:
         problem = f"the clock is {abs(seconds):.1f} s {side} the database's (limit {limit:g} s)"
         with self._lock:
             before, self._verdict = self._verdict, verdict
+            # A slow response says nothing about a difference within its uncertainty.
+            if abs(reading.difference - self._difference) > reading.uncertainty:
+                self._difference = reading.difference
             self._problem = problem if verdict is _Verdict.WRONG else ""
         if verdict is not before:
             _logger.log(*_MESSAGES[verdict], seconds, limit)
@@ -85,6 +89,11 @@ class ClockGuard:
         """Return why this manager must not act, for operators; empty if its clock is right. No I/O."""
         with self._lock:
             return (self._problem,) if self._problem else ()
+
+    def difference(self) -> timedelta:
+        """Return how far this manager's clock was ahead of the database's at the last comparison. No I/O."""
+        with self._lock:
+            return self._difference
 
     def check(self) -> None:
         """Return if this manager's clock is right. Raises Unavailable."""

@@ -7,7 +7,7 @@ import threading
 import uuid
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from blazar.booking.clock_guard import ClockGuard
@@ -102,6 +102,10 @@ class Context:
     def quota_units(self) -> Units:
         """Return the units in which each resource type is counted."""
         return {key: plugin.quota_unit for key, plugin in self.plugins.items()}
+
+    def shared_now(self) -> datetime:
+        """Return the present by the database's clock, which all managers share, as last compared."""
+        return self.clock.now() - self.clock_guard.difference()
 
     def doubt(self, error: ConcurrentUpdate) -> None:
         """Before the next search, read again from the database the resources that a claim found stale."""

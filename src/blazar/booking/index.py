@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 
@@ -17,6 +17,7 @@ from blazar.booking.contention import FairLock
 from blazar.domain.availability import Availability
 from blazar.domain.bookings import Booking
 from blazar.domain.lease import ResourceId
+from blazar.domain.offers import EXPIRY_GRACE
 from blazar.domain.requirements import Requirement
 from blazar.ports.availability import AvailabilityReader, Change
 from blazar.ports.clock import Clock
@@ -87,6 +88,11 @@ class AvailabilityIndex:
         self._watermark = Watermark(0)
         self._refreshed_at: datetime | None = None
         self._version: str | None = None
+        self._clock_error: Callable[[], timedelta] = timedelta
+
+    def correct_clock(self, error: Callable[[], timedelta]) -> None:
+        """Subtract what *error* returns from the clock to judge whether a booking has expired."""
+        self._clock_error = error
 
     @contextmanager
     def searching_on(self) -> Iterator[Availability]:
@@ -105,6 +111,7 @@ class AvailabilityIndex:
             with self._store.read() as transaction:
                 self._refresh(transaction.availability)
             assert self._availability is not None
+            self._availability.drop_expired(self._clock.now() - self._clock_error() - EXPIRY_GRACE)
             yield self._availability
 
     def doubt(self, resource_ids: Collection[str]) -> None:
@@ -205,7 +212,8 @@ class AvailabilityIndex:
     def _load(self, reader: AvailabilityReader) -> None:
         watermark = Watermark(max(0, reader.last_change() - _REREAD))
         availability = Availability(self._casefold_facts)
-        availability.load(reader.read(self._collection, None), reader.all_bookings(self._collection))
+        resources, parts = reader.read(self._collection, None), reader.all_bookings(self._collection)
+        availability.load(resources, parts, reader.offered(self._collection))
         self._availability, self._watermark, self._version = availability, watermark, None
 
     def _reload(

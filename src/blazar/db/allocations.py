@@ -12,10 +12,11 @@ from blazar.db.changes import note_additions, note_changes
 from blazar.db.collections import ALL_TABLES, NAME_COLUMNS
 from blazar.db.lease_pages import dates_within
 from blazar.db.shares import read_share, share_columns
-from blazar.db.tables import allocations, leases, reservations, resources
+from blazar.db.tables import allocations, leases, offer_allocations, reservations, resources
 from blazar.domain.errors import ConcurrentUpdate
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Allocation, LeaseId, ReservationId, ReservationStatus, ResourceId
+from blazar.domain.offers import EXPIRY_GRACE
 from blazar.ports.clock import Clock
 from blazar.ports.store import BookedWindow, DateRanges, EarlierHolder, HeldResource
 
@@ -315,9 +316,15 @@ class SqlAllocations:
         )
 
     def count_on(self, resource_id: ResourceId) -> int:
-        """Return the number of allocations of a resource."""
-        query = sa.select(sa.func.count()).where(allocations.c.resource_id == resource_id)
-        return self._connection.scalar(query) or 0
+        """Return the number of allocations of a resource, with those of offers that have not expired."""
+        queries = (
+            sa.select(sa.func.count()).where(allocations.c.resource_id == resource_id),
+            sa.select(sa.func.count()).where(
+                offer_allocations.c.resource_id == resource_id,
+                offer_allocations.c.expires_at > self._clock.now() - EXPIRY_GRACE,
+            ),
+        )
+        return sum(self._connection.scalars(query).one() for query in queries)
 
     def _move_on_one(self, resource_id: ResourceId, expected: int) -> None:
         moved = self._connection.execute(

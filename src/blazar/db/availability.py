@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
@@ -14,7 +15,7 @@ import sqlalchemy as sa
 from blazar.db.collections import OWN_TABLES
 from blazar.db.discovered import select_discovered
 from blazar.db.shares import read_demand, read_share
-from blazar.db.tables import Instant, allocations, resource_changes, resources
+from blazar.db.tables import Instant, allocations, offer_allocations, resource_changes, resources
 from blazar.domain.availability import GenerationSummary, Resource
 from blazar.domain.bookings import Booking, BookingColumns
 from blazar.domain.interval import Interval
@@ -31,6 +32,15 @@ _BOOKING = (
     allocations.c.slots,
     allocations.c.demand,
 )
+_OFFERED = (
+    offer_allocations.c.resource_id,
+    offer_allocations.c.reservation_id,
+    offer_allocations.c.start_at,
+    offer_allocations.c.end_at,
+    offer_allocations.c.slots,
+    offer_allocations.c.demand,
+    offer_allocations.c.expires_at,
+)
 _NUMBERS_AT_ONCE: Final = 1_000
 _CHANGES: Final = (
     sa.select(
@@ -41,6 +51,7 @@ _CHANGES: Final = (
         resource_changes.c.reservation_id,
         resources.c.generation,
         *_BOOKING,
+        *_OFFERED,
     )
     .outerjoin(
         resources,
@@ -52,9 +63,16 @@ _CHANGES: Final = (
         (allocations.c.resource_id == resources.c.id)
         & (allocations.c.reservation_id == resource_changes.c.reservation_id),
     )
+    .outerjoin(
+        offer_allocations,
+        (offer_allocations.c.resource_id == resources.c.id)
+        & (offer_allocations.c.reservation_id == resource_changes.c.reservation_id),
+    )
     .order_by(resource_changes.c.sequence)
 )
-"""Each change, once for each present booking of the resource by its reservation, and at least once."""
+"""Each change, once for each present booking of the resource by its reservation, and at least once.
+
+The reservation of an offer has no other allocations until the offer is committed."""
 _IS_ABOVE: Final = resource_changes.c.sequence > sa.bindparam("above")
 _CHANGES_ABOVE: Final = _CHANGES.where(_IS_ABOVE)
 _CHANGES_OR_AMONG: Final = _CHANGES.where(
@@ -113,8 +131,17 @@ class SqlAvailability:
     def bookings(self, resource_ids: Collection[ResourceId]) -> Iterable[Booking]:
         """Return the bookings of these resources."""
         query = sa.select(*_BOOKING).where(allocations.c.resource_id.in_(list(resource_ids)))
-        for resource_id, reservation_id, start, end, released_at, *share in self._connection.execute(query):
-            yield _booking(resource_id, reservation_id, start, end, released_at, *share)
+        for row in self._connection.execute(query):
+            yield _booking(*row)
+        offered = sa.select(*_OFFERED).where(offer_allocations.c.resource_id.in_(list(resource_ids)))
+        for row in self._connection.execute(offered):
+            yield _offered_booking(*row)
+
+    def offered(self, collection: str) -> Iterable[Booking]:
+        """Return all bookings of a collection's resources by offers."""
+        query = sa.select(*_OFFERED).join(resources, resources.c.id == offer_allocations.c.resource_id)
+        found = self._connection.execute(query.where(resources.c.collection == collection))
+        return [_offered_booking(*row) for row in found]
 
     def all_bookings(self, collection: str) -> Iterator[BookingColumns]:
         """Yield all bookings of a collection's resources, some thousands at a time."""
@@ -145,7 +172,10 @@ def _change(rows: Sequence[Sequence[Any]]) -> Change:
         generation=generation,
         reservation_id=reservation_id,
         present=present,
-        bookings=tuple(_booking(*row[6:]) for row in rows if row[6] is not None),
+        bookings=(
+            *(_booking(*row[6:13]) for row in rows if row[6] is not None),
+            *(_offered_booking(*row[13:]) for row in rows if row[13] is not None),
+        ),
     )
 
 
@@ -165,6 +195,19 @@ def _booking(  # noqa: PLR0913 — a row
         share=read_share(slots, demand),
         released_at=released_at,
     )
+
+
+def _offered_booking(  # noqa: PLR0913 — a row
+    resource_id: str,
+    reservation_id: str,
+    start: datetime,
+    end: datetime,
+    slots: int | None,
+    demand: str | None,
+    expires_at: datetime,
+) -> Booking:
+    held = _booking(resource_id, reservation_id, start, end, None, slots, demand)
+    return replace(held, expires_at=expires_at)
 
 
 def _booking_columns(rows: Sequence[sa.Row[Any]]) -> BookingColumns:

@@ -37,7 +37,8 @@ def note_additions(
 
     Args:
         connection: The connection of the transaction that adds the bookings.
-        added: The reservations and their resources; they had no bookings of these before.
+        added: The reservations and their resources; they had no bookings of these before, except by
+            the offer that becomes their lease.
         generations: The new generation of each resource.
         at: The time of the change.
     """

@@ -6,8 +6,9 @@ from datetime import datetime
 
 import sqlalchemy as sa
 
+from blazar.db.offers import is_open_for
 from blazar.db.shares import read_share
-from blazar.db.tables import allocations, leases, projects, reservations
+from blazar.db.tables import allocations, leases, offer_allocations, offers, projects, reservations
 from blazar.domain.interval import Interval
 from blazar.domain.lease import LeaseStatus
 from blazar.domain.quotas import Held, Reserved
@@ -30,12 +31,19 @@ class SqlQuotas:
             self._connection.execute(sa.insert(projects), [{"id": project_id, "generation": 1}])
 
     def reserved(self, project_id: str, now: datetime) -> Reserved:
-        """Return a project's reserved amounts from *now* on; equal allocations are counted together."""
+        """Return a project's reserved amounts from *now* on; equal allocations are counted together.
+
+        Open offers count as leases.
+        """
         lives = sa.and_(leases.c.project_id == project_id, leases.c.end_at > now)
         counted = sa.and_(
             lives, sa.not_(leases.c.is_deleting), leases.c.status != LeaseStatus.TERMINATED.value
         )
-        count = sa.select(sa.func.count()).select_from(leases).where(counted)
+        is_open = is_open_for(project_id, now)
+        count = (
+            sa.select(sa.func.count()).select_from(leases).where(counted).scalar_subquery()
+            + sa.select(sa.func.count()).select_from(offers).where(is_open).scalar_subquery()
+        )
         alike = (
             reservations.c.resource_type,
             allocations.c.start_at,
@@ -49,8 +57,16 @@ class SqlQuotas:
             .where(lives, allocations.c.released_at.is_(None), allocations.c.end_at > now)
             .group_by(*alike)
         )
+        offered = offer_allocations.c
+        alike = (offered.resource_type, offered.start_at, offered.end_at, offered.slots, offered.demand)
+        held_by_offers = (
+            sa.select(*alike, sa.func.count().label("number"))
+            .select_from(offers.join(offer_allocations))
+            .where(is_open, offered.end_at > now)
+            .group_by(*alike)
+        )
         return Reserved(
-            leases=self._connection.scalars(count).one(),
+            leases=self._connection.scalars(sa.select(count)).one(),
             held=tuple(
                 Held(
                     resource_type=row.resource_type,
@@ -58,6 +74,6 @@ class SqlQuotas:
                     count=row.number,
                     share=read_share(row.slots, row.demand),
                 )
-                for row in self._connection.execute(held)
+                for row in self._connection.execute(sa.union_all(held, held_by_offers))
             ),
         )

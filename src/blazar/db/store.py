@@ -20,6 +20,7 @@ from blazar.db.engine import WRITES
 from blazar.db.journal import SqlFindings, SqlJournal
 from blazar.db.leases import SqlLeases
 from blazar.db.numbers import first_number
+from blazar.db.offers import SqlOffers
 from blazar.db.outbox import SqlOutbox
 from blazar.db.parts import Parts
 from blazar.db.quotas import SqlQuotas
@@ -127,6 +128,11 @@ class SqlTransaction:
     def answers(self) -> SqlAnswers:
         """Return the stored answers."""
         return SqlAnswers(self._connection)
+
+    @property
+    def offers(self) -> SqlOffers:
+        """Return the offers."""
+        return SqlOffers(self._connection, self._specs)
 
     def commit(self) -> None:
         """Commit all changes."""

@@ -276,7 +276,40 @@ answers = _table(
     sa.Column("answer", _LongText, nullable=False),
     sa.Column("created_at", Instant, nullable=False, index=True),
 )
-# Projects with limits: each row is locked while the project's reservations are counted.
+offers = _table(
+    "offers",
+    # Also the id of the lease that the offer becomes.
+    sa.Column("id", _Id, primary_key=True),
+    sa.Column("name", sa.String(80), nullable=False),
+    sa.Column("user_id", sa.String(255)),
+    sa.Column("project_id", sa.String(255)),
+    sa.Column("start_at", Instant, nullable=False),
+    sa.Column("end_at", Instant, nullable=False),
+    sa.Column("before_end_at", Instant),
+    # JSON: the id, the resource type and the spec of each.
+    sa.Column("reservations", _LongText, nullable=False),
+    sa.Column("expires_at", Instant, nullable=False, index=True),
+    sa.Column("created_at", Instant, nullable=False),
+    sa.Column("committed_at", Instant),
+    sa.Index(None, "project_id", "expires_at"),
+)
+# Apart from the allocations of leases: those of an expired offer do not count, but may still exist.
+offer_allocations = _table(
+    "offer_allocations",
+    sa.Column("id", _Counter, primary_key=True),
+    sa.Column("offer_id", _Id, sa.ForeignKey("offers.id", ondelete="CASCADE"), nullable=False, index=True),
+    sa.Column("resource_id", _Id, sa.ForeignKey("resources.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("reservation_id", _Id, nullable=False),
+    sa.Column("resource_type", sa.String(66), nullable=False),
+    sa.Column("start_at", Instant, nullable=False),
+    sa.Column("end_at", Instant, nullable=False),
+    # As in the allocations of leases.
+    sa.Column("slots", sa.Integer),
+    sa.Column("demand", sa.Text),
+    sa.Column("expires_at", Instant, nullable=False, index=True),
+    sa.Index(None, "resource_id", "reservation_id"),
+)
+# Projects with limits or offers: each row is locked while the project's reservations are counted.
 projects = _table(
     "projects",
     sa.Column("id", sa.String(255), primary_key=True),

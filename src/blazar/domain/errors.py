@@ -11,11 +11,13 @@
     │   └── ...
     ├── Unauthorized, Forbidden
     ├── NotFound
-    │   ├── LeaseNotFound, ...
+    │   ├── LeaseNotFound, OfferNotFound, ...
+    ├── OfferExpired               what the request relies on existed and no longer does
     ├── Conflict                   the request is valid, but the present state forbids it
     │   ├── NotEnoughResources
     │   ├── InvalidLeaseStatus, CannotChange, ...
     │   ├── IdempotencyKeyReused, AlreadyAnswered
+    │   ├── OfferCommitted, TooManyOffers
     │   └── ConcurrentUpdate
     ├── Unavailable                try again later
     ├── UnknownMethod              between the API and managers only
@@ -172,6 +174,15 @@ class LeaseNotFound(NotFound):
         super().__init__(f"Lease not found: lease_id {lease_id}", lease_id=lease_id)
 
 
+class OfferNotFound(NotFound):
+    """The caller's project has no offer with this id; old offers are deleted."""
+
+    code = "offer-not-found"
+
+    def __init__(self, offer_id: str) -> None:
+        super().__init__(f"offer_id: the project has no offer {offer_id}", offer_id=offer_id)
+
+
 class Conflict(BlazarError):
     """The request is well formed, but the present state forbids it."""
 
@@ -251,6 +262,43 @@ class AlreadyAnswered(Conflict):
     """A concurrent request with the same ``Idempotency-Key`` took effect; its answer is stored."""
 
     code = "already-answered"
+
+
+class OfferCommitted(Conflict):
+    """A lease was made of the offer before; the lease has the id of the offer."""
+
+    code = "offer-committed"
+
+    def __init__(self, offer_id: str) -> None:
+        super().__init__(
+            f"offer_id: offer {offer_id} was committed before; it is now the lease with the same id",
+            offer_id=offer_id,
+        )
+
+
+class TooManyOffers(Conflict):
+    """The project has as many open offers as it may; commit or delete one, or wait until one expires."""
+
+    code = "too-many-offers"
+
+    def __init__(self, limit: int) -> None:
+        super().__init__(
+            f"The project has {limit} open offers, which is the limit ([manager] max_offers_per_project);"
+            " commit or delete one, or wait until one expires",
+            limit=limit,
+        )
+
+
+class OfferExpired(BlazarError):
+    """The offer can no longer be committed; request another one."""
+
+    code = "offer-expired"
+
+    def __init__(self, offer_id: str) -> None:
+        super().__init__(
+            f"offer_id: offer {offer_id} has expired and holds nothing any more; request another offer",
+            offer_id=offer_id,
+        )
 
 
 class Unavailable(BlazarError):

@@ -52,7 +52,7 @@ class Held:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reserved:
-    """Everything that a project has reserved: leases that have not ended, and their allocations."""
+    """Everything that a project has reserved: leases that have not ended, open offers, and what they hold."""
 
     leases: int
     held: tuple[Held, ...]

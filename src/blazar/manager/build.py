@@ -82,7 +82,10 @@ def configured_context(
 def guarded(context: Context, engine: sa.Engine) -> Context:
     """Return the context of a manager that compares its clock with the database's, which managers share."""
     limit = context.settings.reconciler.clock_limit
-    return replace(context, clock_guard=ClockGuard(context.clock, SqlClock(engine), limit))
+    guard = ClockGuard(context.clock, SqlClock(engine), limit)
+    for index in context.indexes.values():
+        index.correct_clock(guard.difference)
+    return replace(context, clock_guard=guard)
 
 
 def warm_up(context: Context) -> None:

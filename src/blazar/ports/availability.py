@@ -61,13 +61,16 @@ class AvailabilityReader(Protocol):
         """Return the summary of :meth:`all_generations`, computed by the database."""
 
     def bookings(self, resource_ids: Collection[ResourceId]) -> Iterable[Booking]:
-        """Return the bookings of these resources."""
+        """Return the bookings of these resources, by leases and by offers, also by expired offers."""
 
     def all_bookings(self, collection: str) -> Iterator[BookingColumns]:
-        """Yield all bookings of a collection's resources, some thousands at a time.
+        """Yield all bookings of a collection's resources by leases, some thousands at a time.
 
         The transaction can read nothing else until the iterator is exhausted.
         """
+
+    def offered(self, collection: str) -> Iterable[Booking]:
+        """Return all bookings of a collection's resources by offers, also by expired ones."""
 
     def purge_changes(self, before: datetime) -> None:
         """Delete log entries older than *before*."""

@@ -19,6 +19,7 @@ from blazar.domain.paging import Page
 from blazar.ports.answers import AnswerStore
 from blazar.ports.availability import AvailabilityReader
 from blazar.ports.discovered import DiscoveredResources
+from blazar.ports.offers import OfferStore
 from blazar.ports.outbox import Outbox
 from blazar.ports.quotas import QuotaStore
 from blazar.ports.work import WorkStore
@@ -225,7 +226,7 @@ class AllocationStore(Protocol):
         """Return resources that two leases hold at the same time, one exclusively; normally none."""
 
     def count_on(self, resource_id: ResourceId) -> int:
-        """Return the number of allocations of a resource, including released ones during cleaning."""
+        """Return the number of allocations of a resource, also during cleaning, and by offers."""
 
 
 class ResourceStore(Protocol):
@@ -358,6 +359,10 @@ class Transaction(Protocol):
     @property
     def answers(self) -> AnswerStore:
         """Return the stored answers."""
+
+    @property
+    def offers(self) -> OfferStore:
+        """Return the offers."""
 
     def commit(self) -> None:
         """Commit all changes."""

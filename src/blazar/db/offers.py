@@ -1,0 +1,164 @@
+"""Offers, and the allocations that they hold."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+import sqlalchemy as sa
+
+from blazar.db.shares import read_share, share_columns
+from blazar.db.specs import SpecColumn
+from blazar.db.tables import offer_allocations, offers
+from blazar.domain.errors import ConcurrentUpdate
+from blazar.domain.interval import Interval
+from blazar.domain.lease import Allocation, LeaseId, Reservation, ReservationId, ResourceId
+from blazar.domain.offers import Offer
+
+_IS_UNDECIDED: Final = offers.c.committed_at.is_(None)
+_INSERT: Final = sa.insert(offers)
+_INSERT_ALLOCATIONS: Final = sa.insert(offer_allocations)
+
+
+class SqlOffers:
+    """Implements :class:`blazar.ports.offers.OfferStore`."""
+
+    def __init__(self, connection: sa.Connection, specs: SpecColumn) -> None:
+        self._connection = connection
+        self._specs = specs
+
+    def find(self, offer_id: str) -> Offer | None:
+        """Return an offer, or None."""
+        return next(iter(self._read(offers.c.id == offer_id)), None)
+
+    def list_open(self, project_id: str | None, now: datetime) -> Sequence[Offer]:
+        """Return the open offers of a project, oldest first."""
+        return self._read(is_open_for(project_id, now))
+
+    def count_open(self, project_id: str | None, now: datetime) -> int:
+        """Return the number of open offers of a project."""
+        query = sa.select(sa.func.count()).select_from(offers).where(is_open_for(project_id, now))
+        return self._connection.scalar(query) or 0
+
+    def insert(self, offer: Offer) -> None:
+        """Add an offer with its allocations."""
+        reservations = [
+            {
+                "id": each.id,
+                "resource_type": each.resource_type,
+                "spec": json.loads(self._specs.encode(each)),
+            }
+            for each in offer.reservations
+        ]
+        row = {
+            "id": offer.id,
+            "name": offer.name,
+            "user_id": offer.user_id,
+            "project_id": offer.project_id,
+            "start_at": offer.start,
+            "end_at": offer.end,
+            "before_end_at": offer.before_end,
+            "reservations": json.dumps(reservations),
+            "expires_at": offer.expires_at,
+            "created_at": offer.created_at,
+            "committed_at": None,
+        }
+        self._connection.execute(_INSERT, [row])
+        types = {each.id: each.resource_type for each in offer.reservations}
+        rows = [
+            {
+                "offer_id": offer.id,
+                "resource_id": each.resource_id,
+                "reservation_id": each.reservation_id,
+                "resource_type": types[each.reservation_id],
+                "start_at": each.window.start,
+                "end_at": each.window.end,
+                "expires_at": offer.expires_at,
+                **share_columns(each.share),
+            }
+            for each in offer.allocations
+        ]
+        if rows:
+            self._connection.execute(_INSERT_ALLOCATIONS, rows)
+
+    def commit(self, offer: Offer, at: datetime) -> None:
+        """Mark an offer as committed; its row tells concurrent transactions that they are too late."""
+        marked = self._connection.execute(
+            sa.update(offers).where(offers.c.id == offer.id, _IS_UNDECIDED).values(committed_at=at)
+        )
+        if marked.rowcount != 1:
+            raise ConcurrentUpdate("The offer was committed or deleted meanwhile")
+        self._connection.execute(sa.delete(offer_allocations).where(offer_allocations.c.offer_id == offer.id))
+
+    def delete(self, offer: Offer) -> None:
+        """Delete an offer that is not committed."""
+        # Without relying on the cascade, which does not say whether another transaction was faster.
+        self._connection.execute(sa.delete(offer_allocations).where(offer_allocations.c.offer_id == offer.id))
+        deleted = self._connection.execute(sa.delete(offers).where(offers.c.id == offer.id, _IS_UNDECIDED))
+        if deleted.rowcount != 1:
+            raise ConcurrentUpdate("The offer was committed or deleted meanwhile")
+
+    def release_expired(self, now: datetime) -> int:
+        """Delete the allocations of expired offers; return their number."""
+        expired = offer_allocations.c.expires_at <= now
+        return self._connection.execute(sa.delete(offer_allocations).where(expired)).rowcount
+
+    def purge(self, before: datetime) -> int:
+        """Delete the offers that expired before an instant; return their number."""
+        return self._connection.execute(sa.delete(offers).where(offers.c.expires_at < before)).rowcount
+
+    def _read(self, which: sa.ColumnElement[bool]) -> list[Offer]:
+        query = sa.select(offers).where(which).order_by(offers.c.created_at, offers.c.id)
+        rows = [row._mapping for row in self._connection.execute(query)]
+        held = self._held([row["id"] for row in rows])
+        return [self._offer_of(row, held[row["id"]]) for row in rows]
+
+    def _held(self, offer_ids: Sequence[str]) -> Mapping[str, list[Allocation]]:
+        found: dict[str, list[Allocation]] = defaultdict(list)
+        if offer_ids:
+            query = sa.select(offer_allocations).where(offer_allocations.c.offer_id.in_(offer_ids))
+            for row in self._connection.execute(query.order_by(offer_allocations.c.id)):
+                found[row.offer_id].append(
+                    Allocation(
+                        resource_id=ResourceId(row.resource_id),
+                        reservation_id=ReservationId(row.reservation_id),
+                        window=Interval(row.start_at, row.end_at),
+                        share=read_share(row.slots, row.demand),
+                    )
+                )
+        return found
+
+    def _offer_of(self, row: Mapping[Any, Any], held: Iterable[Allocation]) -> Offer:
+        return Offer(
+            id=LeaseId(row["id"]),
+            name=row["name"],
+            user_id=row["user_id"],
+            project_id=row["project_id"],
+            start=row["start_at"],
+            end=row["end_at"],
+            before_end=row["before_end_at"],
+            expires_at=row["expires_at"],
+            reservations=tuple(self._reservation_of(each, row) for each in json.loads(row["reservations"])),
+            allocations=tuple(held),
+            created_at=row["created_at"],
+            committed_at=row["committed_at"],
+        )
+
+    def _reservation_of(self, stored: Mapping[str, Any], row: Mapping[Any, Any]) -> Reservation:
+        reservation_id, resource_type = ReservationId(stored["id"]), stored["resource_type"]
+        return Reservation(
+            id=reservation_id,
+            lease_id=LeaseId(row["id"]),
+            resource_type=resource_type,
+            spec=self._specs.decode(stored["spec"], resource_type, reservation_id),
+            created_at=row["created_at"],
+            updated_at=row["created_at"],
+        )
+
+
+def is_open_for(project_id: str | None, now: datetime) -> sa.ColumnElement[bool]:
+    """Return the condition that an offer belongs to a project, and is neither committed nor expired."""
+    return sa.and_(offers.c.project_id == project_id, offers.c.expires_at > now, _IS_UNDECIDED)
