@@ -22,6 +22,7 @@ from blazar.settings import (
     ApiSettings,
     LeaseSettings,
     MetricsSettings,
+    OfferSettings,
     ReconcilerSettings,
     RequestLimits,
     Settings,
@@ -143,6 +144,7 @@ def _read_reconciler_settings(conf: cfg.ConfigOpts) -> ReconcilerSettings:
         discovery_interval=timedelta(minutes=manager.discovery_interval_minutes),
         plan_check_interval=timedelta(minutes=manager.plan_check_interval_minutes),
         answer_check_interval=timedelta(minutes=manager.answer_check_interval_minutes),
+        offer_check_interval=timedelta(minutes=manager.offer_check_interval_minutes),
         outbox_give_up_after=timedelta(hours=manager.outbox_give_up_hours),
     )
 
@@ -160,6 +162,11 @@ def _read_lease_settings(conf: cfg.ConfigOpts) -> LeaseSettings:
             reservations=manager.max_reservations_per_lease,
             conditions=manager.max_conditions_per_lease,
             amount=manager.max_amount_per_lease,
+        ),
+        offers=OfferSettings(
+            default_ttl=timedelta(seconds=min(manager.offer_ttl_seconds, manager.max_offer_ttl_seconds)),
+            longest_ttl=timedelta(seconds=manager.max_offer_ttl_seconds),
+            per_project=manager.max_offers_per_project,
         ),
     )
 

@@ -236,6 +236,14 @@ MANAGER_OPTIONS: list[cfg.Opt] = [
         help="Minutes between deletions of stored answers to requests with the header Idempotency-Key, which "
         "are kept for 24 hours; 0 for keeping them without limit.",
     ),
+    cfg.IntOpt(
+        "offer_check_interval_minutes",
+        default=10,
+        min=0,
+        help="Minutes between deletions of expired offers. An expired offer holds nothing, whether or not it "
+        "was deleted; for 24 hours, a lease that is requested from it is refused with 410, and later with "
+        "404. 0 for keeping them without limit.",
+    ),
 ]
 
 QUOTA_OPTIONS: list[cfg.Opt] = [

@@ -1,4 +1,4 @@
-"""Options that limit a single request."""
+"""Options that limit a single request, and what a project may hold with offers."""
 
 from __future__ import annotations
 
@@ -25,5 +25,25 @@ LIMIT_OPTIONS: list[cfg.Opt] = [
         min=0,
         help="Maximum number of hosts (min), instances and floating IPs (amount) that all reservations of a "
         "lease may request together; more are refused with 400. 0: no limit.",
+    ),
+    cfg.IntOpt(
+        "offer_ttl_seconds",
+        default=300,
+        min=1,
+        help="Seconds for which an offer holds its resources if its request names no ttl_seconds; at most "
+        "max_offer_ttl_seconds.",
+    ),
+    cfg.IntOpt(
+        "max_offer_ttl_seconds",
+        default=900,
+        min=1,
+        help="Longest ttl_seconds of an offer; longer ones are refused with 400.",
+    ),
+    cfg.IntOpt(
+        "max_offers_per_project",
+        default=10,
+        min=0,
+        help="Maximum number of offers of a project that are neither committed nor have expired; more are "
+        "refused with 409. 0: no limit.",
     ),
 ]

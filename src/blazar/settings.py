@@ -25,6 +25,18 @@ class RequestLimits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OfferSettings:
+    """Rules for offers."""
+
+    default_ttl: timedelta = timedelta(minutes=5)
+    """Time for which an offer is held if its request names none."""
+    longest_ttl: timedelta = timedelta(minutes=15)
+    """Longest time for which a request may have an offer held."""
+    per_project: int = 10
+    """Open offers that a project may have at the same time; zero for no limit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LeaseSettings:
     """Rules for leases of all resource types."""
 
@@ -50,6 +62,7 @@ class LeaseSettings:
     randomize_selection: bool = False
     """Whether resources are chosen in random order among those that fit."""
     limits: RequestLimits = field(default_factory=RequestLimits)
+    offers: OfferSettings = field(default_factory=OfferSettings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,6 +155,8 @@ class ReconcilerSettings:
     """Time between two checks that work is scheduled for every lease; zero for no checks."""
     answer_check_interval: timedelta = timedelta(minutes=60)
     """Time between two deletions of answers that are no longer repeated; zero for never."""
+    offer_check_interval: timedelta = timedelta(minutes=10)
+    """Time between two deletions of expired offers, which no longer hold anything; zero for never."""
 
     outbox_give_up_after: timedelta = timedelta(days=3)
     """Age at which an undelivered message is marked as failed; zero for never."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from blazar.domain.errors import LeaseNotFound, NotFound, OwnerMismatch
+from blazar.domain.errors import LeaseNotFound, NotFound, OfferNotFound, OwnerMismatch
 from blazar.plugins.floatingips.errors import FloatingIPNotFound
 from blazar.plugins.hosts.errors import HostNotFound, PropertyNotFound
 from blazar.ports.manager import Caller, JsonObject, Manager
@@ -40,6 +40,21 @@ CATALOGUE = {
     "cleaning_time_minutes": 0,
     "before_end_lead_minutes": 60,
     "longest_period_days": 366,
+}
+
+OFFER = {
+    "id": "o1",
+    "name": "",
+    "status": "OPEN",
+    "expires_at": INSTANT,
+    "user_id": "u1",
+    "project_id": "p1",
+    "start_date": INSTANT,
+    "end_date": INSTANT,
+    "before_end_date": None,
+    "lease_id": None,
+    "created_at": INSTANT,
+    "reservations": [{"id": "r1", "resource_type": "physical:host", "amount": 1}],
 }
 
 
@@ -240,6 +255,25 @@ class FakeManager:
         states = {"free": 1, "mine": 0, "project": 1, "taken": 0, "cleaning": 0, "failed": 0}
         asked = {"region": None, "resource_type": "physical:host", "from": DATE, "to": DATE}
         return {**asked, "groups": [{"value": "r1", "total": 2, "intervals": [{**interval, **states}]}]}
+
+    def create_offer(self, caller: Caller, key: str | None, body: JsonObject) -> JsonObject:
+        self._asked("create_offer", caller, key, body)
+        return {"offer": OFFER, "is_replayed": False}
+
+    def list_offers(self, caller: Caller) -> Sequence[JsonObject]:
+        self._asked("list_offers", caller)
+        return [OFFER]
+
+    def get_offer(self, caller: Caller, offer_id: str) -> JsonObject:
+        self._asked("get_offer", caller, offer_id)
+        if offer_id != OFFER["id"]:
+            raise OfferNotFound(offer_id)
+        return OFFER
+
+    def delete_offer(self, caller: Caller, offer_id: str) -> None:
+        self._asked("delete_offer", caller, offer_id)
+        if offer_id != OFFER["id"]:
+            raise OfferNotFound(offer_id)
 
     def list_lease_history(self, caller: Caller, lease_id: str) -> Sequence[JsonObject]:
         self._asked("list_lease_history", caller, lease_id)

@@ -7,7 +7,7 @@ import threading
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,7 +31,7 @@ from blazar.booking.context import Context
 from blazar.cloud.simulated import SimulatedCloud
 from blazar.cloud.simulated.faults import FaultKind, FaultRule
 from blazar.db.tables import metadata
-from blazar.manager.build import build_context
+from blazar.manager.build import build_context, make_indexes
 from blazar.manager.plugins import load_plugins
 from blazar.manager.service import ManagerService
 from blazar.plugins.slots.names import provider_name
@@ -147,6 +147,11 @@ class HttpEnv:
         )
         sender = OutboxSender(context.store, self.clock, self.sent, context.filters)
         self.reconciler = Reconciler(context, "manager", sender, threading.Event())
+
+    def forget_indexes(self) -> None:
+        """Continue as another manager would, which has read nothing from the database yet."""
+        indexes = make_indexes(self.context.store, self.clock, self.context.plugins)
+        self.restart(replace(self.context, indexes=indexes))
 
     def set_policy(self, rules: Mapping[str, str]) -> None:
         """Restart the service with these policy rules."""
@@ -362,7 +367,8 @@ def refusal(answer: Answer, status: int) -> str:
     """Return the message of a refusal in shape A."""
     assert answer.status_code == status, answer.text
     assert answer.headers["Content-Type"] == "application/json"
-    assert answer.json.keys() == {"error_code", "error_message", "error_name"}
+    explained = {"reasons", "alternatives"}  # of new leases that API 1.1 refuses
+    assert answer.json.keys() - explained == {"error_code", "error_message", "error_name"}
     assert answer.json["error_code"] == answer.json["error_name"] == status
     return str(answer.json["error_message"])
 

@@ -278,7 +278,7 @@ def test_bookings_that_expire_count_until_then(
         elif action == "replace":
             index.put_bookings_of(resource_id, 0, {owner: [mine]})
             plain[resource_id, owner] = expires
-        index.drop_expired(at(now))
+        index.bookings.drop_expired(at(now))
         plain = {key: each for key, each in plain.items() if each is None or each > now}
         free = index.free(window(1, 2), now=at(0), cleaning_time=timedelta(0))
         assert ids_in(index, free) == set(HOST_IDS) - {each for each, _ in plain}

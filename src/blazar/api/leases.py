@@ -8,7 +8,7 @@ from functools import partial
 from blazar.api import lists
 from blazar.api.call import Call, Response
 from blazar.api.idempotency import KEY_HEADER, REPLAYED
-from blazar.api.microversions import DRY_RUN
+from blazar.api.microversions import DRY_RUN, OFFERS
 from blazar.domain.errors import Forbidden, InvalidParameter, Unavailable, UnknownMethod
 from blazar.ports.manager import JsonObject
 
@@ -36,8 +36,13 @@ def create_lease(call: Call) -> object:
     """Create a lease and return it; with `dry_run`, return only what it would reserve."""
     require_project(call, "blazar:leases:post")
     caller, body = call.property_caller, _documented(call.body)
+    is_offer = call.version >= OFFERS and "offer_id" in call.body
     if _is_dry_run(call):
+        if is_offer:
+            raise InvalidParameter("offer_id", "cannot be given in a dry run")
         return Response(value={"preview": call.manager.preview_lease(caller, body)}, status=200)
+    if is_offer:
+        body["offer_id"] = call.body["offer_id"]
     if call.idempotency_key is None:
         return {"lease": call.manager.create_lease(caller, body)}
     try:
@@ -113,7 +118,7 @@ def require_project(call: Call, rule: str) -> None:
         raise Forbidden(f"{rule} needs a token for a project")
 
 
-def _documented(body: JsonObject) -> JsonObject:
+def _documented(body: JsonObject) -> dict[str, object]:
     """Return only the documented keys of a body.
 
     ``events`` is not one of them: the events of a lease follow from its dates.

@@ -12,6 +12,7 @@
 - Reservations can be added to a lease and removed from it before it starts (``app/leases/changes.py``).
 - Lessees can list the resources that their leases hold (:data:`LEASE_ALLOCATIONS`).
 - Lessees can read the history of their leases (:data:`LEASE_HISTORY`).
+- Lessees can have resources held for a short time (:data:`OFFERS`).
 - Lists have pages, an order and filters (:data:`PAGES`).
 """
 
@@ -39,6 +40,8 @@ AVAILABILITY = (1, 1)
 """First version in which lessees can ask when something is free."""
 LEASE_HISTORY = (1, 1)
 """First version with ``/v1/leases/{lease_id}/history``."""
+OFFERS = (1, 1)
+"""First version with ``/v1/offers``, and with ``offer_id`` in a request for a lease."""
 PAGES = (1, 1)
 """First version in which lists have pages, and refuse unknown parameters."""
 

@@ -10,6 +10,7 @@ import json
 import re
 import sys
 from collections.abc import Mapping
+from typing import cast
 
 from blazar.api import microversions
 from blazar.api.idempotency import KEY_HEADER, KEY_PATTERN
@@ -31,9 +32,11 @@ Without `OpenStack-API-Version`, requests are served at version 1.0. Version 1.1
   400; the option `[api] shortage_status` can change that to 409 or 500.
 - `GET /v1/leases/{lease_id}/allocations` exists.
 - `PUT /v1/leases/{lease_id}` adds reservations to a lease that has not started, and removes them.
-- `POST /v1/leases` accepts the header `Idempotency-Key`. If the same user of the same project repeats the
-  request with the same key within 24 hours, no second lease is created: the response is the first one again,
-  with the header `Idempotency-Replayed: true`. The same key with another body gets 409.
+- `/v1/offers` exists, and `POST /v1/leases` accepts `offer_id`.
+- `POST /v1/leases` and `POST /v1/offers` accept the header `Idempotency-Key`. If the same user of
+  the same project repeats the request with the same key within 24 hours, no second lease or offer is created:
+  the response is the first one again, with the header `Idempotency-Replayed: true`. The same key with another
+  body gets 409.
 - `GET /v1/leases/{lease_id}/history` exists.
 - `POST /v1/availability/search`, `GET /v1/availability`, `GET /v1/timeline` and `GET /v1/catalogue` exist.
 - Leases and reservations that GET returns have the keys of Progress.
@@ -67,6 +70,7 @@ _FAULTS: Mapping[int, tuple[str, tuple[str, ...]]] = {
         "project's quota refuses it with 403.",
         ("Fault", "RefusedLease"),
     ),
+    410: ("The offer has expired.", ("Fault",)),
     413: ("The body is too long.", ("RequestFault",)),
     500: ("Internal error.", ("Fault",)),
     503: ("The service is temporarily unavailable.", ("Fault",)),
@@ -257,6 +261,8 @@ def fault_statuses(route: Route) -> list[int]:
         statuses.append(404)
     if route.body is not None:
         statuses.append(413)
+        if "offer_id" in cast("JsonSchema", route.body.definition.get("properties", {})):
+            statuses.append(410)
     return sorted(set(statuses))
 
 

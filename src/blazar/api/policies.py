@@ -75,6 +75,8 @@ _LEASES = "/v1/leases"
 _LEASE = "/v1/leases/{lease_id}"
 _LEASE_ALLOCATIONS = "/v1/leases/{lease_id}/allocations"
 _LEASE_HISTORY = "/v1/leases/{lease_id}/history"
+_OFFERS = "/v1/offers"
+_OFFER = "/v1/offers/{offer_id}"
 _HOSTS = "/v1/os-hosts"
 _HOST = "/v1/os-hosts/{host_id}"
 _FLOATINGIPS = "/v1/floatingips"
@@ -139,6 +141,24 @@ _API_RULES: tuple[tuple[str, str, str, tuple[tuple[str, str], ...]], ...] = (
         (("POST", "/v1/availability/search"),),
     ),
     (
+        "blazar:offers:get",
+        _READER,
+        "List and show offers of the caller's project. Also checked first when an offer is deleted.",
+        (("GET", _OFFERS), ("GET", _OFFER), ("DELETE", _OFFER)),
+    ),
+    (
+        "blazar:offers:post",
+        _MEMBER,
+        "Have resources held for a short time. A lease is made of them under blazar:leases:post.",
+        (("POST", _OFFERS),),
+    ),
+    (
+        "blazar:offers:delete",
+        _MEMBER,
+        "Release what an offer of the caller's project holds.",
+        (("DELETE", _OFFER),),
+    ),
+    (
         "blazar:oshosts:get",
         _ADMIN,
         "List and show hosts. Also checked first to change or remove a host, or read its allocations.",
@@ -174,6 +194,7 @@ _API_RULES: tuple[tuple[str, str, str, tuple[tuple[str, str], ...]], ...] = (
             *(("GET", "/v1/os-hosts/properties"), ("POST", "/v1/availability/search")),
             *(("GET", "/v1/catalogue"), ("GET", "/v1/availability")),
             ("GET", "/v1/timeline"),
+            ("POST", _OFFERS),
         ),
     ),
     (

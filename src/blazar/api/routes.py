@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 
-from blazar.api import availability, floatingips, hosts, leases, lists, schemas, versions
+from blazar.api import availability, floatingips, hosts, leases, lists, offers, schemas, versions
 from blazar.api.call import Handler
 from blazar.api.lists import PagedList
 from blazar.api.microversions import (
@@ -19,6 +19,7 @@ from blazar.api.microversions import (
     LEASE_ALLOCATIONS,
     LEASE_HISTORY,
     MIN_VERSION,
+    OFFERS,
     Version,
 )
 from blazar.api.policies import PRIVATE_PROPERTIES, RESOURCE_IDS
@@ -77,14 +78,19 @@ _LEASE = "/v1/leases/{lease_id}"
 _HOSTS = "/v1/os-hosts"
 _HOST = "/v1/os-hosts/{host_id}"
 
+_OFFERS = "/v1/offers"
+_OFFER = "/v1/offers/{offer_id}"
+
 _FLOATINGIPS = "/v1/floatingips"
 _FLOATINGIP = "/v1/floatingips/{floatingip_id}"
 
 _lease = partial(Route, path=_LEASE, about_lease=True)
+_offer = partial(Route, since=OFFERS)
 _host = partial(Route, resource_type="physical:host")
 _floatingip = partial(Route, resource_type="virtual:floatingip")
 
 _A_LEASE = schemas.wrapped("lease", "Lease")
+_AN_OFFER = schemas.wrapped("offer", "Offer")
 _A_HOST = schemas.wrapped("host", "Host")
 _A_FLOATINGIP = schemas.wrapped("floatingip", "FloatingIP")
 _VERSIONS = schemas.wrapped_list("versions", "Version")
@@ -113,6 +119,7 @@ ROUTES: tuple[Route, ...] = (
         asked_by_handler=(PRIVATE_PROPERTIES,),
         status=201,
         body=schemas.LEASE_CREATE,
+        body_at_1_0=schemas.LEASE_CREATE_1_0,
         answer=_A_LEASE,
         preview=schemas.wrapped("preview", "LeasePreview"),
     ),
@@ -189,6 +196,38 @@ ROUTES: tuple[Route, ...] = (
         rules=("blazar:leases:get", "blazar:leases:get_history"),
         since=LEASE_HISTORY,
         answer=schemas.wrapped_list("history", "HistoryEntry"),
+    ),
+    _offer(
+        method="GET",
+        path=_OFFERS,
+        handler=offers.list_offers,
+        rules=("blazar:offers:get",),
+        answer=schemas.wrapped_list("offers", "Offer"),
+    ),
+    _offer(
+        method="POST",
+        path=_OFFERS,
+        handler=offers.create_offer,
+        accepts_idempotency_key=True,
+        rules=("blazar:offers:post",),
+        asked_by_handler=(PRIVATE_PROPERTIES,),
+        status=201,
+        body=schemas.OFFER_CREATE,
+        answer=_AN_OFFER,
+    ),
+    _offer(
+        method="GET",
+        path=_OFFER,
+        handler=offers.get_offer,
+        rules=("blazar:offers:get",),
+        answer=_AN_OFFER,
+    ),
+    _offer(
+        method="DELETE",
+        path=_OFFER,
+        handler=offers.delete_offer,
+        rules=("blazar:offers:get", "blazar:offers:delete"),
+        status=204,
     ),
     _host(
         method="GET",

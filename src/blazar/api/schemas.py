@@ -23,33 +23,75 @@ _INPUT_BEFORE_END: JsonSchema = {
 _NAME: JsonSchema = {"type": ["string", "number"], "maxLength": 80, "description": "Need not be unique."}
 _RESERVATIONS = "An empty object is treated as an empty list."
 
+_NEW_RESERVATIONS: JsonSchema = {
+    "description": _RESERVATIONS,
+    "type": ["array", "object"],
+    "maxProperties": 0,
+    "items": {
+        "type": "object",
+        "description": "Other keys depend on the resource type: see HostReservationCreate, "
+        "InstanceReservationCreate, FlavorReservationCreate, FloatingIPReservationCreate.",
+        "required": ["resource_type"],
+        "properties": {"resource_type": {"type": "string", "maxLength": 255}},
+    },
+}
+_NEW_LEASE: dict[str, JsonSchema] = {
+    "name": _NAME,
+    "start_date": _INPUT_DATE,
+    "end_date": _INPUT_DATE,
+    "before_end_date": _INPUT_BEFORE_END,
+    "reservations": _NEW_RESERVATIONS,
+}
+_NEW_EVENTS: JsonSchema = {
+    "description": "Validated and then ignored: a lease's events follow from its dates.",
+    "type": ["array", "null"],
+    "items": {"type": "object"},
+}
+
+LEASE_CREATE_1_0 = BodySchema(
+    name="LeaseCreate10",
+    definition={
+        "type": "object",
+        "description": "Other keys are ignored.",
+        "required": ["name", "start_date", "end_date"],
+        "properties": {**_NEW_LEASE, "events": _NEW_EVENTS},
+    },
+)
 LEASE_CREATE = BodySchema(
     name="LeaseCreate",
     definition={
         "type": "object",
         "description": "Other keys are ignored.",
-        "required": ["name", "start_date", "end_date"],
+        "if": {"required": ["offer_id"]},
+        "else": {"required": ["name", "start_date", "end_date"]},
         "properties": {
-            "name": _NAME,
-            "start_date": _INPUT_DATE,
-            "end_date": _INPUT_DATE,
-            "before_end_date": _INPUT_BEFORE_END,
-            "reservations": {
-                "description": _RESERVATIONS,
-                "type": ["array", "object"],
-                "maxProperties": 0,
-                "items": {
-                    "type": "object",
-                    "description": "Other keys depend on the resource type: see HostReservationCreate, "
-                    "InstanceReservationCreate, FlavorReservationCreate, FloatingIPReservationCreate.",
-                    "required": ["resource_type"],
-                    "properties": {"resource_type": {"type": "string", "maxLength": 255}},
-                },
+            **_NEW_LEASE,
+            "events": _NEW_EVENTS,
+            "offer_id": {
+                "type": "string",
+                "maxLength": 255,
+                "description": "From version 1.1 on: the offer whose resources the lease gets. The only "
+                "other key is then `name`, which may be absent if the offer has one.",
             },
-            "events": {
-                "description": "Validated and then ignored: a lease's events follow from its dates.",
-                "type": ["array", "null"],
-                "items": {"type": "object"},
+        },
+    },
+)
+OFFER_CREATE = BodySchema(
+    name="OfferCreate",
+    definition={
+        "type": "object",
+        "description": "As for a lease; `name` may be absent. Other keys are refused.",
+        "required": ["start_date", "end_date", "reservations"],
+        "additionalProperties": False,
+        "properties": {
+            **_NEW_LEASE,
+            "name": {**_NAME, "type": ["string", "number", "null"]},
+            "events": _NEW_EVENTS,
+            "ttl_seconds": {
+                "type": ["integer", "string", "null"],
+                "maxLength": 11,
+                "description": "For how long the resources are held: 300 seconds by default and at most 900, "
+                "unless the operator has set other values.",
             },
         },
     },
@@ -203,7 +245,9 @@ FLOATINGIP_CREATE = BodySchema(
 )
 
 BODIES = tuple(
-    each for each in vars().values() if isinstance(each, BodySchema) and each is not LEASE_UPDATE_1_0
+    each
+    for each in vars().values()
+    if isinstance(each, BodySchema) and each not in (LEASE_CREATE_1_0, LEASE_UPDATE_1_0)
 )
 """All of the above, in their newest versions."""
 
@@ -630,6 +674,33 @@ COMPONENTS: dict[str, JsonSchema] = {
             },
         },
     },
+    "Offer": _complete(
+        "Resources that are held for a possible lease until the offer expires.",
+        id={**_ID, "description": "Also the id of the lease that the offer becomes."},
+        name={"type": "string", "description": "May be empty."},
+        status={"enum": ["OPEN", "EXPIRED", "COMMITTED"]},
+        expires_at=_INSTANT,
+        user_id=_TEXT_OR_NULL,
+        project_id=_TEXT_OR_NULL,
+        start_date=_INSTANT,
+        end_date=_INSTANT,
+        before_end_date=_INSTANT_OR_NULL,
+        lease_id={"type": ["string", "null"], "description": "The lease, if the offer was committed."},
+        created_at=_INSTANT,
+        reservations={
+            "type": "array",
+            "items": _complete(
+                "A reservation as requested; other keys depend on the resource type.",
+                id={**_ID, "description": "Also the id of the lease's reservation."},
+                resource_type={"type": "string", "examples": ["physical:host"]},
+                amount={
+                    "type": "integer",
+                    "description": "Number of hosts, instances or addresses that are held; 0 once the offer "
+                    "is no longer open.",
+                },
+            ),
+        },
+    ),
     "HistoryEntry": _complete(
         time=_INSTANT,
         reservation_id={"type": ["string", "null"], "description": "Null for the whole lease."},

@@ -53,6 +53,11 @@ class Enforcing:
         """Queue messages that tell the filters, in the same transaction, that the allowed lease is stored."""
         self._tell(transaction, Occasion.COMMIT)
 
+    def abort(self, transaction: Transaction) -> None:
+        """Queue messages that tell the filters, in the same transaction, that the lease is not stored."""
+        self._tell(transaction, Occasion.ABORT)
+        self._allowed_by = []
+
     @contextmanager
     def aborted_on_failure(self) -> Iterator[None]:
         """Tell the filters if what they allowed is not stored, and re-raise the error.

@@ -111,7 +111,7 @@ class AvailabilityIndex:
             with self._store.read() as transaction:
                 self._refresh(transaction.availability)
             assert self._availability is not None
-            self._availability.drop_expired(self._clock.now() - self._clock_error() - EXPIRY_GRACE)
+            self._availability.bookings.drop_expired(self._clock.now() - self._clock_error() - EXPIRY_GRACE)
             yield self._availability
 
     def doubt(self, resource_ids: Collection[str]) -> None:
@@ -126,16 +126,17 @@ class AvailabilityIndex:
     def version(self) -> str:
         """Return a text that changes with every change of a resource or of its bookings.
 
-        Every change increments a generation, so the text is the same on all managers that have read the same
-        changes. Call it inside :meth:`searching`.
+        Every change increments a generation, except that a booking expires. So the text is the same on all
+        managers that have read the same changes. Call it inside :meth:`searching`.
         """
+        assert self._availability is not None
         if self._version is None:
-            assert self._availability is not None
             digest = hashlib.blake2b(digest_size=16)
             for resource_id, generation in sorted(self._availability.generations().items()):
                 digest.update(f"{resource_id} {generation}\n".encode())
             self._version = digest.hexdigest()
-        return self._version
+        # With the same generations, the same bookings can expire, and they do so in the same order.
+        return f"{self._version}-{len(self._availability.bookings.expiries)}"
 
     def prepare(self, requirement: Requirement) -> None:
         """Match a requirement outside the lock; a search reuses the result unless facts change first."""

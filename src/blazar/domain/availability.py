@@ -145,10 +145,6 @@ class Availability:
         for reservation_id, own in bookings.items():
             self._bookings.replace_of(position, reservation_id, own)
 
-    def drop_expired(self, now: datetime) -> None:
-        """Remove the bookings that have expired by *now*."""
-        self._bookings.drop_expired(now)
-
     def drop(self, resource_id: ResourceId) -> None:
         """Remove a resource; does nothing if it is unknown."""
         position = self._position_of.pop(resource_id, None)

@@ -118,7 +118,7 @@ class Bookings:
         self._demands: list[Demand] = []
         self._demand_codes: dict[Demand, int] = {}
         self._amounts: dict[str, Numbers] = {}
-        self._expiries = Expiries()
+        self.expiries = Expiries()
 
     def load(self, parts: Iterable[tuple[BookingColumns, NDArray[np.int32]]]) -> None:
         """Replace all bookings by these, with their positions; negative positions are ignored."""
@@ -153,18 +153,18 @@ class Bookings:
         """Replace one reservation's bookings of one resource."""
         owner = self._owners.get(reservation_id)
         if owner is not None:
-            self._expiries.forget(position, owner)
+            self.expiries.forget(position, owner)
             self._remove(position, owner)
         self.add(position, bookings)
 
     def drop_expired(self, now: datetime) -> None:
         """Remove the bookings that have expired by *now*."""
-        for position, owner in self._expiries.take(micros(now)):
+        for position, owner in self.expiries.take(micros(now)):
             self._remove(position, owner)
 
     def bury(self, position: int) -> None:
         """Remove all bookings of one resource."""
-        self._expiries.forget(position)
+        self.expiries.forget(position)
         self._kill(self._rows_of.pop(position, ()))
 
     def overlapping(
@@ -321,7 +321,7 @@ class Bookings:
         rows.slots[row] = 0 if share is None else share.slots
         rows.demands[row] = self._demand_code(None if share is None else share.demand)
         if booking.expires_at is not None:
-            self._expiries.put(position, int(rows.owners[row]), micros(booking.expires_at))
+            self.expiries.put(position, int(rows.owners[row]), micros(booking.expires_at))
         self._used += 1
         return row
 

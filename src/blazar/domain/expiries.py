@@ -14,6 +14,10 @@ class Expiries:
         self._of: dict[int, dict[int, int]] = {}
         self._next = _NEVER
 
+    def __len__(self) -> int:
+        """Return the number of expiries."""
+        return sum(map(len, self._of.values()))
+
     def put(self, position: int, owner: int, at: int) -> None:
         """Set the instant at which the owner's bookings of a position expire."""
         self._of.setdefault(position, {})[owner] = at

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
-from blazar.app import availability, catalogue, free_amounts, leases, resources, timeline
+from blazar.app import availability, catalogue, free_amounts, leases, offers, resources, timeline
 from blazar.booking.context import Context
 from blazar.domain.errors import BadRequest
 from blazar.domain.lease import Owner
@@ -37,12 +37,14 @@ class ManagerService:
     def create_lease(self, caller: Caller, body: JsonObject) -> JsonObject:
         """Create a lease and return it. Raises Unavailable if this manager's clock is wrong."""
         self._context.clock_guard.check()
-        return leases.create_lease(self._context, caller, body)
+        create = offers.commit_offer if "offer_id" in body else leases.create_lease
+        return create(self._context, caller, body)
 
     def create_lease_once(self, caller: Caller, key: str, body: JsonObject) -> JsonObject:
         """Create a lease, or return the one created with this key. Raises Unavailable like the above."""
         self._context.clock_guard.check()
-        return leases.create_lease_once(self._context, caller, key, body)
+        create = offers.commit_offer_once if "offer_id" in body else leases.create_lease_once
+        return create(self._context, caller, key, body)
 
     def preview_lease(self, caller: Caller, body: JsonObject) -> JsonObject:
         """Return what a new lease would reserve. Raises Unavailable as for a new lease."""
@@ -74,6 +76,25 @@ class ManagerService:
     def search_time_slots(self, caller: Caller, body: JsonObject) -> JsonObject:
         """Return time slots in which reservations could be made."""
         return availability.search_time_slots(self._context, caller, body)
+
+    def create_offer(self, caller: Caller, key: str | None, body: JsonObject) -> JsonObject:
+        """Hold resources for a short time. Raises Unavailable if this manager's clock is wrong."""
+        self._context.clock_guard.check()
+        if key is None:
+            return {"offer": offers.create_offer(self._context, caller, body), "is_replayed": False}
+        return offers.create_offer_once(self._context, caller, key, body)
+
+    def list_offers(self, caller: Caller) -> Sequence[JsonObject]:
+        """Return the open offers of the caller's project."""
+        return offers.list_offers(self._context, caller)
+
+    def get_offer(self, caller: Caller, offer_id: str) -> JsonObject:
+        """Return an offer."""
+        return offers.get_offer(self._context, caller, offer_id)
+
+    def delete_offer(self, caller: Caller, offer_id: str) -> None:
+        """Release what an offer holds."""
+        offers.delete_offer(self._context, caller, offer_id)
 
     def list_lease_history(self, caller: Caller, lease_id: str) -> Sequence[JsonObject]:
         """Return what happened to a lease."""

@@ -98,7 +98,10 @@ class Manager(Protocol):
         """Return a lease. Raises LeaseNotFound."""
 
     def create_lease(self, caller: Caller, body: JsonObject) -> JsonObject:
-        """Create a lease that belongs to the caller, and return it."""
+        """Create a lease that belongs to the caller, and return it.
+
+        With ``offer_id`` in its body, the lease gets the resources of that offer.
+        """
 
     def create_lease_once(self, caller: Caller, key: str, body: JsonObject) -> JsonObject:
         """Create a lease, unless the caller has created one with this idempotency key before.
@@ -166,6 +169,27 @@ class Manager(Protocol):
             ``{"slots": [{"start_date", "end_date", "latest_start_date", "reservations": [{"resource_type",
             "amount"}]}], "complete"}``.
         """
+
+    def create_offer(self, caller: Caller, key: str | None, body: JsonObject) -> JsonObject:
+        """Hold the resources of a possible lease for a short time.
+
+        Args:
+            caller: The caller, whose project gets the offer.
+            key: The idempotency key, as for :meth:`create_lease_once`; None for none.
+            body: As for a lease, and ``ttl_seconds``.
+
+        Returns:
+            ``offer`` and ``is_replayed``.
+        """
+
+    def list_offers(self, caller: Caller) -> Sequence[JsonObject]:
+        """Return the offers of the caller's project that can be committed, oldest first."""
+
+    def get_offer(self, caller: Caller, offer_id: str) -> JsonObject:
+        """Return an offer of the caller's project. Raises OfferNotFound."""
+
+    def delete_offer(self, caller: Caller, offer_id: str) -> None:
+        """Release what an offer of the caller's project holds. Raises OfferNotFound and OfferCommitted."""
 
     def list_lease_history(self, caller: Caller, lease_id: str) -> Sequence[JsonObject]:
         """Return what happened to a lease, oldest first. Raises LeaseNotFound.

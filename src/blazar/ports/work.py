@@ -15,7 +15,7 @@ from blazar.domain.lease import LeaseId, LeaseStatus, ReservationId, Reservation
 PERIODIC_TASKS = frozenset(
     {
         *("sweep", "refresh", "host-monitor", "check-floatingips", "take-stock", "plan-leases"),
-        "delete-answers",
+        *("delete-answers", "delete-offers"),
     }
 )
 """Keys of work for periodic tasks. No lease may have such an id."""

@@ -161,5 +161,6 @@ def _in_clock_time(settings: Settings, speed: float) -> Settings:
             discovery_interval=reconciler.discovery_interval * speed,
             plan_check_interval=reconciler.plan_check_interval * speed,
             answer_check_interval=reconciler.answer_check_interval * speed,
+            offer_check_interval=reconciler.offer_check_interval * speed,
         ),
     )

@@ -6,12 +6,12 @@ from dataclasses import replace
 from datetime import datetime
 
 from blazar.app.idempotency import KeyedRequest, keyed_request, perform_once, store_answer
+from blazar.app.leases.new_lease import allocations_of, new_lease, provided
 from blazar.app.leases.refusals import explaining
 from blazar.app.leases.requests import NewLease, parse_new_lease
 from blazar.app.leases.wishes import held_by, looked_up, searches_for
 from blazar.app.request_work import RequestWork, request_work
 from blazar.booking import event_types
-from blazar.booking.assignments import exists_ahead
 from blazar.booking.context import Context
 from blazar.booking.retrying import retrying
 from blazar.booking.scheduling import first_pass_of, wake_for
@@ -21,12 +21,8 @@ from blazar.booking.views import JsonObject, lease_view
 from blazar.domain.dates import before_end_for_new, format_date
 from blazar.domain.interval import Interval
 from blazar.domain.lease import (
-    Allocation,
-    Event,
     EventType,
     Lease,
-    LeaseStatus,
-    Reservation,
 )
 from blazar.ports.manager import Caller
 
@@ -122,7 +118,8 @@ def _decide(work: RequestWork, request: NewLease, attempt: int) -> tuple[Lease, 
     """
     context, window = work.context, Interval(request.start, request.end)
     found = find_resources(context, searches_for(work, request.reservations, window), attempt)
-    lease = _with_what_exists(context, _new_lease(work, request, context.clock.now()))
+    lease = new_lease(work, request, _before_end(context, request))
+    lease = provided(work, request, lease)
     work.quota.check_new(held_by(request.reservations, window, found))
     holdings = zip((each.id for each in lease.reservations), found.chosen, strict=True)
     work.enforcing.check_create(lease, dict(holdings))
@@ -134,7 +131,7 @@ def _create_once(work: RequestWork, request: NewLease, attempt: int) -> tuple[Le
     context = work.context
     lease, found = _decide(work, request, attempt)
     now = context.clock.now()
-    booked = _allocations(lease, Interval(request.start, request.end), found)
+    booked = allocations_of(lease.reservations, Interval(request.start, request.end), found.chosen)
     view = lease_view(lease, context.plugins)
     with context.store.begin() as transaction:
         store_answer(transaction, request.keyed, view, now)
@@ -148,52 +145,3 @@ def _create_once(work: RequestWork, request: NewLease, attempt: int) -> tuple[Le
         work.enforcing.commit(transaction)
         transaction.commit()
     return lease, view
-
-
-def _with_what_exists(context: Context, lease: Lease) -> Lease:
-    """Return the lease with the reservations marked as deployed for which the request created items."""
-    reservations = tuple(
-        replace(each, is_deployed=exists_ahead(context, lease, each)) for each in lease.reservations
-    )
-    return replace(lease, reservations=reservations)
-
-
-def _new_lease(work: RequestWork, request: NewLease, now: datetime) -> Lease:
-    caller, before_end = work.caller, _before_end(work.context, request)
-    times = {EventType.START: request.start, EventType.END: request.end}
-    if before_end is not None:
-        times[EventType.BEFORE_END] = before_end
-    return Lease(
-        id=request.id,
-        name=request.name,
-        user_id=caller.user_id,
-        project_id=caller.project_id,
-        start=request.start,
-        end=request.end,
-        status=LeaseStatus.PENDING,
-        reservations=tuple(
-            Reservation(
-                id=each.id,
-                lease_id=request.id,
-                resource_type=each.resource_type,
-                spec=work.provide(each.plugin, each.id, None, each.spec),
-                created_at=now,
-                updated_at=now,
-            )
-            for each in request.reservations
-        ),
-        events=tuple(
-            Event(id=work.context.new_id(), event_type=event_type, time=time, created_at=now)
-            for event_type, time in sorted(times.items(), key=lambda each: each[1])
-        ),
-        created_at=now,
-        updated_at=now,
-    )
-
-
-def _allocations(lease: Lease, window: Interval, found: Found) -> list[Allocation]:
-    return [
-        Allocation(resource_id=resource_id, reservation_id=reservation.id, window=window, share=share)
-        for reservation, chosen in zip(lease.reservations, found.chosen, strict=True)
-        for resource_id, share in chosen.items()
-    ]

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from blazar.booking.context import OwnCollection, PeriodicTask
 from blazar.reconcile.periodic.answers import delete_old_answers
 from blazar.reconcile.periodic.discovery import discover_resources
+from blazar.reconcile.periodic.offers import delete_expired_offers
 from blazar.reconcile.periodic.unplanned import plan_leases
 from blazar.reconcile.sweep import sweep
 from blazar.settings import Settings
@@ -18,6 +19,7 @@ SWEEP = "sweep"
 DISCOVER = "take-stock"
 PLAN_LEASES = "plan-leases"
 DELETE_ANSWERS = "delete-answers"
+DELETE_OFFERS = "delete-offers"
 
 
 def periodic_tasks(settings: Settings, collections: Iterable[OwnCollection]) -> Mapping[str, PeriodicTask]:
@@ -45,6 +47,11 @@ def periodic_tasks(settings: Settings, collections: Iterable[OwnCollection]) -> 
             run=delete_old_answers,
             interval=reconciler.answer_check_interval,
             is_enabled=bool(reconciler.answer_check_interval),
+        ),
+        DELETE_OFFERS: PeriodicTask(
+            run=delete_expired_offers,
+            interval=reconciler.offer_check_interval,
+            is_enabled=bool(reconciler.offer_check_interval),
         ),
         **{key: task for tasks in own for key, task in tasks.items()},
     }

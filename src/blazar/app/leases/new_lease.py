@@ -1,0 +1,77 @@
+"""A new lease as a value: of a request, or of an offer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from blazar.app.leases.requests import NewLease
+from blazar.app.request_work import RequestWork
+from blazar.booking.assignments import exists_ahead
+from blazar.domain.interval import Interval
+from blazar.domain.lease import Allocation, Event, EventType, Holdings, Lease, LeaseStatus, Reservation
+
+
+def new_lease(work: RequestWork, request: NewLease, before_end: datetime | None) -> Lease:
+    """Return the lease that a caller requests; nothing was created for it yet."""
+    context, caller = work.context, work.caller
+    now = context.clock.now()
+    times = {EventType.START: request.start, EventType.END: request.end}
+    if before_end is not None:
+        times[EventType.BEFORE_END] = before_end
+    return Lease(
+        id=request.id,
+        name=request.name,
+        user_id=caller.user_id,
+        project_id=caller.project_id,
+        start=request.start,
+        end=request.end,
+        status=LeaseStatus.PENDING,
+        reservations=tuple(
+            Reservation(
+                id=each.id,
+                lease_id=request.id,
+                resource_type=each.resource_type,
+                spec=each.spec,
+                created_at=now,
+                updated_at=now,
+            )
+            for each in request.reservations
+        ),
+        events=tuple(
+            Event(id=context.new_id(), event_type=event_type, time=time, created_at=now)
+            for event_type, time in sorted(times.items(), key=lambda each: each[1])
+        ),
+        created_at=now,
+        updated_at=now,
+    )
+
+
+def provided(work: RequestWork, request: NewLease, lease: Lease) -> Lease:
+    """Return a new lease with what its reservations need in the lessee's project.
+
+    Reservations for which the request creates items are marked as deployed.
+    """
+    specs = {each.id: work.provide(each.plugin, each.id, None, each.spec) for each in request.reservations}
+    complete = replace(
+        lease, reservations=tuple(replace(each, spec=specs[each.id]) for each in lease.reservations)
+    )
+    return replace(
+        complete,
+        reservations=tuple(
+            replace(each, is_deployed=exists_ahead(work.context, complete, each))
+            for each in complete.reservations
+        ),
+    )
+
+
+def allocations_of(
+    reservations: Sequence[Reservation], window: Interval, chosen: Sequence[Holdings]
+) -> list[Allocation]:
+    """Return the allocations of reservations, which have these holdings, in the same order."""
+    return [
+        Allocation(resource_id=resource_id, reservation_id=reservation.id, window=window, share=share)
+        for reservation, holdings in zip(reservations, chosen, strict=True)
+        for resource_id, share in holdings.items()
+    ]

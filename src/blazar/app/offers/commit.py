@@ -1,0 +1,174 @@
+"""Committing an offer: it becomes a lease with the resources that it holds.
+
+An offer that has not expired is never refused because another request was faster: no other request could
+claim what it holds. The generations of its resources are claimed nevertheless: if another manager, by its
+clock, regards the offer as expired, only one of the two transactions takes effect (ADR-0017).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from blazar.app.idempotency import KeyedRequest, keyed_request, perform_once, store_answer
+from blazar.app.leases.new_lease import allocations_of, new_lease, provided
+from blazar.app.leases.requests import NewLease, NewReservation, parse_name
+from blazar.app.offers.read import read_offer
+from blazar.app.request_work import RequestWork, request_work
+from blazar.booking import event_types
+from blazar.booking.context import Context
+from blazar.booking.holding import keep_or_replace
+from blazar.booking.retrying import retrying
+from blazar.booking.scheduling import first_pass_of, wake_for
+from blazar.booking.specs import intact_spec
+from blazar.booking.transitions import announce, record_request
+from blazar.booking.views import lease_view
+from blazar.domain.errors import InvalidParameter, MissingParameter, OfferCommitted, OfferExpired
+from blazar.domain.interval import Interval
+from blazar.domain.lease import Lease
+from blazar.domain.offers import Offer, OfferStatus
+from blazar.ports.manager import Caller
+
+JsonObject = Mapping[str, object]
+
+_ATTEMPTS: Final = 100
+"""More than for a search: what the offer holds stays free for it, however many others claim beside it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Request:
+    caller: Caller
+    offer_id: str
+    name: str
+    """Empty for the name of the offer."""
+    keyed: KeyedRequest | None
+
+
+def commit_offer_once(context: Context, caller: Caller, key: str, body: JsonObject) -> JsonObject:
+    """Return ``lease`` and ``is_replayed``; the offer is committed unless it was before with this key.
+
+    Raises:
+        IdempotencyKeyReused: The earlier request with this key was a different one.
+        BlazarError: The same as *commit_offer*.
+    """
+    keyed = keyed_request(caller, key, "create_lease", body)
+    lease, is_replayed = perform_once(context, keyed, lambda: commit_offer(context, caller, body, keyed))
+    return {"lease": lease, "is_replayed": is_replayed}
+
+
+def commit_offer(
+    context: Context, caller: Caller, body: JsonObject, keyed: KeyedRequest | None = None
+) -> JsonObject:
+    """Return a new lease with the resources of an offer of the caller's project.
+
+    If one of them has failed since, others are reserved instead.
+
+    Args:
+        context: The context.
+        caller: The caller, to whom the lease belongs.
+        body: ``offer_id`` and optionally ``name``; nothing else, because the offer has the rest.
+        keyed: The request with its idempotency key, if it has one.
+
+    Raises:
+        BadRequest: The request is invalid, or neither it nor the offer has a name.
+        OfferNotFound: The caller's project has no such offer.
+        OfferExpired: The offer has expired, even if its resources are still free.
+        OfferCommitted: The offer was committed before.
+        Conflict: A resource has failed, and no other is free; the offer remains.
+    """
+    request = _parse(caller, body, keyed)
+    offer = _read(context, request)
+    if not (request.name or offer.name):
+        raise MissingParameter("name")
+    with context.log_context.working_on(lease_id=offer.id):
+        work = request_work(context, caller, offer.project_id)
+        with work.undone_on_failure(), work.enforcing.aborted_on_failure():
+            lease, view = retrying(
+                context,
+                lambda attempt: _commit_once(
+                    context, work, request, _read(context, request) if attempt else offer, attempt
+                ),
+                attempts=_ATTEMPTS,
+            )
+    wake_for(context, first_pass_of(context, lease))
+    return view
+
+
+def _parse(caller: Caller, body: JsonObject, keyed: KeyedRequest | None) -> _Request:
+    for key in body:
+        if key not in ("offer_id", "name"):
+            raise InvalidParameter(key, "must not be given together with offer_id: the offer decides it")
+    offer_id, name = body["offer_id"], body.get("name")
+    if not isinstance(offer_id, str):
+        raise InvalidParameter("offer_id", "must be the id of an offer")
+    return _Request(
+        caller=caller, offer_id=offer_id, name="" if name is None else parse_name(name), keyed=keyed
+    )
+
+
+def _read(context: Context, request: _Request) -> Offer:
+    """Return the offer of a request. Raises OfferNotFound, OfferCommitted, OfferExpired."""
+    offer = read_offer(context, request.caller, request.offer_id)
+    _check_open(context, offer)
+    return offer
+
+
+def _check_open(context: Context, offer: Offer) -> None:
+    status = offer.status_at(context.shared_now())
+    if status is OfferStatus.COMMITTED:
+        raise OfferCommitted(offer.id)
+    if status is OfferStatus.EXPIRED:
+        raise OfferExpired(offer.id)
+
+
+def _commit_once(
+    context: Context, work: RequestWork, request: _Request, offer: Offer, attempt: int
+) -> tuple[Lease, JsonObject]:
+    now = context.clock.now()
+    window = Interval(offer.start, offer.end)
+    found = keep_or_replace(context, offer.reservations, offer.allocations, window, attempt)
+    asked = _as_request(context, request, offer)
+    lease = provided(work, asked, new_lease(work, asked, offer.before_end))
+    holdings = dict(zip((each.id for each in lease.reservations), found.chosen, strict=True))
+    work.enforcing.check_create(lease, holdings)
+    work.quota.prepare()
+    booked = allocations_of(lease.reservations, window, found.chosen)
+    view = lease_view(lease, context.plugins)
+    with context.store.begin() as transaction:
+        store_answer(transaction, request.keyed, view, now)
+        with work.quota.kept(transaction):
+            transaction.allocations.claim(found.generations, adding=booked)
+            released = {each.resource_id for each in offer.allocations} - found.generations.keys()
+            transaction.allocations.touch(released)
+            transaction.offers.commit(offer, now)
+            transaction.leases.insert(lease)
+            transaction.allocations.insert(booked)
+        transaction.work.plan({lease.id: first_pass_of(context, lease)})
+        record_request(context, transaction, lease, "create", request.caller)
+        announce(transaction, view, event_types.CREATED, now)
+        work.enforcing.commit(transaction)
+        # The claim above waits for others, so this is the last moment at which the offer can expire.
+        _check_open(context, offer)
+        transaction.commit()
+    return lease, view
+
+
+def _as_request(context: Context, request: _Request, offer: Offer) -> NewLease:
+    plugins = {each.id: context.plugin_for(each.resource_type) for each in offer.reservations}
+    return NewLease(
+        id=offer.id,
+        name=request.name or offer.name,
+        start=offer.start,
+        end=offer.end,
+        before_end=None,
+        reservations=tuple(
+            NewReservation(
+                id=each.id,
+                resource_type=each.resource_type,
+                plugin=plugins[each.id],
+                spec=intact_spec(plugins[each.id], each),
+            )
+            for each in offer.reservations
+        ),
+    )

@@ -1,0 +1,148 @@
+"""Making an offer: resources are searched and claimed as for a lease, but only until the offer expires."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+from blazar.app.idempotency import KeyedRequest, keyed_request, perform_once, store_answer
+from blazar.app.leases.new_lease import allocations_of, new_lease
+from blazar.app.leases.refusals import explaining
+from blazar.app.leases.requests import NewLease, parse_new_lease
+from blazar.app.leases.wishes import held_by, looked_up, searches_for
+from blazar.app.offers.read import offer_view
+from blazar.app.request_work import RequestWork, request_work
+from blazar.booking.context import Context
+from blazar.booking.retrying import retrying
+from blazar.booking.search import Found, find_resources
+from blazar.domain.dates import before_end_for_new
+from blazar.domain.errors import InvalidParameter, InvalidPeriod, MissingParameter, TooManyOffers
+from blazar.domain.interval import Interval
+from blazar.domain.lease import EventType, Lease
+from blazar.domain.offers import Offer
+from blazar.plugins.parameters import parse_number
+from blazar.ports.manager import Caller
+from blazar.ports.store import Transaction
+
+JsonObject = Mapping[str, object]
+
+
+def create_offer_once(context: Context, caller: Caller, key: str, body: JsonObject) -> JsonObject:
+    """Return ``offer`` and ``is_replayed``; the offer is made unless it was before with this key.
+
+    Raises:
+        IdempotencyKeyReused: The earlier request with this key was a different one.
+        BlazarError: The same as *create_offer*.
+    """
+    keyed = keyed_request(caller, key, "create_offer", body)
+    offer, is_replayed = perform_once(context, keyed, lambda: create_offer(context, caller, body, keyed))
+    return {"offer": offer, "is_replayed": is_replayed}
+
+
+def create_offer(
+    context: Context, caller: Caller, body: JsonObject, keyed: KeyedRequest | None = None
+) -> JsonObject:
+    """Return a new offer, which holds its resources until it expires.
+
+    The quota and the filters are asked as for a lease. The filters are then told that no lease was stored:
+    they are asked again when the offer is committed.
+
+    Args:
+        context: The context.
+        caller: The caller.
+        body: As for a lease, but without the need for a ``name``; optionally ``ttl_seconds``.
+        keyed: The request with its idempotency key, if it has one.
+
+    Raises:
+        BadRequest: The request is invalid; nothing is stored.
+        NotFound: The request names an object that the caller cannot see; nothing is stored.
+        Conflict: The resources are not available, or the project has too many offers; nothing is stored.
+        AlreadyAnswered: A concurrent request with the same idempotency key was faster; nothing is stored.
+    """
+    ttl = _parse_ttl(context, body)
+    name = body.get("name")
+    request = parse_new_lease(context, caller, {**body, "name": "" if name is None else name})
+    if not request.reservations:
+        raise MissingParameter("reservations")
+    if request.end <= context.shared_now():
+        raise InvalidPeriod("end_date: the offer would have ended before it can be committed")
+    lead = context.settings.leases.before_end_lead
+    before_end = before_end_for_new(request.before_end, request.start, request.end, lead)
+    with context.log_context.working_on(lease_id=request.id):
+        work = request_work(context, caller, caller.project_id)
+        request = replace(request, reservations=looked_up(work, request.reservations), keyed=keyed)
+        with explaining(work, request, body), work.enforcing.aborted_on_failure():
+            return retrying(
+                context, lambda attempt: _create_once(context, work, request, before_end, ttl, attempt)
+            )
+
+
+def _create_once(
+    context: Context,
+    work: RequestWork,
+    request: NewLease,
+    before_end: datetime | None,
+    ttl: timedelta,
+    attempt: int,
+) -> JsonObject:
+    now = context.clock.now()
+    window = Interval(request.start, request.end)
+    found = find_resources(context, searches_for(work, request.reservations, window), attempt)
+    lease = new_lease(work, request, before_end)
+    work.quota.check_new(held_by(request.reservations, window, found))
+    holdings = zip((each.id for each in lease.reservations), found.chosen, strict=True)
+    work.enforcing.check_create(lease, dict(holdings))
+    work.quota.prepare()
+    offer = _offer(context, lease, window, found, ttl)
+    view = offer_view(context, offer)
+    with context.store.begin() as transaction:
+        store_answer(transaction, request.keyed, view, now)
+        _check_number(context, transaction, offer)
+        with work.quota.kept(transaction):
+            transaction.allocations.claim(found.generations, adding=offer.allocations)
+            transaction.offers.insert(offer)
+        work.enforcing.abort(transaction)
+        transaction.commit()
+    return view
+
+
+def _check_number(context: Context, transaction: Transaction, offer: Offer) -> None:
+    """Raise TooManyOffers if the project has as many offers as it may; concurrent offers of it wait."""
+    limit = context.settings.leases.offers.per_project
+    if not limit:
+        return
+    if offer.project_id is not None:
+        transaction.quotas.lock(offer.project_id)
+    if transaction.offers.count_open(offer.project_id, context.shared_now()) >= limit:
+        raise TooManyOffers(limit)
+
+
+def _offer(context: Context, lease: Lease, window: Interval, found: Found, ttl: timedelta) -> Offer:
+    before_end = lease.find_event(EventType.BEFORE_END)
+    now = context.shared_now()
+    return Offer(
+        id=lease.id,
+        name=lease.name,
+        user_id=lease.user_id,
+        project_id=lease.project_id,
+        start=lease.start,
+        end=lease.end,
+        before_end=None if before_end is None else before_end.time,
+        # A lease cannot be made after its end.
+        expires_at=min(now + ttl, lease.end),
+        reservations=lease.reservations,
+        allocations=tuple(allocations_of(lease.reservations, window, found.chosen)),
+        created_at=now,
+    )
+
+
+def _parse_ttl(context: Context, body: JsonObject) -> timedelta:
+    """Return how long the offer is to be held. Raises InvalidParameter."""
+    offers = context.settings.leases.offers
+    if body.get("ttl_seconds") is None:
+        return offers.default_ttl
+    seconds, longest = parse_number(body, "ttl_seconds", least=1), int(offers.longest_ttl.total_seconds())
+    if seconds > longest:
+        raise InvalidParameter("ttl_seconds", f"must be at most {longest} ([manager] max_offer_ttl_seconds)")
+    return timedelta(seconds=seconds)

@@ -1,0 +1,56 @@
+"""Requests about offers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from app.http_env import LESSEE, STRANGER, Answer, HttpEnv, Json, Who, good, refusal
+
+V11 = {"OpenStack-API-Version": "reservation 1.1"}
+
+
+def ask(env: HttpEnv, body: Json, who: Who = LESSEE, key: str | None = None) -> Answer:
+    return env.post("/offers", body, who=who, headers=_headers(key))
+
+
+def wish(env: HttpEnv, start: float | str = "now", end: float = 60, **keys: Any) -> Json:
+    more: Json = {key: keys.pop(key) for key in ("ttl_seconds", "before_end_date") if key in keys}
+    body = env.wish(start, end, **keys) | more
+    del body["name"]
+    return body
+
+
+def offer(env: HttpEnv, start: float | str = "now", end: float = 60, who: Who = LESSEE, **keys: Any) -> Json:
+    found: Json = good(ask(env, wish(env, start, end, **keys), who), 201)["offer"]
+    return found
+
+
+def commit(env: HttpEnv, made: Json, who: Who = LESSEE, key: str | None = None, **more: Any) -> Answer:
+    body = {"name": "night", "offer_id": made["id"], **more}
+    return env.post("/leases", body, who=who, headers=_headers(key))
+
+
+def show(env: HttpEnv, made: Json, who: Who = LESSEE) -> Answer:
+    return env.get(f"/offers/{made['id']}", who=who, headers=V11)
+
+
+def delete(env: HttpEnv, made: Json, who: Who = LESSEE) -> Answer:
+    return env.delete(f"/offers/{made['id']}", who=who, headers=V11)
+
+
+def listed(env: HttpEnv, who: Who = LESSEE) -> list[str]:
+    return [each["id"] for each in good(env.get("/offers", who=who, headers=V11))["offers"]]
+
+
+def is_possible(env: HttpEnv, **keys: Any) -> bool:
+    """Return whether a lease is possible, which is deleted at once."""
+    answer = env.post("/leases", env.wish(**keys), who=STRANGER, headers=V11)
+    if answer.status_code == 201:
+        good(env.delete(f"/leases/{answer.json['lease']['id']}", who=STRANGER), 204)
+    else:
+        refusal(answer, 409)
+    return bool(answer.status_code == 201)
+
+
+def _headers(key: str | None) -> dict[str, str]:
+    return V11 if key is None else dict(V11, **{"Idempotency-Key": key})
