@@ -27,6 +27,8 @@ PLUGINS = (
 )
 LEASE_TABLES = (
     tables.answers,
+    tables.offer_allocations,
+    tables.offers,
     tables.allocations,
     tables.events,
     tables.reservations,

@@ -31,6 +31,8 @@ from blazar_plugin_testing.service_env import LESSEE, ServiceEnv, empty_tables
 RESERVATION = ReservationId("5b0c8f4e-61d7-4f0a-9c55-2d3a7be01f10")
 """The reservation of tests without a lease."""
 _LEASE_TABLES = (
+    tables.offer_allocations,
+    tables.offers,
     tables.allocations,
     tables.events,
     tables.reservations,

@@ -155,18 +155,22 @@ class ServiceEnv(ABC):
         name = f"manager-{self.managers_so_far}"
         plugins = self.make_plugins()
         self.codecs.update(plugins)
+        guard = ClockGuard(clock, SharedClock(self.clock), clock_limit)
+        indexes = make_indexes(self.store, clock, plugins)
+        for index in indexes.values():
+            index.correct_clock(guard.difference)
         context = Context(
             store=self.store,
             clock=clock,
             cloud=self.cloud,
             plugins=plugins,
-            indexes=make_indexes(self.store, clock, plugins),
+            indexes=indexes,
             collections=COLLECTIONS,
             settings=self.settings,
             waker=Silent(),
             random=random.Random(self.managers_so_far),  # noqa: S311 - every run is the same
             new_id=self._new_id,
-            clock_guard=ClockGuard(clock, SharedClock(self.clock), clock_limit),
+            clock_guard=guard,
         )
         sender = OutboxSender(self.store, clock, self.sent, {})
         return ManagerProcess(
