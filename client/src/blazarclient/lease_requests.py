@@ -67,8 +67,8 @@ class DateReader:
         return f"{text} ({local:%Y-%m-%d %H:%M %Z})" if local.utcoffset() else text
 
 
-def to_create(args: argparse.Namespace, date_reader: DateReader) -> Record:
-    """Return the arguments of the library's ``lease.create``.
+def to_create(args: argparse.Namespace, date_reader: DateReader, *, needs_name: bool = True) -> Record:
+    """Return the arguments of the library's ``lease.create``; ``name`` may be None if it is not needed.
 
     Raises:
         IncorrectLease: The name is missing, the dates are in the wrong order, or a reservation is invalid.
@@ -78,7 +78,7 @@ def to_create(args: argparse.Namespace, date_reader: DateReader) -> Record:
     """
     given = files.read_lease(args.from_file) if args.from_file else {}
     name = args.name if args.name is not None else given.get("name")
-    if not name:
+    if not name and needs_name:
         raise exception.IncorrectLease(
             _("The lease has no name; give it as an argument or as name in the file")
         )

@@ -16,7 +16,15 @@ from cliff import app
 from blazarclient import completion, sessions, spellings, utils, version
 from blazarclient.arguments import GlobalParser
 from blazarclient.i18n import _
-from blazarclient.v1.shell_commands import allocations, availability, calendar, floatingips, hosts, leases
+from blazarclient.v1.shell_commands import (
+    allocations,
+    availability,
+    calendar,
+    floatingips,
+    hosts,
+    leases,
+    offers,
+)
 
 COMMANDS_V1: Mapping[str, type] = {
     "lease-list": leases.ListLeases,
@@ -29,6 +37,10 @@ COMMANDS_V1: Mapping[str, type] = {
     "availability": availability.SearchAvailability,
     "calendar": calendar.ShowCalendar,
     "catalogue": calendar.ShowCatalogue,
+    "offer-list": offers.ListOffers,
+    "offer-show": offers.ShowOffer,
+    "offer-create": offers.CreateOffer,
+    "offer-delete": offers.DeleteOffer,
     "host-list": hosts.ListHosts,
     "host-show": hosts.ShowHost,
     "host-create": hosts.CreateHost,

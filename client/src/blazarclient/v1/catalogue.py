@@ -5,8 +5,6 @@ from __future__ import annotations
 from blazarclient import base
 from blazarclient.base import Record
 
-_VERSION = {"OpenStack-API-Version": "reservation 1.1"}
-
 
 class CatalogueClientManager(base.BaseClientManager):
     """The catalogue of the service."""
@@ -20,5 +18,5 @@ class CatalogueClientManager(base.BaseClientManager):
         Raises:
             NotFound: The service does not support API version 1.1, or has no catalogue.
         """
-        _response, body = self.request_manager.request("/catalogue", "GET", headers=_VERSION)
+        _response, body = self.request_manager.request("/catalogue", "GET", headers=base.API_1_1)
         return base.one(body, "catalogue")

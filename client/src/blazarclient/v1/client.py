@@ -5,7 +5,16 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from blazarclient.v1 import allocations, availability, catalogue, floatingips, hosts, leases, timeline
+from blazarclient.v1 import (
+    allocations,
+    availability,
+    catalogue,
+    floatingips,
+    hosts,
+    leases,
+    offers,
+    timeline,
+)
 
 LOG = logging.getLogger(__name__)
 
@@ -21,6 +30,7 @@ class Client:
         availability: Free times.
         catalogue: What can be reserved.
         timeline: Resources over time, for calendars.
+        offer: Offers.
 
     Args:
         blazar_url: Deprecated: the URL of the service; ``/v1`` may be left out.
@@ -58,6 +68,7 @@ class Client:
         )
         self.catalogue = catalogue.CatalogueClientManager(*connection, version=self.version, **kwargs)
         self.timeline = timeline.TimelineClientManager(*connection, version=self.version, **kwargs)
+        self.offer = offers.OfferClientManager(*connection, version=self.version, **kwargs)
         self.allocation = allocations.AllocationClientManager(*connection, version=self.version, **kwargs)
 
         if not session:

@@ -82,6 +82,22 @@ class LeaseClientManager(base.BaseClientManager):
         )
         return one(found, "preview")
 
+    def commit(self, offer_id: str, name: str | None = None) -> Record:
+        """Make a lease of the resources that an offer holds, and return it.
+
+        Args:
+            offer_id: Id of an offer of the user's project.
+            name: Name of the lease; None for the name of the offer.
+
+        Raises:
+            NotFound: The project has no such offer, or the service does not support API version 1.1.
+            Conflict: The offer was committed before, or a resource failed and no other is free.
+            BlazarClientException: With status 410: the offer has expired.
+        """
+        body = {"offer_id": offer_id} if name is None else {"offer_id": offer_id, "name": name}
+        _response, found = self.request_manager.request("/leases", "POST", body=body, headers=base.API_1_1)
+        return one(found, "lease")
+
     def get(self, lease_id: str) -> Record:
         """Return a lease."""
         _response, body = self.request_manager.get(path("leases", lease_id))

@@ -7,8 +7,6 @@ from datetime import datetime
 from blazarclient import base, utils
 from blazarclient.base import Record
 
-_VERSION = {"OpenStack-API-Version": "reservation 1.1"}
-
 
 class TimelineClientManager(base.BaseClientManager):
     """Resources over time; dates as for :class:`~blazarclient.v1.availability.AvailabilityClientManager`."""
@@ -48,5 +46,5 @@ class TimelineClientManager(base.BaseClientManager):
             resources="true" if resources else None,
             **dates,
         )
-        _response, body = self.request_manager.request(url, "GET", headers=_VERSION)
+        _response, body = self.request_manager.request(url, "GET", headers=base.API_1_1)
         return dict(body)

@@ -19,12 +19,11 @@ def _keys() -> str:
 
 def add_create_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``lease create`` to *parser*."""
-    _add_dates(parser)
-    _add_new_reservations(parser)
+    add_lease(parser)
     parser.add_argument(
-        "--from-file",
-        metavar="<file>",
-        help=_("read the lease from a JSON or YAML file, - for standard input; options take precedence"),
+        "--offer",
+        metavar="<offer>",
+        help=_("make the lease of what this offer holds, by name or id; without options for dates and more"),
     )
     parser.add_argument(
         "--take",
@@ -40,6 +39,17 @@ def add_create_options(parser: argparse.ArgumentParser) -> None:
             "show what would be reserved instead of creating the lease; a service without API 1.1 cannot "
             "tell, and the request is printed"
         ),
+    )
+
+
+def add_lease(parser: argparse.ArgumentParser) -> None:
+    """Add the options that describe a new lease to *parser*."""
+    _add_dates(parser)
+    _add_new_reservations(parser)
+    parser.add_argument(
+        "--from-file",
+        metavar="<file>",
+        help=_("read the lease from a JSON or YAML file, - for standard input; options take precedence"),
     )
 
 

@@ -1,0 +1,170 @@
+"""The command that creates a lease: of a description, of an offer, or of an alternative to a refused one."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+import requests
+from keystoneauth1 import exceptions as ksa_exceptions
+
+from blazarclient import command, exception, lease_requests, refusals, utils
+from blazarclient.base import Record
+from blazarclient.i18n import _
+from blazarclient.v1.shell_commands import lease_options
+from blazarclient.v1.shell_commands.lease_commands import ShowAfterWaitCommand
+
+_SHORTAGES = ("Not enough", "Quota of the project exceeded")
+"""Texts in refusals of the service that have reasons and alternatives."""
+_DECIDED_BY_OFFER = (
+    *("start_date", "end_date", "duration", "before_end_date", "reservations", "physical_reservations"),
+    *("events", "from_file"),
+)
+"""Arguments that cannot be given together with an offer."""
+
+
+def _option(argument: str) -> str:
+    return "--" + argument.replace("_", "-").removesuffix("s")
+
+
+def _has_same_name(lease: Record, created: Record) -> bool:
+    return (
+        lease["name"] == created["name"]
+        and lease["id"] != created["id"]
+        and lease.get("project_id") == created.get("project_id")
+    )
+
+
+class CreateLease(command.CreateCommand, ShowAfterWaitCommand):
+    """Create a lease."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser."""
+        parser = super().get_parser(prog_name)
+        lease_options.add_create_options(parser)
+        self._refuse = parser.error
+        return parser
+
+    def run(self, parsed_args: argparse.Namespace) -> int:
+        """Return the exit code."""
+        has_name = parsed_args.from_file or parsed_args.offer or parsed_args.take is not None
+        if parsed_args.name is None and not has_name and not getattr(self.app, "interactive_mode", False):
+            self._refuse(_("the following arguments are required: LEASE"))
+        return super().run(parsed_args)
+
+    def add_positional(self, parser: argparse.ArgumentParser) -> None:
+        """Add the name, which a file can give instead, to *parser*."""
+        parser.add_argument("name", metavar="LEASE", nargs="?", help=_("name of the new lease"))
+
+    def take_action(self, parsed_args: argparse.Namespace) -> tuple[Sequence[str], Sequence[Any]]:
+        """Return the columns and the values of the new lease."""
+        if parsed_args.take is not None:
+            return self._take(parsed_args)
+        if parsed_args.offer:
+            return self._commit(parsed_args)
+        date_reader = self.date_reader()
+        lease = lease_requests.to_create(parsed_args, date_reader)
+        self.name_networks_by_id(lease["reservations"])
+        if not lease["reservations"]:
+            self.print_to_stderr(
+                _("Warning: the lease has no reservations and will reserve nothing; --reservation adds one")
+            )
+        if parsed_args.dry_run:
+            return self.columns_in_utc(self._preview(lease, parsed_args), parsed_args)
+        with date_reader.explained_start(lease["start"]):
+            try:
+                created = self.manager().create(**lease)
+            except exception.BlazarClientException as refusal:
+                self._explain(refusal, lease, parsed_args)
+                raise
+        return self._show_new(created, lease_requests.body(lease), parsed_args)
+
+    def _preview(self, lease: Record, parsed_args: argparse.Namespace) -> Record:
+        """Return what would be reserved, or the request if the service cannot tell."""
+        try:
+            found: Record = self.manager().preview(**lease)
+        except exception.BlazarClientException as refusal:
+            if refusal.code != requests.codes.not_acceptable:
+                self._print_alternatives(refusal)
+                raise
+            self.print_to_stderr(_("Nothing was created. The request would be a POST to /leases with:"))
+            return lease_requests.body(lease)
+        self.print_to_stderr(_("Nothing was created. The lease would be:"))
+        return found
+
+    def _explain(
+        self, refusal: exception.BlazarClientException, lease: Record, parsed_args: argparse.Namespace
+    ) -> None:
+        """On a terminal, print why too little is available, and what is possible instead.
+
+        API 1.0 does not tell, and a dry run of API 1.1 does. It is the same request, so that a service which
+        does not know a dry run must not get it: one with API 1.0 only refuses the version.
+        """
+        is_shortage = any(each in str(refusal) for each in _SHORTAGES)
+        if not is_shortage or not self.on_terminal(parsed_args):
+            return
+        try:
+            self.manager().preview(**lease)
+        except exception.BlazarClientException as explained:
+            self._print_alternatives(explained)
+        except ksa_exceptions.ClientException:
+            return
+
+    def _print_alternatives(self, refusal: exception.BlazarClientException) -> None:
+        for line in refusals.lines(refusal):
+            self.print_to_stderr(line)
+        if refusal.kwargs.get("alternatives"):
+            refusals.keep(self.get_client(), refusal.kwargs["alternatives"])
+
+    def _take(self, parsed_args: argparse.Namespace) -> tuple[Sequence[str], Sequence[Any]]:
+        """Create the leases of an alternative, and return the columns and the values of the last one."""
+        *first, last = refusals.take(self.get_client(), parsed_args.take)
+        for body in first:
+            created = self._create(body)
+            self.print_to_stderr(_("Created lease %s; the next one follows it") % created["id"])
+        return self._show_new(self._create(last), last, parsed_args)
+
+    def _create(self, body: Record) -> Record:
+        """Return the new lease for the body of a request."""
+        created: Record = self.manager().create(
+            name=body["name"],
+            start=body["start_date"],
+            end=body["end_date"],
+            reservations=body["reservations"],
+            before_end=body.get("before_end_date"),
+        )
+        return created
+
+    def _commit(self, parsed_args: argparse.Namespace) -> tuple[Sequence[str], Sequence[Any]]:
+        """Return the columns and the values of the lease that is made of an offer."""
+        given = [each for each in _DECIDED_BY_OFFER if getattr(parsed_args, each)]
+        if given:
+            self._refuse(_("--offer decides all but the name; leave out %s") % ", ".join(map(_option, given)))
+        found = utils.find_resource_id_by_name_or_id(
+            self.get_client(), "offer", parsed_args.offer, self.name_key, self.id_pattern
+        )
+        if parsed_args.dry_run:
+            self.print_to_stderr(_("Nothing was sent. The request would be a POST to /leases with:"))
+            return self.columns_in_utc({"offer_id": found, "name": parsed_args.name}, parsed_args)
+        return self._show_new(self.manager().commit(found, parsed_args.name), {}, parsed_args)
+
+    def _show_new(
+        self, created: Record, sent: Record, parsed_args: argparse.Namespace
+    ) -> tuple[Sequence[str], Sequence[Any]]:
+        if parsed_args.formatter == "table":
+            self._warn_of_duplicate_names(created)
+        return self.created(self.settled(created, parsed_args, sent), parsed_args)
+
+    def _warn_of_duplicate_names(self, created: Record) -> None:
+        """Warn if the project has other leases with the same name, which commands need ids for."""
+        try:
+            leases = self.manager().list()
+        except (exception.BlazarClientException, ksa_exceptions.ClientException):
+            return
+        same = [each["id"] for each in leases if _has_same_name(each, created)]
+        if same:
+            self.print_to_stderr(
+                _("Warning: %(count)d other lease(s) have the name %(name)r; use ids in commands")
+                % {"count": len(same), "name": created["name"]}
+            )
