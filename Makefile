@@ -90,7 +90,7 @@ static: $(STAMP)
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/mypy src client nova plugin-testing tests bench examples cloudlab rig doc
-	@MYPYPATH=bench $(BIN)/mypy --scripts-are-modules bench/filter bench/hostile bench/month bench/processor bench/search bench/race bench/slots bench/times bench/groups
+	@MYPYPATH=bench $(BIN)/mypy --scripts-are-modules bench/filter bench/hostile bench/month bench/offers bench/processor bench/search bench/race bench/slots bench/times bench/groups
 	@$(BIN)/lint-imports --no-logo
 
 lock: require-python ## resolve the versions of all dependencies again, into constraints.txt
