@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar, cast
 
 from blazar.app import availability, catalogue, free_amounts, leases, offers, resources, timeline
 from blazar.booking.context import Context
@@ -15,184 +16,122 @@ from blazar.plugins.hosts import properties
 from blazar.plugins.hosts import use_cases as hosts
 from blazar.ports.manager import Caller, JsonObject, Manager
 
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
+
+
+def _use_case(
+    function: Callable[Concatenate[Context, _Arguments], _Result],
+) -> Callable[Concatenate[ManagerService, _Arguments], _Result]:
+    """Return the method for a use case."""
+
+    @wraps(function)
+    def method(service: ManagerService, /, *args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
+        return function(service.context, *args, **kwargs)
+
+    return method
+
+
+def _same_for_all(
+    function: Callable[Concatenate[Context, _Arguments], _Result],
+) -> Callable[Concatenate[ManagerService, Caller, _Arguments], _Result]:
+    """Return the method for a use case that does not depend on the caller."""
+
+    @wraps(function)
+    def method(
+        service: ManagerService, caller: Caller, /, *args: _Arguments.args, **kwargs: _Arguments.kwargs
+    ) -> _Result:
+        return function(service.context, *args, **kwargs)
+
+    return method
+
 
 class ManagerService:
-    """Implements :class:`blazar.ports.manager.Manager`."""
+    """Implements :class:`blazar.ports.manager.Manager`, which describes the methods."""
 
     def __init__(self, context: Context) -> None:
-        self._context = context
+        self.context = context
 
     def list_leases(
         self, caller: Caller, project_id: str | None, page: JsonObject | None = None
     ) -> Sequence[JsonObject]:
         """Return the leases of a project, or of all projects for None; or a page of them."""
         if page is None:
-            return leases.list_leases(self._context, project_id)
-        return leases.list_lease_page(self._context, project_id, page)
+            return leases.list_leases(self.context, project_id)
+        return leases.list_lease_page(self.context, project_id, page)
 
-    def get_lease(self, caller: Caller, lease_id: str) -> JsonObject:
-        """Return a lease."""
-        return leases.get_lease(self._context, caller, lease_id)
+    get_lease = _use_case(leases.get_lease)
 
     def create_lease(self, caller: Caller, body: JsonObject) -> JsonObject:
         """Create a lease and return it. Raises Unavailable if this manager's clock is wrong."""
-        self._context.clock_guard.check()
+        self.context.clock_guard.check()
         create = offers.commit_offer if "offer_id" in body else leases.create_lease
-        return create(self._context, caller, body)
+        return create(self.context, caller, body)
 
     def create_lease_once(self, caller: Caller, key: str, body: JsonObject) -> JsonObject:
         """Create a lease, or return the one created with this key. Raises Unavailable like the above."""
-        self._context.clock_guard.check()
+        self.context.clock_guard.check()
         create = offers.commit_offer_once if "offer_id" in body else leases.create_lease_once
-        return create(self._context, caller, key, body)
+        return create(self.context, caller, key, body)
 
     def preview_lease(self, caller: Caller, body: JsonObject) -> JsonObject:
         """Return what a new lease would reserve. Raises Unavailable as for a new lease."""
-        self._context.clock_guard.check()
-        return leases.preview_lease(self._context, caller, body)
+        self.context.clock_guard.check()
+        return leases.preview_lease(self.context, caller, body)
 
-    def update_lease(self, caller: Caller, lease_id: str, body: JsonObject) -> JsonObject:
-        """Change a lease and return it."""
-        return leases.update_lease(self._context, caller, lease_id, body)
+    update_lease = _use_case(leases.update_lease)
 
     def update_owned_lease(
         self, caller: Caller, lease_id: str, owner: JsonObject, body: JsonObject
     ) -> JsonObject:
         """Change a lease of this owner and return it."""
-        return leases.update_lease(self._context, caller, lease_id, body, _parse_owner(owner))
+        return leases.update_lease(self.context, caller, lease_id, body, _parse_owner(owner))
 
-    def delete_lease(self, caller: Caller, lease_id: str) -> None:
-        """Delete a lease."""
-        leases.delete_lease(self._context, caller, lease_id)
+    delete_lease = _use_case(leases.delete_lease)
 
     def delete_owned_lease(self, caller: Caller, lease_id: str, owner: JsonObject) -> None:
         """Delete a lease of this owner."""
-        leases.delete_lease(self._context, caller, lease_id, _parse_owner(owner))
+        leases.delete_lease(self.context, caller, lease_id, _parse_owner(owner))
 
-    def list_lease_allocations(self, caller: Caller, lease_id: str) -> Sequence[JsonObject]:
-        """Return the resources that a lease's reservations hold."""
-        return leases.list_lease_allocations(self._context, lease_id)
+    list_lease_allocations = _same_for_all(leases.list_lease_allocations)
+    list_lease_history = _same_for_all(leases.list_lease_history)
 
-    def search_time_slots(self, caller: Caller, body: JsonObject) -> JsonObject:
-        """Return time slots in which reservations could be made."""
-        return availability.search_time_slots(self._context, caller, body)
+    search_time_slots = _use_case(availability.search_time_slots)
+    get_catalogue = _use_case(catalogue.get_catalogue)
+    list_free_amounts = _use_case(free_amounts.list_free_amounts)
+    get_timeline = _use_case(timeline.get_timeline)
 
     def create_offer(self, caller: Caller, key: str | None, body: JsonObject) -> JsonObject:
         """Hold resources for a short time. Raises Unavailable if this manager's clock is wrong."""
-        self._context.clock_guard.check()
+        self.context.clock_guard.check()
         if key is None:
-            return {"offer": offers.create_offer(self._context, caller, body), "is_replayed": False}
-        return offers.create_offer_once(self._context, caller, key, body)
+            return {"offer": offers.create_offer(self.context, caller, body), "is_replayed": False}
+        return offers.create_offer_once(self.context, caller, key, body)
 
-    def list_offers(self, caller: Caller) -> Sequence[JsonObject]:
-        """Return the open offers of the caller's project."""
-        return offers.list_offers(self._context, caller)
+    list_offers = _use_case(offers.list_offers)
+    get_offer = _use_case(offers.get_offer)
+    delete_offer = _use_case(offers.delete_offer)
 
-    def get_offer(self, caller: Caller, offer_id: str) -> JsonObject:
-        """Return an offer."""
-        return offers.get_offer(self._context, caller, offer_id)
+    list_hosts = _use_case(host_lists.list_hosts)
+    get_host = _use_case(hosts.get_host)
+    create_host = _same_for_all(hosts.create_host)
+    update_host = _use_case(hosts.update_host)
+    delete_host = _same_for_all(hosts.delete_host)
+    list_allocations = _same_for_all(host_lists.list_allocations)
+    get_allocations = _same_for_all(hosts.get_allocations)
+    list_resource_properties = _same_for_all(properties.list_resource_properties)
+    update_resource_property = _same_for_all(properties.update_resource_property)
 
-    def delete_offer(self, caller: Caller, offer_id: str) -> None:
-        """Release what an offer holds."""
-        offers.delete_offer(self._context, caller, offer_id)
+    list_floatingips = _same_for_all(floatingips.list_floatingips)
+    get_floatingip = _same_for_all(floatingips.get_floatingip)
+    create_floatingip = _same_for_all(floatingips.create_floatingip)
+    delete_floatingip = _same_for_all(floatingips.delete_floatingip)
 
-    def list_lease_history(self, caller: Caller, lease_id: str) -> Sequence[JsonObject]:
-        """Return what happened to a lease."""
-        return leases.list_lease_history(self._context, lease_id)
-
-    def get_catalogue(self, caller: Caller) -> JsonObject:
-        """Return what the caller can reserve."""
-        return catalogue.get_catalogue(self._context, caller)
-
-    def list_free_amounts(self, caller: Caller, query: JsonObject, known: Sequence[str] = ()) -> JsonObject:
-        """Return the numbers of free resources over time."""
-        return free_amounts.list_free_amounts(self._context, caller, query, known)
-
-    def get_timeline(self, caller: Caller, query: JsonObject, with_ids: bool) -> JsonObject:
-        """Return in which state resources are over time."""
-        return timeline.get_timeline(self._context, caller, query, with_ids)
-
-    def list_hosts(self, caller: Caller, page: JsonObject | None = None) -> Sequence[JsonObject]:
-        """Return the registered hosts, or a page of them."""
-        return host_lists.list_hosts(self._context, caller, page)
-
-    def get_host(self, caller: Caller, host_id: str) -> JsonObject:
-        """Return a host."""
-        return hosts.get_host(self._context, caller, host_id)
-
-    def create_host(self, caller: Caller, body: JsonObject) -> JsonObject:
-        """Register a hypervisor."""
-        return hosts.create_host(self._context, body)
-
-    def update_host(self, caller: Caller, host_id: str, body: JsonObject) -> JsonObject:
-        """Set or remove extra capabilities."""
-        return hosts.update_host(self._context, caller, host_id, body)
-
-    def delete_host(self, caller: Caller, host_id: str) -> None:
-        """Remove a host from the service, so that Nova uses it normally again."""
-        hosts.delete_host(self._context, host_id)
-
-    def list_floatingips(self, caller: Caller, page: JsonObject | None = None) -> Sequence[JsonObject]:
-        """Return the registered floating IPs, or a page of them."""
-        return floatingips.list_floatingips(self._context, page)
-
-    def get_floatingip(self, caller: Caller, floatingip_id: str) -> JsonObject:
-        """Return a floating IP."""
-        return floatingips.get_floatingip(self._context, floatingip_id)
-
-    def create_floatingip(self, caller: Caller, body: JsonObject) -> JsonObject:
-        """Register an address."""
-        return floatingips.create_floatingip(self._context, body)
-
-    def delete_floatingip(self, caller: Caller, floatingip_id: str) -> None:
-        """Remove an address from the service, so that the operator can use it otherwise."""
-        floatingips.delete_floatingip(self._context, floatingip_id)
-
-    def list_resources(self, caller: Caller, collection: str) -> Sequence[JsonObject]:
-        """Return the registered resources of a plugin's collection."""
-        return resources.list_resources(self._context, collection)
-
-    def get_resource(self, caller: Caller, collection: str, resource_id: str) -> JsonObject:
-        """Return a registered resource."""
-        return resources.get_resource(self._context, collection, resource_id)
-
-    def create_resource(self, caller: Caller, collection: str, body: JsonObject) -> JsonObject:
-        """Register a resource."""
-        return resources.create_resource(self._context, collection, body)
-
-    def update_resource(
-        self, caller: Caller, collection: str, resource_id: str, body: JsonObject
-    ) -> JsonObject:
-        """Change a registered resource."""
-        return resources.update_resource(self._context, collection, resource_id, body)
-
-    def delete_resource(self, caller: Caller, collection: str, resource_id: str) -> None:
-        """Remove a registered resource."""
-        resources.delete_resource(self._context, collection, resource_id)
-
-    def list_allocations(
-        self,
-        caller: Caller,
-        lease_id: str | None,
-        reservation_id: str | None,
-        page: JsonObject | None = None,
-    ) -> Sequence[JsonObject]:
-        """Return the allocations of each host, or of each host of a page."""
-        return host_lists.list_allocations(self._context, lease_id, reservation_id, page)
-
-    def get_allocations(
-        self, caller: Caller, host_id: str, lease_id: str | None, reservation_id: str | None
-    ) -> JsonObject:
-        """Return a host's allocations."""
-        return hosts.get_allocations(self._context, host_id, lease_id, reservation_id)
-
-    def list_resource_properties(self, caller: Caller, include_private: bool) -> Sequence[JsonObject]:
-        """Return each property that any host has."""
-        return properties.list_resource_properties(self._context, include_private)
-
-    def update_resource_property(self, caller: Caller, name: str, private: bool | None) -> JsonObject:
-        """Make a property private or public."""
-        return properties.update_resource_property(self._context, name, private)
+    list_resources = _same_for_all(resources.list_resources)
+    get_resource = _same_for_all(resources.get_resource)
+    create_resource = _same_for_all(resources.create_resource)
+    update_resource = _same_for_all(resources.update_resource)
+    delete_resource = _same_for_all(resources.delete_resource)
 
 
 def _parse_owner(owner: JsonObject) -> Owner:

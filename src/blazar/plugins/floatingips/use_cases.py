@@ -32,25 +32,25 @@ _LONGEST_ID = 36
 _SORT_KEYS: Final = ("created_at", _ADDRESS, "id")
 
 
-def list_floatingips(context: Context, query: JsonObject | None = None) -> Sequence[JsonObject]:
+def list_floatingips(context: Context, page: JsonObject | None = None) -> Sequence[JsonObject]:
     """Return the registered floating IPs, or a page of them.
 
     Raises:
-        InvalidParameter: A part of the query is invalid, or its marker is unknown.
+        InvalidParameter: A part of *page* is invalid, or its marker is unknown.
     """
-    if query is None:
+    if page is None:
         with context.store.read() as transaction:
             return [floatingip_view(each) for each in transaction.of(FLOATING_IP_STORE).list()]
-    page = parse_page(query, _SORT_KEYS)
-    address = text_of(query, _ADDRESS)
+    asked = parse_page(page, _SORT_KEYS)
+    address = text_of(page, _ADDRESS)
     which = FloatingIPFilter(
-        network_id=text_of(query, _NETWORK),
+        network_id=text_of(page, _NETWORK),
         address=None if address is None else str(parse_address(_ADDRESS, address)),
-        is_reservable=parse_flag(query, "reservable"),
+        is_reservable=parse_flag(page, "reservable"),
     )
     with context.store.read() as transaction:
         store = transaction.of(FLOATING_IP_STORE)
-        ids = store.list_page(which, page)
+        ids = store.list_page(which, asked)
         found = {each.id: each for each in store.get_many(ids)}
     return [floatingip_view(found[each]) for each in ids]
 

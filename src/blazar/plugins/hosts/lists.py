@@ -19,41 +19,44 @@ from blazar.ports.store import BookedWindow, Transaction
 _SORT_KEYS: Final = ("created_at", "hypervisor_hostname", "id")
 
 
-def list_hosts(context: Context, caller: Caller, query: JsonObject | None = None) -> Sequence[JsonObject]:
+def list_hosts(context: Context, caller: Caller, page: JsonObject | None = None) -> Sequence[JsonObject]:
     """Return the registered hosts, or a page of them.
 
     Raises:
-        InvalidParameter: A part of the query is invalid, or its marker is unknown.
+        InvalidParameter: A part of *page* is invalid, or its marker is unknown.
     """
     with context.store.read() as transaction:
         hidden = hidden_properties(transaction, caller)
-        if query is None:
+        if page is None:
             return [host_view(host, hidden) for host in transaction.of(HOST_STORE).list()]
-        ids = _list_ids(transaction, query)
+        ids = _list_ids(transaction, page)
         found = {each.id: each for each in transaction.of(HOST_STORE).get_many(ids)}
     return [host_view(found[each], hidden) for each in ids]
 
 
 def list_allocations(
-    context: Context, lease_id: str | None, reservation_id: str | None, query: JsonObject | None = None
+    context: Context,
+    lease_id: str | None,
+    reservation_id: str | None,
+    page: JsonObject | None = None,
 ) -> Sequence[JsonObject]:
     """Return the allocations of each host, or of each host of a page.
 
     Raises:
-        InvalidParameter: A part of the query is invalid, or its marker is unknown.
+        InvalidParameter: A part of *page* is invalid, or its marker is unknown.
     """
     now = context.clock.now()
     with context.store.read() as transaction:
-        if query is None:
+        if page is None:
             host_ids: Sequence[ResourceId] = [host.id for host in transaction.of(HOST_STORE).list()]
         else:
-            host_ids = _list_ids(transaction, query)
+            host_ids = _list_ids(transaction, page)
         booked = transaction.allocations.list_booked(
             now=now,
             lease_id=lease_id,
             reservation_id=reservation_id,
-            resource_ids=None if query is None else host_ids,
-            dates=None if query is None else parse_dates(query, now),
+            resource_ids=None if page is None else host_ids,
+            dates=None if page is None else parse_dates(page, now),
         )
     by_host: dict[str, list[BookedWindow]] = {}
     for each in booked:
