@@ -13,10 +13,13 @@ import sqlalchemy as sa
 from blazar.db import tables
 
 DAY = timedelta(days=1)
+MINUTE = timedelta(minutes=1)
 BEGIN = (datetime.now(UTC) + DAY).replace(hour=0, minute=0, second=0, microsecond=0)  # noqa: TID251
 """The first midnight of any booking."""
 FEW, MANY = 500, 5_000
 """Numbers of leases of two projects."""
+RACKS = 5
+"""Each host is in one of them."""
 _BATCH = 5_000
 _PAYLOAD = json.dumps({"lease_id": "x" * 36, "rest": "x" * 900})
 _SPEC = json.dumps({"min": 10, "max": 10, "hypervisor_properties": "", "resource_properties": ""})
@@ -102,7 +105,7 @@ def _fill_hosts(connection: sa.Connection, host_ids: list[str]) -> None:
     capabilities = [
         {"host_id": i, "property_id": property_id, "value": value}
         for i in host_ids
-        for property_id, value in ((rack, f"r{int(i) % 5}"), (disk, "ssd"))
+        for property_id, value in ((rack, f"r{int(i) % RACKS}"), (disk, "ssd"))
     ]
     _insert(connection, tables.host_capabilities, capabilities)
 
@@ -265,3 +268,34 @@ def event_rows(lease_id: str, now: datetime) -> list[dict[str, Any]]:
         }
         for each in ("start_lease", "end_lease", "before_end_lease")
     ]
+
+
+def book_hosts(engine: sa.Engine, hosts: int, allocations: int, days: int, grid: int) -> str:
+    """Book every host most of the time; return the id of a reservation."""
+    chance = random.Random(hosts)
+    lease_id, reservation_id = str(uuid.uuid4()), str(uuid.uuid4())
+    places = days * 24 * 60 // grid
+    rows = []
+    for host in range(1, hosts + 1):
+        bounds = sorted(chance.sample(range(places), 2 * allocations))
+        for start, end in zip(bounds[0::2], bounds[1::2], strict=True):
+            rows.append(
+                booking_row(host, reservation_id, BEGIN + start * grid * MINUTE, BEGIN + end * grid * MINUTE)
+            )
+    with engine.begin() as connection:
+        connection.execute(sa.insert(tables.leases), [lease_row(lease_id, BEGIN)])
+        connection.execute(sa.insert(tables.reservations), [reservation_row(reservation_id, lease_id)])
+        for done in range(0, len(rows), _BATCH):
+            connection.execute(sa.insert(tables.allocations), rows[done : done + _BATCH])
+    return reservation_id
+
+
+def booking_row(host: int, reservation_id: str, start: datetime, end: datetime) -> dict[str, Any]:
+    """Return the booking of a host."""
+    return {
+        "resource_id": str(host),
+        "reservation_id": reservation_id,
+        "start_at": start,
+        "end_at": end,
+        "exclusive_resource_id": str(host),
+    }
