@@ -49,3 +49,18 @@ def test_release_notes_have_different_ids() -> None:
     ids = [path.stem.rpartition("-")[2] for path in NOTES]
 
     assert len(set(ids)) == len(ids) > 0
+
+
+def test_comparisons_in_commands_are_quoted() -> None:
+    """A shell would take ``memory_mb>=65536`` as a redirection."""
+    pages = [*(ROOT / "doc").rglob("*.md"), *ROOT.glob("*.md"), *ROOT.glob("*/README.md")]
+    commands = [
+        (page.name, line)
+        for page in pages
+        for block in re.findall(r"^```(?:sh|console)\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE)
+        for line in block.splitlines()
+    ]
+
+    assert len(commands) > 100
+    unquoted = [(name, re.sub(r"'[^']*'|\"[^\"]*\"", "", line)) for name, line in commands]
+    assert [each for each in unquoted if re.search(r"\w[<>]=?\w", each[1])] == []

@@ -30,7 +30,8 @@ class SearchAvailability(command.ListCommand, RequestCommand):
             nargs="?",
             metavar="<requirement>",
             help=_(
-                "requirement for hosts: gpu=a100,memory_mb>=65536. Without it and --reservation: any host"
+                "requirement for hosts, in quotes: 'gpu=a100,memory_mb>=65536'. Without it and "
+                "--reservation: any host"
             ),
         )
         parser.add_argument("--hosts", metavar="<n or n-m>", help=_("number of hosts, default 1"))
