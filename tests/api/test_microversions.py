@@ -14,6 +14,7 @@ from blazar.api.policies import make_policy
 from blazar.api.request_ids import with_request_ids
 from blazar.api.resource import Gate, Resource, Service
 from blazar.api.routes import ROUTES, Route
+from blazar.domain.errors import UnknownMethod
 
 HEADER = "OpenStack-API-Version"
 
@@ -165,3 +166,19 @@ def test_a_version_document_has_no_version_of_its_own(api: Api, route: Route) ->
     ]
 
     assert documents[0] == documents[1]
+
+
+@pytest.mark.parametrize("path", ["/v1/catalogue", "/v1/offers", "/v1/leases/l1/history"])
+def test_a_request_that_an_older_manager_does_not_know_can_be_repeated(
+    api: Api, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    def refuse(*_: object) -> None:
+        raise UnknownMethod("any")
+
+    for method in ("get_catalogue", "list_offers", "list_lease_history"):
+        monkeypatch.setattr(api.manager, method, refuse)
+
+    answer = api.get(path, headers={"OpenStack-API-Version": "reservation 1.1"})
+
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
+    assert "older version" in answer.json["error_message"]

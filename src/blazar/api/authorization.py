@@ -14,7 +14,7 @@ from dataclasses import replace
 from blazar.api.call import Call
 from blazar.api.policies import Target
 from blazar.api.routes import Route
-from blazar.domain.errors import LeaseNotFound, OwnerMismatch, UnknownMethod
+from blazar.domain.errors import LeaseNotFound, OwnerMismatch, Unavailable, UnknownMethod
 from blazar.ports.manager import JsonObject
 
 
@@ -54,12 +54,18 @@ def _respond_for_own(route: Route, call: Call, read_body: Callable[[], JsonObjec
 
 
 def _handled(route: Route, call: Call) -> object:
-    """Return the handler's result for a call that is authorized for the owner of its lease, if any."""
+    """Return the handler's result for a call that is authorized for the owner of its lease, if any.
+
+    Raises:
+        Unavailable: During an upgrade, the request went to a manager that does not know it yet.
+    """
     try:
         return route.handler(call)
-    except UnknownMethod:
+    except UnknownMethod as error:
         if call.owner is None:
-            raise
+            raise Unavailable(
+                "A manager has an older version, which does not know this request; it had no effect"
+            ) from error
         # An older manager checks no owner. The policy allows the change for the owner that was read.
         return route.handler(replace(call, owner=None))
 

@@ -49,7 +49,7 @@ class ShowCalendar(command.ListCommand):
             "requirement",
             nargs="?",
             metavar="<requirement>",
-            help=_("show only resources that satisfy it: gpu=a100,memory_mb>=65536"),
+            help=_("show only resources that satisfy it, in quotes: 'gpu=a100,memory_mb>=65536'"),
         )
         parser.add_argument(
             "--days", type=int, default=7, metavar="<n>", help=_("length of the period, default 7")
