@@ -12,7 +12,8 @@ import falcon
 import falcon.testing
 import pytest
 from api.conftest import Api
-from api.fake_manager import FakeManager, lease
+from api.fake_manager import FakeManager
+from api.manager_answers import lease
 from api.test_policies import conf_with
 from oslo_config import cfg
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 from api.conftest import Api
-from api.fake_manager import host
+from api.manager_answers import host
 
 from blazar.domain import errors
 from blazar.plugins.hosts.errors import (

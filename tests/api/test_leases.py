@@ -4,7 +4,7 @@ import json
 
 import pytest
 from api.conftest import LEASE, Api
-from api.fake_manager import lease
+from api.manager_answers import lease
 
 from blazar.api.resource import written
 from blazar.domain import errors

@@ -16,6 +16,7 @@ from app.http_env import (
     STRANGER,
     HttpEnv,
     Json,
+    Who,
     good,
     host_reservation,
     quiet_settings,
@@ -311,3 +312,46 @@ def random_host(chance: random.Random, most: int) -> Json:
     count = chance.randint(1, most)
     text = chance.choice(["", "gpu=a100", "gpu=h100,rack=r1", "rack=r2"])
     return host_reservation(min=count, max=count + chance.randint(0, 2), resource_properties=text)
+
+
+@pytest.mark.usefixtures("hosts")
+def test_a_dry_run_of_a_change_tells_what_the_lease_would_be(env: HttpEnv) -> None:
+    lease_id = env.create(100, 200, min=1, max=1)["id"]
+    env.create(250, 300, min=3, max=3, who=STRANGER)
+    path = f"/leases/{lease_id}"
+    before = env.snapshot()
+
+    def ask(who: Who = LESSEE, **keys: Any) -> Any:
+        return env.put(f"{path}?dry_run=true", keys, who=who, headers=NEWER)
+
+    longer = good(ask(end_date=env.date(240)))["preview"]
+    more = [{"id": env.lease(lease_id)["reservations"][0]["id"], "min": 2, "max": 2}]
+    larger = good(ask(reservations=more))["preview"]
+    same = good(ask(name="other"))["preview"]
+
+    assert (longer["end_date"], longer["reservations"][0]["amount"]) == (env.date(240), 1)
+    assert (larger["end_date"], larger["reservations"][0]["amount"]) == (env.date(200), 2)
+    assert same["reservations"] == longer["reservations"]
+    assert ask(end_date=env.date(260), reservations=more).status_code == 409
+    assert "end_date" in refusal(ask(end_date="yesterday"), 400)
+    assert ask(who=STRANGER, end_date=env.date(240)).status_code == 403
+    assert env.snapshot() == before
+    good(env.put(path, {"reservations": more}, who=LESSEE, headers=NEWER))
+    assert {*larger["reservations"][0]["resources"]} == env.booked({"id": lease_id})
+
+
+@pytest.mark.usefixtures("hosts")
+def test_a_dry_run_of_a_change_checks_the_quota(env: HttpEnv) -> None:
+    table = Table()
+    env.restart(replace(env.context, limits=table))
+    table.of[PROJECT] = {"reserved_hosts": 1}
+    created = env.create(100, 200)
+    more = [{"id": created["reservations"][0]["id"], "min": 2, "max": 2}]
+    before = env.snapshot()
+
+    answer = env.put(
+        f"/leases/{created['id']}?dry_run=true", {"reservations": more}, who=LESSEE, headers=NEWER
+    )
+
+    assert "reserved_hosts" in refusal(answer, 403)
+    assert env.snapshot() == before

@@ -87,8 +87,13 @@ def list_lease_history(call: Call) -> object:
 
 
 def update_lease(call: Call) -> object:
-    """Change a lease and return the result; an empty change returns the lease unchanged."""
+    """Change a lease and return the result; with `dry_run`, return only what it would be.
+
+    An empty change returns the lease unchanged.
+    """
     caller, lease_id, body = call.property_caller, call.params["lease_id"], _documented(call.body)
+    if _is_dry_run(call):
+        return {"preview": call.manager.preview_update(caller, lease_id, call.owner, body)}
     if call.owner is None:
         changed = call.manager.update_lease(caller, lease_id, body)
     else:

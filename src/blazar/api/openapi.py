@@ -276,7 +276,10 @@ def _preview(route: Route) -> dict[str, object]:
     """Return the response to a dry run, if the route has one."""
     if route.preview is None:
         return {}
-    return {"200": {"description": "What the request would do.", "content": _json(route.preview)}}
+    if route.status != 200 or route.answer is None:
+        return {"200": {"description": "What the request would do.", "content": _json(route.preview)}}
+    content = _json({"anyOf": [route.answer, route.preview]})
+    return {"200": {"description": "Success, or what the request would do.", "content": content}}
 
 
 def _json(schema: JsonSchema) -> dict[str, object]:

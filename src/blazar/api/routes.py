@@ -133,6 +133,7 @@ ROUTES: tuple[Route, ...] = (
         body=schemas.LEASE_UPDATE,
         body_at_1_0=schemas.LEASE_UPDATE_1_0,
         answer=_A_LEASE,
+        preview=schemas.wrapped("preview", "LeasePreview"),
     ),
     _lease(
         method="DELETE",

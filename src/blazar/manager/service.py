@@ -79,6 +79,13 @@ class ManagerService:
         self.context.clock_guard.check()
         return leases.preview_lease(self.context, caller, body)
 
+    def preview_update(
+        self, caller: Caller, lease_id: str, owner: JsonObject | None, body: JsonObject
+    ) -> JsonObject:
+        """Return what a change would make of a lease of this owner; None for any owner."""
+        expected = None if owner is None else _parse_owner(owner)
+        return leases.preview_update(self.context, caller, lease_id, body, expected)
+
     update_lease = _use_case(leases.update_lease)
 
     def update_owned_lease(

@@ -122,6 +122,21 @@ class Manager(Protocol):
             ``resource_type``, ``amount`` and the ids of the ``resources``.
         """
 
+    def preview_update(
+        self, caller: Caller, lease_id: str, owner: JsonObject | None, body: JsonObject
+    ) -> JsonObject:
+        """Return what :meth:`update_owned_lease` would make of a lease; nothing is changed.
+
+        Args:
+            caller: The caller.
+            lease_id: The lease.
+            owner: As there; None if the owner is not to be checked.
+            body: The change.
+
+        Returns:
+            As :meth:`preview_lease`.
+        """
+
     def update_lease(self, caller: Caller, lease_id: str, body: JsonObject) -> JsonObject:
         """Change a lease and return it; a refused change changes nothing.
 

@@ -10,7 +10,7 @@ from blazar.app.leases.read import (
     list_leases,
     read_lease,
 )
-from blazar.app.leases.update import update_lease
+from blazar.app.leases.update import preview_update, update_lease
 
 __all__ = [
     "create_lease",
@@ -22,6 +22,7 @@ __all__ = [
     "list_lease_page",
     "list_leases",
     "preview_lease",
+    "preview_update",
     "read_lease",
     "update_lease",
 ]

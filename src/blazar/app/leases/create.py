@@ -7,6 +7,7 @@ from datetime import datetime
 
 from blazar.app.idempotency import KeyedRequest, keyed_request, perform_once, store_answer
 from blazar.app.leases.new_lease import allocations_of, new_lease, provided
+from blazar.app.leases.preview import lease_preview
 from blazar.app.leases.refusals import explaining
 from blazar.app.leases.requests import NewLease, parse_new_lease
 from blazar.app.leases.wishes import held_by, looked_up, searches_for
@@ -15,13 +16,12 @@ from blazar.booking import event_types
 from blazar.booking.context import Context
 from blazar.booking.retrying import retrying
 from blazar.booking.scheduling import first_pass_of, wake_for
-from blazar.booking.search import Found, count_units, find_resources
+from blazar.booking.search import Found, find_resources
 from blazar.booking.transitions import announce, record_request
 from blazar.booking.views import JsonObject, lease_view
-from blazar.domain.dates import before_end_for_new, format_date
+from blazar.domain.dates import before_end_for_new
 from blazar.domain.interval import Interval
 from blazar.domain.lease import (
-    EventType,
     Lease,
 )
 from blazar.ports.manager import Caller
@@ -73,8 +73,7 @@ def preview_lease(context: Context, caller: Caller, body: JsonObject) -> JsonObj
     created.
 
     Returns:
-        ``start_date``, ``end_date``, ``before_end_date``, and ``reservations``, each with ``resource_type``,
-        ``amount`` and the ids of the ``resources``.
+        As :func:`~blazar.app.leases.preview.lease_preview`.
 
     Raises:
         BlazarError: The same as *create_lease*.
@@ -83,20 +82,8 @@ def preview_lease(context: Context, caller: Caller, body: JsonObject) -> JsonObj
     request = _parse(context, caller, body)
     request = replace(request, reservations=looked_up(work, request.reservations))
     with explaining(work, request, body), work.enforcing.aborted():
-        return _preview(*_decide(work, request, attempt=0))
-
-
-def _preview(lease: Lease, found: Found) -> JsonObject:
-    before_end = lease.find_event(EventType.BEFORE_END)
-    return {
-        "start_date": format_date(lease.start),
-        "end_date": format_date(lease.end),
-        "before_end_date": None if before_end is None else format_date(before_end.time),
-        "reservations": [
-            {"resource_type": each.resource_type, "amount": count_units(chosen), "resources": sorted(chosen)}
-            for each, chosen in zip(lease.reservations, found.chosen, strict=True)
-        ],
-    }
+        lease, found = _decide(work, request, attempt=0)
+        return lease_preview(lease, found.chosen)
 
 
 def _parse(context: Context, caller: Caller, body: JsonObject) -> NewLease:

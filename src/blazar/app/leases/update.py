@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
 from blazar.app.leases.plan import Plan, plan_change
+from blazar.app.leases.preview import lease_preview
 from blazar.app.leases.read import read_lease
 from blazar.app.leases.releasing import releasing
 from blazar.app.leases.requests import JsonObject, parse_name
@@ -16,6 +17,7 @@ from blazar.booking import event_types
 from blazar.booking.context import Context
 from blazar.booking.retrying import retrying
 from blazar.booking.scheduling import next_pass_of, reschedule_missing, wake_for
+from blazar.booking.search import holdings_of
 from blazar.booking.transitions import announce, record_request
 from blazar.booking.views import lease_view
 from blazar.domain.errors import InvalidLeaseStatus
@@ -23,6 +25,7 @@ from blazar.domain.lease import (
     Allocation,
     EventStatus,
     EventType,
+    Holdings,
     Lease,
     LeaseStatus,
     Owner,
@@ -75,6 +78,47 @@ def update_lease(
     return view
 
 
+def preview_update(
+    context: Context, caller: Caller, lease_id: str, body: JsonObject, expected: Owner | None = None
+) -> JsonObject:
+    """Return what :func:`update_lease` would make of a lease now; nothing is stored or changed in the cloud.
+
+    Quotas and the operator's filters are asked as for the change; the filters are then told that it was not
+    made. What the lessee uses now is read from the cloud as for the change.
+
+    Returns:
+        As :func:`~blazar.app.leases.preview.lease_preview`.
+
+    Raises:
+        BlazarError: The same as *update_lease*. A lease in transition is refused at once.
+    """
+    lease = read_lease(context, lease_id, expected)
+    context.clock_guard.check()
+    work = request_work(context, caller, lease.project_id, is_dry_run=True)
+    asked = {key: body[key] for key in _KEYS if body.get(key) is not None}
+    if not asked.keys() - {"name"}:
+        return lease_preview(_renamed(lease, asked), _read_holdings(context, lease))
+    with work.enforcing.aborted():
+        plan = retrying(context, lambda attempt: _try_once(work, lease, asked, attempt))
+    holdings = {each.reservation.id: each.after for each in plan.bookings}
+    return lease_preview(plan.lease, [holdings[each.id] for each in plan.lease.reservations])
+
+
+def _read_holdings(context: Context, lease: Lease) -> Sequence[Holdings]:
+    with context.store.read() as transaction:
+        held = holdings_of(transaction.allocations.of_reservations([each.id for each in lease.reservations]))
+    return [held.get(each.id, {}) for each in lease.reservations]
+
+
+def _try_once(work: RequestWork, lease: Lease, asked: JsonObject, attempt: int) -> Plan:
+    context = work.context
+    plan = _allowed(work, lease, asked, attempt)
+    with context.store.begin() as transaction:
+        # Checks the quota with what would be stored, which is not committed.
+        _write(transaction, work, lease, plan, context.clock.now())
+    return plan
+
+
 def _once_settled(
     context: Context, lease: Lease, read: Callable[[], Lease], update: Callable[[Lease], _Updated]
 ) -> _Updated:
@@ -112,20 +156,9 @@ def _update_once(
     asked = {key: body[key] for key in _KEYS if body.get(key) is not None}
     if not asked:
         return lease, lease_view(lease, context.plugins)
-    renamed = replace(lease, name=parse_name(asked["name"])) if "name" in asked else lease
     if set(asked) == {"name"}:
-        return _rename(context, caller, lease, renamed)
-    # A change of dates is refused for a TERMINATING lease as for one that has ended.
-    if lease.status in IN_TRANSITION or lease.status is LeaseStatus.DELETING:
-        raise InvalidLeaseStatus(lease.id, lease.status, may_settle=lease.status in IN_TRANSITION)
-    plan = plan_change(context, work, lease, renamed, asked, attempt)
-    work.enforcing.check_update(
-        lease,
-        {each.reservation.id: each.before for each in plan.bookings},
-        plan.lease,
-        {each.reservation.id: each.after for each in plan.bookings},
-    )
-    work.quota.prepare()
+        return _rename(context, caller, lease, _renamed(lease, asked))
+    plan = _allowed(work, lease, asked, attempt)
     present = {each.id for each in lease.reservations}
     changes = [
         (each.reservation.id, each.before, each.after)
@@ -135,10 +168,7 @@ def _update_once(
     with releasing(context, lease, changes) as released:
         now = context.clock.now()
         with context.store.begin() as transaction:
-            with work.quota.kept(transaction):
-                changed = transaction.leases.replace(lease, plan.lease, now)
-                _book(transaction, lease, plan)
-                transaction.leases.delete_reservations(lease, changed)
+            changed = _write(transaction, work, lease, plan, now)
             if plan.frees_anything(lease):
                 reschedule_missing(context, transaction)
             transaction.allocations.insert(released.to_be_cleaned)
@@ -152,6 +182,40 @@ def _update_once(
             work.enforcing.commit(transaction)
             transaction.commit()
     return changed, view
+
+
+def _renamed(lease: Lease, asked: JsonObject) -> Lease:
+    return replace(lease, name=parse_name(asked["name"])) if "name" in asked else lease
+
+
+def _allowed(work: RequestWork, lease: Lease, asked: JsonObject, attempt: int) -> Plan:
+    """Return the change that a request asks for, which the filters allow.
+
+    Raises:
+        InvalidLeaseStatus: The lease cannot be changed now.
+        BadRequest, Conflict: The change is invalid or not possible.
+    """
+    # A change of dates is refused for a TERMINATING lease as for one that has ended.
+    if lease.status in IN_TRANSITION or lease.status is LeaseStatus.DELETING:
+        raise InvalidLeaseStatus(lease.id, lease.status, may_settle=lease.status in IN_TRANSITION)
+    plan = plan_change(work.context, work, lease, _renamed(lease, asked), asked, attempt)
+    work.enforcing.check_update(
+        lease,
+        {each.reservation.id: each.before for each in plan.bookings},
+        plan.lease,
+        {each.reservation.id: each.after for each in plan.bookings},
+    )
+    work.quota.prepare()
+    return plan
+
+
+def _write(transaction: Transaction, work: RequestWork, lease: Lease, plan: Plan, now: datetime) -> Lease:
+    """Write the changed lease and its allocations, within the quota; return the lease as stored."""
+    with work.quota.kept(transaction):
+        changed = transaction.leases.replace(lease, plan.lease, now)
+        _book(transaction, lease, plan)
+        transaction.leases.delete_reservations(lease, changed)
+    return changed
 
 
 def _announce(
