@@ -25,6 +25,8 @@ from app.http_env import (
 from app.slots import instances
 from app.test_quotas import PROJECT, Table
 
+from blazar.app.leases import alternatives
+from blazar.booking.search import find_in_window
 from blazar.settings import Settings
 
 PATH = "/leases"
@@ -355,3 +357,20 @@ def test_a_dry_run_of_a_change_checks_the_quota(env: HttpEnv) -> None:
 
     assert "reserved_hosts" in refusal(answer, 403)
     assert env.snapshot() == before
+
+
+def test_a_requirement_with_many_conditions_does_not_cost_more(
+    env: HttpEnv, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    env.register("h1", **{f"p{number}": "a" for number in range(60)})
+    searches = []
+
+    def find(*arguments: Any) -> Any:
+        searches.append(arguments)
+        return find_in_window(*arguments)
+
+    monkeypatch.setattr(alternatives, "find_in_window", find)
+    asked = host_reservation(resource_properties=",".join(f"p{number}=b" for number in range(60)))
+
+    assert by_kind(refused(env, lease(env, 100, 200, asked))) == {}
+    assert 12 < len(searches) < 40

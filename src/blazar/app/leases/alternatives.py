@@ -36,12 +36,17 @@ _MINUTE: Final = timedelta(minutes=1)
 _REACHES: Final = (timedelta(days=7), timedelta(days=30), timedelta(days=90))
 """How far after the requested start to search for a later one; near ones first, since that is faster."""
 _VALUES_TRIED: Final = 4
+"""Other values of one property."""
+_CANDIDATES_TRIED: Final = 12
+"""Other values of all properties, and conditions: a requirement may have many."""
 _OTHER_VALUES: Final = 2
 _ENOUGH: Final = 3
 """With fewer alternatives than this, more later starts are added."""
 
 Changes = Mapping[int, JsonObject]
 """Keys of reservations to change, by their place in the request."""
+_Candidate = tuple[str, Changes]
+"""A summary of a change, and the change, which may not be granted."""
 
 
 class Kind(StrEnum):
@@ -92,7 +97,8 @@ class AlternativeSearch:
         later = islice(self._later(_ENOUGH), _ENOUGH)
         found = [*islice(later, 1)]
         found += [*self._earlier(), *self._shorter(), *self._fewer()]
-        found += [*islice(self._other_values(), _OTHER_VALUES), *islice(self._without_condition(), 1)]
+        found += islice(self._granted(Kind.OTHER_VALUE, self._other_values()), _OTHER_VALUES)
+        found += islice(self._granted(Kind.WITHOUT_CONDITION, self._without_condition()), 1)
         return [*found, *islice(later, max(0, _ENOUGH - len(found)))]
 
     def _later(self, limit: int) -> Iterator[Alternative]:
@@ -177,7 +183,7 @@ class AlternativeSearch:
             if isinstance(plugin, StatesNeed)
         }
 
-    def _other_values(self) -> Iterator[Alternative]:
+    def _other_values(self) -> Iterator[_Candidate]:
         """Return requests for another value of a property, the most common values first."""
         for number, plugin, requirement in self._requirements():
             for place, term in enumerate(requirement.conditions):
@@ -186,10 +192,8 @@ class AlternativeSearch:
                 others = _without(requirement, place)
                 for value in islice(self._values(number, term, others), _VALUES_TRIED):
                     changed = others & Requirement((replace(term, value=value),))
-                    changes = {number: plugin.change_requirement(changed)}
-                    if self._find(self._window, changes) is not None:
-                        summary = f"{term.key}={value} instead of {term.value}"
-                        yield self._in_window(Kind.OTHER_VALUE, summary, changes)
+                    summary = f"{term.key}={value} instead of {term.value}"
+                    yield summary, {number: plugin.change_requirement(changed)}
 
     def _values(self, number: int, term: Condition, others: Requirement) -> Iterator[str]:
         """Return values that operators have set for the term's property, the most common ones first.
@@ -204,14 +208,12 @@ class AlternativeSearch:
             if not term.holds(value):
                 yield value
 
-    def _without_condition(self) -> Iterator[Alternative]:
+    def _without_condition(self) -> Iterator[_Candidate]:
         """Return requests without one of the conditions."""
         for number, plugin, requirement in self._requirements():
             for place, term in enumerate(requirement.conditions):
-                changes = {number: plugin.change_requirement(_without(requirement, place))}
-                if self._find(self._window, changes) is not None:
-                    summary = f"without the condition {render_short(term)}"
-                    yield self._in_window(Kind.WITHOUT_CONDITION, summary, changes)
+                changed = plugin.change_requirement(_without(requirement, place))
+                yield f"without the condition {render_short(term)}", {number: changed}
 
     def _requirements(self) -> Iterator[tuple[int, RequiresProperties[Any], Requirement]]:
         """Return the requirements of reservations that were refused, each with its plugin."""
@@ -220,11 +222,14 @@ class AlternativeSearch:
             if isinstance(plugin, RequiresProperties):
                 yield number, plugin, requirement_of(plugin, spec)
 
-    def _in_window(self, kind: Kind, summary: str, changes: Changes) -> Alternative:
-        if len(self._searches) > 1:
-            types = ", ".join(self._request.reservations[each].resource_type for each in changes)
-            summary = f"{types}: {summary}"
-        return Alternative(kind=kind, summary=summary, windows=(self._window,), changes=changes)
+    def _granted(self, kind: Kind, candidates: Iterator[_Candidate]) -> Iterator[Alternative]:
+        """Return those of the first candidates that are granted in the requested window."""
+        for summary, changes in islice(candidates, _CANDIDATES_TRIED):
+            if self._find(self._window, changes) is not None:
+                if len(self._searches) > 1:
+                    types = ", ".join(self._request.reservations[each].resource_type for each in changes)
+                    summary = f"{types}: {summary}"
+                yield Alternative(kind=kind, summary=summary, windows=(self._window,), changes=changes)
 
     def _slots(self, span: Interval, order: Order, limit: int) -> Sequence[Interval]:
         length = self._window.duration
