@@ -30,10 +30,15 @@ _INDEXES: Final = (
     ("offer_allocations", "expires_at"),
     ("offer_allocations", "resource_id", "reservation_id"),
 )
+_REFERENCES: Final = (
+    ("fk_offer_allocations_offer_id", "offer_id", "offers"),
+    ("fk_offer_allocations_resource_id", "resource_id", "resources"),
+)
 
 
 def upgrade() -> None:
     """Add the tables of offers."""
+    is_sqlite = op.get_bind().dialect.name == "sqlite"
     instant = sa.DateTime().with_variant(mysql.DATETIME(fsp=6), "mysql")
     counter = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
     long_text = sa.Text().with_variant(mysql.MEDIUMTEXT(), "mysql")
@@ -65,17 +70,22 @@ def upgrade() -> None:
         sa.Column("slots", sa.Integer()),
         sa.Column("demand", sa.Text()),
         sa.Column("expires_at", instant, nullable=False),
-        sa.ForeignKeyConstraint(
-            ["offer_id"], ["offers.id"], name="fk_offer_allocations_offer_id", ondelete="CASCADE"
-        ),
-        sa.ForeignKeyConstraint(
-            ["resource_id"], ["resources.id"], name="fk_offer_allocations_resource_id", ondelete="CASCADE"
-        ),
+        *(_foreign_key(*each) for each in _REFERENCES if is_sqlite),
         sa.PrimaryKeyConstraint("id", name="pk_offer_allocations"),
         **_OPTIONS,
     )
     for table, *columns in _INDEXES:
         op.create_index("_".join(("ix", table, *columns)), table, columns)
+    if not is_sqlite:
+        # After the indexes. A Galera node can create an index of a table while it applies writes to a table
+        # to which the first one refers; then each waits for the other, and no node commits any more. The
+        # statement that adds a reference names both tables, so nodes do not carry out both at the same time.
+        for name, column, target in _REFERENCES:
+            op.create_foreign_key(name, "offer_allocations", target, [column], ["id"], ondelete="CASCADE")
+
+
+def _foreign_key(name: str, column: str, target: str) -> sa.ForeignKeyConstraint:
+    return sa.ForeignKeyConstraint([column], [f"{target}.id"], name=name, ondelete="CASCADE")
 
 
 def downgrade() -> None:
