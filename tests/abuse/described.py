@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import schemathesis
+from abuse.target import OFFERED
 from schemathesis import APIOperation, CheckFunction, GenerationMode
 from schemathesis import Case as AnyCase
 from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance
@@ -27,6 +28,7 @@ _VERSIONS: Final = [
     "reservation 9.9",
     "reservation x",
 ]
+_NEWER: Final = ["reservation 1.1", "reservation latest"]
 _TYPES: Final = ("Host", "Instance", "Flavor", "FloatingIP")
 # Unknown parameters are ignored, which a schema cannot express.
 # Nor can it express all rules of leases, such as the order of dates and the syntax of requirements.
@@ -49,12 +51,13 @@ def likely_operations(network_id: str) -> list[Operation]:
     """
     document = copy.deepcopy(DOCUMENT)
     schemas = document["components"]["schemas"]
-    for name in ("LeaseCreate", "LeaseUpdate"):
+    for name in ("LeaseCreate", "LeaseUpdate", "OfferCreate"):
         properties = schemas[name]["properties"]
         properties |= {key: {"enum": _INSTANTS} for key in ("start_date", "end_date", "before_end_date")}
     schemas["FloatingIPReservationCreate"]["properties"]["network_id"] = {"enum": [network_id]}
     kinds = [{"$ref": f"#/components/schemas/{each}ReservationCreate"} for each in _TYPES]
     schemas["LeaseCreate"]["properties"]["reservations"] = {"type": "array", "items": {"anyOf": kinds}}
+    schemas["OfferCreate"]["properties"]["reservations"] = {"enum": [[OFFERED]]}
     for name in ("HostReservationCreate", "InstanceReservationCreate", "FlavorReservationCreate"):
         properties = schemas[name]["properties"]
         properties |= {
@@ -70,7 +73,8 @@ def likely_operations(network_id: str) -> list[Operation]:
     for operation in _each(document):
         for parameter in operation["parameters"]:
             if parameter["in"] == "header":
-                parameter["schema"] = {"enum": _VERSIONS}
+                is_newer = operation["description"].startswith("From version 1.1")
+                parameter["schema"] = {"enum": _NEWER if is_newer else _VERSIONS}
     return _operations(document)
 
 

@@ -13,13 +13,26 @@ from programs import Program, start_standalone
 
 SECONDS: Final = 60
 _HOST: Final = "host-1"
+_OFFERED_HOST: Final = "host-2"
 _ADDRESS: Final = "203.0.113.200"
 _LEASE: Final = {"name": "known", "start_date": "2031-01-01 00:00", "end_date": "2031-01-02 00:00"}
+OFFERED: Final = {
+    "resource_type": "physical:host",
+    "min": 1,
+    "max": 1,
+    "hypervisor_properties": f'["==", "$hypervisor_hostname", "{_OFFERED_HOST}"]',
+    "resource_properties": "",
+}
+_OFFER: Final = {
+    "start_date": "2041-01-01 00:00",
+    "end_date": "2041-01-02 00:00",
+    "reservations": [OFFERED],
+}
 
 
 @dataclass(slots=True, kw_only=True)
 class Target:
-    """A service, and the ids of a lease, a host, a property and a floating IP in it."""
+    """A service, and the ids of a lease, a host, a property, a floating IP and an offer in it."""
 
     program: Program
     url: str
@@ -34,7 +47,21 @@ class Target:
         self._ensure("host_id", "/v1/os-hosts", "host", {"name": _HOST, "rack": "r1"})
         floatingip = {"floating_network_id": self.network_id, "floating_ip_address": _ADDRESS}
         self._ensure("floatingip_id", "/v1/floatingips", "floatingip", floatingip)
+        self._ensure_offer()
         self.known["property_name"] = "rack"
+
+    def _ensure_offer(self) -> None:
+        """Make an offer of a host of its own, if there is none; a project may have only a few."""
+        self._ensure("offered_host_id", "/v1/os-hosts", "host", {"name": _OFFERED_HOST})
+        newer = {"OpenStack-API-Version": "reservation 1.1"}
+        found = self._request("GET", "/v1/offers", headers=newer).json()["offers"]
+        if self.known.get("offer_id") in [each["id"] for each in found]:
+            return
+        for each in found:
+            self._request("DELETE", f"/v1/offers/{each['id']}", headers=newer)
+        answer = self._request("POST", "/v1/offers", headers=newer, json=_OFFER)
+        assert answer.status_code == 201, answer.text
+        self.known["offer_id"] = answer.json()["offer"]["id"]
 
     def _ensure(self, name: str, path: str, key: str, body: Mapping[str, Any]) -> None:
         if name in self.known and self._request("GET", f"{path}/{self.known[name]}").status_code == 200:

@@ -59,8 +59,9 @@ _FAULTS: Mapping[int, tuple[str, tuple[str, ...]]] = {
         ("Fault", "RefusedLease"),
     ),
     404: (
-        "The path does not exist, or the lease, host, floating IP or property that it names. If the body "
-        "names an unknown flavor or hypervisor, the status is 404 too; for an unknown network it is 400.",
+        "The path does not exist at the requested version, or what it names does not: a lease, an offer, a "
+        "host, a floating IP or a property. If the body names an unknown flavor or hypervisor, the status is "
+        "404 too; for an unknown network it is 400.",
         ("Fault", "RequestFault"),
     ),
     406: ("The requested microversion is not served.", ("RequestFault",)),
@@ -253,7 +254,7 @@ def fault_statuses(route: Route) -> list[int]:
     if route.is_public:
         return [500]
     statuses = [400, 401, 403, 406, 500, 503]
-    if "{" in route.path:
+    if "{" in route.path or route.since > microversions.MIN_VERSION:
         statuses.append(404)
     if route.method != "GET":
         statuses.append(409)
