@@ -9,6 +9,7 @@ from typing import Final
 
 from cloudlab import files, probes
 from cloudlab.commands import plain_environment, run
+from cloudlab.errors import LabError
 from cloudlab.plan import Plan
 from cloudlab.ports import ADDRESS
 from cloudlab.service import Service
@@ -21,6 +22,8 @@ _THROW_AWAY: Final = (
     "--skip-log-bin",
     "--performance-schema=OFF",
 )
+_ATTEMPTS: Final = 3
+"""MariaDB 10.11.19 crashes now and then while it creates its system tables."""
 
 
 def configure(plan: Plan) -> None:
@@ -40,12 +43,26 @@ def make_data(plan: Plan, name: str = "mariadb") -> bool:
     if (folder / "mysql").exists():
         return False
     new = folder.with_name(f"{name}.new")
-    shutil.rmtree(new, ignore_errors=True)
+    for left in reversed(range(_ATTEMPTS)):
+        shutil.rmtree(new, ignore_errors=True)
+        try:
+            _install(plan, new)
+        except LabError:
+            if not left:
+                raise
+        else:
+            break
+    folder.rmdir()
+    new.rename(folder)
+    return True
+
+
+def _install(plan: Plan, folder: Path) -> None:
     run(
         [
             "mariadb-install-db",
             "--no-defaults",
-            f"--datadir={new}",
+            f"--datadir={folder}",
             "--auth-root-authentication-method=normal",
             "--skip-name-resolve",
             "--skip-test-db",
@@ -55,9 +72,6 @@ def make_data(plan: Plan, name: str = "mariadb") -> bool:
         log=plan.folder.log("mariadb-install"),
         environment=plain_environment(),
     )
-    folder.rmdir()
-    new.rename(folder)
-    return True
 
 
 def services(plan: Plan) -> tuple[Service, ...]:
