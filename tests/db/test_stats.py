@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 from clocks import EPOCH
+from db.test_offers import make_offer
 from oslo_db.sqlalchemy import exc_filters
 from samples import at, make_allocation, make_host, make_lease
 from statements import counted
@@ -140,7 +141,21 @@ def test_a_released_resource_is_not_counted(store: SqlStore, engine: sa.Engine) 
     assert SqlStats(engine).read(NOW).reserved == {"host": 0}
 
 
-def test_there_are_five_statements_however_much_there_is(store: SqlStore, engine: sa.Engine) -> None:
+def test_offers_are_open_until_they_are_committed_or_expire(store: SqlStore, engine: sa.Engine) -> None:
+    with store.begin() as transaction:
+        for offer in (
+            make_offer("open", expires_at=at(3)),
+            make_offer("expired", expires_at=NOW),
+            make_offer("committed", expires_at=at(3)),
+        ):
+            transaction.offers.insert(offer)
+        transaction.offers.commit(make_offer("committed"), at(1))
+        transaction.commit()
+
+    assert SqlStats(engine).read(NOW).offers_open == 1
+
+
+def test_there_are_six_statements_however_much_there_is(store: SqlStore, engine: sa.Engine) -> None:
     with store.begin() as transaction:
         for number in range(30):
             transaction.leases.insert(make_lease(f"l{number}", reservations=2))
@@ -150,7 +165,7 @@ def test_there_are_five_statements_however_much_there_is(store: SqlStore, engine
     with counted(engine) as statements:
         SqlStats(engine).read(NOW)
 
-    assert statements.count("SELECT") == 5
+    assert statements.count("SELECT") == 6
     assert statements.count("INSERT", "UPDATE", "DELETE") == 0
 
 

@@ -161,4 +161,9 @@ class SqlOffers:
 
 def is_open_for(project_id: str | None, now: datetime) -> sa.ColumnElement[bool]:
     """Return the condition that an offer belongs to a project, and is neither committed nor expired."""
-    return sa.and_(offers.c.project_id == project_id, offers.c.expires_at > now, _IS_UNDECIDED)
+    return sa.and_(offers.c.project_id == project_id, is_open(now))
+
+
+def is_open(now: datetime) -> sa.ColumnElement[bool]:
+    """Return the condition that an offer is neither committed nor expired."""
+    return sa.and_(offers.c.expires_at > now, _IS_UNDECIDED)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
+from blazar.db.offers import is_open
 from blazar.db.store import translated
-from blazar.db.tables import allocations, leases, outbox, reservations, resources, work
+from blazar.db.tables import allocations, leases, offers, outbox, reservations, resources, work
 from blazar.domain.health import Health
 from blazar.domain.lease import ReservationStatus
 from blazar.ports.stats import Stats, StatsReader
@@ -38,6 +39,7 @@ class SqlStats:
                 work_claimed=int(claimed or 0),
                 work_failing=int(failing or 0),
                 work_overdue=_since(oldest_due, now),
+                offers_open=connection.scalar(_open_offers(now)) or 0,
                 outbox=int(messages or 0),
                 outbox_failed=int(failed_messages or 0),
                 outbox_age=_since(oldest_message, now),
@@ -84,6 +86,10 @@ def _work(now: datetime) -> sa.Executable:
         _count_if(work.c.attempts > 0),
         sa.func.min(sa.case((is_due, since))),
     )
+
+
+def _open_offers(now: datetime) -> sa.Select[int]:
+    return sa.select(sa.func.count()).select_from(offers).where(is_open(now))
 
 
 def _resources(now: datetime) -> sa.Executable:

@@ -230,6 +230,9 @@ WORK_FAILING = _gauge(
 WORK_OVERDUE_SECONDS = _gauge(
     "blazar_work_oldest_overdue_seconds", "How long the oldest due work is overdue; 0 if none is due."
 )
+OFFERS_OPEN = _gauge(
+    "blazar_offers_open", "Offers that hold resources: they are neither committed nor expired."
+)
 OUTBOX = _gauge("blazar_outbox_messages", "Notifications and messages to filters that are not sent yet.")
 OUTBOX_SECONDS = _gauge(
     "blazar_outbox_oldest_seconds", "Age of the oldest unsent message; 0 if all were sent."
@@ -291,6 +294,7 @@ FROM_DATABASE = (
     WORK_CLAIMED,
     WORK_FAILING,
     WORK_OVERDUE_SECONDS,
+    OFFERS_OPEN,
     OUTBOX,
     OUTBOX_SECONDS,
     OUTBOX_FAILED,

@@ -23,6 +23,8 @@ class Stats:
     work_failing: int = 0
     work_overdue: timedelta = timedelta(0)
     """Time since the oldest due and unclaimed work became due."""
+    offers_open: int = 0
+    """Offers that are neither committed nor expired."""
     outbox: int = 0
     outbox_age: timedelta = timedelta(0)
     """Age of the oldest message whose delivery is still tried."""

@@ -112,6 +112,7 @@ def _values_of(stats: Stats) -> Iterator[tuple[Metric, _Values]]:
     yield metrics.WORK_CLAIMED, _single(stats.work_claimed)
     yield metrics.WORK_FAILING, _single(stats.work_failing)
     yield metrics.WORK_OVERDUE_SECONDS, _single(stats.work_overdue.total_seconds())
+    yield metrics.OFFERS_OPEN, _single(stats.offers_open)
     yield metrics.OUTBOX, _single(stats.outbox)
     yield metrics.OUTBOX_SECONDS, _single(stats.outbox_age.total_seconds())
     yield metrics.OUTBOX_FAILED, _single(stats.outbox_failed)
