@@ -57,13 +57,13 @@ class TestRights:
         refusal(commit(env, made, READER), 403)
 
     def test_a_caller_without_a_project_is_refused(self, env: HttpEnv) -> None:
-        made, nobody = offer(env), Who(project=None)
+        made, unscoped = offer(env), Who(project=None)
         answers = [
-            ask(env, wish(env), nobody),
-            env.get("/offers", who=nobody, headers=V11),
-            show(env, made, nobody),
-            delete(env, made, nobody),
-            commit(env, made, nobody),
+            ask(env, wish(env), unscoped),
+            env.get("/offers", who=unscoped, headers=V11),
+            show(env, made, unscoped),
+            delete(env, made, unscoped),
+            commit(env, made, unscoped),
         ]
 
         assert [each.status_code for each in answers] == [403] * 5

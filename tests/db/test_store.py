@@ -104,12 +104,12 @@ def test_a_server_that_is_not_there_is_told_from_a_mistake(engine: sa.Engine) ->
         return  # there is no server
     url = engine.url.render_as_string(hide_password=False)
     cut_off = make_engine(url)
-    with closing(socket.socket()) as nobody:
-        nobody.bind(("127.0.0.1", 0))
+    with closing(socket.socket()) as unheard:
+        unheard.bind(("127.0.0.1", 0))
 
         @sa.event.listens_for(cut_off, "do_connect")
-        def ask_nobody(dialect: object, record: object, arguments: object, options: dict[str, Any]) -> None:
-            options["port"] = nobody.getsockname()[1]
+        def mute(dialect: object, record: object, arguments: object, options: dict[str, Any]) -> None:
+            options["port"] = unheard.getsockname()[1]
 
         with pytest.raises(Unavailable):
             lease_ids(SqlStore(cut_off, ManualClock(), {}))

@@ -77,7 +77,7 @@ class Report:
         )
 
 
-_LEFT_TO_NOBODY = ("servers", "flavors", "server_groups", "floating_ips")
+_LEFT_BEHIND = ("servers", "flavors", "server_groups", "floating_ips")
 _OF_OPERATORS = (PLAIN_FLAVOR.id, FLAVOR.id)
 _SAID = ("done", "refused", "unknown")
 _LONGEST_EXCERPT = 20_000
@@ -174,9 +174,7 @@ class FaultedInstallation:
                 list(pool.map(self._delete, leases))
                 self.aftermath.wait_until_settled()
         state = self.control.state()
-        left = {
-            key: [each for each in state[key] if each["id"] not in _OF_OPERATORS] for key in _LEFT_TO_NOBODY
-        }
+        left = {key: [each for each in state[key] if each["id"] not in _OF_OPERATORS] for key in _LEFT_BEHIND}
         assert self.aftermath.leases() == ()
         assert not any(left.values()), left
 

@@ -12,7 +12,7 @@ from cloud.contract.lab import CloudLab, LabNetwork
 from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused
 from blazar.ports.network import FloatingIP, Networks
 
-NOBODY = str(uuid.UUID(int=1))
+UNKNOWN_ID = str(uuid.UUID(int=1))
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def test_a_network_is_found_by_its_id(networks: Networks, network: LabNetwork) -
     assert found is not None
     assert found.id == network.network_id
     assert found.is_external
-    assert networks.find_network(NOBODY) is None
+    assert networks.find_network(UNKNOWN_ID) is None
 
 
 def test_the_subnets_of_a_network_are_listed(networks: Networks, network: LabNetwork) -> None:
@@ -61,7 +61,7 @@ def test_the_subnets_of_a_network_are_listed(networks: Networks, network: LabNet
 
 
 def test_an_unknown_network_has_no_subnets(networks: Networks) -> None:
-    assert networks.list_subnets(NOBODY) == ()
+    assert networks.list_subnets(UNKNOWN_ID) == ()
 
 
 def test_a_floating_ip_is_made_at_an_address_for_a_project(
@@ -89,8 +89,8 @@ def test_floating_ips_are_listed_by_all_that_is_given(
     assert networks.list_floating_ips(addresses=[other.address]) == (other,)
     both = networks.list_floating_ips(addresses=[each.address for each in (floating_ip, other)])
     assert set(both) == {floating_ip, other}
-    assert networks.list_floating_ips(network_id=NOBODY) == ()
-    assert networks.list_floating_ips(network_id=NOBODY, addresses=[other.address]) == ()
+    assert networks.list_floating_ips(network_id=UNKNOWN_ID) == ()
+    assert networks.list_floating_ips(network_id=UNKNOWN_ID, addresses=[other.address]) == ()
     assert networks.list_floating_ips(addresses=[network.free_addresses[2]]) == ()
 
 
@@ -120,9 +120,9 @@ def test_a_missing_network_or_subnet_has_no_addresses(
     address, project_id = network.free_addresses[0], lab.project_ids[0]
 
     with pytest.raises(CloudNotFound):
-        networks.create_floating_ip(NOBODY, network.subnet_id, address, project_id)
+        networks.create_floating_ip(UNKNOWN_ID, network.subnet_id, address, project_id)
     with pytest.raises(CloudNotFound):
-        networks.create_floating_ip(network.network_id, NOBODY, address, project_id)
+        networks.create_floating_ip(network.network_id, UNKNOWN_ID, address, project_id)
 
 
 def test_tags_are_replaced_as_a_whole(networks: Networks, floating_ip: FloatingIP) -> None:
@@ -178,8 +178,8 @@ def test_a_deleted_floating_ip_is_gone_and_its_address_is_free(
 
 def test_nothing_can_be_done_with_a_missing_floating_ip(networks: Networks) -> None:
     with pytest.raises(CloudNotFound):
-        networks.set_floating_ip_tags(NOBODY, frozenset())
+        networks.set_floating_ip_tags(UNKNOWN_ID, frozenset())
     with pytest.raises(CloudNotFound):
-        networks.detach_floating_ip(NOBODY)
+        networks.detach_floating_ip(UNKNOWN_ID)
     with pytest.raises(CloudNotFound):
-        networks.delete_floating_ip(NOBODY)
+        networks.delete_floating_ip(UNKNOWN_ID)

@@ -13,7 +13,7 @@ from blazar.domain.providers import Inventory
 from blazar.ports.compute import Flavor
 from blazar.ports.placement import Inventories, Placement, Provider
 
-NOBODY = str(uuid.UUID(int=1))
+UNKNOWN_ID = str(uuid.UUID(int=1))
 UNITS = Inventory(total=3, max_unit=1)
 
 
@@ -91,7 +91,7 @@ def test_a_child_belongs_to_the_tree_of_its_parent(placement: Placement, lab: Cl
 
 
 def test_a_tree_nobody_has_is_empty(placement: Placement) -> None:
-    assert placement.list_tree(NOBODY) == ()
+    assert placement.list_tree(UNKNOWN_ID) == ()
 
 
 def test_a_name_is_given_once(placement: Placement, provider: Provider) -> None:
@@ -103,7 +103,7 @@ def test_a_name_is_given_once(placement: Placement, provider: Provider) -> None:
 
 def test_a_parent_has_to_exist(placement: Placement, lab: CloudLab) -> None:
     with pytest.raises(CloudRefused):
-        placement.create_provider(lab.name("orphan"), NOBODY)
+        placement.create_provider(lab.name("orphan"), UNKNOWN_ID)
 
     assert placement.find_provider(lab.name("orphan")) is None
 
@@ -130,13 +130,13 @@ def test_a_provider_with_children_is_not_deleted(
 
 def test_a_missing_provider_has_nothing(placement: Placement) -> None:
     with pytest.raises(CloudNotFound):
-        placement.get_inventories(NOBODY)
+        placement.get_inventories(UNKNOWN_ID)
     with pytest.raises(CloudNotFound):
-        placement.list_traits(NOBODY)
+        placement.list_traits(UNKNOWN_ID)
     with pytest.raises(CloudNotFound):
-        placement.put_inventories(NOBODY, Inventories(generation=0, by_class={}))
+        placement.put_inventories(UNKNOWN_ID, Inventories(generation=0, by_class={}))
     with pytest.raises(CloudNotFound):
-        placement.delete_inventory(NOBODY, "VCPU")
+        placement.delete_inventory(UNKNOWN_ID, "VCPU")
 
 
 def test_a_new_provider_has_neither_inventories_nor_traits(placement: Placement, provider: Provider) -> None:
@@ -229,7 +229,7 @@ def test_what_nobody_uses_is_used_by_nobody(
 
     assert placement.get_usages(provider.uuid) == {resource_class: 0}
     with pytest.raises(CloudNotFound):
-        placement.get_usages(NOBODY)
+        placement.get_usages(UNKNOWN_ID)
 
 
 def test_standard_and_custom_classes_are_listed(placement: Placement, resource_class: str) -> None:

@@ -12,7 +12,7 @@ from blazar.domain.errors import CloudNotFound, CloudRefused
 from blazar.ports.cloud import Cloud
 from blazar.ports.compute import Flavor
 
-NOBODY = str(uuid.UUID(int=1))
+UNKNOWN_ID = str(uuid.UUID(int=1))
 
 
 @pytest.fixture
@@ -108,7 +108,7 @@ def test_a_server_that_is_still_listed_after_its_deletion_says_so(
 
 def test_a_missing_server_cannot_be_deleted(cloud: Cloud) -> None:
     with pytest.raises(CloudNotFound):
-        cloud.servers.delete_server(NOBODY)
+        cloud.servers.delete_server(UNKNOWN_ID)
 
 
 def test_metadata_of_a_server_are_added_to(cloud: Cloud, lab: CloudLab, host: LabHost) -> None:
@@ -123,7 +123,7 @@ def test_metadata_of_a_server_are_added_to(cloud: Cloud, lab: CloudLab, host: La
 
 def test_a_missing_server_gets_no_metadata(cloud: Cloud) -> None:
     with pytest.raises(CloudNotFound):
-        cloud.servers.set_server_metadata(NOBODY, {"key": "value"})
+        cloud.servers.set_server_metadata(UNKNOWN_ID, {"key": "value"})
 
 
 def test_an_image_of_a_server_is_found_by_its_properties(cloud: Cloud, lab: CloudLab, host: LabHost) -> None:
@@ -156,12 +156,12 @@ def test_images_without_all_the_properties_are_not_listed(cloud: Cloud, lab: Clo
 
 def test_there_is_no_image_of_a_missing_server(cloud: Cloud, lab: CloudLab) -> None:
     with pytest.raises(CloudNotFound):
-        cloud.images.create_image(NOBODY, lab.name("image"), {})
+        cloud.images.create_image(UNKNOWN_ID, lab.name("image"), {})
 
 
 def test_a_missing_image_cannot_be_given_away(cloud: Cloud, lab: CloudLab) -> None:
     with pytest.raises(CloudNotFound):
-        cloud.images.set_image_owner(NOBODY, lab.project_ids[0])
+        cloud.images.set_image_owner(UNKNOWN_ID, lab.project_ids[0])
 
 
 @pytest.mark.parametrize("policy", ["affinity", "anti-affinity"])
@@ -193,4 +193,4 @@ def test_a_server_group_needs_a_known_policy(lab: CloudLab) -> None:
 
 def test_a_missing_server_group_cannot_be_deleted(cloud: Cloud) -> None:
     with pytest.raises(CloudNotFound):
-        cloud.server_groups.delete_server_group(NOBODY)
+        cloud.server_groups.delete_server_group(UNKNOWN_ID)
