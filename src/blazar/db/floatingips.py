@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from oslo_db.exception import DBDuplicateEntry
 
 from blazar.db.changes import note_changes
-from blazar.db.health import is_reservable, read_diagnosis, resource_row
+from blazar.db.health import read_diagnosis, resource_filters, resource_row
 from blazar.db.pages import Listing, select_page
 from blazar.db.parts import Parts
 from blazar.db.tables import allocations, floatingips, leases, reservations, resources
@@ -82,16 +82,8 @@ class SqlFloatingIPs:
 
     def list_page(self, which: FloatingIPFilter, page: Page) -> Sequence[ResourceId]:
         """Return the ids of a page of floating IPs. Raises InvalidParameter if the marker is unknown."""
-        filters = [
-            column == value
-            for column, value in (
-                (floatingips.c.network_id, which.network_id),
-                (floatingips.c.address, which.address),
-            )
-            if value is not None
-        ]
-        if which.is_reservable is not None:
-            filters.append(is_reservable(floatingips.c.id, which.is_reservable))
+        equal = {floatingips.c.network_id: which.network_id, floatingips.c.address: which.address}
+        filters = resource_filters(floatingips.c.id, equal, which.is_reservable)
         listing = Listing(columns=_LISTED_BY, filters=filters, indexes=_INDEXES)
         found = select_page(self._connection, listing, page)
         return [ResourceId(each) for each in found]

@@ -44,7 +44,25 @@ def read_diagnosis(health: str, problem: str | None) -> Diagnosis:
     return Diagnosis(health=Health(health), problem=problem or "")
 
 
-def is_reservable(resource_id: sa.Column[Any], expected: bool) -> sa.ColumnElement[bool]:
+def resource_filters(
+    resource_id: sa.Column[Any], equal: Mapping[sa.Column[Any], object | None], is_reservable_now: bool | None
+) -> list[sa.ColumnElement[bool]]:
+    """Return the conditions of a filtered list of resources.
+
+    Args:
+        resource_id: The id in the table of the collection.
+        equal: The value of each column; None if any may be listed.
+        is_reservable_now: Whether the resources can be reserved now; None if both may be listed.
+    """
+    filters: list[sa.ColumnElement[bool]] = [
+        column == value for column, value in equal.items() if value is not None
+    ]
+    if is_reservable_now is not None:
+        filters.append(_is_reservable(resource_id, is_reservable_now))
+    return filters
+
+
+def _is_reservable(resource_id: sa.Column[Any], expected: bool) -> sa.ColumnElement[bool]:
     """Return the condition that the resource of this id can be reserved now, or that it cannot."""
     healthy = sa.exists().where(resources.c.id == resource_id, resources.c.health == Health.HEALTHY.value)
     return healthy if expected else sa.not_(healthy)

@@ -14,7 +14,7 @@ from oslo_db.exception import DBDuplicateEntry
 
 from blazar.db.changes import note_changes
 from blazar.db.columns import read_object
-from blazar.db.health import is_reservable, read_diagnosis, resource_row
+from blazar.db.health import read_diagnosis, resource_filters, resource_row
 from blazar.db.host_providers import delete_providers, insert_providers, select_providers
 from blazar.db.pages import Listing, select_page
 from blazar.db.parts import Parts
@@ -103,16 +103,11 @@ class SqlHosts:
 
     def list_page(self, which: HostFilter, page: Page) -> Sequence[ResourceId]:
         """Return the ids of a page of hosts. Raises InvalidParameter if the marker is unknown."""
-        filters = [
-            column == value
-            for column, value in (
-                (hosts.c.hypervisor_hostname, which.hypervisor_hostname),
-                (hosts.c.availability_zone, which.availability_zone),
-            )
-            if value is not None
-        ]
-        if which.is_reservable is not None:
-            filters.append(is_reservable(hosts.c.id, which.is_reservable))
+        equal = {
+            hosts.c.hypervisor_hostname: which.hypervisor_hostname,
+            hosts.c.availability_zone: which.availability_zone,
+        }
+        filters = resource_filters(hosts.c.id, equal, which.is_reservable)
         columns = {key: hosts.c[key] for key in ("created_at", "hypervisor_hostname", "id")}
         indexes = {"created_at": "ix_hosts_created_at_id"}
         listing = Listing(columns=columns, filters=filters, indexes=indexes)
