@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from samples import HOUR, at, window
 
 from blazar.domain.availability import Availability, Resource
-from blazar.domain.bookings import Booking, BookingColumns, Mask
+from blazar.domain.booking_rows import Mask
+from blazar.domain.bookings import Booking, BookingColumns
 from blazar.domain.interval import Interval
 from blazar.domain.lease import ReservationId, ResourceId
 

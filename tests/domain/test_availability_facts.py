@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from samples import at, window
 
 from blazar.domain.availability import Availability, Resource, Shuffle
-from blazar.domain.bookings import Booking, Mask
+from blazar.domain.booking_rows import Mask
+from blazar.domain.bookings import Booking
 from blazar.domain.lease import ResourceId
 from blazar.domain.requirements import AnyOf, Condition, Exists, Fact, Not, Operator, Requirement
 

@@ -13,9 +13,10 @@ from samples import at
 
 from blazar.domain.availability import Availability, Resource
 from blazar.domain.bookings import Booking
-from blazar.domain.busy_times import BusyTimes, Minutes, Ranges, Steps, all_minutes, count_in_groups
+from blazar.domain.busy_times import BusyTimes, Minutes, Steps, all_minutes, count_in_groups
 from blazar.domain.interval import Interval
 from blazar.domain.lease import ReservationId, ResourceId
+from blazar.domain.ranges import Ranges
 
 RESOURCES = 5
 MINUTE = timedelta(minutes=1)

@@ -12,7 +12,7 @@ from samples import at
 from blazar.domain.availability import Availability, Resource
 from blazar.domain.funnel import Stage, count_steps
 from blazar.domain.interval import Interval
-from blazar.domain.lease import ResourceId
+from blazar.domain.lease import ReservationId, ResourceId
 from blazar.domain.need import Need
 from blazar.domain.requirements import Condition, Operator, Requirement
 from blazar.domain.start_times import Starts
@@ -83,3 +83,14 @@ def test_units_are_those_of_the_search_for_times(
     assert found.steps[-1].stage is Stage.CLEANED
     assert (found.binding is None) == (units >= need.least)
     assert (found.steps[-2].left or 0) >= (found.steps[-1].left or 0)
+
+
+@given(BOOKINGS, NEEDS)
+def test_bookings_of_ignored_reservations_do_not_count(held: list[Held], need: Need) -> None:
+    window, cleaning = Interval(at(0) + 5 * MINUTE, at(0) + 9 * MINUTE), 2 * MINUTE
+    ignored = frozenset(ReservationId(str(number)) for number in range(0, len(held), 2))
+    others = make_index([each for number, each in enumerate(held) if number % 2])
+
+    found = count_steps(make_index(held), need, window, now=at(0), cleaning_time=cleaning, ignoring=ignored)
+
+    assert found == count_steps(others, need, window, now=at(0), cleaning_time=cleaning)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 import numpy as np
@@ -132,6 +132,17 @@ def test_the_units_of_all_starts_are_those_of_each_start(
 
     units = profile.units if need.demand is None else np.minimum(profile.units, HOSTS * need.most)
     assert units.tolist() == [units_at(index, need, starts, number) for number in range(starts.count)]
+
+
+@given(BOOKINGS, NEEDS, STARTS)
+def test_bookings_of_ignored_reservations_do_not_count(held: list[Held], need: Need, starts: Starts) -> None:
+    ignored = frozenset(ReservationId(str(number)) for number in range(0, len(held), 2))
+
+    profile = make_index(held).profile(need, replace(starts, ignoring=ignored))
+
+    others = make_index([each for number, each in enumerate(held) if number % 2]).profile(need, starts)
+    assert profile.units.tolist() == others.units.tolist()
+    assert profile.releases.tolist() == others.releases.tolist()
 
 
 def test_what_was_released_by_now_does_not_count_for_a_start_before_now() -> None:

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from blazar.app.availability import LONGEST_SPAN
-from blazar.app.properties import hidden_names
+from blazar.app.properties import hidden_names, private_names
 from blazar.app.visible_facts import VisibleFacts, public_facts, rank_of, read_visible_facts
 from blazar.booking.context import Context, Plugin
 from blazar.domain.quotas import UNLIMITED, amounts
@@ -43,7 +43,7 @@ def get_catalogue(context: Context, caller: Caller) -> JsonObject:
     for collection in sorted({each.collection for each in plugins}):
         with context.indexes[collection].searching() as availability:
             facts[collection] = read_visible_facts(availability, hidden)
-    private = _private_names(context) if caller.sees_private_properties else frozenset()
+    private = private_names(context) if caller.sees_private_properties else frozenset()
     leases = context.settings.leases
     return {
         "region": context.settings.region,
@@ -65,12 +65,6 @@ def _type_view(plugin: Plugin, facts: VisibleFacts) -> JsonObject:
         "unit": plugin.quota_unit.name,
         "reservable": int(np.count_nonzero(facts.reservable)),
     }
-
-
-def _private_names(context: Context) -> frozenset[str]:
-    with context.store.read() as transaction:
-        names = {name for each in context.collections for name in each.private_properties(transaction)}
-    return frozenset(names)
 
 
 def _list_properties(

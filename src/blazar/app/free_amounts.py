@@ -18,7 +18,7 @@ from blazar.ports.manager import Caller
 JsonObject = Mapping[str, object]
 
 _FORM = 1
-"""To be changed with the form of the answers, so that older ones are not taken for them."""
+"""The number of the format of the answers, so that a tag of an older format never matches."""
 
 
 def list_free_amounts(

@@ -33,6 +33,11 @@ def hidden_names(context: Context, caller: Caller) -> frozenset[str]:
     """Return the names of all properties that are hidden from the caller."""
     if caller.sees_private_properties:
         return _NONE
+    return private_names(context)
+
+
+def private_names(context: Context) -> frozenset[str]:
+    """Return the names of all private properties."""
     with context.store.read() as transaction:
         private = {name for each in context.collections for name in each.private_properties(transaction)}
     return frozenset(private)

@@ -13,7 +13,7 @@ from blazar.app.availability import FARTHEST, LONGEST_SPAN
 from blazar.app.leases.limits import check_conditions
 from blazar.app.visible_facts import VisibleFacts, is_whole, rank_of
 from blazar.booking.context import Context, Plugin
-from blazar.domain.bookings import Mask, Numbers, Positions
+from blazar.domain.booking_rows import Mask, Numbers, Positions
 from blazar.domain.busy_times import Minutes
 from blazar.domain.dates import counted_as_now, format_date, minute_of, parse_date
 from blazar.domain.errors import InvalidParameter, InvalidPeriod, InvalidRequirement, MissingParameter

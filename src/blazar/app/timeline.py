@@ -12,11 +12,12 @@ from blazar.app.properties import hidden_names
 from blazar.app.questions import Question, format_minutes, group, parse_question
 from blazar.app.visible_facts import read_visible_facts
 from blazar.booking.context import Context
-from blazar.domain.bookings import Mask, Numbers
-from blazar.domain.busy_times import BusyTimes, Ranges, Steps, all_minutes, count_in_groups
+from blazar.domain.booking_rows import Mask, Numbers
+from blazar.domain.busy_times import BusyTimes, Steps, all_minutes, count_in_groups
 from blazar.domain.dates import format_date
 from blazar.domain.errors import InvalidParameter
 from blazar.domain.lease import ReservationId, ResourceId
+from blazar.domain.ranges import Ranges
 from blazar.ports.manager import Caller
 
 JsonObject = Mapping[str, object]

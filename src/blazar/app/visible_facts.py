@@ -9,7 +9,7 @@ import numpy as np
 
 from blazar.booking.context import Plugin
 from blazar.domain.availability import Availability
-from blazar.domain.bookings import Mask
+from blazar.domain.booking_rows import Mask
 from blazar.domain.fact_columns import FactColumns
 from blazar.domain.requirements import Fact, Requirement, number_of
 from blazar.plugins.capabilities import HasCatalogueEntry, RequiresProperties

@@ -150,16 +150,19 @@ class AvailabilityIndex:
         with self.searching():
             pass
 
-    def confirm(self) -> None:
+    def confirm(self) -> bool:
         """Compare all generations with those in the database and reload the resources that differ.
 
         Call this outside :meth:`searching`, before a request is refused; then search once more.
+
+        Returns:
+            Whether any resource differed.
         """
         with self._store.read() as transaction:
             summary = transaction.availability.generation_summary(self._collection)
         with self._lock:
             if self._availability is None or self._availability.summary() == summary:
-                return
+                return False
         # Without the lock, because reading thousands of rows would delay other searches for too long.
         with self._store.read() as transaction:
             present = transaction.availability.all_generations(self._collection)
@@ -170,6 +173,7 @@ class AvailabilityIndex:
             if stale:
                 with self._store.read() as transaction:
                     self._reload(transaction.availability, availability, stale)
+            return bool(stale)
 
     def _refresh(self, reader: AvailabilityReader) -> None:
         now, last = self._clock.now(), self._refreshed_at

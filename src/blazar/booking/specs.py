@@ -9,8 +9,9 @@ from typing import Any
 
 from blazar.booking.context import Plugin
 from blazar.domain.lease import Reservation, StoredSpec
+from blazar.domain.need import Need
 from blazar.domain.requirements import Requirement
-from blazar.plugins.capabilities import RequiresProperties, ToleratesDamagedSpec
+from blazar.plugins.capabilities import RequiresProperties, StatesNeed, ToleratesDamagedSpec
 from blazar.ports.damage import damaged_rows
 
 JsonObject = Mapping[str, object]
@@ -40,6 +41,13 @@ def spec_for_work(plugin: Plugin, reservation: Reservation) -> Any:
 def requirement_of(plugin: Plugin, spec: Any) -> Requirement:
     """Return the requirement for resources in a spec; the empty one if its type names no properties."""
     return plugin.requirement(spec) if isinstance(plugin, RequiresProperties) else Requirement()
+
+
+def need_of(plugin: Plugin, spec: Any) -> Need:
+    """Return the need in a spec; no units, only the requirement, if its type does not state it."""
+    if isinstance(plugin, StatesNeed):
+        return plugin.need(spec)
+    return Need(least=0, most=0, requirement=requirement_of(plugin, spec))
 
 
 def rendered_spec(plugin: Plugin | None, reservation: Reservation) -> JsonObject:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from blazar.booking.context import Context
 from blazar.booking.search import Found, Search, count_units, find_in_window
-from blazar.booking.specs import requirement_of
+from blazar.booking.specs import need_of
 from blazar.domain.interval import Interval
 from blazar.domain.need import Need
 from blazar.domain.start_times import Profile, Starts
 from blazar.domain.time_slots import Candidates, Order, Searcher, TimeSlots
-from blazar.plugins.capabilities import StatesNeed
 
 _MINUTE = timedelta(minutes=1)
 
@@ -51,9 +50,9 @@ def find_time_slots(context: Context, searches: Sequence[Search], wish: TimeWish
     find_in_window(context, searches, Interval(wish.span.start, wish.span.start + wish.shortest))
     found = find_known_time_slots(context, searches, wish)
     if not found.slots:
-        for collection in collections:
-            context.indexes[collection].confirm()
-        found = find_known_time_slots(context, searches, wish)
+        was_stale = [context.indexes[each].confirm() for each in collections]
+        if any(was_stale):
+            found = find_known_time_slots(context, searches, wish)
     return found
 
 
@@ -97,9 +96,7 @@ def find_known_time_slots(
 
 
 def _profile(context: Context, search: Search, starts: Starts) -> tuple[Need, Profile]:
-    plugin, spec = search.plugin, search.wish.spec
-    need = Need(least=0, most=0, requirement=requirement_of(plugin, spec))
-    if isinstance(plugin, StatesNeed):
-        need = plugin.need(spec)
-    with context.indexes[plugin.collection].searching_on() as availability:
+    need = need_of(search.plugin, search.wish.spec)
+    starts = replace(starts, ignoring=search.wish.ignoring)
+    with context.indexes[search.plugin.collection].searching_on() as availability:
         return need, availability.profile(need, starts)

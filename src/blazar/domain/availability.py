@@ -16,10 +16,12 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from blazar.domain.bookings import Booking, BookingColumns, Bookings, Mask, Rows, micros
+from blazar.domain.booking_rows import Mask, Positions
+from blazar.domain.bookings import Booking, BookingColumns, Bookings
 from blazar.domain.capacity import Demand, Share
 from blazar.domain.fact_columns import FactColumn, FactColumns, changed_keys
 from blazar.domain.headroom import Headroom
+from blazar.domain.instants import micros
 from blazar.domain.interval import Interval
 from blazar.domain.inventory_arrays import InventoryArrays
 from blazar.domain.lease import ReservationId, ResourceId
@@ -239,8 +241,15 @@ class Availability:
             awaited: Resources that are already reserved for the window, for which a late release does not
                 count.
         """
+        blocked = self._bookings.overlapping_positions(
+            window,
+            cleaning_time=cleaning_time,
+            present=now if window.start <= now else None,
+            ignoring=ignoring,
+            awaited=self._awaited(awaited),
+        )
         free = np.ones(len(self._resources), np.bool_)
-        free[self._in_the_way(window, now, cleaning_time, ignoring, awaited).positions] = False
+        free[blocked] = False
         return free
 
     def headroom(  # noqa: PLR0913 — each says which bookings count
@@ -266,7 +275,13 @@ class Availability:
             beside: Shares that count throughout the window in addition to all bookings.
         """
         positions = self._position_of
-        booked = self._in_the_way(window, now, cleaning_time, ignoring, awaited)
+        booked = self._bookings.overlapping(
+            window,
+            cleaning_time=cleaning_time,
+            present=now if window.start <= now else None,
+            ignoring=ignoring,
+            awaited=self._awaited(awaited),
+        )
         return Headroom(
             demand,
             window.start,
@@ -359,21 +374,8 @@ class Availability:
             self._known_facts = frozenset().union(*facts)
         return self._known_facts
 
-    def _in_the_way(
-        self,
-        window: Interval,
-        now: datetime,
-        cleaning_time: timedelta,
-        ignoring: Collection[ReservationId],
-        awaited: Collection[ResourceId],
-    ) -> Rows:
-        return self._bookings.overlapping(
-            window,
-            cleaning_time=cleaning_time,
-            present=now if window.start <= now else None,
-            ignoring=ignoring,
-            awaited=np.flatnonzero(self.mask_of(awaited)) if awaited else None,
-        )
+    def _awaited(self, resource_ids: Collection[ResourceId]) -> Positions | None:
+        return np.flatnonzero(self.mask_of(resource_ids)) if resource_ids else None
 
     def _forget_facts(self, changed: Collection[str] | None = None) -> None:
         """Forget what followed from the facts; *changed* are the keys that differ, None for a new set."""

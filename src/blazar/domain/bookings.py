@@ -5,26 +5,18 @@ from __future__ import annotations
 from array import array
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import numpy as np
 from numpy.typing import NDArray
 
+from blazar.domain.booking_rows import Mask, Numbers, Positions, Rows, empty_rows, in_order
 from blazar.domain.capacity import Demand, Share
 from blazar.domain.expiries import Expiries
+from blazar.domain.instants import MICROSECOND, first_minutes, last_minutes, micros
 from blazar.domain.interval import Interval
 from blazar.domain.lease import ReservationId, ResourceId
 
-Mask = NDArray[np.bool_]
-"""One truth value per position."""
-Positions = NDArray[np.intp]
-Numbers = NDArray[np.int64]
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND = timedelta(microseconds=1)
-_MINUTE = 60_000_000
-LAST_MINUTE = 2**31 - 1
-"""The latest minute that the rows can tell from later ones, in the year 6053."""
 _DEAD = -1
 _LONGEST_TAIL = 65_536
 """New rows after which all rows are sorted again; sorting a million takes a fraction of a second."""
@@ -63,51 +55,11 @@ class BookingColumns:
     demands: Sequence[Demand | None]
 
 
-@dataclass(slots=True)
-class Rows:
-    """Bookings as parallel arrays of the same length."""
-
-    starts: Numbers
-    ends: Numbers
-    positions: NDArray[np.int32]
-    owners: NDArray[np.int32]
-    held: Mask
-    slots: NDArray[np.int32]
-    demands: NDArray[np.int32]
-    start_minutes: NDArray[np.int32]
-    """The starts in minutes since 1970, rounded down."""
-    end_minutes: NDArray[np.int32]
-    """The ends in minutes since 1970, rounded up."""
-
-    def take(self, which: NDArray[np.intp] | Mask) -> Rows:
-        """Return a copy of the selected rows."""
-        return Rows(*(getattr(self, each.name)[which] for each in fields(self)))
-
-
-def _empty_rows(length: int) -> Rows:
-    return Rows(
-        starts=np.empty(length, np.int64),
-        ends=np.empty(length, np.int64),
-        positions=np.empty(length, np.int32),
-        owners=np.empty(length, np.int32),
-        held=np.empty(length, np.bool_),
-        slots=np.empty(length, np.int32),
-        demands=np.empty(length, np.int32),
-        start_minutes=np.empty(length, np.int32),
-        end_minutes=np.empty(length, np.int32),
-    )
-
-
-def _in_order(rows: Rows) -> NDArray[np.intp]:
-    """Return the order of rows by position, then by start."""
-    return np.lexsort((rows.starts, rows.positions))
-
-
 class Bookings:
     """The bookings of resources that are identified by their positions in a list."""
 
     def __init__(self) -> None:
-        self._rows = _empty_rows(64)
+        self._rows = empty_rows(64)
         self._used = 0
         self._sorted = 0
         """The number of leading rows that are sorted by position and start, except for deleted ones."""
@@ -122,7 +74,7 @@ class Bookings:
 
     def load(self, parts: Iterable[tuple[BookingColumns, NDArray[np.int32]]]) -> None:
         """Replace all bookings by these, with their positions; negative positions are ignored."""
-        loaded = [_empty_rows(0)]
+        loaded = [empty_rows(0)]
         for columns, positions in parts:
             owners = np.fromiter((self._owner_code(each) for each in columns.reservation_ids), np.int32)
             demands = np.fromiter((self._demand_code(each) for each in columns.demands), np.int32)
@@ -186,10 +138,38 @@ class Bookings:
             ignoring: Reservations whose own bookings do not conflict.
             awaited: Positions of resources that the request will wait for, where *present* has no effect.
         """
+        which, overdue = self._find_overlapping(window, cleaning_time, present, ignoring, awaited)
+        taken = self._rows.take(which)
+        taken.ends += cleaning_time // MICROSECOND
+        taken.starts[overdue] = micros(window.start)
+        taken.ends[overdue] = micros(window.widened(cleaning_time).end)
+        return taken
+
+    def overlapping_positions(
+        self,
+        window: Interval,
+        *,
+        cleaning_time: timedelta,
+        present: datetime | None,
+        ignoring: Collection[ReservationId],
+        awaited: Positions | None = None,
+    ) -> NDArray[np.int32]:
+        """Return the positions of :meth:`overlapping`, with repetitions."""
+        which, _ = self._find_overlapping(window, cleaning_time, present, ignoring, awaited)
+        return self._rows.positions[which]
+
+    def _find_overlapping(
+        self,
+        window: Interval,
+        cleaning_time: timedelta,
+        present: datetime | None,
+        ignoring: Collection[ReservationId],
+        awaited: Positions | None,
+    ) -> tuple[Positions, Mask]:
+        """Return the row numbers of the overlapping bookings, and which of these are overdue."""
         rows, used = self._rows, slice(0, self._used)
         wide = window.widened(cleaning_time)
-        end = micros(wide.end)
-        found = (rows.starts[used] < end) & (rows.ends[used] > micros(wide.start))
+        found = (rows.starts[used] < micros(wide.end)) & (rows.ends[used] > micros(wide.start))
         overdue = None
         if present is not None:
             overdue = rows.held[used] & (rows.ends[used] <= micros(present))
@@ -201,11 +181,7 @@ class Bookings:
             found &= rows.owners[used] != code
         which = np.flatnonzero(found)
         which = which[rows.positions[which] != _DEAD]
-        taken = rows.take(which)
-        taken.ends += cleaning_time // _MICROSECOND
-        if overdue is not None:
-            taken.starts[overdue[which]], taken.ends[overdue[which]] = micros(window.start), end
-        return taken
+        return which, np.zeros(len(which), np.bool_) if overdue is None else overdue[which]
 
     def sorted_rows(self, wanted: Mask, window: Interval, *, present: datetime) -> Iterator[Positions]:
         """Yield the row numbers of bookings that overlap a window, sorted by position, then by start.
@@ -233,7 +209,7 @@ class Bookings:
             overlaps = (starts < end) & ((ends > start) | (self._rows.held[rows] & (ends <= now)))
             found = np.flatnonzero(overlaps & which[self._rows.positions[rows]])
             if rows.stop > self._sorted:
-                found = found[_in_order(self._rows.take(found))]
+                found = found[in_order(self._rows.take(found))]
             yield found
 
     @property
@@ -258,7 +234,7 @@ class Bookings:
             now: The present.
         """
         rows, used = self._rows, slice(0, self._used)
-        start, end, longest = micros(window.start), micros(window.end), LONG_FREE // _MICROSECOND
+        start, end, longest = micros(window.start), micros(window.end), LONG_FREE // MICROSECOND
         starts, ends = rows.starts[used], rows.ends[used]
         overdue = rows.held[used] & (ends <= micros(now))
         near = np.flatnonzero(((starts < end + longest) & (ends > start - longest)) | overdue)
@@ -331,7 +307,7 @@ class Bookings:
     def _sort(self) -> None:
         """Sort all rows, without the deleted ones, and index them."""
         rows = self._rows.take(np.flatnonzero(self._rows.positions[: self._used] != _DEAD))
-        self._rows = rows.take(_in_order(rows))
+        self._rows = rows.take(in_order(rows))
         self._used = self._sorted = len(rows.starts)
         self._dead = 0
         self._index_rows()
@@ -380,18 +356,3 @@ class Bookings:
         self._demand_codes = {each: code for code, each in enumerate(self._demands)}
         self._rows.demands[shared] = renumbered
         self._amounts.clear()
-
-
-def first_minutes(instants: Numbers) -> NDArray[np.int32]:
-    """Return instants in minutes since 1970, rounded down; at most :data:`LAST_MINUTE`."""
-    return np.minimum(instants // _MINUTE, LAST_MINUTE).astype(np.int32)
-
-
-def last_minutes(instants: Numbers) -> NDArray[np.int32]:
-    """Return instants in minutes since 1970, rounded up; at most :data:`LAST_MINUTE`."""
-    return np.minimum(-(-instants // _MINUTE), LAST_MINUTE).astype(np.int32)
-
-
-def micros(instant: datetime) -> int:
-    """Return an instant in microseconds since 1970."""
-    return (instant - _EPOCH) // _MICROSECOND

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import numpy as np
 from numpy.typing import NDArray
 
-from blazar.domain.bookings import Bookings, Mask, Numbers, Positions
+from blazar.domain.booking_rows import Mask, Numbers, Positions
+from blazar.domain.bookings import Bookings
+from blazar.domain.instants import EPOCH
 from blazar.domain.interval import Interval
+from blazar.domain.ranges import Ranges, merged
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MINUTE = timedelta(minutes=1)
 
 
@@ -41,11 +43,11 @@ class Minutes:
     @classmethod
     def of(cls, window: Interval, *, now: datetime, cleaning_time: timedelta) -> Minutes:
         """Return the minutes of a window that starts and ends with a full minute."""
-        first, count = (window.start - _EPOCH) // _MINUTE, window.duration // _MINUTE
+        first, count = (window.start - EPOCH) // _MINUTE, window.duration // _MINUTE
         return cls(
             first=first,
             count=count,
-            begun=min(count, max(0, (now - _EPOCH) // _MINUTE - first + 1)),
+            begun=min(count, max(0, (now - EPOCH) // _MINUTE - first + 1)),
             cleaning=-(-cleaning_time // _MINUTE),
             now=now,
         )
@@ -53,31 +55,8 @@ class Minutes:
     @property
     def reach(self) -> Interval:
         """Return the time in which bookings matter for one of the minutes."""
-        start = _EPOCH + self.first * _MINUTE
+        start = EPOCH + self.first * _MINUTE
         return Interval(start, start + self.count * _MINUTE).widened(self.cleaning * _MINUTE)
-
-
-@dataclass(frozen=True, slots=True)
-class Ranges:
-    """Ranges of minutes of resources, as parallel arrays; those of one resource do not overlap."""
-
-    positions: Positions
-    low: Numbers
-    high: Numbers
-    """The minute after the last one."""
-
-    def of(self, which: Mask) -> Ranges:
-        """Return the ranges of some resources."""
-        chosen = which[self.positions]
-        return Ranges(self.positions[chosen], self.low[chosen], self.high[chosen])
-
-    def __add__(self, other: Ranges) -> Ranges:
-        """Return the ranges of both, which have no resource in common."""
-        return Ranges(
-            np.concatenate([self.positions, other.positions]),
-            np.concatenate([self.low, other.low]),
-            np.concatenate([self.high, other.high]),
-        )
 
 
 def all_minutes(which: Mask, minutes: Minutes) -> Ranges:
@@ -132,21 +111,7 @@ class BusyTimes:
         if owners is not None:
             chosen = np.isin(self.owners, owners)
             positions, low, high = positions[chosen], low[chosen], high[chosen]
-        return _merged(positions, np.clip(low, 0, self.minutes.count), np.clip(high, 0, self.minutes.count))
-
-
-def _merged(positions: Positions, low: Numbers, high: Numbers) -> Ranges:
-    """Return ranges without overlaps; they are sorted by resource and low."""
-    if not len(positions):
-        return Ranges(positions, low, high)
-    # The highest end so far of the same resource, found with one running maximum over all of them.
-    offset = positions * (int(high.max()) + 1)
-    highest = np.maximum.accumulate(high + offset)
-    before = np.empty_like(highest)
-    before[0], before[1:] = 0, highest[:-1]
-    low = np.maximum(low, before - offset)
-    counted = low < high
-    return Ranges(positions[counted], low[counted], high[counted])
+        return merged(positions, np.clip(low, 0, self.minutes.count), np.clip(high, 0, self.minutes.count))
 
 
 @dataclass(frozen=True, slots=True)

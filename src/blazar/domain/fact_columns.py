@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from blazar.domain.bookings import Mask
+from blazar.domain.booking_rows import Mask
 from blazar.domain.requirements import (
     BOOLEANS,
     AnyOf,

@@ -7,7 +7,7 @@ which less is left than is needed is the one that refuses the request.
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from blazar.domain.availability import Availability
 from blazar.domain.interval import Interval
+from blazar.domain.lease import ReservationId
 from blazar.domain.need import Need
 from blazar.domain.requirements import Requirement, Term
 
@@ -34,6 +35,8 @@ class Stage(enum.Enum):
     """It is also free for the cleaning time before and after other reservations."""
     PLACED = "placed"
     """The units can be placed as requested, for example all on one resource."""
+    KEPT = "kept"
+    """The resources that an active reservation must keep remain free for it."""
     TOGETHER = "together"
     """Enough remains beside the other reservations of the same request."""
     QUOTA = "quota"
@@ -73,9 +76,8 @@ class Funnel:
 
     @property
     def units_left(self) -> int:
-        """Return the number of units that are free for the reservation; an upper bound for slots."""
-        last = self.steps[-1]
-        return (last.left or 0) if last.stage in _OF_UNITS else 0
+        """Return the number of units that are free for the reservation, as it is requested."""
+        return next(each.left or 0 for each in reversed(self.steps) if each.stage in _OF_UNITS)
 
 
 def count_steps(
@@ -85,6 +87,7 @@ def count_steps(
     *,
     now: datetime,
     cleaning_time: timedelta,
+    ignoring: Collection[ReservationId] = (),
 ) -> Funnel:
     """Return the funnel of a need in a window.
 
@@ -97,10 +100,11 @@ def count_steps(
         window: The requested window.
         now: The present.
         cleaning_time: Idle time required before and after another booking.
+        ignoring: Reservations whose bookings do not count: those of the lease that is to be changed.
     """
     steps = (
         *_resource_steps(availability, need.requirement),
-        *_unit_steps(availability, need, window, now, cleaning_time),
+        *_unit_steps(availability, need, window, now, cleaning_time, ignoring),
     )
     binding = (
         number
@@ -126,23 +130,37 @@ def _resource_steps(availability: Availability, requirement: Requirement) -> Ite
 
 
 def _unit_steps(
-    availability: Availability, need: Need, window: Interval, now: datetime, cleaning_time: timedelta
+    availability: Availability,
+    need: Need,
+    window: Interval,
+    now: datetime,
+    cleaning_time: timedelta,
+    ignoring: Collection[ReservationId],
 ) -> Iterator[Step]:
-    yield Step(stage=Stage.FREE, left=_count_units(availability, need, window, now, timedelta(0)))
+    left = count_units(availability, need, window, now, timedelta(0), ignoring)
+    yield Step(stage=Stage.FREE, left=left)
     if cleaning_time:
-        left = _count_units(availability, need, window, now, cleaning_time)
+        left = count_units(availability, need, window, now, cleaning_time, ignoring)
         yield Step(stage=Stage.CLEANED, left=left)
 
 
-def _count_units(
-    availability: Availability, need: Need, window: Interval, now: datetime, cleaning_time: timedelta
+def count_units(
+    availability: Availability,
+    need: Need,
+    window: Interval,
+    now: datetime,
+    cleaning_time: timedelta,
+    ignoring: Collection[ReservationId] = (),
 ) -> int:
+    """Return how many units of a need are free throughout a window."""
     wanted = availability.matching(need.requirement) & availability.reservable()
     if need.demand is None:
-        free = availability.free(window, now=now, cleaning_time=cleaning_time)
+        free = availability.free(window, now=now, cleaning_time=cleaning_time, ignoring=ignoring)
         return int(np.count_nonzero(wanted & free))
-    headroom = availability.headroom(need.demand, window, now=now, cleaning_time=cleaning_time)
-    slots = headroom.at_most[wanted]
+    headroom = availability.headroom(
+        need.demand, window, now=now, cleaning_time=cleaning_time, ignoring=ignoring
+    )
+    slots = headroom.slots(np.flatnonzero(wanted))
     if need.is_together:
         return int(slots.max(initial=0))
     if need.is_apart:

@@ -8,8 +8,10 @@ from datetime import datetime
 import numpy as np
 from numpy.typing import NDArray
 
-from blazar.domain.bookings import Bookings, Mask, Numbers, Rows, micros
+from blazar.domain.booking_rows import Mask, Numbers, Rows
+from blazar.domain.bookings import Bookings
 from blazar.domain.capacity import Demand, Share, count_slots
+from blazar.domain.instants import micros
 from blazar.domain.inventory_arrays import InventoryArrays
 
 _MANY = 2**31
@@ -57,20 +59,16 @@ class Headroom:
         self._bookings = bookings
         self._beside = _Beside(beside)
         self._rows = overlapping.take(overlapping.slots > 0)
-        self._capacities = [inventories.capacity(name, amount) for name, amount in demand.amounts]
+        self._capacities = inventories.bounds(demand)
         self._intricate = inventories.intricate(demand)
-        totals = [inventories.total(name) for name, _ in demand.amounts] if self._intricate.any() else []
         self.is_shared = np.zeros(size, np.bool_)
         self.is_shared[self._rows.positions] = True
         taken = np.zeros(size, np.bool_)
         taken[overlapping.positions[overlapping.slots == 0]] = True
         taken[self._beside.taken] = True
         self.is_shared[self._beside.positions] = True
-        self.at_most = self._bound(self._capacities)
-        if totals:
-            # All providers of a tree together: no choice by Placement gives more.
-            self.at_most = np.where(self._intricate, self._bound(totals), self.at_most)
-        self.at_most[taken | (~self._intricate & ~inventories.suitable(demand))] = 0
+        self.at_most = self._bound()
+        self.at_most[taken | ~inventories.usable(demand)] = 0
 
     def slots(self, positions: Sequence[int] | NDArray[np.intp]) -> Numbers:
         """Return how many slots are free throughout the window, one number per given position."""
@@ -80,11 +78,11 @@ class Headroom:
             free[index] = self._free_in_tree(int(asked[index]))
         return np.maximum(free, 0)
 
-    def _bound(self, capacities: Sequence[Numbers]) -> Numbers:
+    def _bound(self) -> Numbers:
         """Return the free slots according to the bookings at the start of the window."""
         at_start = self._rows.take(self._rows.starts <= self._start)
         bound = np.full(len(self._inventories.trees), _MANY, np.int64)
-        for (name, amount), capacity in zip(self._demand.amounts, capacities, strict=True):
+        for (name, amount), capacity in zip(self._demand.amounts, self._capacities, strict=True):
             used = np.bincount(at_start.positions, self._used(at_start, name), len(self._inventories.trees))
             used = used.astype(np.int64) + self._used_beside(name)
             bound = np.minimum(bound, np.maximum(capacity - used, 0) // amount)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from blazar.domain.bookings import Mask, Numbers
+from blazar.domain.booking_rows import Mask, Numbers
 from blazar.domain.capacity import Demand
 from blazar.domain.providers import HostProvider, Inventory
 
@@ -55,6 +55,23 @@ class InventoryArrays:
         for trait in demand.forbidden_traits:
             mask &= ~self._root_has(trait)
         return mask
+
+    def usable(self, demand: Demand) -> Mask:
+        """Return which hosts have suitable roots, or trees that must be examined."""
+        return self.intricate(demand) | self.suitable(demand)
+
+    def bounds(self, demand: Demand) -> tuple[Numbers, ...]:
+        """Return the capacity of each class of a demand, in its order.
+
+        On intricate hosts, it is that of all providers together, which is an upper bound: no choice by
+        Placement gives more.
+        """
+        intricate = self.intricate(demand)
+        roots = [self.capacity(name, amount) for name, amount in demand.amounts]
+        if not intricate.any():
+            return tuple(roots)
+        totals = [self.total(name) for name, _ in demand.amounts]
+        return tuple(np.where(intricate, *each) for each in zip(totals, roots, strict=True))
 
     def capacity(self, resource_class: str, amount: int) -> Numbers:
         """Return the roots' capacities of a class; 0 if *amount* is not an allowed amount."""

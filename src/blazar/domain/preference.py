@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from blazar.domain.bookings import Mask, Numbers
+from blazar.domain.booking_rows import Mask, Numbers
 from blazar.domain.requirements import Fact
 
 if TYPE_CHECKING:

@@ -7,29 +7,24 @@ matters, so a search confirms each answer with the choice that a request would m
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import numpy as np
 from numpy.typing import NDArray
 
-from blazar.domain.bookings import (
-    Bookings,
-    Mask,
-    Numbers,
-    Positions,
-    Rows,
-    first_minutes,
-    last_minutes,
-    micros,
-)
+from blazar.domain.booking_rows import Mask, Numbers, Positions, Rows
+from blazar.domain.bookings import Bookings
 from blazar.domain.capacity import Demand
+from blazar.domain.instants import EPOCH, MICROS_PER_MINUTE, first_minutes, last_minutes, micros
 from blazar.domain.interval import Interval
 from blazar.domain.inventory_arrays import InventoryArrays
+from blazar.domain.lease import ReservationId
 from blazar.domain.need import Need
+from blazar.domain.ranges import merged
 
 _MINUTE = timedelta(minutes=1)
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LEVELS = 64
 """The number of slots per resource that are counted exactly; above, the count is an upper bound."""
 _TAKEN = 2**40
@@ -46,6 +41,7 @@ class Starts:
         duration: The length of the reservation, in minutes.
         cleaning: The time that is kept free before and after other bookings, in minutes.
         now: The present.
+        ignoring: Reservations whose bookings do not count: those of the lease that is to be moved.
     """
 
     first: int
@@ -53,14 +49,15 @@ class Starts:
     duration: int
     cleaning: int
     now: datetime
+    ignoring: frozenset[ReservationId] = frozenset()
 
     @classmethod
     def within(
         cls, window: Interval, duration: timedelta, *, now: datetime, cleaning_time: timedelta
     ) -> Starts:
         """Return the starts with which a reservation of this length lies in the window; may be none."""
-        first = -(-(window.start - _EPOCH) // _MINUTE)
-        last = (window.end - duration - _EPOCH) // _MINUTE
+        first = -(-(window.start - EPOCH) // _MINUTE)
+        last = (window.end - duration - EPOCH) // _MINUTE
         return cls(
             first=first,
             count=max(0, last - first + 1),
@@ -71,7 +68,7 @@ class Starts:
 
     def at(self, index: int) -> datetime:
         """Return the start with this number."""
-        return _EPOCH + (self.first + index) * _MINUTE
+        return EPOCH + (self.first + index) * _MINUTE
 
     def window(self, index: int) -> Interval:
         """Return the window of the reservation with this start."""
@@ -86,7 +83,7 @@ class Starts:
     @property
     def begun(self) -> int:
         """Return the number of starts that are not after the present."""
-        return min(self.count, max(0, (self.now - _EPOCH) // _MINUTE - self.first + 1))
+        return min(self.count, max(0, (self.now - EPOCH) // _MINUTE - self.first + 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +100,7 @@ def count_free(bookings: Bookings, wanted: Mask, starts: Starts) -> Profile:
     """Return how many of the wanted resources are free throughout the reservation, for each start."""
     balance = np.zeros(starts.count + 1, np.int64)
     releases = np.zeros(starts.count + 1, np.bool_)
-    for which in bookings.sorted_rows(wanted, starts.span, present=starts.now):
+    for which in _rows_of_others(bookings, wanted, starts):
         low, high = _blocked_by(bookings.rows, which, starts)
         _block(bookings.rows.positions[which], low, high, balance, releases)
     units = np.count_nonzero(wanted) - np.cumsum(balance[: starts.count])
@@ -115,12 +112,15 @@ def count_slots(
 ) -> Profile:
     """Return how many slots are free throughout the reservation, at most, for each start."""
     assert need.demand is not None
-    base = _capacity(inventories, need.demand)
+    base = np.full(len(inventories.trees), _TAKEN, np.int64)
+    for (_, amount), capacity in zip(need.demand.amounts, inventories.bounds(need.demand), strict=True):
+        base = np.minimum(base, np.maximum(capacity, 0) // amount)
+    base[~inventories.usable(need.demand)] = 0
     levels = _levels(need, int(base[wanted].max(initial=0)))
     units = np.zeros(starts.count, np.int64)
     balances = {level: np.zeros(starts.count + 1, np.int64) for level in levels}
     releases = np.zeros(starts.count + 1, np.bool_)
-    for which in bookings.sorted_rows(wanted & (base > 0), starts.span, present=starts.now):
+    for which in _rows_of_others(bookings, wanted & (base > 0), starts):
         segments = _Segments(bookings, which, inventories, need.demand, starts)
         for level, balance in balances.items():
             positions, low, high = segments.below(level)
@@ -133,6 +133,13 @@ def count_slots(
     if need.is_together:
         units = np.where(units > 0, need.most, 0)
     return Profile(units, releases[: starts.count])
+
+
+def _rows_of_others(bookings: Bookings, wanted: Mask, starts: Starts) -> Iterator[Positions]:
+    """Yield the row numbers of the bookings that count, as :meth:`Bookings.sorted_rows` does."""
+    own = bookings.owner_codes(starts.ignoring)
+    for which in bookings.sorted_rows(wanted, starts.span, present=starts.now):
+        yield which[~np.isin(bookings.rows.owners[which], own)] if len(own) else which
 
 
 def _levels(need: Need, highest: int) -> dict[int, int]:
@@ -149,17 +156,6 @@ def _levels(need: Need, highest: int) -> dict[int, int]:
     return levels
 
 
-def _capacity(inventories: InventoryArrays, demand: Demand) -> Numbers:
-    """Return the number of slots of each resource without bookings, or more where its tree decides."""
-    intricate = inventories.intricate(demand)
-    capacity = np.full(len(inventories.trees), _TAKEN, np.int64)
-    for name, amount in demand.amounts:
-        own = np.where(intricate, inventories.total(name), inventories.capacity(name, amount))
-        capacity = np.minimum(capacity, np.maximum(own, 0) // amount)
-    capacity[~intricate & ~inventories.suitable(demand)] = 0
-    return capacity
-
-
 class _Segments:
     """The free slots of resources over time, as segments with constant numbers."""
 
@@ -171,24 +167,22 @@ class _Segments:
         demand: Demand,
         starts: Starts,
     ) -> None:
-        rows, cleaning = bookings.rows, starts.cleaning * 60_000_000
+        rows, cleaning = bookings.rows, starts.cleaning * MICROS_PER_MINUTE
         # What was released and cleaned by now is over, even if the first starts are earlier.
         which = which[rows.held[which] | (rows.ends[which] + cleaning > micros(starts.now))]
         begin, end = rows.starts[which], rows.ends[which] + cleaning
         overdue = rows.held[which] & (rows.ends[which] <= micros(starts.now))
         # It takes up its resource at every start that has come.
-        end[overdue] = np.maximum(end[overdue], (starts.first + starts.begun) * 60_000_000)
+        end[overdue] = np.maximum(end[overdue], (starts.first + starts.begun) * MICROS_PER_MINUTE)
         positions = np.concatenate([rows.positions[which]] * 2)
         times = np.concatenate([begin, end])
         is_start = np.repeat(np.array([True, False]), len(which))
         order = np.lexsort((is_start, times, positions))
         self._positions, self._times = positions[order], times[order]
         signs = np.where(is_start, 1, -1)
-        intricate = inventories.intricate(demand)
         is_whole = rows.slots[which] == 0
         self._free = np.full(len(order), _TAKEN, np.int64)
-        for name, amount in demand.amounts:
-            own = np.where(intricate, inventories.total(name), inventories.capacity(name, amount))
+        for (name, amount), own in zip(demand.amounts, inventories.bounds(demand), strict=True):
             # Bookings of whole resources have no demand: their code is -1.
             amounts = np.append(bookings.amounts(name), 0)
             used = np.where(is_whole, _TAKEN, amounts[rows.demands[which]] * rows.slots[which])
@@ -219,9 +213,7 @@ def _blocked_by(rows: Rows, which: Positions, starts: Starts) -> tuple[Numbers, 
     return _clipped(low, high, starts)
 
 
-def _clipped(
-    low: NDArray[np.int64], high: NDArray[np.int64], starts: Starts
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _clipped(low: Numbers, high: Numbers, starts: Starts) -> tuple[Numbers, Numbers]:
     return np.clip(low, 0, starts.count), np.clip(high, 0, starts.count)
 
 
@@ -241,16 +233,7 @@ def _block(
         balance: Changes of the number of blocked resources from one start to the next.
         releases: Starts at which a range ends.
     """
-    if not len(positions):
-        return
-    # The highest end so far of the same resource, found with one running maximum over all of them.
-    offset = positions.astype(np.int64) * len(balance)
-    highest = np.maximum.accumulate(high + offset)
-    before = np.empty_like(highest)
-    before[0], before[1:] = 0, highest[:-1]
-    low = np.maximum(low, before - offset)
-    counted = low < high
-    size = len(balance)
-    balance += np.bincount(low[counted], minlength=size)
-    balance -= np.bincount(high[counted], minlength=size)
-    releases[high[counted]] = True
+    blocked = merged(positions, low, high)
+    balance += np.bincount(blocked.low, minlength=len(balance))
+    balance -= np.bincount(blocked.high, minlength=len(balance))
+    releases[blocked.high] = True

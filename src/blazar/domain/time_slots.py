@@ -17,7 +17,7 @@ from typing import Generic, TypeVar
 
 import numpy as np
 
-from blazar.domain.bookings import Mask
+from blazar.domain.booking_rows import Mask
 from blazar.domain.interval import Interval
 from blazar.domain.need import Need
 from blazar.domain.start_times import Profile, Starts

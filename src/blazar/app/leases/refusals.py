@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 from blazar.app.leases.alternatives import AlternativeSearch, alternative_view
 from blazar.app.leases.requests import JsonObject, NewLease
@@ -12,20 +12,17 @@ from blazar.app.leases.wishes import searches_for
 from blazar.app.request_work import RequestWork
 from blazar.booking.context import Context
 from blazar.booking.search import Search, find_in_window
-from blazar.booking.specs import requirement_of
+from blazar.booking.specs import need_of
 from blazar.domain.errors import BlazarError, NotEnoughResources, QuotaExceeded, rebuild
 from blazar.domain.funnel import Funnel, Stage, Step, count_steps
 from blazar.domain.interval import Interval
-from blazar.domain.need import Need
 from blazar.domain.short_expressions import render_short
-from blazar.plugins.capabilities import StatesNeed
 from blazar.ports.manager import REASONS_SINCE
 
 _logger = logging.getLogger(__name__)
 
 
-@contextmanager
-def explaining(work: RequestWork, request: NewLease, body: JsonObject) -> Iterator[None]:
+def explaining(work: RequestWork, request: NewLease, body: JsonObject) -> AbstractContextManager[None]:
     """Add ``reasons`` and ``alternatives`` to the error if a new lease is refused; before API 1.1, nothing.
 
     Args:
@@ -33,64 +30,83 @@ def explaining(work: RequestWork, request: NewLease, body: JsonObject) -> Iterat
         request: The requested lease.
         body: The body of the request.
     """
+    return explaining_by(work, lambda error: _explanation(work, request, body, error))
+
+
+@contextmanager
+def explaining_by(work: RequestWork, explain: Callable[[BlazarError], JsonObject]) -> Iterator[None]:
+    """Add what *explain* returns to the error if a request is refused; before API 1.1, nothing."""
     try:
         yield
     except (NotEnoughResources, QuotaExceeded) as error:
         if work.caller.api_version < REASONS_SINCE:
             raise
         try:
-            more = _explanation(work, request, body, error)
+            more = explain(error)
+        except BlazarError as other:
+            # The lease was changed meanwhile, or the database or the cloud does not answer.
+            _logger.warning("cannot explain why a request was refused: reason=%s", other)
+            raise error from None
         except Exception:
             # The refusal itself is right.
-            _logger.exception("cannot explain why a lease was refused")
+            _logger.exception("cannot explain why a request was refused")
             raise error from None
         raise rebuild(error.code, error.message, {**error.fields, **more}) from error
 
 
 def _explanation(work: RequestWork, request: NewLease, body: JsonObject, error: BlazarError) -> JsonObject:
-    funnels = _explain(work, request, error)
-    alternatives = AlternativeSearch(work, request, funnels).find()
+    searches = searches_for(work, request.reservations, Interval(request.start, request.end))
+    funnels = _explain(work.context, request, searches, error)
+    alternatives = AlternativeSearch(work, request, searches, funnels).find()
     return {
         "reasons": [
-            _funnel_view(each.resource_type, funnel)
+            funnel_view(each.resource_type, funnel)
             for each, funnel in zip(request.reservations, funnels, strict=True)
         ],
         "alternatives": [alternative_view(each, request, body) for each in alternatives],
     }
 
 
-def _explain(work: RequestWork, request: NewLease, error: BlazarError) -> Sequence[Funnel]:
+def _explain(
+    context: Context, request: NewLease, searches: Sequence[Search], error: BlazarError
+) -> Sequence[Funnel]:
     """Return for each reservation why it was refused, or that it was not."""
-    context, window = work.context, Interval(request.start, request.end)
-    searches = searches_for(work, request.reservations, window)
+    window = Interval(request.start, request.end)
     for collection in {each.plugin.collection for each in searches}:
         context.indexes[collection].refresh()
-    funnels = [_funnel(context, each, window) for each in searches]
+    funnels = [funnel_of(context, each, window) for each in searches]
     if isinstance(error, QuotaExceeded):
         limits = error.fields.get("limits")
-        return _refused_by_quota(context, request, funnels, limits if isinstance(limits, list) else [])
+        types = [each.resource_type for each in request.reservations]
+        return refused_by_quota(context, types, funnels, limits if isinstance(limits, list) else [])
     if all(each.binding is None for each in funnels):
         return [each.refused_at(Stage.TOGETHER) for each in funnels]
     return funnels
 
 
-def _funnel(context: Context, search: Search, window: Interval) -> Funnel:
+def funnel_of(context: Context, search: Search, window: Interval) -> Funnel:
+    """Return how much each condition leaves to a reservation, regardless of others of its request."""
     plugin, wish = search.plugin, search.wish
-    need = Need(least=0, most=0, requirement=requirement_of(plugin, wish.spec))
-    if isinstance(plugin, StatesNeed):
-        need = plugin.need(wish.spec)
+    need = need_of(plugin, wish.spec)
     with context.indexes[plugin.collection].searching_on() as availability:
-        funnel = count_steps(availability, need, window, now=wish.now, cleaning_time=wish.cleaning_time)
+        funnel = count_steps(
+            availability,
+            need,
+            window,
+            now=wish.now,
+            cleaning_time=wish.cleaning_time,
+            ignoring=wish.ignoring,
+        )
     if funnel.binding is None and find_in_window(context, [search], window) is None:
         return funnel.refused_at(Stage.PLACED)
     return funnel
 
 
-def _refused_by_quota(
-    context: Context, request: NewLease, funnels: Sequence[Funnel], limits: Sequence[str]
+def refused_by_quota(
+    context: Context, resource_types: Sequence[str], funnels: Sequence[Funnel], limits: Sequence[str]
 ) -> Sequence[Funnel]:
     """Return the funnels with one more step for the reservations that the limits are about."""
-    units = [f"_{context.quota_units[each.resource_type].name}" for each in request.reservations]
+    units = [f"_{context.quota_units[each].name}" for each in resource_types]
     is_meant = [any(unit in f"_{limit}" for limit in limits) for unit in units]
     if not any(is_meant):
         is_meant = [True] * len(funnels)  # the number of leases
@@ -99,7 +115,8 @@ def _refused_by_quota(
     ]
 
 
-def _funnel_view(resource_type: str, funnel: Funnel) -> JsonObject:
+def funnel_view(resource_type: str, funnel: Funnel) -> JsonObject:
+    """Return a reason in the form in which clients see it."""
     return {
         "resource_type": resource_type,
         "needed": funnel.needed,
@@ -136,6 +153,7 @@ _SENTENCES: Mapping[Stage, str | Callable[[Step, int], str]] = {
         f"only {step.left} of {before} free ones also have the cleaning time before and after them"
     ),
     Stage.PLACED: "enough are free, but they cannot be placed as requested",
+    Stage.KEPT: "enough are free, but not the ones that the active reservation has and must keep",
     Stage.TOGETHER: "enough are free, but not together with the other reservations of the request",
     Stage.QUOTA: "the project's quota does not allow it",
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 from blazar.domain.availability import Availability
-from blazar.domain.bookings import Mask
+from blazar.domain.booking_rows import Mask
 from blazar.domain.errors import CannotChange, InvalidParameter
 from blazar.domain.lease import Holdings
 from blazar.domain.requirements import Condition, Operator, Requirement

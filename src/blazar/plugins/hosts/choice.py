@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 
+import numpy as np
+
 from blazar.domain.availability import Availability
-from blazar.domain.bookings import Mask
+from blazar.domain.booking_rows import Mask
 from blazar.domain.errors import CannotChange, InvalidRequirement
 from blazar.domain.lease import Holdings, ResourceId
 from blazar.domain.requirements import unknown_keys
@@ -46,18 +48,20 @@ def choose_hosts(wish: Wish[HostSpec], availability: Availability) -> Holdings:
     kept = _choose_kept(wish, availability, suitable & held)
     new = suitable & availability.reservable() & ~held
     still_wanted = wish.spec.maximum - len(kept)
+    # Counted before they are sorted, which takes longer.
+    available = len(kept) + min(still_wanted, int(np.count_nonzero(new)))
+    if available < wish.spec.minimum:
+        raise NotEnoughHosts(
+            f"Not enough hosts available: {wish.spec.minimum} asked for (min), "
+            f"{available} fit and are free from {wish.window.start:%Y-%m-%d %H:%M} "
+            f"to {wish.window.end:%Y-%m-%d %H:%M} UTC",
+            min=wish.spec.minimum,
+            available=available,
+        )
     candidates = availability.best_first(
         new, wish.window, now=wish.now, asked=requirement.keys, shuffle=wish.shuffle
     )
     added = [availability.resource_at(each).id for each in itertools.islice(candidates, still_wanted)]
-    if len(kept) + len(added) < wish.spec.minimum:
-        raise NotEnoughHosts(
-            f"Not enough hosts available: {wish.spec.minimum} asked for (min), "
-            f"{len(kept) + len(added)} fit and are free from {wish.window.start:%Y-%m-%d %H:%M} "
-            f"to {wish.window.end:%Y-%m-%d %H:%M} UTC",
-            min=wish.spec.minimum,
-            available=len(kept) + len(added),
-        )
     return dict.fromkeys([*kept, *added])
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from blazar.domain.availability import Availability
-from blazar.domain.bookings import Mask
+from blazar.domain.booking_rows import Mask
 from blazar.domain.capacity import Demand, Share
 from blazar.domain.errors import CannotChange, InvalidRequirement
 from blazar.domain.lease import Holdings, ResourceId
