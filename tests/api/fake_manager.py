@@ -158,6 +158,12 @@ class FakeManager:
         if offer_id != OFFER["id"]:
             raise OfferNotFound(offer_id)
 
+    def list_lease_resources(self, caller: Caller, lease_id: str) -> Sequence[JsonObject]:
+        self._asked("list_lease_resources", caller, lease_id)
+        held = {"id": "17", "name": "node-17", "amount": 1, "start_date": INSTANT, "end_date": INSTANT}
+        found = {"reservation_id": "r1", "resource_type": "physical:host", "status": "active"}
+        return [{**found, "resources": [held], "use": {"scheduler_hints": {"reservation": "r1"}}}]
+
     def list_lease_history(self, caller: Caller, lease_id: str) -> Sequence[JsonObject]:
         self._asked("list_lease_history", caller, lease_id)
         return [{"time": INSTANT, "reservation_id": None, "text": "The lease was created."}]

@@ -367,7 +367,7 @@ def refusal(answer: Answer, status: int) -> str:
     """Return the message of a refusal in shape A."""
     assert answer.status_code == status, answer.text
     assert answer.headers["Content-Type"] == "application/json"
-    explained = {"reasons", "alternatives"}  # of new leases that API 1.1 refuses
+    explained = {"reasons", "alternatives"}  # of leases and changes that API 1.1 refuses
     assert answer.json.keys() - explained == {"error_code", "error_message", "error_name"}
     assert answer.json["error_code"] == answer.json["error_name"] == status
     return str(answer.json["error_message"])

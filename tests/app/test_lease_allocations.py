@@ -88,3 +88,40 @@ def test_a_site_can_keep_the_hosts_of_a_lease_from_its_owner(env: HttpEnv) -> No
 
     assert "blazar:leases:get_allocations" in refusal(answer, 403)
     assert len(held(env, lease, ADMIN)) == 1
+
+
+@pytest.mark.usefixtures("hosts")
+def test_how_to_use_a_reservation_is_told_while_it_is_active(env: HttpEnv, pool: Pool) -> None:
+    pool.register(1)
+    asked = [instances(amount=2, affinity=True), host_reservation(), pool.asked(1)]
+    body = {**env.wish("now", 60), "reservations": asked}
+    lease = good(env.post("/leases", body, who=LESSEE), 201)["lease"]
+
+    before = resources(env, lease)
+    env.pass_time(2)
+    slots, host, address = resources(env, lease)
+
+    assert [each["use"] for each in before] == [None, None, None]
+    group = env.lease(lease["id"])["reservations"][0]["server_group_id"]
+    assert slots["use"] == {"flavor_id": slots["reservation_id"], "scheduler_hints": {"group": group}}
+    assert host["use"] == {"scheduler_hints": {"reservation": host["reservation_id"]}}
+    assert address["use"] == {"floating_ip_tags": [f"reservation:{address['reservation_id']}"]}
+    tagged = env.cloud.networks.list_floating_ips(tags=frozenset(address["use"]["floating_ip_tags"]))
+    assert [each.address for each in tagged] == [each["name"] for each in address["resources"]]
+    (held,) = host["resources"]
+    assert held == {
+        "id": held["id"],
+        "name": held["name"],
+        "amount": 1,
+        "start_date": env.shown(0),
+        "end_date": env.shown(60),
+    }
+    assert env.members({"reservations": [{"id": host["reservation_id"]}]}) == {held["name"]}
+    answer = env.get(f"/leases/{lease['id']}/resources", who=STRANGER, headers=NEWER)
+    assert "blazar:leases:get" in refusal(answer, 403)
+
+
+def resources(env: HttpEnv, lease: Json) -> list[Json]:
+    answer = env.get(f"/leases/{lease['id']}/resources", who=LESSEE, headers=NEWER)
+    found: list[Json] = good(answer)["resources"]
+    return found

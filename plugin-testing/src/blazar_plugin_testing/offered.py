@@ -17,6 +17,7 @@ from blazar.plugins.capabilities import (
     ActsBeforeEnd,
     CleansUp,
     CreatesAsLessee,
+    DescribesUse,
     DiscoversResources,
     HasCatalogueEntry,
     HasIndependentSteps,
@@ -97,6 +98,13 @@ class CapabilityContract(HarnessedEnv):
 
         assert set(env.harness.body) <= {*plugin.request_keys, "resource_type"}
         assert all(plugin.public_facts <= each.facts.keys() for each in env.resources())
+
+    def test_the_use_of_a_reservation_is_described_in_json(self, env: PluginEnv) -> None:
+        plugin = require(env, DescribesUse)
+        described = plugin.describe_use(env.spec(), RESERVATION)
+
+        assert described
+        assert json.loads(json.dumps(described)) == described
 
     def test_data_that_are_known_are_not_looked_up_again(self, steps: StepEnv) -> None:
         plugin = require(steps.env, ReadsAsLessee)

@@ -12,9 +12,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from blazar.api.call import Call
+from blazar.api.lease_rights import authorized_lease
 from blazar.api.policies import Target
 from blazar.api.routes import Route
-from blazar.domain.errors import LeaseNotFound, OwnerMismatch, Unavailable, UnknownMethod
+from blazar.domain.errors import OwnerMismatch, Unavailable, UnknownMethod
 from blazar.ports.manager import JsonObject
 
 
@@ -73,9 +74,6 @@ def _handled(route: Route, call: Call) -> object:
 def _authorized(route: Route, call: Call) -> Call:
     """Return the call with the lease that its path names, after checking the rules of the route.
 
-    The first rule refuses a lease of another project. If a lease does not exist, callers who may read
-    their own leases get a 404, and others a 403.
-
     Raises:
         Forbidden: A rule refuses the caller.
         LeaseNotFound: The lease does not exist.
@@ -86,13 +84,8 @@ def _authorized(route: Route, call: Call) -> Call:
             route.looked_up_by(call)
         _require(route.rules[1:], call, call.own_target)
         return call
-    try:
-        lease = call.manager.get_lease(call.caller, call.params["lease_id"])
-    except LeaseNotFound:
-        _require(route.rules[:1], call, call.own_target)
-        raise
+    lease = authorized_lease(call, call.params["lease_id"], route.rules)
     owner = {key: lease[key] for key in call.own_target}
-    _require(route.rules, call, owner)
     return replace(call, lease=lease, owner=owner if route.expects_owner else None)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from blazar.api.call import Call, Response
+from blazar.api.lease_rights import authorized_lease
 from blazar.api.leases import require_project
 from blazar.api.lists import refuse_unknown
 from blazar.api.policies import RESOURCE_IDS
@@ -14,8 +15,14 @@ TIMELINE_QUERY: Final = (*FREE_AMOUNTS_QUERY, "resources")
 
 
 def search_time_slots(call: Call) -> object:
-    """Return time slots in which the reservations of the body could be made."""
+    """Return time slots in which the reservations of the body could be made.
+
+    With `lease_id`, return the changes of that lease that are possible: how far it can be extended, by how
+    much its reservations can grow, and to which times it can be moved.
+    """
     require_project(call, "blazar:availability:search")
+    if call.body.get("lease_id") is not None:
+        authorized_lease(call, str(call.body["lease_id"]), ("blazar:leases:get", "blazar:leases:put"))
     return call.manager.search_time_slots(call.property_caller, call.body)
 
 

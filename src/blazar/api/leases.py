@@ -81,6 +81,11 @@ def list_lease_allocations(call: Call) -> object:
     return {"allocations": found}
 
 
+def list_lease_resources(call: Call) -> object:
+    """Return what each reservation of a lease holds, and how to use it while the reservation is active."""
+    return {"resources": call.manager.list_lease_resources(call.caller, call.params["lease_id"])}
+
+
 def list_lease_history(call: Call) -> object:
     """Return what happened to a lease, oldest first, in plain words."""
     return {"history": call.manager.list_lease_history(call.caller, call.params["lease_id"])}
@@ -98,7 +103,9 @@ def update_lease(call: Call) -> object:
         changed = call.manager.update_lease(caller, lease_id, body)
     else:
         changed = call.manager.update_owned_lease(caller, lease_id, call.owner, body)
-    return {"lease": changed}
+    lease = dict(changed)
+    changes = lease.pop("changes", None)
+    return {"lease": lease} if changes is None else {"lease": lease, "changes": changes}
 
 
 def delete_lease(call: Call) -> object:

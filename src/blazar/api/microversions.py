@@ -6,11 +6,12 @@
 - Requirements have more operators, numbers without quotes, and a short form (``app/leases/limits.py``).
 - Lessees can search for the times at which a lease is possible (:data:`AVAILABILITY`).
 - A refusal says why, and what is possible instead (``app/leases/refusals.py``).
-- A request to create a lease may be a dry run (:data:`DRY_RUN`).
+- A request to create or change a lease may be a dry run (:data:`DRY_RUN`).
 - A request to create a lease may have an idempotency key (:data:`IDEMPOTENCY_KEYS`).
 - Lessees can read what can be reserved, and how much of it is free when (:data:`AVAILABILITY`).
-- Reservations can be added to a lease and removed from it before it starts (``app/leases/changes.py``).
-- Lessees can list the resources that their leases hold (:data:`LEASE_ALLOCATIONS`).
+- Reservations can be added to a lease and removed from it before it starts, and chosen resources released
+  or, if others have booked them, dropped or replaced (``app/leases/changes.py``).
+- Lessees can list the resources that their leases hold, and how to use them (:data:`LEASE_ALLOCATIONS`).
 - Lessees can read the history of their leases (:data:`LEASE_HISTORY`).
 - Lessees can have resources held for a short time (:data:`OFFERS`).
 - Lists have pages, an order and filters (:data:`PAGES`).
@@ -22,11 +23,13 @@ import re
 
 import falcon
 
+from blazar.ports.manager import OLDEST_API
+
 SERVICE = "reservation"
 HEADER = "OpenStack-API-Version"
-MIN_VERSION = (1, 0)
+MIN_VERSION = OLDEST_API
 MAX_VERSION = (1, 1)
-DEFAULT_VERSION = (1, 0)
+DEFAULT_VERSION = OLDEST_API
 
 STATUS_OF_SHORTAGES = (1, 1)
 """First version in which a request for more than is available gets a 409."""
@@ -35,7 +38,7 @@ DRY_RUN = (1, 1)
 IDEMPOTENCY_KEYS = (1, 1)
 """First version in which the header ``Idempotency-Key`` is not ignored."""
 LEASE_ALLOCATIONS = (1, 1)
-"""First version with ``/v1/leases/{lease_id}/allocations``."""
+"""First version with ``/v1/leases/{lease_id}/allocations`` and ``/v1/leases/{lease_id}/resources``."""
 AVAILABILITY = (1, 1)
 """First version in which lessees can ask when something is free."""
 LEASE_HISTORY = (1, 1)

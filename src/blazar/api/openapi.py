@@ -31,7 +31,9 @@ Without `OpenStack-API-Version`, requests are served at version 1.0. Version 1.1
 - The status of a request for more hosts, instances or floating IPs than are available is 409. At 1.0 it is
   400; the option `[api] shortage_status` can change that to 409 or 500.
 - `GET /v1/leases/{lease_id}/allocations` exists.
-- `PUT /v1/leases/{lease_id}` adds reservations to a lease that has not started, and removes them.
+- `PUT /v1/leases/{lease_id}` adds reservations to a lease that has not started, removes them, and releases
+  chosen hosts and addresses of a reservation, or those that others have booked in the new period. Its answer
+  has `changes`.
 - `/v1/offers` exists, and `POST /v1/leases` accepts `offer_id`.
 - `POST /v1/leases` and `POST /v1/offers` accept the header `Idempotency-Key`. If the same user of
   the same project repeats the request with the same key within 24 hours, no second lease or offer is created:
@@ -39,6 +41,7 @@ Without `OpenStack-API-Version`, requests are served at version 1.0. Version 1.1
   body gets 409.
 - `GET /v1/leases/{lease_id}/history` exists.
 - `POST /v1/availability/search`, `GET /v1/availability`, `GET /v1/timeline` and `GET /v1/catalogue` exist.
+- `POST /v1/availability/search` with `lease_id` tells how a lease can be changed.
 - Leases and reservations that GET returns have the keys of Progress.
 - The lists of leases, hosts, allocations and floating IPs have pages, an order and filters, and refuse
   unknown query parameters with 400. While the list has a `rel: next` link, more items follow.
@@ -67,8 +70,8 @@ _FAULTS: Mapping[int, tuple[str, tuple[str, ...]]] = {
     406: ("The requested microversion is not served.", ("RequestFault",)),
     409: (
         "The present state forbids the request. From version 1.1 on, also: fewer resources are available "
-        "than were requested. The refusal of a new lease then has reasons and alternatives, also if the "
-        "project's quota refuses it with 403.",
+        "than were requested. The refusal of a new or changed lease then has reasons and alternatives, also "
+        "if the project's quota refuses it with 403.",
         ("Fault", "RefusedLease"),
     ),
     410: ("The offer has expired.", ("Fault",)),

@@ -74,6 +74,7 @@ def _base_rules() -> list[policy.RuleDefault]:
 _LEASES = "/v1/leases"
 _LEASE = "/v1/leases/{lease_id}"
 _LEASE_ALLOCATIONS = "/v1/leases/{lease_id}/allocations"
+_LEASE_RESOURCES = "/v1/leases/{lease_id}/resources"
 _LEASE_HISTORY = "/v1/leases/{lease_id}/history"
 _OFFERS = "/v1/offers"
 _OFFER = "/v1/offers/{offer_id}"
@@ -92,6 +93,7 @@ _API_RULES: tuple[tuple[str, str, str, tuple[tuple[str, str], ...]], ...] = (
         (
             *(("GET", _LEASES), ("GET", _LEASE), ("PUT", _LEASE), ("DELETE", _LEASE)),
             ("GET", _LEASE_ALLOCATIONS),
+            ("GET", _LEASE_RESOURCES),
             ("GET", _LEASE_HISTORY),
         ),
     ),
@@ -99,7 +101,7 @@ _API_RULES: tuple[tuple[str, str, str, tuple[tuple[str, str], ...]], ...] = (
         "blazar:leases:get_allocations",
         _READER,
         "List the resources that a lease holds, with host names. Checked after blazar:leases:get.",
-        (("GET", _LEASE_ALLOCATIONS),),
+        (("GET", _LEASE_ALLOCATIONS), ("GET", _LEASE_RESOURCES)),
     ),
     (
         "blazar:leases:get_history",

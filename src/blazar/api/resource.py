@@ -91,8 +91,8 @@ class Resource:
         """Return the valid body; an empty object for a route without one. Raises as the two checks do."""
         if route.body is None:
             return {}
-        schema = route.body
-        if route.body_at_1_0 is not None and microversions.requested_version(req) == (1, 0):
+        schema, version = route.body, microversions.requested_version(req)
+        if route.body_at_1_0 is not None and version == microversions.MIN_VERSION:
             schema = route.body_at_1_0
         return schema.check(read_json(req, self._service.max_body_bytes))
 

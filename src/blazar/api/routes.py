@@ -90,6 +90,17 @@ _host = partial(Route, resource_type="physical:host")
 _floatingip = partial(Route, resource_type="virtual:floatingip")
 
 _A_LEASE = schemas.wrapped("lease", "Lease")
+_A_CHANGED_LEASE = {
+    **_A_LEASE,
+    "properties": {
+        "lease": schemas.ref("Lease"),
+        "changes": {
+            "type": "array",
+            "description": "From version 1.1 on, if dates or reservations were changed.",
+            "items": schemas.ref("ReservationChange"),
+        },
+    },
+}
 _AN_OFFER = schemas.wrapped("offer", "Offer")
 _A_HOST = schemas.wrapped("host", "Host")
 _A_FLOATINGIP = schemas.wrapped("floatingip", "FloatingIP")
@@ -132,7 +143,7 @@ ROUTES: tuple[Route, ...] = (
         asked_by_handler=(PRIVATE_PROPERTIES,),
         body=schemas.LEASE_UPDATE,
         body_at_1_0=schemas.LEASE_UPDATE_1_0,
-        answer=_A_LEASE,
+        answer=_A_CHANGED_LEASE,
         preview=schemas.wrapped("preview", "LeasePreview"),
     ),
     _lease(
@@ -149,6 +160,14 @@ ROUTES: tuple[Route, ...] = (
         rules=("blazar:leases:get", "blazar:leases:get_allocations"),
         since=LEASE_ALLOCATIONS,
         answer=schemas.wrapped_list("allocations", "LeaseAllocation"),
+    ),
+    _lease(
+        method="GET",
+        path="/v1/leases/{lease_id}/resources",
+        handler=leases.list_lease_resources,
+        rules=("blazar:leases:get", "blazar:leases:get_allocations"),
+        since=LEASE_ALLOCATIONS,
+        answer=schemas.wrapped_list("resources", "ReservationResources"),
     ),
     Route(
         method="GET",
@@ -188,7 +207,7 @@ ROUTES: tuple[Route, ...] = (
         asked_by_handler=(PRIVATE_PROPERTIES,),
         since=AVAILABILITY,
         body=schemas.TIME_SLOT_SEARCH,
-        answer={"$ref": "#/components/schemas/TimeSlots"},
+        answer={"oneOf": [schemas.ref("TimeSlots"), schemas.ref("PossibleChanges")]},
     ),
     _lease(
         method="GET",

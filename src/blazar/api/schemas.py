@@ -106,13 +106,19 @@ TIME_SLOT_SEARCH = BodySchema(
     name="TimeSlotSearch",
     definition={
         "type": "object",
-        "required": ["reservations"],
         "additionalProperties": False,
         "properties": {
+            "lease_id": {
+                "type": "string",
+                "maxLength": 255,
+                "description": "Search for changes of this lease, which the caller may change. Only "
+                "`earliest_start`, `latest_end` and `limit` can be given with it.",
+            },
             "reservations": {
                 "type": "array",
                 "minItems": 1,
-                "description": "As in a new lease. All of them must be possible at the same time.",
+                "description": "As in a new lease; required without `lease_id`. All of them must be possible "
+                "at the same time.",
                 "items": {
                     "type": "object",
                     "required": ["resource_type"],
@@ -183,7 +189,18 @@ LEASE_UPDATE = BodySchema(
         f"{_CHANGED_KEYS} From version 1.1 on, before the start: an element without `id` is a new "
         "reservation, with the keys of its creation; `remove` removes the reservation. At version 1.0, "
         "`id` is required.",
-        properties={**_NAMED_RESERVATION, "remove": {"description": "True to remove the reservation."}},
+        properties={
+            **_NAMED_RESERVATION,
+            "remove": {"description": "True to remove the reservation."},
+            "on_conflict": {
+                "description": "From version 1.1 on: `fail`, `drop` or `replace` for held hosts or addresses "
+                "that other leases have in the new period; no other key can be given with it.",
+            },
+            "release": {
+                "description": "From version 1.1 on: the ids of hosts or addresses that the reservation "
+                "holds and releases now. Its amount decreases; no other key can be given with it.",
+            },
+        },
     ),
 )
 
@@ -345,6 +362,37 @@ def _complete(*descriptions: str, **properties: JsonSchema) -> JsonSchema:
     }
 
 
+def _prospects(**more: JsonSchema) -> JsonSchema:
+    """Return the schema of the reservations of a lease that does not exist yet."""
+    return {
+        "type": "array",
+        "description": "In the order of the request.",
+        "items": _complete(
+            "What a reservation would get.",
+            resource_type={"type": "string", "examples": ["physical:host"]},
+            amount={"type": "integer"},
+            **more,
+        ),
+    }
+
+
+_TIME_SLOT: JsonSchema = _complete(
+    "A time slot.",
+    start_date={
+        "type": "string",
+        "description": "In the format of requests.",
+        "examples": _DATES,
+    },
+    end_date={"type": "string", "examples": _DATES},
+    latest_start_date={
+        "type": "string",
+        "description": "Later starts, up to this one, are possible, too. For instances, up to a "
+        "change that the search cannot foresee.",
+        "examples": _DATES,
+    },
+    reservations=_prospects(),
+)
+
 COMPONENTS: dict[str, JsonSchema] = {
     **{body.name: body.definition for body in BODIES},
     "HostReservationCreate": {
@@ -485,38 +533,74 @@ COMPONENTS: dict[str, JsonSchema] = {
         start_date=_INSTANT,
         end_date=_INSTANT,
     ),
+    "ReservationResources": _complete(
+        "What a reservation holds, and how to use it.",
+        reservation_id=_ID,
+        resource_type={"type": "string", "examples": ["physical:host"]},
+        status={"type": "string", "examples": ["active"]},
+        resources={
+            "type": "array",
+            "items": _complete(
+                "A resource.",
+                id=_ID,
+                name={"type": "string", "description": "The host name of a hypervisor, or an IP address."},
+                amount={
+                    "type": "integer",
+                    "description": "Number of instances on a host; 1 for a whole resource.",
+                },
+                start_date=_INSTANT,
+                end_date=_INSTANT,
+            ),
+        },
+        use={
+            "type": ["object", "null"],
+            "description": "What to name in requests to other services, by resource type: "
+            "`scheduler_hints`, `flavor_id`, `floating_ip_tags`. Null unless the reservation is active.",
+        },
+    ),
     "TimeSlots": _complete(
         "The time slots in which the reservations of a search can be made. Nothing is reserved.",
         slots={
             "type": "array",
-            "items": _complete(
-                "A time slot.",
-                start_date={
-                    "type": "string",
-                    "description": "In the format of requests.",
-                    "examples": _DATES,
-                },
-                end_date={"type": "string", "examples": _DATES},
-                latest_start_date={
-                    "type": "string",
-                    "description": "Later starts, up to this one, are possible, too. For instances, up to a "
-                    "change that the search cannot foresee.",
-                    "examples": _DATES,
-                },
-                reservations={
-                    "type": "array",
-                    "description": "In the order of the request.",
-                    "items": _complete(
-                        "What a reservation would get.",
-                        resource_type={"type": "string", "examples": ["physical:host"]},
-                        amount={"type": "integer"},
-                    ),
-                },
-            ),
+            "items": _TIME_SLOT,
         },
         complete={
             "type": "boolean",
             "description": "False if the search gave up, so that there may be better time slots.",
+        },
+    ),
+    "ReservationChange": _complete(
+        "Resources of a reservation before and after a change of its lease, as ids.",
+        id=_ID,
+        resource_type={"type": "string", "examples": ["physical:host"]},
+        kept={"type": "array", "items": {"type": "string"}},
+        added={"type": "array", "items": {"type": "string"}},
+        released={"type": "array", "items": {"type": "string"}},
+    ),
+    "PossibleChanges": _complete(
+        "Changes of a lease that would be granted now, each on its own. Quotas are checked, the operator's "
+        "filters are not. Nothing is reserved.",
+        id=_ID,
+        latest_end_date={
+            "type": ["string", "null"],
+            "description": "The latest possible end, up to `latest_end`; null if no later end is possible.",
+            "examples": _DATES,
+        },
+        reservations={
+            "type": "array",
+            "items": _complete(
+                "How much a reservation can grow with the dates of the lease.",
+                id=_ID,
+                resource_type={"type": "string", "examples": ["physical:host"]},
+                amount={"type": "integer", "description": "What it holds now."},
+                largest_amount={"type": "integer", "description": "The most that it can hold."},
+            ),
+        },
+        slots={
+            "type": "array",
+            "description": "Times to which the lease can be moved with its duration, earliest first; empty "
+            "if it has started.",
+            "items": _TIME_SLOT,
         },
     ),
     "Catalogue": _complete(
@@ -770,13 +854,14 @@ COMPONENTS: dict[str, JsonSchema] = {
         error_name={"type": ["integer", "string"]},
     ),
     "RefusedLease": _complete(
-        "A new lease that is refused, from version 1.1 on.",
+        "A new lease, or a change of one, that is refused, from version 1.1 on.",
         error_code={"type": "integer"},
         error_message={"type": "string"},
         error_name={"type": ["integer", "string"]},
         reasons={
             "type": "array",
-            "description": "Why, for each reservation of the request in its order.",
+            "description": "Why, for each reservation of the request in its order. For a change: for each "
+            "reservation of the changed lease, first those that it has now.",
             "items": _complete(
                 "The conditions of a reservation, and how much each of them leaves.",
                 resource_type={"type": "string", "examples": ["physical:host"]},
@@ -809,7 +894,8 @@ COMPONENTS: dict[str, JsonSchema] = {
                 summary={"type": "string"},
                 bodies={
                     "type": "array",
-                    "description": "The bodies for `POST /v1/leases`; more than one if the lease is split.",
+                    "description": "The bodies for `POST /v1/leases`; more than one if the lease is split. "
+                    "For a change: the body for the same `PUT`.",
                     "items": {"type": "object"},
                 },
             ),
@@ -830,6 +916,7 @@ COMPONENTS: dict[str, JsonSchema] = {
                     "free",
                     "cleaned",
                     "placed",
+                    "kept",
                     "together",
                     "quota",
                 ],
@@ -847,20 +934,13 @@ COMPONENTS: dict[str, JsonSchema] = {
         start_date={"type": "string", "description": "In the format of requests.", "examples": _DATES},
         end_date={"type": "string", "examples": _DATES},
         before_end_date={"type": ["string", "null"], "examples": _DATES},
-        reservations={
-            "type": "array",
-            "description": "In the order of the request.",
-            "items": _complete(
-                "What a reservation would get.",
-                resource_type={"type": "string", "examples": ["physical:host"]},
-                amount={"type": "integer"},
-                resources={
-                    "type": "array",
-                    "description": "The ids of the resources.",
-                    "items": {"type": "string"},
-                },
-            ),
-        },
+        reservations=_prospects(
+            resources={
+                "type": "array",
+                "description": "The ids of the resources.",
+                "items": {"type": "string"},
+            },
+        ),
     ),
     "RequestFault": _complete(
         "An error of the HTTP request, found before its content is evaluated.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 
+from blazar.app.leases.possible_changes import ChangeQuestion, search_changes
 from blazar.app.leases.requests import NewReservation, parse_new_reservations
 from blazar.app.leases.wishes import looked_up, searches_for
 from blazar.app.request_work import request_work
@@ -27,19 +28,21 @@ FARTHEST = timedelta(days=365 * 100)
 """How far ahead a request can ask."""
 MOST_SLOTS = 100
 _DEFAULT_SLOTS = 5
+_CHANGE_KEYS = ("lease_id", "earliest_start", "latest_end", "limit")
 
 
 def search_time_slots(context: Context, caller: Caller, body: JsonObject) -> JsonObject:
     """Return time slots in which the reservations of a request could be made together.
 
-    Nothing is reserved, and no quota or usage rule is checked.
+    Nothing is reserved, and no quota or usage rule is checked. If the body has a ``lease_id``, return the
+    changes of that lease that are possible, as :func:`~blazar.app.leases.search_changes`.
 
     Args:
         context: The context.
         caller: The caller; sees and uses the same properties as for a lease.
-        body: ``reservations`` as in a lease; ``duration_minutes``, or ``min_duration_minutes`` and
-            ``max_duration_minutes`` with the order ``longest``; optionally ``earliest_start``,
-            ``latest_end``, ``order`` and ``limit``.
+        body: ``lease_id``, or ``reservations`` as in a lease; ``duration_minutes``, or
+            ``min_duration_minutes`` and ``max_duration_minutes`` with the order ``longest``; optionally
+            ``earliest_start``, ``latest_end``, ``order`` and ``limit``.
 
     Returns:
         ``slots``, each with ``start_date``, ``end_date``, ``latest_start_date`` and ``reservations`` with
@@ -48,6 +51,10 @@ def search_time_slots(context: Context, caller: Caller, body: JsonObject) -> Jso
     Raises:
         BadRequest: The request is invalid.
     """
+    if body.get("lease_id") is not None:
+        return search_changes(context, caller, str(body["lease_id"]), _parse_question(context, body))
+    if body.get("reservations") is None:
+        raise MissingParameter("reservations")
     wish = _parse_wish(context, body)
     reservations = parse_new_reservations(context, caller, body.get("reservations"))
     if not reservations:
@@ -76,12 +83,25 @@ def _parse_wish(context: Context, body: JsonObject) -> TimeWish:
     span = _parse_span(context, body)
     if shortest > span.duration:
         raise InvalidParameter(names[0], "does not fit between earliest_start and latest_end")
+    longest = min(longest, span.duration)
+    return TimeWish(span=span, shortest=shortest, longest=longest, order=order, limit=_parse_limit(body))
+
+
+def _parse_question(context: Context, body: JsonObject) -> ChangeQuestion:
+    """Return the acceptable times for changes of a lease. Raises BadRequest."""
+    surplus = sorted(key for key in body if body[key] is not None and key not in _CHANGE_KEYS)
+    if surplus:
+        raise InvalidParameter(
+            surplus[0], f"cannot be given with lease_id; only {', '.join(_CHANGE_KEYS[1:])}"
+        )
+    return ChangeQuestion(span=_parse_span(context, body), limit=_parse_limit(body))
+
+
+def _parse_limit(body: JsonObject) -> int:
     limit = parse_number(body, "limit", least=1) if body.get("limit") is not None else _DEFAULT_SLOTS
     if limit > MOST_SLOTS:
         raise InvalidParameter("limit", f"must be at most {MOST_SLOTS}")
-    return TimeWish(
-        span=span, shortest=shortest, longest=min(longest, span.duration), order=order, limit=limit
-    )
+    return limit
 
 
 def _parse_order(value: object) -> Order:

@@ -101,6 +101,7 @@ class ManagerService:
         leases.delete_lease(self.context, caller, lease_id, _parse_owner(owner))
 
     list_lease_allocations = _same_for_all(leases.list_lease_allocations)
+    list_lease_resources = _same_for_all(leases.list_lease_resources)
     list_lease_history = _same_for_all(leases.list_lease_history)
 
     search_time_slots = _use_case(availability.search_time_slots)

@@ -18,7 +18,7 @@ from blazar.domain.discovered import DiscoveredResource
 from blazar.domain.lease import Holdings, ReservationId, ResourceId
 from blazar.domain.need import Need
 from blazar.domain.requirements import Requirement
-from blazar.plugins.contract import Assignment, JsonObject, Outcome, SpecT
+from blazar.plugins.contract import AllocatedResource, Assignment, JsonObject, Outcome, SpecT
 from blazar.plugins.leftovers import LeftoverKind, Sweep
 from blazar.ports.cloud import Cloud
 from blazar.ports.compute import LesseeCompute
@@ -79,6 +79,14 @@ class HasCatalogueEntry:
     """The keys of a reservation of this type in a request, without ``resource_type``."""
     public_facts: ClassVar[frozenset[str]]
     """Names of facts of the resources, as in :class:`~blazar.domain.availability.Resource`."""
+
+
+class DescribesUse(ABC, Generic[SpecT]):
+    """Lessees learn how to use an active reservation. Without it, they learn only what it holds."""
+
+    @abstractmethod
+    def describe_use(self, spec: SpecT, reservation_id: ReservationId) -> JsonObject:
+        """Return what a lessee names in requests to other services to use the resources. Pure."""
 
 
 class ReadsAsLessee(ABC, Generic[SpecT]):
@@ -154,6 +162,23 @@ class ReleasesWhileActive(ABC, Generic[SpecT]):
 
         Raises:
             CannotChange: The lessee has started to use a resource that would be taken away.
+        """
+
+
+class ReleasesChosenResources(ABC, Generic[SpecT]):
+    """A lessee can release certain resources of a reservation. Without it, such requests are refused.
+
+    If the reservation has begun, :class:`ReleasesWhileActive` is needed, too.
+    """
+
+    @abstractmethod
+    def reduce(self, spec: SpecT, released: Sequence[AllocatedResource], left: int) -> SpecT:
+        """Return the spec of a reservation that keeps only its other resources. Pure.
+
+        Args:
+            spec: The present spec.
+            released: The resources that are released.
+            left: The number of units that remain, at least 1; ``choose`` must not add more.
         """
 
 
@@ -283,9 +308,11 @@ CAPABILITIES: tuple[type, ...] = (
     RequiresProperties,
     StatesNeed,
     HasCatalogueEntry,
+    DescribesUse,
     ReadsAsLessee,
     CreatesAsLessee,
     ReleasesWhileActive,
+    ReleasesChosenResources,
     HasIndependentSteps,
     CleansUp,
     ActsBeforeEnd,

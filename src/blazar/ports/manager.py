@@ -26,7 +26,11 @@ PROGRESS_SINCE = (1, 1)
 
 
 REASONS_SINCE = (1, 1)
-"""First microversion in which the refusal of a new lease has reasons and alternatives."""
+"""First microversion in which the refusal of a new or changed lease has reasons and alternatives."""
+
+
+CHANGES_SINCE = (1, 1)
+"""First microversion in which a changed lease has ``changes``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,12 +181,22 @@ class Manager(Protocol):
             ``start_date`` and ``end_date``.
         """
 
+    def list_lease_resources(self, caller: Caller, lease_id: str) -> Sequence[JsonObject]:
+        """Return each reservation of a lease with what it holds, and how to use that. Raises LeaseNotFound.
+
+        Returns:
+            Each with ``reservation_id``, ``resource_type``, ``status``, ``resources`` (with ``id``,
+            ``name``, ``amount``, ``start_date`` and ``end_date``), and ``use``: what to name in requests to
+            other services, None unless the reservation is active.
+        """
+
     def search_time_slots(self, caller: Caller, body: JsonObject) -> JsonObject:
         """Return time slots in which reservations could be made; nothing is reserved.
 
         Returns:
             ``{"slots": [{"start_date", "end_date", "latest_start_date", "reservations": [{"resource_type",
-            "amount"}]}], "complete"}``.
+            "amount"}]}], "complete"}``; with ``lease_id`` in the body, the changes of that lease that are
+            possible: ``{"id", "latest_end_date", "reservations", "slots"}``. The API checks the rights.
         """
 
     def create_offer(self, caller: Caller, key: str | None, body: JsonObject) -> JsonObject:

@@ -41,6 +41,7 @@ _ABOUT_LEASES = frozenset(
         "delete_owned_lease",
         "list_lease_allocations",
         "list_lease_history",
+        "list_lease_resources",
     }
 )
 """Methods whose first argument is a lease's id."""

@@ -7,6 +7,7 @@ from blazar.app.leases.read import (
     get_lease,
     list_lease_allocations,
     list_lease_history,
+    list_lease_resources,
     list_leases,
     read_lease,
 )
@@ -20,6 +21,7 @@ __all__ = [
     "list_lease_allocations",
     "list_lease_history",
     "list_lease_page",
+    "list_lease_resources",
     "list_leases",
     "preview_lease",
     "preview_update",

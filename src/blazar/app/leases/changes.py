@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 
 from blazar.app.leases.limits import check_amounts, check_number_of_reservations
 from blazar.app.leases.requests import JsonObject, NewReservation, parse_objects, parse_reservation
@@ -12,9 +13,20 @@ from blazar.app.request_work import RequestWork
 from blazar.booking.context import Context
 from blazar.booking.specs import rendered_spec
 from blazar.domain.errors import BadRequest, CannotChange, InvalidParameter, MissingParameter
-from blazar.domain.lease import Lease, Reservation, ReservationId
+from blazar.domain.lease import Lease, Reservation, ReservationId, ResourceId
 from blazar.domain.lifecycle import has_started
 from blazar.ports.manager import OLDEST_API
+
+
+class OnConflict(StrEnum):
+    """The treatment of held resources that others have booked in the new period of a lease."""
+
+    FAIL = "fail"
+    """As without it: a running reservation keeps its resources, or the change is refused."""
+    DROP = "drop"
+    """Release them, and keep the others."""
+    REPLACE = "replace"
+    """Release them, and choose others for them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,12 +35,17 @@ class Changes:
 
     revised: Mapping[ReservationId, JsonObject]
     """The keys to change of each reservation that is named and stays."""
+    released: Mapping[ReservationId, frozenset[ResourceId]]
+    """The resources to release, of each reservation that is named with some; these reservations are not
+    revised."""
+    on_conflict: Mapping[ReservationId, OnConflict]
+    """Of reservations that are named with it; these are not revised either."""
     removed: frozenset[ReservationId] = frozenset()
     added: tuple[NewReservation, ...] = ()
 
     def __bool__(self) -> bool:
         """Return whether anything is to be changed."""
-        return bool(self.revised or self.removed or self.added)
+        return bool(self.revised or self.released or self.removed or self.added)
 
 
 def parse_changes(context: Context, work: RequestWork, lease: Lease, value: object, now: datetime) -> Changes:
@@ -43,7 +60,10 @@ def parse_changes(context: Context, work: RequestWork, lease: Lease, value: obje
     items, new = _split(work, parse_objects(value))
     named = _check_named(lease, items)
     removed = frozenset() if _is_oldest(work) else frozenset(key for key in named if _is_removed(named[key]))
-    revised = {key: item for key, item in named.items() if key not in removed}
+    released = {} if _is_oldest(work) else _parse_releases(named)
+    on_conflict = {} if _is_oldest(work) else _parse_on_conflict(named)
+    apart = {*removed, *released, *on_conflict}
+    revised = {key: item for key, item in named.items() if key not in apart}
     if removed and len(removed) == len(lease.reservations) and not new:
         raise BadRequest("reservations: the last reservation cannot be removed; delete the lease instead")
     if removed or new:
@@ -59,7 +79,7 @@ def parse_changes(context: Context, work: RequestWork, lease: Lease, value: obje
     added = tuple(
         parse_reservation(context, work.new_reservation_id(place), item) for place, item in enumerate(new)
     )
-    return Changes(revised=revised, removed=removed, added=added)
+    return Changes(revised=revised, released=released, on_conflict=on_conflict, removed=removed, added=added)
 
 
 def _is_oldest(work: RequestWork) -> bool:
@@ -108,6 +128,40 @@ def _is_removed(item: JsonObject) -> bool:
     if item.keys() - {"id", "resource_type", "remove"}:
         raise InvalidParameter("remove", "a reservation cannot be changed and removed in one request")
     return True
+
+
+def _parse_releases(
+    named: Mapping[ReservationId, JsonObject],
+) -> Mapping[ReservationId, frozenset[ResourceId]]:
+    """Return the resources that each reservation is to release. Raises InvalidParameter."""
+    released = {}
+    for key, item in named.items():
+        if "release" not in item:
+            continue
+        ids = item["release"]
+        if not isinstance(ids, list) or not ids or not all(isinstance(each, str) for each in ids):
+            raise InvalidParameter("release", "must be a list of ids of resources, with at least one")
+        if item.keys() - {"id", "resource_type", "release"}:
+            raise InvalidParameter(
+                "release", "a reservation cannot be changed or removed and release resources in one request"
+            )
+        released[key] = frozenset(ResourceId(each) for each in ids)
+    return released
+
+
+def _parse_on_conflict(named: Mapping[ReservationId, JsonObject]) -> Mapping[ReservationId, OnConflict]:
+    """Return what each reservation does about conflicts, if it says so. Raises InvalidParameter."""
+    found = {}
+    for key, item in named.items():
+        if "on_conflict" not in item:
+            continue
+        value = item["on_conflict"]
+        if not isinstance(value, str) or value not in {each.value for each in OnConflict}:
+            raise InvalidParameter("on_conflict", f"must be one of {', '.join(OnConflict)}")
+        if item.keys() - {"id", "resource_type", "on_conflict"}:
+            raise InvalidParameter("on_conflict", "no other key of the reservation can be given with it")
+        found[key] = OnConflict(value)
+    return found
 
 
 def _check_ahead(lease: Lease, removed: frozenset[ReservationId], now: datetime) -> None:

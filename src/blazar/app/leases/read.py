@@ -9,10 +9,12 @@ from typing import Final
 from blazar.booking.context import Context
 from blazar.booking.history import history_view
 from blazar.booking.progress import progress_views
-from blazar.booking.views import JsonObject, held_view, lease_view
+from blazar.booking.views import API, JsonObject, held_view, lease_view
 from blazar.domain.errors import LeaseNotFound, OwnerMismatch
-from blazar.domain.lease import Lease, Owner
+from blazar.domain.lease import Lease, Owner, Reservation, ReservationStatus, StoredSpec
+from blazar.plugins.capabilities import DescribesUse
 from blazar.ports.manager import PROGRESS_SINCE, Caller, WrittenObjects
+from blazar.ports.store import HeldResource
 
 _AT_ONCE: Final = 1_000
 """Leases in memory at once while a list of all leases is built, apart from their texts."""
@@ -39,6 +41,42 @@ def list_lease_allocations(context: Context, lease_id: str) -> Sequence[JsonObje
     with context.store.read() as transaction:
         held = transaction.allocations.list_held(lease.id)
     return [held_view(each, types[each.reservation_id]) for each in held if each.reservation_id in types]
+
+
+def list_lease_resources(context: Context, lease_id: str) -> Sequence[JsonObject]:
+    """Return each reservation of a lease with what it holds, and how to use that. Raises LeaseNotFound."""
+    lease = read_lease(context, lease_id)
+    with context.store.read() as transaction:
+        held = transaction.allocations.list_held(lease.id)
+    return [
+        {
+            "reservation_id": each.id,
+            "resource_type": each.resource_type,
+            "status": each.status.value,
+            "resources": [_resource_view(one) for one in held if one.reservation_id == each.id],
+            "use": _use(context, each),
+        }
+        for each in lease.reservations
+    ]
+
+
+def _resource_view(held: HeldResource) -> JsonObject:
+    return {
+        "id": held.resource_id,
+        "name": held.name,
+        "amount": held.slots or 1,
+        "start_date": API.date(held.window.start),
+        "end_date": API.date(held.window.end),
+    }
+
+
+def _use(context: Context, reservation: Reservation) -> JsonObject | None:
+    plugin = context.plugins.get(reservation.resource_type)
+    if not isinstance(plugin, DescribesUse) or reservation.status is not ReservationStatus.ACTIVE:
+        return None
+    if isinstance(reservation.spec, StoredSpec):
+        return None  # it cannot be read
+    return plugin.describe_use(reservation.spec, reservation.id)
 
 
 def list_lease_history(context: Context, lease_id: str) -> Sequence[JsonObject]:

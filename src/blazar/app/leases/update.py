@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime
 
+from blazar.app.leases.change_refusals import explaining_change
 from blazar.app.leases.plan import Plan, plan_change
 from blazar.app.leases.preview import lease_preview
 from blazar.app.leases.read import read_lease
@@ -30,7 +31,7 @@ from blazar.domain.lease import (
     LeaseStatus,
     Owner,
 )
-from blazar.ports.manager import Caller
+from blazar.ports.manager import CHANGES_SINCE, Caller
 from blazar.ports.store import Transaction
 
 _KEYS = ("name", "start_date", "end_date", "before_end_date", "reservations")
@@ -47,7 +48,9 @@ def update_lease(
 ) -> JsonObject:
     """Return the lease after a change of its name, dates or reservations.
 
-    If the lease is starting, wait for a bounded time. A change of only the name never waits.
+    If the lease is starting, wait for a bounded time. A change of only the name never waits. From API 1.1
+    on, the result of a change of dates or reservations also has ``changes``: the resources that each
+    reservation keeps, gets and releases.
 
     Raises:
         LeaseNotFound: No such lease exists.
@@ -71,7 +74,11 @@ def update_lease(
             ),
         )
 
-    with work.undone_on_failure(), work.enforcing.aborted_on_failure():
+    with (
+        explaining_change(work, lease_id, body),
+        work.undone_on_failure(),
+        work.enforcing.aborted_on_failure(),
+    ):
         lease, view = _once_settled(context, first, read, update)
     work.succeed(lease)
     wake_for(context, next_pass_of(context, lease))
@@ -98,7 +105,7 @@ def preview_update(
     asked = {key: body[key] for key in _KEYS if body.get(key) is not None}
     if not asked.keys() - {"name"}:
         return lease_preview(_renamed(lease, asked), _read_holdings(context, lease))
-    with work.enforcing.aborted():
+    with explaining_change(work, lease_id, body), work.enforcing.aborted():
         plan = retrying(context, lambda attempt: _try_once(work, lease, asked, attempt))
     holdings = {each.reservation.id: each.after for each in plan.bookings}
     return lease_preview(plan.lease, [holdings[each.id] for each in plan.lease.reservations])
@@ -181,7 +188,25 @@ def _update_once(
             _announce(transaction, lease, changed, view, now)
             work.enforcing.commit(transaction)
             transaction.commit()
-    return changed, view
+    return changed, {**view, **_changes(caller, plan)}
+
+
+def _changes(caller: Caller, plan: Plan) -> JsonObject:
+    """Return the key with the fate of each resource, in the answer to a change from API 1.1 on."""
+    if caller.api_version < CHANGES_SINCE:
+        return {}
+    return {
+        "changes": [
+            {
+                "id": each.reservation.id,
+                "resource_type": each.reservation.resource_type,
+                "kept": sorted(each.before.keys() & each.after.keys()),
+                "added": sorted(each.after.keys() - each.before.keys()),
+                "released": sorted(each.before.keys() - each.after.keys()),
+            }
+            for each in plan.bookings
+        ]
+    }
 
 
 def _renamed(lease: Lease, asked: JsonObject) -> Lease:
@@ -195,9 +220,7 @@ def _allowed(work: RequestWork, lease: Lease, asked: JsonObject, attempt: int) -
         InvalidLeaseStatus: The lease cannot be changed now.
         BadRequest, Conflict: The change is invalid or not possible.
     """
-    # A change of dates is refused for a TERMINATING lease as for one that has ended.
-    if lease.status in IN_TRANSITION or lease.status is LeaseStatus.DELETING:
-        raise InvalidLeaseStatus(lease.id, lease.status, may_settle=lease.status in IN_TRANSITION)
+    check_changeable(lease)
     plan = plan_change(work.context, work, lease, _renamed(lease, asked), asked, attempt)
     work.enforcing.check_update(
         lease,
@@ -207,6 +230,13 @@ def _allowed(work: RequestWork, lease: Lease, asked: JsonObject, attempt: int) -
     )
     work.quota.prepare()
     return plan
+
+
+def check_changeable(lease: Lease) -> None:
+    """Raise InvalidLeaseStatus if a lease cannot be changed now."""
+    # A change of dates is refused for a TERMINATING lease as for one that has ended.
+    if lease.status in IN_TRANSITION or lease.status is LeaseStatus.DELETING:
+        raise InvalidLeaseStatus(lease.id, lease.status, may_settle=lease.status in IN_TRANSITION)
 
 
 def _write(transaction: Transaction, work: RequestWork, lease: Lease, plan: Plan, now: datetime) -> Lease:

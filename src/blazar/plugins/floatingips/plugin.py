@@ -7,27 +7,31 @@ changed.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, ClassVar
 
 from blazar.domain.availability import Availability
 from blazar.domain.errors import CannotChange, CloudConflict, CloudNotFound
-from blazar.domain.lease import Holdings, ResourceId
+from blazar.domain.lease import Holdings, ReservationId, ResourceId
 from blazar.domain.lifecycle import Phase
 from blazar.domain.need import Need
 from blazar.domain.quotas import QuotaUnit
 from blazar.domain.wording import first_few
 from blazar.plugins.capabilities import (
+    DescribesUse,
     HasCatalogueEntry,
     HasLeftovers,
+    ReleasesChosenResources,
     ReleasesWhileActive,
     ServesDespiteFailure,
     StatesNeed,
     ToleratesDamagedSpec,
 )
 from blazar.plugins.contract import (
+    AllocatedResource,
     Assignment,
     Done,
     JsonObject,
@@ -63,7 +67,9 @@ _RETRY = timedelta(seconds=2)
 class FloatingIPs(
     StatesNeed[FloatingIPSpec],
     HasCatalogueEntry,
+    DescribesUse[FloatingIPSpec],
     ReleasesWhileActive[FloatingIPSpec],
+    ReleasesChosenResources[FloatingIPSpec],
     ServesDespiteFailure[FloatingIPSpec],
     ToleratesDamagedSpec[FloatingIPSpec],
     HasLeftovers,
@@ -100,6 +106,10 @@ class FloatingIPs(
         """Return the keys that clients see."""
         return render_spec(spec)
 
+    def describe_use(self, spec: FloatingIPSpec, reservation_id: ReservationId) -> JsonObject:
+        """Return the tag by which Neutron lists the addresses."""
+        return {"floating_ip_tags": [reservation_tag(reservation_id)]}
+
     def count_in_use(
         self, cloud: Cloud, assignment: Assignment[FloatingIPSpec], before: FloatingIPSpec
     ) -> Mapping[ResourceId, int]:
@@ -134,6 +144,14 @@ class FloatingIPs(
     def change_need(self, units: int) -> JsonObject:
         """Return a smaller number of addresses."""
         return {"amount": units}
+
+    def reduce(
+        self, spec: FloatingIPSpec, released: Sequence[AllocatedResource], left: int
+    ) -> FloatingIPSpec:
+        """Return the spec with so many addresses; a released one is no longer required."""
+        addresses = {str(each.facts["address"]) for each in released}
+        required = tuple(each for each in spec.required if each not in addresses)
+        return replace(spec, amount=left, required=required)
 
     def choose(self, wish: Wish[FloatingIPSpec], availability: Availability) -> Holdings:
         """Return the floating IPs that the reservation holds from now on."""

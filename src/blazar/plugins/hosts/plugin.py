@@ -9,13 +9,14 @@ The aggregate's name, zone and metadata are those that BlazarFilter reads.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
 
 from blazar.domain.availability import Availability
 from blazar.domain.expressions import render
-from blazar.domain.lease import Holdings, ResourceId
+from blazar.domain.lease import Holdings, ReservationId, ResourceId
 from blazar.domain.lifecycle import Phase
 from blazar.domain.need import Need
 from blazar.domain.quotas import QuotaUnit
@@ -23,15 +24,26 @@ from blazar.domain.requirements import Requirement
 from blazar.plugins.capabilities import (
     ActsBeforeEnd,
     CleansUp,
+    DescribesUse,
     HasCatalogueEntry,
     HasIndependentSteps,
     HasLeftovers,
+    ReleasesChosenResources,
     ReleasesWhileActive,
     RequiresProperties,
     StatesNeed,
     ToleratesDamagedSpec,
 )
-from blazar.plugins.contract import Assignment, Done, JsonObject, Outcome, ResourcePlugin, Waiting, Wish
+from blazar.plugins.contract import (
+    AllocatedResource,
+    Assignment,
+    Done,
+    JsonObject,
+    Outcome,
+    ResourcePlugin,
+    Waiting,
+    Wish,
+)
 from blazar.plugins.hosts.choice import choose_hosts
 from blazar.plugins.hosts.handover import RETRY, Handover
 from blazar.plugins.hosts.host import PUBLIC_HOST_FACTS
@@ -50,7 +62,9 @@ class Hosts(
     RequiresProperties[HostSpec],
     StatesNeed[HostSpec],
     HasCatalogueEntry,
+    DescribesUse[HostSpec],
     ReleasesWhileActive[HostSpec],
+    ReleasesChosenResources[HostSpec],
     HasIndependentSteps,
     CleansUp,
     ActsBeforeEnd[HostSpec],
@@ -94,6 +108,10 @@ class Hosts(
         """Return the keys that clients see: all of them."""
         return encode_spec(spec)
 
+    def describe_use(self, spec: HostSpec, reservation_id: ReservationId) -> JsonObject:
+        """Return the hint with which Nova places servers on the hosts."""
+        return {"scheduler_hints": {"reservation": reservation_id}}
+
     def least_spec(self) -> HostSpec:
         """Return the smallest spec: the items are found by the reservation's id."""
         return HostSpec(minimum=1, maximum=1, hypervisor_properties="", resource_properties="")
@@ -131,6 +149,10 @@ class Hosts(
         released = [each for each in assignment.resources if each.id not in kept]
         if released:
             self._teardown.release(cloud, assignment, released)
+
+    def reduce(self, spec: HostSpec, released: Sequence[AllocatedResource], left: int) -> HostSpec:
+        """Return the spec with at most so many hosts; the minimum only decreases."""
+        return replace(spec, minimum=min(spec.minimum, left), maximum=left)
 
     def choose(self, wish: Wish[HostSpec], availability: Availability) -> Holdings:
         """Return the hosts that the reservation holds from now on."""

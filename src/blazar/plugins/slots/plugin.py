@@ -25,6 +25,7 @@ from blazar.domain.requirements import Requirement
 from blazar.plugins.capabilities import (
     CleansUp,
     CreatesAsLessee,
+    DescribesUse,
     HasCatalogueEntry,
     HasIndependentSteps,
     HasLeftovers,
@@ -58,6 +59,7 @@ class SlotPlugin(
     RequiresProperties[SpecT],
     StatesNeed[SpecT],
     HasCatalogueEntry,
+    DescribesUse[SpecT],
     CreatesAsLessee[SpecT],
     ReleasesWhileActive[SpecT],
     HasIndependentSteps,
@@ -84,6 +86,11 @@ class SlotPlugin(
     def render(self, spec: SpecT) -> JsonObject:
         """Return the keys that clients see."""
         return {key: value for key, value in self.encode(spec).items() if key not in _HIDDEN}
+
+    def describe_use(self, spec: SpecT, reservation_id: ReservationId) -> JsonObject:
+        """Return the flavor of the servers and, if they have an affinity, the hint with their group."""
+        hints = {} if spec.server_group_id is None else {"group": spec.server_group_id}
+        return {"flavor_id": reservation_id, "scheduler_hints": hints}
 
     def requirement(self, spec: SpecT) -> Requirement:
         """Return the requirement of the expression."""

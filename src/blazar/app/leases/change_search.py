@@ -1,0 +1,220 @@
+"""Search for the resources of a lease after a change, with regard to what it holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from blazar.app.leases.releasing import count_in_use, is_active
+from blazar.app.properties import hidden_in_request
+from blazar.app.request_work import RequestWork
+from blazar.booking.assignments import assign
+from blazar.booking.context import Context, Plugin
+from blazar.booking.search import Found, Search, beside, holdings_of, search_for
+from blazar.booking.specs import intact_spec, requirement_of
+from blazar.domain.errors import CannotChange, Conflict
+from blazar.domain.health import ResourceState
+from blazar.domain.interval import Interval
+from blazar.domain.lease import Allocation, Holdings, Lease, Reservation, ReservationId, ResourceId
+from blazar.domain.requirements import Requirement
+from blazar.domain.wording import first_few
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Booking:
+    """The present and the new holdings of a reservation."""
+
+    reservation: Reservation
+    before: Holdings
+    after: Holdings
+
+    @property
+    def dropped(self) -> frozenset[ResourceId]:
+        """Return the resources whose allocations are removed; a share that changes is replaced by another."""
+        return frozenset(key for key in self.before if not self._keeps(key))
+
+    @property
+    def added(self) -> Holdings:
+        """Return the allocations to add."""
+        return {key: share for key, share in self.after.items() if not self._keeps(key)}
+
+    def _keeps(self, key: ResourceId) -> bool:
+        return key in self.before and key in self.after and self.before[key] == self.after[key]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outline:
+    """A requested change that was checked, without resources for it."""
+
+    start: datetime
+    end: datetime
+    before_end: datetime | None
+    reservations: tuple[Reservation, ...]
+    """Those that the lease has afterwards: first those that it has now, then new ones."""
+    released: Mapping[ReservationId, frozenset[ResourceId]]
+    """Resources that the request releases, of each reservation that has any."""
+    window: Interval
+    ahead: Interval
+    """The part of the window that has not passed; its last instant if all of it has."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PresentHoldings:
+    """The holdings of a lease before a change, as they were read."""
+
+    allocations: tuple[Allocation, ...]
+    states: Mapping[ResourceId, ResourceState]
+
+    @property
+    def by_reservation(self) -> Mapping[ReservationId, Holdings]:
+        """Return the holdings of each reservation that has any."""
+        return holdings_of(self.allocations)
+
+
+def read_held(context: Context, lease: Lease) -> PresentHoldings:
+    """Return what a lease holds."""
+    with context.store.read() as transaction:
+        allocations = transaction.allocations.of_reservations([each.id for each in lease.reservations])
+        states = transaction.resources.get_states({each.resource_id for each in allocations})
+    return PresentHoldings(allocations=allocations, states=states)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangeSearch:
+    """The search for the resources of those reservations of a lease for which a change needs one."""
+
+    lease: Lease
+    """The lease before the change."""
+    reservations: tuple[Reservation, ...]
+    """All reservations after the change."""
+    searched: tuple[Reservation, ...]
+    searches: tuple[Search, ...]
+    """The searches for the resources of ``searched``."""
+    held: Mapping[ReservationId, Holdings]
+    """The holdings of all reservations before the change."""
+
+    def find(self, finder: Callable[[Sequence[Search]], Found]) -> Found:
+        """Return resources for the searched reservations, next to the holdings of the others.
+
+        At first, reservations that are searched later keep their holdings. If that fails, the search is
+        repeated without these, because one of them may be about to release what an earlier one needs.
+
+        Args:
+            finder: Returns resources for all searches, or raises Conflict.
+        """
+        ids = [each.id for each in self.searched]
+        stay = {each.id for each in self.reservations}
+        others = {key: each for key, each in self.held.items() if key in stay and key not in ids}
+
+        def together(standing: Callable[[int], Mapping[ReservationId, Holdings]]) -> Found:
+            return finder(
+                [
+                    replace(each, wish=replace(each.wish, beside=beside({**others, **standing(at)}.values())))
+                    for at, each in enumerate(self.searches)
+                ]
+            )
+
+        try:
+            return together(lambda at: {key: self.held.get(key, {}) for key in ids[at + 1 :]})
+        except Conflict:
+            if len(self.searches) < 2:
+                raise
+            return together(lambda _: {})
+
+    def bookings(self, found: Found) -> tuple[Booking, ...]:
+        """Return the new holdings of each reservation; those of a removed one are empty."""
+        stay = {each.id for each in self.reservations}
+        holdings = {key: each for key, each in self.held.items() if key in stay}
+        holdings |= dict(zip((each.id for each in self.searched), found.chosen, strict=True))
+        gone = [each for each in self.lease.reservations if each.id not in stay]
+        return tuple(
+            Booking(reservation=each, before=self.held.get(each.id, {}), after=holdings.get(each.id, {}))
+            for each in (*self.reservations, *gone)
+        )
+
+
+def search_for_change(
+    work: RequestWork,
+    lease: Lease,
+    outline: Outline,
+    present: PresentHoldings,
+    *,
+    for_all: bool = False,
+) -> ChangeSearch:
+    """Return the search for the resources that a change needs.
+
+    Args:
+        work: The cloud calls of the request.
+        lease: The lease before the change.
+        outline: The change.
+        present: What it holds.
+        for_all: Whether to search for all reservations, also those that can stay as they are.
+    """
+    held = present.by_reservation
+    # An allocation added after the lease began starts at the time when it was added.
+    is_covered = all(each.window.covers(outline.ahead) for each in present.allocations)
+    searched = tuple(
+        each
+        for each in outline.reservations
+        if for_all or not is_covered or not held.get(each.id) or _is_revised(lease, each)
+    )
+    return ChangeSearch(
+        lease=lease,
+        reservations=outline.reservations,
+        searched=searched,
+        searches=tuple(_search(work, lease, each, outline, present) for each in searched),
+        held=held,
+    )
+
+
+def find_before(lease: Lease, after: Reservation) -> Reservation | None:
+    """Return the reservation before the change; None for a new one."""
+    return next((each for each in lease.reservations if each.id == after.id), None)
+
+
+def requirement_before(plugin: Plugin, reservation: Reservation) -> Requirement:
+    """Return the requirement of a reservation as it is stored."""
+    return requirement_of(plugin, intact_spec(plugin, reservation))
+
+
+def _is_revised(lease: Lease, after: Reservation) -> bool:
+    before = find_before(lease, after)
+    return before is None or after.spec != before.spec
+
+
+def _search(
+    work: RequestWork, lease: Lease, after: Reservation, outline: Outline, present: PresentHoldings
+) -> Search:
+    context = work.context
+    before = find_before(lease, after)
+    search = search_for(context, lease, after, outline.ahead)
+    own = [each for each in present.allocations if each.reservation_id == after.id]
+    in_use = count_in_use(context, before or after, assign(context, lease, after, own, present.states))
+    released = outline.released.get(after.id, frozenset())
+    _check_not_in_use(released, in_use)
+    held = present.by_reservation.get(after.id, {})
+    wish = replace(
+        search.wish,
+        held={key: share for key, share in held.items() if key not in released},
+        is_active=is_active(before or after),
+        hidden=hidden_in_request(
+            context,
+            work.caller,
+            requirement_of(search.plugin, search.wish.spec),
+            Requirement() if before is None else requirement_before(search.plugin, before),
+        ),
+        excluded=released,
+        in_use=in_use,
+    )
+    return replace(search, wish=wish)
+
+
+def _check_not_in_use(released: frozenset[ResourceId], in_use: Mapping[ResourceId, int]) -> None:
+    """Raise CannotChange if the lessee uses resources that a request releases."""
+    used = sorted(each for each in released if in_use.get(each))
+    if used:
+        raise CannotChange(
+            f"release: in use: {first_few(used)}; delete the servers on a host, and take an address off its"
+            " port, before you release it"
+        )

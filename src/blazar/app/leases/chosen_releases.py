@@ -1,0 +1,54 @@
+"""Release of resources that a lessee chooses, from a reservation that keeps the others."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+
+from blazar.app.leases.change_search import PresentHoldings
+from blazar.app.leases.releasing import is_active
+from blazar.booking.context import Plugin
+from blazar.booking.search import count_units
+from blazar.booking.specs import intact_spec
+from blazar.domain.errors import CannotChange, InvalidParameter
+from blazar.domain.health import ResourceState
+from blazar.domain.lease import Reservation, ResourceId
+from blazar.domain.wording import first_few
+from blazar.plugins.capabilities import ReleasesChosenResources, ReleasesWhileActive
+from blazar.plugins.contract import AllocatedResource
+
+
+def reduced(
+    plugin: Plugin, reservation: Reservation, released: Collection[ResourceId], present: PresentHoldings
+) -> Reservation:
+    """Return a reservation that needs only the resources that it keeps.
+
+    Raises:
+        InvalidParameter: It does not hold all of the released resources, or would keep none.
+        CannotChange: Chosen resources of this type cannot be released, or not after the start.
+    """
+    held = present.by_reservation.get(reservation.id, {})
+    unknown = sorted(each for each in released if each not in held)
+    if unknown:
+        raise InvalidParameter(
+            "release",
+            f"not held by reservation {reservation.id}: {first_few([each[:64] for each in unknown])}",
+        )
+    if not isinstance(plugin, ReleasesChosenResources):
+        raise CannotChange(
+            f"release: {reservation.resource_type} does not allow it; change the amount of the reservation"
+        )
+    if is_active(reservation) and not isinstance(plugin, ReleasesWhileActive):
+        raise CannotChange(f"release: {reservation.resource_type} allows it only before the start")
+    kept = {key: share for key, share in held.items() if key not in released}
+    if not kept:
+        raise InvalidParameter(
+            "release",
+            f"names all resources of reservation {reservation.id}; remove it, or delete the lease, instead",
+        )
+    resources = [
+        AllocatedResource(id=each, share=held[each], facts=present.states.get(each, ResourceState()).facts)
+        for each in sorted(released)
+    ]
+    spec = plugin.reduce(intact_spec(plugin, reservation), resources, count_units(kept))
+    return replace(reservation, spec=spec)
