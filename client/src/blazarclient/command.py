@@ -226,12 +226,14 @@ class ShowCommand(ReservationCommand, show.ShowOne):
 class CreateCommand(ShowCommand):
     """Base of commands that create an object and show it."""
 
-    def created(self, record: Record, parsed_args: argparse.Namespace) -> tuple[Sequence[str], Sequence[Any]]:
-        """Print that *record* was created, and return its columns and values.
+    def created(
+        self, record: Record, parsed_args: argparse.Namespace, resource: str | None = None
+    ) -> tuple[Sequence[str], Sequence[Any]]:
+        """Print that *record*, by default of this command's resource, was created; return columns and values.
 
         The message goes to standard error if the output format is for programs.
         """
-        message = _("Created a new %s:") % self.resource
+        message = _("Created a new %s:") % (resource or self.resource)
         if parsed_args.formatter in rendering.HUMAN:
             self.print_to_stdout(message)
         else:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
 from typing import Any
 
-from blazarclient import dates, durations, exception, files, pairs, reservations, utils
+from blazarclient import dates, durations, exception, files, pairs, reservations, utils, zones
 from blazarclient.base import Record
 from blazarclient.i18n import _
 
@@ -76,29 +76,45 @@ def to_create(args: argparse.Namespace, date_reader: DateReader, *, needs_name: 
         InvalidDuration: A duration is malformed.
         DuplicatedLeaseParameters: A key of a reservation occurs twice.
     """
+    lease = without_dates(args, date_reader, needs_name=needs_name)
+    start = date_reader.read("start_date", args.start_date or lease.pop("start_date", None) or dates.NOW)
+    before_end = args.before_end_date or lease.pop("before_end_date", None)
+    end = _end(args, lease, start, date_reader)
+    lease = {
+        "name": lease["name"],
+        "start": start,
+        "end": end,
+        "reservations": lease["reservations"],
+        "events": lease["events"],
+        "before_end": date_reader.read("before_end_date", before_end) if before_end else None,
+    }
+    _check(lease, date_reader)
+    return lease
+
+
+def without_dates(args: argparse.Namespace, date_reader: DateReader, *, needs_name: bool = True) -> Record:
+    """Return the name, the reservations and the events of a new lease, and the dates in its file.
+
+    Raises:
+        IncorrectLease: As in :func:`to_create`.
+        InvalidDate: The date of an event is malformed.
+        DuplicatedLeaseParameters: As in :func:`to_create`.
+    """
     given = files.read_lease(args.from_file) if args.from_file else {}
     name = args.name if args.name is not None else given.get("name")
     if not name and needs_name:
         raise exception.IncorrectLease(
             _("The lease has no name; give it as an argument or as name in the file")
         )
-    start = date_reader.read("start_date", args.start_date or given.get("start_date") or dates.NOW)
-    end = _end(args, given, start, date_reader)
-    before_end = args.before_end_date or given.get("before_end_date")
-    lease = {
-        "name": name,
-        "start": start,
-        "end": end,
-        "reservations": [
-            *map(reservations.to_create_hosts, args.physical_reservations),
-            *map(reservations.to_create, args.reservations),
-            *given.get("reservations", ()),
-        ],
-        "events": [*(_event(each, date_reader) for each in args.events), *given.get("events", ())],
-        "before_end": date_reader.read("before_end_date", before_end) if before_end else None,
-    }
-    _check(lease, date_reader)
-    return lease
+    reserved = [
+        *map(reservations.to_create_hosts, args.physical_reservations),
+        *map(reservations.to_create, args.reservations),
+        *given.get("reservations", ()),
+    ]
+    if args.availability_zone is not None:
+        reserved = zones.within(reserved, args.availability_zone)
+    events = [*(_event(each, date_reader) for each in args.events), *given.get("events", ())]
+    return {**given, "name": name, "reservations": reserved, "events": events}
 
 
 def body(lease: Record) -> Record:

@@ -34,6 +34,7 @@ COMMANDS_V1: Mapping[str, type] = {
     "lease-set": leases.SetLease,
     "lease-delete": leases.DeleteLease,
     "lease-resources": leases.ListLeaseResources,
+    "lease-history": leases.ListLeaseHistory,
     "availability": availability.SearchAvailability,
     "calendar": calendar.ShowCalendar,
     "catalogue": calendar.ShowCatalogue,

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from openstack import exceptions, resource
-from openstack import proxy as sdk_proxy
 
+from blazarclient.sdk.queries import QueriesProxy
 from blazarclient.sdk.resources import Allocation, FloatingIP, Host, Lease, ResourceProperty
 
 
-class Proxy(sdk_proxy.Proxy):
+class Proxy(QueriesProxy):
     """Proxy of the reservation service.
 
     A resource may be passed as an object or by its id, unless a method says otherwise. Errors are those

@@ -25,7 +25,7 @@ class _Resource(resource.Resource):
     ) -> None:
         """Read the attributes from a response, or raise its error with the message of the service."""
         if response.status_code >= 400 and error_message is None:
-            error_message = _reason(response)
+            error_message = reason(response)
         super()._translate_response(response, has_body, error_message, **kwargs)
 
 
@@ -129,7 +129,62 @@ class ResourceProperty(_Resource):
     property_values = resource.Body("values", type=list)
 
 
-def _reason(response: Any) -> str | None:
+class _ResourceOf11(_Resource):
+    """Base of the resources that exist from API version 1.1 on."""
+
+    @classmethod
+    def _get_microversion(cls, *_args: Any, **_kwargs: Any) -> str:
+        """Return the version to request; the parameters depend on the release of openstacksdk."""
+        return "1.1"
+
+
+class Offer(_ResourceOf11):
+    """Resources that are held for a short time."""
+
+    base_path = "/offers"
+    resource_key = "offer"
+    resources_key = "offers"
+    allow_create = allow_fetch = allow_delete = allow_list = True
+
+    #: ``OPEN``, ``COMMITTED`` or ``EXPIRED``.
+    status = resource.Body("status")
+    start_date = resource.Body("start_date")
+    end_date = resource.Body("end_date")
+    before_end_date = resource.Body("before_end_date")
+    #: Time until which the resources are held.
+    expires_at = resource.Body("expires_at")
+    #: In requests: for how long the resources are held.
+    ttl_seconds = resource.Body("ttl_seconds", type=int)
+    reservations = resource.Body("reservations", type=list)
+    #: Id of the lease that was made of the offer.
+    lease_id = resource.Body("lease_id")
+    user_id = resource.Body("user_id")
+    project_id = resource.Body("project_id")
+    created_at = resource.Body("created_at")
+
+
+class HistoryEntry(_ResourceOf11):
+    """An entry of a lease's history."""
+
+    time = resource.Body("time")
+    #: None for the whole lease.
+    reservation_id = resource.Body("reservation_id")
+    text = resource.Body("text")
+
+
+class HeldResource(_ResourceOf11):
+    """A resource that a lease holds, such as a host or an address; ``name`` is its name."""
+
+    reservation_id = resource.Body("reservation_id")
+    resource_type = resource.Body("resource_type")
+    resource_id = resource.Body("resource_id")
+    #: The number of instances on a host.
+    amount = resource.Body("amount", type=int)
+    start_date = resource.Body("start_date")
+    end_date = resource.Body("end_date")
+
+
+def reason(response: Any) -> str | None:
     """Return the message of an error response, or None if the response is not one of the service."""
     try:
         body = response.json()

@@ -11,6 +11,8 @@ from blazarclient.i18n import _
 
 NOW = "now"
 """Date that the service replaces by the current time."""
+ATTEMPTS_TO_EXTEND = 5
+"""The most requests for one extension, if other requests take what the service offered."""
 
 
 class LeaseClientManager(base.BaseClientManager):
@@ -27,6 +29,7 @@ class LeaseClientManager(base.BaseClientManager):
         *,
         before_end_date: str | datetime | None = None,
         duration: str | timedelta | None = None,
+        explained: bool = False,
     ) -> Record:
         """Create a lease and return it.
 
@@ -42,6 +45,8 @@ class LeaseClientManager(base.BaseClientManager):
             duration: Length of the lease in place of *end*: ``8h``, ``1d12h`` or a ``timedelta``, rounded
                 up to whole minutes. If *start* is ``now``, it counts from the current minute of this
                 machine's clock.
+            explained: Whether to use API version 1.1, in which a shortage is a ``Conflict`` that has
+                ``reasons`` and ``alternatives`` in its ``kwargs``.
 
         Raises:
             IncorrectLease: *end* and *duration* are both given or both missing, or *reservations* is None.
@@ -50,7 +55,8 @@ class LeaseClientManager(base.BaseClientManager):
         """
         before_end = before_end_date if before_end is None else before_end
         body = _to_create(name, start, end, reservations, events, before_end, duration)
-        _response, found = self.request_manager.post("/leases", body=body)
+        headers = {"headers": base.API_1_1} if explained else {}
+        _response, found = self.request_manager.request("/leases", "POST", body=body, **headers)
         return one(found, "lease")
 
     def preview(  # noqa: PLR0913  (the parameters of create)
@@ -112,10 +118,35 @@ class LeaseClientManager(base.BaseClientManager):
         Raises:
             NotFound: The lease does not exist, or the service does not support API version 1.1.
         """
+        return self._parts(lease_id, "allocations")
+
+    def resources(self, lease_id: str) -> Records:
+        """Return each reservation of a lease with what it holds, and how to use that.
+
+        Each item has ``reservation_id``, ``resource_type``, ``status``, ``resources`` (with ``id``,
+        ``name``, ``amount``, ``start_date`` and ``end_date``), and ``use``: what to name in requests to
+        other services, such as ``scheduler_hints``; null unless the reservation is active.
+
+        Raises:
+            NotFound: The lease does not exist, or the service does not support API version 1.1.
+        """
+        return self._parts(lease_id, "resources")
+
+    def history(self, lease_id: str) -> Records:
+        """Return what happened to a lease, oldest first; the owner of the lease may see it.
+
+        Each item has ``time``, ``text``, and ``reservation_id``, which is null for the whole lease.
+
+        Raises:
+            NotFound: The lease does not exist, or the service does not support API version 1.1.
+        """
+        return self._parts(lease_id, "history")
+
+    def _parts(self, lease_id: str, name: str) -> Records:
         _response, body = self.request_manager.request(
-            path("leases", lease_id, "allocations"), "GET", headers=base.API_1_1
+            path("leases", lease_id, name), "GET", headers=base.API_1_1
         )
-        return many(body, "allocations", None)
+        return many(body, name, None)
 
     def update(  # noqa: PLR0913  (the signature is public)
         self,
@@ -169,6 +200,36 @@ class LeaseClientManager(base.BaseClientManager):
             return _("Nothing to update.")
         _response, body = self.request_manager.put(path("leases", lease_id), body=values)
         return one(body, "lease")
+
+    def extend_as_far_as_possible(
+        self, lease_id: str, changes: dict[str, Any], *, dry_run: bool = False
+    ) -> Record:
+        """Change a lease; if its new end is too late, end it as late as the service says is possible.
+
+        Args:
+            lease_id: Id of the lease.
+            changes: Changes in the form of the API, such as a result of :meth:`changes`.
+            dry_run: Whether to change nothing.
+
+        Returns:
+            The lease or, with *dry_run*, what it would be, as from :meth:`preview`.
+
+        Raises:
+            Conflict: The change was refused, and no shorter one is possible.
+            BlazarClientException: As :meth:`update`; with the code 406 if the service does not support API
+                version 1.1.
+        """
+        url = path("leases", lease_id, dry_run="true" if dry_run else None)
+        for _attempt in range(ATTEMPTS_TO_EXTEND - 1):
+            try:
+                _response, found = self.request_manager.request(
+                    url, "PUT", body=changes, headers=base.API_1_1
+                )
+                return one(found, "preview" if dry_run else "lease")
+            except exception.Conflict as refusal:
+                changes = _shorter(refusal)
+        _response, found = self.request_manager.request(url, "PUT", body=changes, headers=base.API_1_1)
+        return one(found, "preview" if dry_run else "lease")
 
     def changes(  # noqa: PLR0913  (the parameters of update)
         self,
@@ -247,6 +308,14 @@ def _to_create(  # noqa: PLR0913  (the parameters of create)
         "events": [] if events is None else events,
         "before_end_date": utils.to_api_date(before_end),
     }
+
+
+def _shorter(refusal: exception.Conflict) -> dict[str, Any]:
+    """Return the body of the alternative that ends earlier, or raise *refusal* if it has none."""
+    for each in refusal.kwargs.get("alternatives", ()):
+        if each["kind"] == "shorter" and len(each["bodies"]) == 1:
+            return dict(each["bodies"][0])
+    raise refusal
 
 
 def _moved(current: str, new: str | datetime | None, *, later: str | None, earlier: str | None) -> str:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import argparse
 import re
+from collections.abc import Mapping
 
-from blazarclient import command, dates, exception, reservations
+from blazarclient import dates, exception, regions, reservations
 from blazarclient.base import Record, Records
 from blazarclient.i18n import _
 from blazarclient.v1.shell_commands import lease_options
 from blazarclient.v1.shell_commands.lease_commands import RequestCommand
+from blazarclient.v1.shell_commands.region_commands import RegionsCommand
 
+_DEFAULT_LIMIT = 5
 _HOSTS = re.compile(r"(\d+)(?:-(\d+))?")
 
 
-class SearchAvailability(command.ListCommand, RequestCommand):
+class SearchAvailability(RegionsCommand, RequestCommand):
     """Show when hosts, or the reservations of a lease, are free; nothing is reserved."""
 
     resource = "availability"
@@ -61,18 +64,20 @@ class SearchAvailability(command.ListCommand, RequestCommand):
     def fetch(self, parsed_args: argparse.Namespace) -> Records:
         """Return the time slots, each with the additional key ``amounts``."""
         reader = self.date_reader()
-        found = self.manager().search(
-            self._reservations(parsed_args),
-            parsed_args.duration,
-            min_duration=parsed_args.min_duration,
-            after=reader.read("after", parsed_args.after) if parsed_args.after else None,
-            before=reader.read("before", parsed_args.before) if parsed_args.before else None,
-            most=parsed_args.most,
-            limit=parsed_args.limit,
+        asked = self._reservations(parsed_args)
+        options = {
+            "min_duration": parsed_args.min_duration,
+            "after": reader.read("after", parsed_args.after) if parsed_args.after else None,
+            "before": reader.read("before", parsed_args.before) if parsed_args.before else None,
+            "most": parsed_args.most,
+            "limit": parsed_args.limit,
+        }
+        found = self.answers(
+            parsed_args, lambda client: client.availability.search(asked, parsed_args.duration, **options)
         )
-        if not found["complete"]:
+        if not all(each["complete"] for each in found.values()):
             self.print_to_stderr(_("The service stopped searching; there may be better times."))
-        return [each | {"amounts": _amounts(each)} for each in found["slots"]]
+        return [each | {"amounts": _amounts(each)} for each in _ranked(found, parsed_args)]
 
     def _reservations(self, parsed_args: argparse.Namespace) -> Records:
         asked = [reservations.to_create(each) for each in parsed_args.reservations]
@@ -80,6 +85,14 @@ class SearchAvailability(command.ListCommand, RequestCommand):
         if parsed_args.requirement is not None or parsed_args.hosts is not None or not asked:
             asked.append(_hosts(parsed_args.requirement, parsed_args.hosts or "1"))
         return asked
+
+
+def _ranked(found: Mapping[str, Record], parsed_args: argparse.Namespace) -> Records:
+    """Return the time slots of all regions, best first; those of one service in its order."""
+    if parsed_args.region is None:
+        return [each for answer in found.values() for each in answer["slots"]]
+    by = "longest" if parsed_args.min_duration else "most" if parsed_args.most else "earliest"
+    return regions.ranked(found, by=by, limit=parsed_args.limit or _DEFAULT_LIMIT)
 
 
 def _hosts(requirement: str | None, number: str) -> Record:

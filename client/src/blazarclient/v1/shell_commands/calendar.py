@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
-from blazarclient import chart, clock, command, exception
+from blazarclient import chart, clock, exception
 from blazarclient.base import Record, Records
 from blazarclient.i18n import _
+from blazarclient.v1.shell_commands.region_commands import RegionsCommand
 
 _LONGEST_DAYS = 366
+_KINDS = ("type", "property", "zone", "limit", "quota")
 
 
-class ShowCatalogue(command.ListCommand):
+class ShowCatalogue(RegionsCommand):
     """Show what can be reserved: types, properties with the number of resources, zones, limits, quotas."""
 
     resource = "catalogue"
@@ -24,16 +26,13 @@ class ShowCatalogue(command.ListCommand):
 
     def fetch(self, parsed_args: argparse.Namespace) -> Records:
         """Return the parts of the catalogue as rows."""
-        found = self.manager().get()
-        rows = [("type", each["resource_type"], each["reservable"]) for each in found["resource_types"]]
-        rows += [("property", each["property"], _values(each)) for each in _own_first(found["properties"])]
-        rows += [("zone", each["name"], each["reservable"]) for each in found["availability_zones"]]
-        rows += [("limit", name, value) for name, value in found["limits"].items() if name != "quotas"]
-        rows += [("quota", each["name"], _quota(each)) for each in found["limits"]["quotas"]]
-        return [{"kind": kind, "name": name, "value": value} for kind, name, value in rows]
+        answers = self.answers(parsed_args, lambda client: client.catalogue.get())
+        rows = [each | {"region": name} for name, found in answers.items() for each in _rows(found)]
+        # The order of each kind is that of the service.
+        return sorted(rows, key=lambda row: _KINDS.index(row["kind"]))
 
 
-class ShowCalendar(command.ListCommand):
+class ShowCalendar(RegionsCommand):
     """Show how many hosts are free in the next days, as a chart; in other formats, as numbers."""
 
     resource = "timeline"
@@ -67,15 +66,21 @@ class ShowCalendar(command.ListCommand):
         """Return the intervals of all groups."""
         if not 1 <= parsed_args.days <= _LONGEST_DAYS:
             raise exception.CommandError(_("--days: must be from 1 to %d") % _LONGEST_DAYS)
-        self._found = self.manager().get(
-            parsed_args.resource_type,
-            before=clock.now() + timedelta(days=parsed_args.days),
-            requirement=parsed_args.requirement,
-            group_by=parsed_args.group_by,
+        before = clock.now() + timedelta(days=parsed_args.days)
+        answers = self.answers(
+            parsed_args,
+            lambda client: client.timeline.get(
+                parsed_args.resource_type,
+                before=before,
+                requirement=parsed_args.requirement,
+                group_by=parsed_args.group_by,
+            ),
         )
+        self._found = _joined(answers)
         return [
-            {**one, "value": each["value"], "total": each["total"]}
-            for each in self._found["groups"]
+            {**one, "region": name, "value": each["value"], "total": each["total"]}
+            for name, found in answers.items()
+            for each in found["groups"]
             for one in each["intervals"]
         ]
 
@@ -89,6 +94,31 @@ class ShowCalendar(command.ListCommand):
         for line in chart.draw(self._found, clock.local_zone(), levels):
             self.print_to_stdout(line)
         return 0
+
+
+def _joined(answers: Mapping[str, Record]) -> Record:
+    """Return one answer with the groups of all regions; with regions, their names are part of the values."""
+    groups = [
+        each | {"value": " ".join(filter(None, (name, _value(each["value"])))) or None}
+        for name, found in answers.items()
+        for each in found["groups"]
+    ]
+    start = min(found["from"] for found in answers.values())
+    return {"from": start, "to": max(found["to"] for found in answers.values()), "groups": groups}
+
+
+def _value(found: object) -> str:
+    return "" if found is None else str(found)
+
+
+def _rows(found: Record) -> Records:
+    """Return the parts of a catalogue as rows."""
+    rows = [("type", each["resource_type"], each["reservable"]) for each in found["resource_types"]]
+    rows += [("property", each["property"], _values(each)) for each in _own_first(found["properties"])]
+    rows += [("zone", each["name"], each["reservable"]) for each in found["availability_zones"]]
+    rows += [("limit", name, value) for name, value in found["limits"].items() if name != "quotas"]
+    rows += [("quota", each["name"], _quota(each)) for each in found["limits"]["quotas"]]
+    return [{"kind": kind, "name": name, "value": value} for kind, name, value in rows]
 
 
 def _own_first(properties: Records) -> Records:

@@ -9,7 +9,7 @@ from typing import Any
 import requests
 from keystoneauth1 import exceptions as ksa_exceptions
 
-from blazarclient import command, exception, lease_requests, refusals, utils
+from blazarclient import command, dates, exception, free_times, lease_requests, refusals, utils
 from blazarclient.base import Record
 from blazarclient.i18n import _
 from blazarclient.v1.shell_commands import lease_options
@@ -19,7 +19,7 @@ _SHORTAGES = ("Not enough", "Quota of the project exceeded")
 """Texts in refusals of the service that have reasons and alternatives."""
 _DECIDED_BY_OFFER = (
     *("start_date", "end_date", "duration", "before_end_date", "reservations", "physical_reservations"),
-    *("events", "from_file"),
+    *("events", "from_file", "availability_zone"),
 )
 """Arguments that cannot be given together with an offer."""
 
@@ -59,26 +59,80 @@ class CreateLease(command.CreateCommand, ShowAfterWaitCommand):
 
     def take_action(self, parsed_args: argparse.Namespace) -> tuple[Sequence[str], Sequence[Any]]:
         """Return the columns and the values of the new lease."""
+        problem = free_times.contradiction(parsed_args)
+        if problem is not None:
+            self._refuse(problem)
         if parsed_args.take is not None:
             return self._take(parsed_args)
         if parsed_args.offer:
             return self._commit(parsed_args)
         date_reader = self.date_reader()
+        if parsed_args.earliest or parsed_args.between is not None:
+            return self._create_in_free_time(parsed_args, date_reader)
         lease = lease_requests.to_create(parsed_args, date_reader)
+        self._prepare(lease)
+        if parsed_args.dry_run:
+            return self.columns_in_utc(self._preview(lease, parsed_args), parsed_args)
+        with date_reader.explained_start(lease["start"]):
+            try:
+                created = self._send(lease, parsed_args)
+            except exception.BlazarClientException as refusal:
+                self._explain(refusal, lease, parsed_args)
+                raise
+        return self._show_result(created, lease_requests.body(lease), parsed_args)
+
+    def _create_in_free_time(
+        self, parsed_args: argparse.Namespace, date_reader: lease_requests.DateReader
+    ) -> tuple[Sequence[str], Sequence[Any]]:
+        """Return the columns and the values of a lease, or an offer, in the first free time."""
+        described = lease_requests.without_dates(parsed_args, date_reader)
+        period = free_times.period(parsed_args, described, date_reader)
+        lease = {key: described[key] for key in ("name", "reservations", "events")}
+        self._prepare(lease)
+
+        def send(slot: Record) -> Record:
+            dated = {**lease, "start": slot["start_date"], "end": slot["end_date"]}
+            if parsed_args.dry_run:
+                found: Record = self.manager().preview(**dated)
+                return found
+            return self._send(dated, parsed_args, explained=True)
+
+        availability = self.get_client().availability
+        created = free_times.first_granted(availability, period, lease["reservations"], send)
+        if parsed_args.dry_run:
+            self.print_to_stderr(_("Nothing was created. The lease would be:"))
+            return self.columns_in_utc(created, parsed_args)
+        # The start of the lease may be the current minute, as if it had been sent as now.
+        return self._show_result(created, {"start_date": dates.NOW}, parsed_args)
+
+    def _prepare(self, lease: Record) -> None:
+        """Replace names of networks by ids; warn if the lease has no reservations."""
         self.name_networks_by_id(lease["reservations"])
         if not lease["reservations"]:
             self.print_to_stderr(
                 _("Warning: the lease has no reservations and will reserve nothing; --reservation adds one")
             )
-        if parsed_args.dry_run:
-            return self.columns_in_utc(self._preview(lease, parsed_args), parsed_args)
-        with date_reader.explained_start(lease["start"]):
-            try:
-                created = self.manager().create(**lease)
-            except exception.BlazarClientException as refusal:
-                self._explain(refusal, lease, parsed_args)
-                raise
-        return self._show_new(created, lease_requests.body(lease), parsed_args)
+
+    def _send(self, lease: Record, parsed_args: argparse.Namespace, *, explained: bool = False) -> Record:
+        """Return the new lease or, with ``--hold``, the new offer."""
+        if parsed_args.hold:
+            asked = {key: value for key, value in lease.items() if key != "events"}
+            offer: Record = self.get_client().offer.create(**asked, ttl_seconds=parsed_args.ttl)
+            return offer
+        created: Record = self.manager().create(**lease, **({"explained": True} if explained else {}))
+        return created
+
+    def _show_result(
+        self, created: Record, sent: Record, parsed_args: argparse.Namespace
+    ) -> tuple[Sequence[str], Sequence[Any]]:
+        """Return the columns and the values of a new lease, or of an offer after how to use it."""
+        if not parsed_args.hold:
+            return self._show_new(created, sent, parsed_args)
+        self.print_to_stderr(
+            _("The resources are held until %(expires_at)s UTC; lease create --offer %(id)s makes the lease")
+            % created
+        )
+        return self.created(created, parsed_args, "offer")
 
     def _preview(self, lease: Record, parsed_args: argparse.Namespace) -> Record:
         """Return what would be reserved, or the request if the service cannot tell."""

@@ -31,6 +31,13 @@ def add_create_options(parser: argparse.ArgumentParser) -> None:
         type=int,
         help=_("create this alternative of the last lease that was refused; other options are ignored"),
     )
+    _add_free_times(parser)
+    parser.add_argument(
+        "--hold",
+        action="store_true",
+        help=_("make an offer instead of a lease: it holds the resources for a short time"),
+    )
+    add_ttl(parser)
     add_waiting(parser, _("until the lease is active or, if it starts later, scheduled"))
     parser.add_argument(
         "--dry-run",
@@ -50,6 +57,37 @@ def add_lease(parser: argparse.ArgumentParser) -> None:
         "--from-file",
         metavar="<file>",
         help=_("read the lease from a JSON or YAML file, - for standard input; options take precedence"),
+    )
+
+
+def add_ttl(parser: argparse.ArgumentParser) -> None:
+    """Add the option for the lifetime of an offer to *parser*."""
+    parser.add_argument(
+        "--ttl",
+        type=int,
+        metavar="<seconds>",
+        help=_("for how long an offer holds the resources; default: as the service decides, often 300"),
+    )
+
+
+def _add_free_times(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--earliest",
+        action="store_true",
+        help=_("start as early as all reservations are possible for --duration; instead of --start-date"),
+    )
+    parser.add_argument(
+        "--between",
+        metavar=_DATE,
+        help=_("with --and: find the earliest free time of --duration that starts at this date or later"),
+    )
+    parser.add_argument(
+        "--and", metavar=_DATE, dest="until", help=_("with --between: the latest end of the lease")
+    )
+    parser.add_argument(
+        "--min-duration",
+        metavar=_DURATION,
+        help=_("with --earliest or --between: find the longest free time, from this up to --duration"),
     )
 
 
@@ -81,6 +119,11 @@ def _add_new_reservations(parser: argparse.ArgumentParser) -> None:
         _("a reservation, also as a JSON object; other types may have any keys. Keys of each type: %s")
         % _keys(),
     )
+    parser.add_argument(
+        "--availability-zone",
+        metavar="<zone>",
+        help=_("reserve hosts, and hosts for instances, in this availability zone of Nova only"),
+    )
     add_reservations(
         parser, "--physical-reservation", "physical_reservations", _("a --reservation of physical:host")
     )
@@ -105,6 +148,11 @@ def add_update_options(parser: argparse.ArgumentParser) -> None:
     end.add_argument("--reduce-by", metavar=_DURATION, help=_("move the end earlier"))
     end.add_argument(
         "--end-date", metavar=_DATE, help=_("new end date, or now to end the lease; forms: %s") % dates.FORMS
+    )
+    parser.add_argument(
+        "--as-far-as-possible",
+        action="store_true",
+        help=_("with --end-date or --prolong-for: if that is too late, end as late as is possible"),
     )
     start = parser.add_mutually_exclusive_group()
     start.add_argument("--defer-by", metavar=_DURATION, help=_("move the start later"))

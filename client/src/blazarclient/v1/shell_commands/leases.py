@@ -9,6 +9,7 @@ from typing import Any
 from blazarclient import (
     cloud_names,
     command,
+    dates,
     exception,
     lease_requests,
     rendering,
@@ -16,7 +17,7 @@ from blazarclient import (
     terminal,
     waiting,
 )
-from blazarclient.base import Records
+from blazarclient.base import Record, Records
 from blazarclient.command import UUID_PATTERN
 from blazarclient.i18n import _
 from blazarclient.reservations import CREATE_RESERVATION_KEYS
@@ -29,6 +30,7 @@ __all__ = [
     "UUID_PATTERN",
     "CreateLease",
     "DeleteLease",
+    "ListLeaseHistory",
     "ListLeaseResources",
     "ListLeases",
     "SetLease",
@@ -95,11 +97,9 @@ class ShowLease(command.ShowCommand):
     """Show a lease, its reservations and their problems."""
 
 
-class ListLeaseResources(command.ListCommand):
-    """List the resources of a lease, and the commands that use them."""
+class _PartsOfLease(command.ListCommand):
+    """Base of commands that list what belongs to one lease."""
 
-    plural = _("reservations")
-    list_columns = ("reservation_id", "resource_type", "status", "resources", "use")
     sort_by = ""
 
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
@@ -107,6 +107,13 @@ class ListLeaseResources(command.ListCommand):
         parser = super().get_parser(prog_name)
         command.add_name_or_id(parser, self.resource)
         return parser
+
+
+class ListLeaseResources(_PartsOfLease):
+    """List the resources of a lease, and the commands that use them."""
+
+    plural = _("reservations")
+    list_columns = ("reservation_id", "resource_type", "status", "resources", "use")
 
     def fetch(self, parsed_args: argparse.Namespace) -> Records:
         """Return a row for each reservation."""
@@ -168,6 +175,18 @@ class ListLeaseResources(command.ListCommand):
         return found
 
 
+class ListLeaseHistory(_PartsOfLease):
+    """Show what happened to a lease, oldest first."""
+
+    plural = _("entries")
+    list_columns = ("time", "reservation_id", "text")
+
+    def fetch(self, parsed_args: argparse.Namespace) -> Records:
+        """Return the entries."""
+        entries: Records = self.manager().history(self.find(parsed_args.name_or_id))
+        return entries
+
+
 class UpdateLease(command.UpdateCommand, ShowAfterWaitCommand):
     """Change a lease."""
 
@@ -175,10 +194,13 @@ class UpdateLease(command.UpdateCommand, ShowAfterWaitCommand):
         """Return the parser."""
         parser = super().get_parser(prog_name)
         lease_options.add_update_options(parser)
+        self._refuse = parser.error
         return parser
 
     def take_action(self, parsed_args: argparse.Namespace) -> tuple[Sequence[str], Sequence[Any]]:
         """Return the columns and the values of the changed lease."""
+        if parsed_args.as_far_as_possible and not (parsed_args.end_date or parsed_args.prolong_for):
+            self._refuse(_("--as-far-as-possible needs --end-date or --prolong-for"))
         date_reader = self.date_reader()
         values = lease_requests.to_update(parsed_args, date_reader)
         found = self.find(parsed_args.name_or_id)
@@ -186,6 +208,8 @@ class UpdateLease(command.UpdateCommand, ShowAfterWaitCommand):
         if reservations.need_lease(changes):
             values["reservations"] = reservations.with_ids(changes, self.manager().get(found))
         self.name_networks_by_id(values.get("reservations", []))
+        if parsed_args.as_far_as_possible:
+            return self._extend(found, values, parsed_args)
         if parsed_args.dry_run:
             self.is_quiet = False
             self.print_to_stderr(
@@ -194,6 +218,25 @@ class UpdateLease(command.UpdateCommand, ShowAfterWaitCommand):
             return self.columns_in_utc(self.manager().changes(found, **values), parsed_args)
         with date_reader.explained_start(values.get("start_date")):
             changed = self.manager().update(found, **values)
+        return self.columns_of(self.settled(changed, parsed_args, values), parsed_args)
+
+    def _extend(
+        self, found: str, values: Record, parsed_args: argparse.Namespace
+    ) -> tuple[Sequence[str], Sequence[Any]]:
+        """Return the columns and the values of a lease that is extended as far as possible."""
+        wanted = self.manager().changes(found, **values)
+        changed = self.manager().extend_as_far_as_possible(found, wanted, dry_run=parsed_args.dry_run)
+        end = wanted["end_date"]
+        reached = changed["end_date"].replace("T", " ")[: len("2031-01-01 10:00")]
+        if end not in (dates.NOW, reached):
+            self.print_to_stderr(
+                _("The lease cannot last until %(end)s UTC; it ends at %(reached)s UTC")
+                % {"end": end, "reached": reached}
+            )
+        if parsed_args.dry_run:
+            self.is_quiet = False
+            self.print_to_stderr(_("Nothing was changed. The lease would be:"))
+            return self.columns_in_utc(changed, parsed_args)
         return self.columns_of(self.settled(changed, parsed_args, values), parsed_args)
 
 

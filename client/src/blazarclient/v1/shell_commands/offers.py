@@ -36,12 +36,7 @@ class CreateOffer(command.CreateCommand, RequestCommand):
         """Return the parser."""
         parser = super().get_parser(prog_name)
         lease_options.add_lease(parser)
-        parser.add_argument(
-            "--ttl",
-            type=int,
-            metavar="<seconds>",
-            help=_("for how long the resources are held; default: as the service decides, often 300"),
-        )
+        lease_options.add_ttl(parser)
         lease_options.add_dry_run(parser)
         return parser
 

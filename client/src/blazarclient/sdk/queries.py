@@ -1,0 +1,122 @@
+"""Methods of ``conn.reservation`` for what API 1.1 has: free times, offers, the catalogue, and calendars."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from openstack import exceptions
+from openstack import proxy as sdk_proxy
+
+from blazarclient import base
+from blazarclient.sdk.resources import HeldResource, HistoryEntry, Lease, Offer, reason
+
+Document = dict[str, Any]
+"""A response of the API without its outer key."""
+
+
+class QueriesProxy(sdk_proxy.Proxy):
+    """Methods that need API version 1.1; without it, the service answers with an ``HttpException``.
+
+    If a lease is refused, ``error.response.json()`` of the exception has ``reasons`` and ``alternatives``.
+    """
+
+    def search_time_slots(self, reservations: Sequence[Mapping[str, Any]], **query: Any) -> Document:
+        """Return the time slots in which reservations are possible together; nothing is reserved.
+
+        Args:
+            reservations: Reservations in the form of the API, as for a lease.
+            query: Other keys of the request, such as ``duration_minutes``, ``earliest_start``,
+                ``latest_end``, ``order`` and ``limit``.
+
+        Returns:
+            ``slots``, and ``complete``, false if there may be better slots.
+        """
+        return self._question("POST", "/availability/search", {"reservations": [*reservations], **query})
+
+    def preview_lease(self, **attrs: Any) -> Document:
+        """Return what :meth:`create_lease` would reserve for the same attributes; nothing is created."""
+        found: Document = self._question("POST", "/leases", attrs, dry_run="true")["preview"]
+        return found
+
+    def preview_lease_update(self, lease: str | Lease, **attrs: Any) -> Document:
+        """Return what :meth:`update_lease` would make of a lease; nothing is changed."""
+        path = base.path("leases", Lease._get_id(lease))
+        found: Document = self._question("PUT", path, attrs, dry_run="true")["preview"]
+        return found
+
+    def offers(self) -> Iterator[Offer]:
+        """Yield the open offers of the project."""
+        found: Iterator[Offer] = self._list(Offer)
+        return found
+
+    def get_offer(self, offer: str | Offer) -> Offer:
+        """Return an offer, also one that was committed or has expired."""
+        found: Offer = self._get(Offer, offer)
+        return found
+
+    def create_offer(self, **attrs: Any) -> Offer:
+        """Hold the resources of a possible lease for a short time, and return the offer.
+
+        The attributes are those of :meth:`create_lease`, in which ``name`` may be absent, and
+        ``ttl_seconds``.
+        """
+        created: Offer = self._create(Offer, **attrs)
+        return created
+
+    def commit_offer(self, offer: str | Offer, name: str | None = None) -> Lease:
+        """Make a lease of what an offer holds, and return it; without a *name*, it has that of the offer."""
+        body = {"offer_id": Offer._get_id(offer)} | ({} if name is None else {"name": name})
+        return Lease.existing(**self._question("POST", "/leases", body)["lease"])
+
+    def delete_offer(self, offer: str | Offer, ignore_missing: bool = True) -> None:
+        """Free what an offer holds."""
+        self._delete(Offer, offer, ignore_missing=ignore_missing)
+
+    def get_catalogue(self) -> Document:
+        """Return what the caller can reserve, and within which limits."""
+        found: Document = self._question("GET", "/catalogue")["catalogue"]
+        return found
+
+    def get_availability(self, resource_type: str = "physical:host", **query: str) -> Document:
+        """Return the numbers of free resources over time, in groups.
+
+        Args:
+            resource_type: A type whose reservations hold whole resources.
+            query: ``from_`` and ``to``, ``filter`` and ``group_by``, as in the API.
+        """
+        return self._question("GET", "/availability", **_parameters(resource_type, query))
+
+    def get_timeline(self, resource_type: str = "physical:host", **query: str) -> Document:
+        """Return which resources are taken, free, being cleaned or failed over time, for calendars.
+
+        Args:
+            resource_type: A type whose reservations hold whole resources.
+            query: As for :meth:`get_availability`; also ``resources``, the text ``true``.
+        """
+        return self._question("GET", "/timeline", **_parameters(resource_type, query))
+
+    def lease_history(self, lease: str | Lease) -> Iterator[HistoryEntry]:
+        """Yield what happened to a lease, oldest first."""
+        path = base.path("leases", Lease._get_id(lease), "history")
+        for each in self._question("GET", path)["history"]:
+            yield HistoryEntry.existing(**each)
+
+    def lease_resources(self, lease: str | Lease) -> Iterator[HeldResource]:
+        """Yield the resources that a lease holds now."""
+        path = base.path("leases", Lease._get_id(lease), "allocations")
+        for each in self._question("GET", path)["allocations"]:
+            yield HeldResource.existing(**each)
+
+    def _question(self, method: str, path: str, body: Any = None, **query: str) -> Document:
+        """Return the response to a request of API 1.1, or raise its error with the service's message."""
+        content = {} if body is None else {"json": body}
+        response = self.request(path, method, params=query, headers=base.API_1_1, **content)
+        exceptions.raise_from_response(response, reason(response))
+        found: Document = response.json()
+        return found
+
+
+def _parameters(resource_type: str, query: Mapping[str, str]) -> dict[str, str]:
+    """Return parameters of a request; ``from`` is a keyword of Python, and given as ``from_``."""
+    return {"resource_type": resource_type} | {key.removesuffix("_"): value for key, value in query.items()}

@@ -1,0 +1,107 @@
+"""Methods of ``conn.reservation`` for API 1.1, tested against the embedded service."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from openstack import connection, exceptions
+
+from blazarclient import sdk
+
+# openstacksdk emits warnings about itself.
+pytestmark = pytest.mark.filterwarnings("ignore::Warning:openstack")
+
+WANTED = [
+    {
+        "resource_type": "physical:host",
+        "min": 1,
+        "max": 1,
+        "hypervisor_properties": "",
+        "resource_properties": "only=queries",
+    }
+]
+WHEN = {"start_date": "2041-02-01 10:00", "end_date": "2041-02-01 12:00"}
+
+
+@pytest.fixture
+def proxy(service: str, environment: pytest.MonkeyPatch) -> Iterator[Any]:
+    options: dict[str, Any] = {"auth_type": "none", "reservation_endpoint_override": service}
+    made: Any = connection.Connection(**options)
+    with made as conn:
+        sdk.install(conn)
+        host = conn.reservation.create_host("host-7", only="queries")
+        yield conn.reservation
+        conn.reservation.delete_host(host)
+
+
+def test_time_slots_are_searched(proxy: Any) -> None:
+    found = proxy.search_time_slots(WANTED, duration_minutes=60, earliest_start="2041-02-01 10:00", limit=1)
+
+    assert found["complete"] is True
+    assert found["slots"][0]["start_date"] == "2041-02-01 10:00"
+
+
+def test_an_offer_is_made_listed_committed_and_becomes_a_lease(proxy: Any) -> None:
+    offer = proxy.create_offer(**WHEN, reservations=WANTED, ttl_seconds=60)
+    listed = [each.id for each in proxy.offers()]
+
+    lease = proxy.commit_offer(offer, name="by sdk")
+
+    assert (offer.status, offer.reservations[0]["amount"]) == ("OPEN", 1)
+    assert offer.id in listed
+    assert (lease.id, lease.name) == (offer.id, "by sdk")
+    assert (proxy.get_offer(offer).status, proxy.get_offer(offer.id).lease_id) == ("COMMITTED", lease.id)
+    held = list(proxy.lease_resources(lease))
+    assert [(each.name, each.resource_type, each.amount) for each in held] == [("host-7", "physical:host", 1)]
+    assert [each.text for each in proxy.lease_history(lease.id)] != []
+    proxy.delete_lease(lease)
+
+
+def test_an_offer_is_deleted(proxy: Any) -> None:
+    offer = proxy.create_offer(**WHEN, reservations=WANTED)
+
+    proxy.delete_offer(offer)
+
+    assert offer.id not in [each.id for each in proxy.offers()]
+    with pytest.raises(exceptions.NotFoundException):
+        proxy.delete_offer("unknown", ignore_missing=False)
+    with pytest.raises(exceptions.NotFoundException, match="unknown"):
+        proxy.get_offer("unknown")
+
+
+def test_dry_runs_change_nothing(proxy: Any) -> None:
+    shown = proxy.preview_lease(name="dry", reservations=WANTED, **WHEN)
+    offer = proxy.create_offer(name="kept", reservations=WANTED, **WHEN)
+    lease = proxy.commit_offer(offer)
+
+    changed = proxy.preview_lease_update(lease, end_date="2041-02-01 13:00")
+
+    assert (shown["end_date"], changed["end_date"]) == ("2041-02-01 12:00", "2041-02-01 13:00")
+    assert proxy.find_lease("dry") is None
+    assert proxy.get_lease(lease).end_date == "2041-02-01T12:00:00.000000"
+    proxy.delete_lease(lease)
+
+
+def test_a_refusal_has_reasons_and_alternatives(proxy: Any) -> None:
+    greedy = [WANTED[0] | {"min": 2, "max": 2}]
+
+    with pytest.raises(exceptions.ConflictException, match="Not enough hosts available") as refused:
+        proxy.preview_lease(name="dry", reservations=greedy, **WHEN)
+
+    response = refused.value.response
+    assert response is not None
+    assert {each["kind"] for each in response.json()["alternatives"]} >= {"fewer"}
+    with pytest.raises(exceptions.ConflictException, match="Not enough hosts available"):
+        proxy.create_offer(reservations=greedy, **WHEN)
+
+
+def test_the_catalogue_and_free_amounts_are_returned(proxy: Any) -> None:
+    period = {"from_": "2041-02-01 10:00", "to": "2041-02-02 10:00", "filter": "only=queries"}
+
+    assert "queries" in str(proxy.get_catalogue()["properties"])
+    (free,) = proxy.get_availability(**period)["groups"]
+    (states,) = proxy.get_timeline(**period, group_by="only")["groups"]
+    assert (free["total"], free["steps"][0]["free"]) == (1, 1)
+    assert states["value"] == "queries"
