@@ -55,15 +55,16 @@ BOOKINGS = st.lists(
     max_size=14,
 )
 MINUTES = st.builds(
-    lambda first, count, cleaning, now: Minutes.of(
+    lambda first, count, cleaning, since_first: Minutes.of(
         Interval(at(0) + first * MINUTE, at(0) + (first + count) * MINUTE),
-        now=at(0) + timedelta(seconds=now),
+        now=at(0) + first * MINUTE + timedelta(seconds=since_first),
         cleaning_time=cleaning * MINUTE,
     ),
     st.integers(0, 10),
     st.integers(1, 20),
     st.integers(0, 4),
-    st.integers(0, 600),
+    # The first minute is the present one, or a later one.
+    st.integers(-600, 59),
 )
 GROUPS = st.lists(st.integers(-1, 2), min_size=RESOURCES, max_size=RESOURCES)
 

@@ -19,7 +19,7 @@ from blazar.domain.interval import Interval
 from blazar.domain.lease import ReservationId, ResourceId
 from blazar.domain.need import Need
 from blazar.domain.providers import HostProvider, Inventory
-from blazar.domain.start_times import Starts
+from blazar.domain.start_times import Profile, Starts
 
 HOSTS = 4
 MINUTE = timedelta(minutes=1)
@@ -80,17 +80,18 @@ NEEDS = st.builds(
     st.sampled_from(["", "together", "apart"]),
 )
 STARTS = st.builds(
-    lambda first, count, duration, cleaning, now: Starts.within(
+    lambda first, count, duration, cleaning, since_first: Starts.within(
         Interval(at(0) + first * MINUTE, at(0) + (first + count + duration) * MINUTE),
         duration * MINUTE,
-        now=at(0) + timedelta(seconds=now),
+        now=at(0) + first * MINUTE + timedelta(seconds=since_first),
         cleaning_time=cleaning * MINUTE,
     ),
     st.integers(0, 10),
     st.integers(0, 20),
     st.integers(1, 9),
     st.integers(0, 4),
-    st.integers(0, 300),
+    # The first start is that of the present minute, or later.
+    st.integers(-300, 59),
 )
 
 
@@ -122,6 +123,18 @@ def units_at(index: Availability, need: Need, starts: Starts, number: int) -> in
     return int(np.minimum(slots, 1 if need.is_apart else need.most).sum())
 
 
+def check_units(profile: Profile, need: Need, starts: Starts, expected: Sequence[int]) -> None:
+    """Check the units of all starts; for slots that are reserved from now on they are upper bounds.
+
+    A choice assumes that what is overdue stays throughout the reservation.
+    """
+    units, later = np.minimum(profile.units, HOSTS * need.most).tolist(), 0
+    if need.demand is not None:
+        later = starts.begun
+        assert all(bound >= each for bound, each in zip(units[:later], expected, strict=False))
+    assert units[later:] == expected[later:]
+
+
 @given(BOOKINGS, NEEDS, STARTS)
 def test_the_units_of_all_starts_are_those_of_each_start(
     held: list[Held], need: Need, starts: Starts
@@ -130,8 +143,8 @@ def test_the_units_of_all_starts_are_those_of_each_start(
 
     profile = index.profile(need, starts)
 
-    units = profile.units if need.demand is None else np.minimum(profile.units, HOSTS * need.most)
-    assert units.tolist() == [units_at(index, need, starts, number) for number in range(starts.count)]
+    expected = [units_at(index, need, starts, number) for number in range(starts.count)]
+    check_units(profile, need, starts, expected)
 
 
 @given(BOOKINGS, NEEDS, STARTS)

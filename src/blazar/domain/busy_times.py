@@ -31,7 +31,7 @@ class Minutes:
         count: The number of minutes.
         begun: The number of minutes that are not after the present.
         cleaning: The time that is kept free before and after bookings, in minutes.
-        now: The present.
+        now: The present; it is in the first minute or before it.
     """
 
     first: int

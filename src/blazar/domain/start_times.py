@@ -40,7 +40,7 @@ class Starts:
         count: The number of starts.
         duration: The length of the reservation, in minutes.
         cleaning: The time that is kept free before and after other bookings, in minutes.
-        now: The present.
+        now: The present; it is in the minute of the first start or before that.
         ignoring: Reservations whose bookings do not count: those of the lease that is to be moved.
     """
 
