@@ -25,7 +25,7 @@ def without_progress(value: Any) -> Any:
         return [without_progress(each) for each in value]
     if not isinstance(value, dict):
         return value
-    added = ("status_reason", "retry_at", "held")
+    added = ("status_reason", "retry_at", "held", "same", "spread")
     return {key: without_progress(each) for key, each in value.items() if key not in added}
 
 

@@ -43,6 +43,8 @@ Without `OpenStack-API-Version`, requests are served at version 1.0. Version 1.1
 - `POST /v1/availability/search`, `GET /v1/availability`, `GET /v1/timeline` and `GET /v1/catalogue` exist.
 - `POST /v1/availability/search` with `lease_id` tells how a lease can be changed.
 - Leases and reservations that GET returns have the keys of Progress.
+- Reservations of types with requirements accept `same` and `spread`: the name of a property that all
+  resources of the reservation have the same value of, or over whose values they are spread.
 - The lists of leases, hosts, allocations and floating IPs have pages, an order and filters, and refuse
   unknown query parameters with 400. While the list has a `rel: next` link, more items follow.
 

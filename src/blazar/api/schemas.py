@@ -521,6 +521,8 @@ COMPONENTS: dict[str, JsonSchema] = {
             "status_reason": {"type": ["string", "null"], "description": "Why it is in error, or waits."},
             "retry_at": {**_INSTANT_OR_NULL, "description": "When the service tries again by itself."},
             "held": {"type": "integer", "description": "Number of hosts, instances and addresses it holds."},
+            "same": {**_TEXT_OR_NULL, "description": "Only of reservations: as in the request."},
+            "spread": {**_TEXT_OR_NULL, "description": "Only of reservations: as in the request."},
         },
     },
     "LeaseAllocation": _complete(
@@ -915,6 +917,8 @@ COMPONENTS: dict[str, JsonSchema] = {
                     "requirement",
                     "free",
                     "cleaned",
+                    "same",
+                    "spread",
                     "placed",
                     "kept",
                     "together",
@@ -926,7 +930,10 @@ COMPONENTS: dict[str, JsonSchema] = {
                 "description": "Resources, or from `free` on, units: whole resources, or instances. Null if "
                 "the stage has no number.",
             },
-            "condition": {"type": "string", "description": "In the short form, for `requirement`."},
+            "condition": {
+                "type": "string",
+                "description": "For `requirement`, in the short form; for `same` and `spread`, the property.",
+            },
         },
     },
     "LeasePreview": _complete(

@@ -137,6 +137,7 @@ def _search(
     return Search(
         plugin=context.plugin_for(reservation.resource_type),
         wish=replace(wish, held=kept, excluded=excluded),
+        grouping=reservation.grouping,
     )
 
 

@@ -35,6 +35,8 @@ def _view(
             "status_reason": reasons[one.id],
             "retry_at": API.date(retry_at) if reasons[one.id] else None,
             "held": held.get(one.id, 0),
+            "same": None if one.grouping is None else one.grouping.same,
+            "spread": None if one.grouping is None else one.grouping.spread,
         }
         for one, each in zip(lease.reservations, shown, strict=True)
     ]

@@ -8,10 +8,12 @@ from datetime import timedelta
 from typing import Any
 
 from blazar.booking.context import Context, Plugin
+from blazar.booking.grouped_choice import choose
 from blazar.booking.specs import intact_spec, requirement_of
 from blazar.domain.availability import Availability, Shuffle
 from blazar.domain.capacity import Share
 from blazar.domain.errors import BadRequest, Conflict, NotEnoughResources, rebuild
+from blazar.domain.grouping import Grouping
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Allocation, Holdings, Lease, Reservation, ReservationId, ResourceId
 from blazar.plugins.contract import Wish
@@ -20,10 +22,11 @@ from blazar.ports.metrics import SHORTAGES
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
-    """The wish of one reservation and the plugin that interprets it."""
+    """The wish of one reservation, the plugin that interprets it, and the grouping of its units."""
 
     plugin: Plugin
     wish: Wish[Any]
+    grouping: Grouping | None = None
 
 
 def search_for(context: Context, lease: Lease, reservation: Reservation, window: Interval) -> Search:
@@ -48,6 +51,7 @@ def search_for(context: Context, lease: Lease, reservation: Reservation, window:
             cleaning_time=context.settings.leases.cleaning_time,
             ignoring=frozenset(each.id for each in lease.reservations),
         ),
+        grouping=reservation.grouping,
     )
 
 
@@ -128,7 +132,7 @@ def _find_in_memory(
         index = context.indexes[collection]
         with index.searching_on() if collection in begun else index.searching() as view:
             begun.add(collection)
-            found = _choose(context, search.plugin, wish, view, is_confirmed=is_confirmed)
+            found = _choose(context, replace(search, wish=wish), view, is_confirmed=is_confirmed)
             chosen.append(found)
             for key, share in found.items():
                 given[key] = (*given.get(key, ()), share)
@@ -185,16 +189,15 @@ def has_room_now(context: Context, collection: str, allocation: Allocation) -> b
         return bool(headroom.slots([position])[0] >= share.slots)
 
 
-def _choose(
-    context: Context, plugin: Plugin, wish: Wish[Any], view: Availability, *, is_confirmed: bool
-) -> Holdings:
+def _choose(context: Context, search: Search, view: Availability, *, is_confirmed: bool) -> Holdings:
+    plugin, wish = search.plugin, search.wish
     try:
-        return plugin.choose(wish, view)
+        return choose(plugin, wish, view, search.grouping)
     except NotEnoughResources as error:
         if not is_confirmed:
             raise
         context.meter.count(SHORTAGES, plugin.resource_type)
-        if not _is_for_cleaning(plugin, wish, view):
+        if not _is_for_cleaning(search, view):
             raise
         minutes = round(wish.cleaning_time / timedelta(minutes=1))
         message = (
@@ -204,12 +207,12 @@ def _choose(
         raise rebuild(error.code, message, error.fields) from error
 
 
-def _is_for_cleaning(plugin: Plugin, wish: Wish[Any], view: Availability) -> bool:
+def _is_for_cleaning(search: Search, view: Availability) -> bool:
     """Return whether a refused wish would be granted without cleaning time."""
-    if not wish.cleaning_time:
+    if not search.wish.cleaning_time:
         return False
     try:
-        plugin.choose(replace(wish, cleaning_time=timedelta(0)), view)
+        choose(search.plugin, replace(search.wish, cleaning_time=timedelta(0)), view, search.grouping)
     except (BadRequest, Conflict):
         return False
     return True

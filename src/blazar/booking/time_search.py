@@ -9,6 +9,7 @@ from datetime import timedelta
 from blazar.booking.context import Context
 from blazar.booking.search import Found, Search, count_units, find_in_window
 from blazar.booking.specs import need_of
+from blazar.domain.grouped_units import grouped_profile
 from blazar.domain.interval import Interval
 from blazar.domain.need import Need
 from blazar.domain.start_times import Profile, Starts
@@ -99,4 +100,6 @@ def _profile(context: Context, search: Search, starts: Starts) -> tuple[Need, Pr
     need = need_of(search.plugin, search.wish.spec)
     starts = replace(starts, ignoring=search.wish.ignoring)
     with context.indexes[search.plugin.collection].searching_on() as availability:
-        return need, availability.profile(need, starts)
+        if search.grouping is None:
+            return need, availability.profile(need, starts)
+        return need, grouped_profile(availability, need, starts, search.grouping)

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from blazar.db.columns import read_list, read_object
 from blazar.db.specs import SpecColumn
+from blazar.domain.grouping import Grouping
 from blazar.domain.lease import (
     DAMAGED,
     Event,
@@ -52,7 +53,7 @@ def lease_row(lease: Lease) -> dict[str, Any]:
 
 def reservation_row(reservation: Reservation, position: int) -> dict[str, Any]:
     """Return the columns of a reservation, except for its spec."""
-    lost = reservation.lost_resources
+    lost, grouping = reservation.lost_resources, reservation.grouping
     return {
         "id": reservation.id,
         "lease_id": reservation.lease_id,
@@ -63,6 +64,8 @@ def reservation_row(reservation: Reservation, position: int) -> dict[str, Any]:
         "problem": reservation.problem,
         "missing_resources": reservation.missing_resources,
         "lost_resources": json.dumps(sorted(lost)) if lost else None,
+        "same_by": None if grouping is None else grouping.same,
+        "spread_by": None if grouping is None else grouping.spread,
         "created_at": reservation.created_at,
         "updated_at": reservation.updated_at,
     }
@@ -141,9 +144,15 @@ def reservation_of(row: Row, specs: SpecColumn) -> Reservation:
         problem=problem,
         missing_resources=row["missing_resources"],
         lost_resources=frozenset(ResourceId(each) for each in lost or () if isinstance(each, str)),
+        grouping=_grouping_of(row),
         created_at=row["created_at"],
         updated_at=row["updated_at"],
     )
+
+
+def _grouping_of(row: Row) -> Grouping | None:
+    same, spread = row["same_by"], row["spread_by"]
+    return None if same is None and spread is None else Grouping(same=same, spread=spread)
 
 
 def event_of(row: Row) -> tuple[Event | None, str | None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Final
 
@@ -14,6 +15,7 @@ from blazar.db.shares import read_share, share_columns
 from blazar.db.specs import SpecColumn
 from blazar.db.tables import offer_allocations, offers
 from blazar.domain.errors import ConcurrentUpdate
+from blazar.domain.grouping import Grouping
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Allocation, LeaseId, Reservation, ReservationId, ResourceId
 from blazar.domain.offers import Offer
@@ -50,6 +52,7 @@ class SqlOffers:
                 "id": each.id,
                 "resource_type": each.resource_type,
                 "spec": json.loads(self._specs.encode(each)),
+                "grouping": None if each.grouping is None else asdict(each.grouping),
             }
             for each in offer.reservations
         ]
@@ -154,6 +157,7 @@ class SqlOffers:
             lease_id=LeaseId(row["id"]),
             resource_type=resource_type,
             spec=self._specs.decode(stored["spec"], resource_type, reservation_id),
+            grouping=Grouping(**stored["grouping"]) if stored.get("grouping") else None,
             created_at=row["created_at"],
             updated_at=row["created_at"],
         )

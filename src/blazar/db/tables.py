@@ -108,6 +108,9 @@ reservations = _table(
     sa.Column("missing_resources", sa.Boolean, nullable=False),
     # JSON: the ids of failed resources that were replaced while the lessee used them, or null.
     sa.Column("lost_resources", _LongText),
+    # The facts over whose values the resources are distributed.
+    sa.Column("same_by", sa.String(255)),
+    sa.Column("spread_by", sa.String(255)),
     *_times(),
     # For leases with missing resources, queried when resources are released; most reservations have ended.
     sa.Index("ix_reservations_status_missing_resources", "status", "missing_resources"),

@@ -17,7 +17,8 @@ from blazar.domain.availability import Availability
 from blazar.domain.interval import Interval
 from blazar.domain.lease import ReservationId
 from blazar.domain.need import Need
-from blazar.domain.requirements import Requirement, Term
+from blazar.domain.requirements import Requirement
+from blazar.domain.short_expressions import render_short
 
 
 class Stage(enum.Enum):
@@ -33,6 +34,10 @@ class Stage(enum.Enum):
     """It is free throughout the period. From here on, units are counted: whole resources, or slots."""
     CLEANED = "cleaned"
     """It is also free for the cleaning time before and after other reservations."""
+    SAME = "same"
+    """Enough resources have the same value of a property."""
+    SPREAD = "spread"
+    """The units can be spread over the values of a property."""
     PLACED = "placed"
     """The units can be placed as requested, for example all on one resource."""
     KEPT = "kept"
@@ -53,8 +58,8 @@ class Step:
     stage: Stage
     left: int | None
     """The number of resources, or of units from ``Stage.FREE`` on; None if the stage has no number."""
-    term: Term | None = None
-    """The term of the requirement, for ``Stage.REQUIREMENT``."""
+    condition: str | None = None
+    """The condition of a request: a term of the requirement, or the property of a grouping."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,11 +72,11 @@ class Funnel:
     binding: int | None = None
     """The index of the step that refuses the reservation; None if it can be granted."""
 
-    def refused_at(self, stage: Stage, left: int | None = None) -> Funnel:
+    def refused_at(self, stage: Stage, left: int | None = None, condition: str | None = None) -> Funnel:
         """Return the funnel with one more step, which refuses; one that refuses already stays as it is."""
         if self.binding is not None:
             return self
-        steps = (*self.steps, Step(stage=stage, left=left))
+        steps = (*self.steps, Step(stage=stage, left=left, condition=condition))
         return replace(self, steps=steps, binding=len(steps) - 1)
 
     @property
@@ -126,7 +131,7 @@ def _resource_steps(availability: Availability, requirement: Requirement) -> Ite
     yield Step(stage=Stage.HEALTHY, left=int(np.count_nonzero(left)))
     for term in requirement.conditions:
         left &= availability.matching(Requirement((term,)))
-        yield Step(stage=Stage.REQUIREMENT, left=int(np.count_nonzero(left)), term=term)
+        yield Step(stage=Stage.REQUIREMENT, left=int(np.count_nonzero(left)), condition=render_short(term))
 
 
 def _unit_steps(

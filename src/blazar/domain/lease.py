@@ -10,6 +10,7 @@ from enum import StrEnum
 from typing import Final, NewType
 
 from blazar.domain.capacity import Share
+from blazar.domain.grouping import Grouping
 from blazar.domain.interval import Interval
 
 LeaseId = NewType("LeaseId", str)
@@ -119,6 +120,8 @@ class Reservation:
     """True if it holds failed resources without a replacement."""
     lost_resources: frozenset[ResourceId] = frozenset()
     """Resources that failed while the lessee used them and that were replaced."""
+    grouping: Grouping | None = None
+    """How its resources are distributed over the values of their properties; None for any way."""
     created_at: datetime | None = None
     updated_at: datetime | None = None
 

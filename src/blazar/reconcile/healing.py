@@ -167,7 +167,7 @@ class _Patient:
         for reasons in self._portions(missing):
             if reasons.keys() <= missing and self._replace(reasons):
                 missing -= reasons.keys()
-        if missing:
+        if missing and not self._replace_all():
             self.healing.missing.add(self.reservation.id)
 
     def _complete(self) -> None:
@@ -204,6 +204,15 @@ class _Patient:
             return True
 
         return retrying(self.context, once, attempts=_CLAIM_ATTEMPTS)
+
+    def _replace_all(self) -> bool:
+        """Replace also the healthy resources if all must have the same value of a property."""
+        grouping = self.reservation.grouping
+        if self.has_begun or grouping is None or grouping.same is None:
+            return False
+        reason = f"the others, with the same {grouping.same}, have no replacement"
+        held = self.healing.snapshot.allocations[self.reservation.id]
+        return self._replace({**{each.resource_id: reason for each in held}, **self.failed})
 
     def _replacing(self, reasons: Mapping[ResourceId, str]) -> Replacing:
         held = self.healing.snapshot.allocations[self.reservation.id]

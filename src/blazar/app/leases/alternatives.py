@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from blazar.app.leases.groupings import GROUPING_KEYS, without_keys
 from blazar.app.leases.requests import JsonObject, NewLease
 from blazar.app.leases.wishes import held_by
 from blazar.app.request_work import RequestWork
@@ -102,6 +103,7 @@ class AlternativeSearch:
         found = [*islice(later, 1)]
         found += [*self._earlier(), *self._shorter(), *self._fewer()]
         found += islice(self._granted(Kind.OTHER_VALUE, self._other_values()), _OTHER_VALUES)
+        found += islice(self._granted(Kind.WITHOUT_CONDITION, self._without_grouping()), 1)
         found += islice(self._granted(Kind.WITHOUT_CONDITION, self._without_condition()), 1)
         return [*found, *islice(later, max(0, _ENOUGH - len(found)))]
 
@@ -234,6 +236,14 @@ class AlternativeSearch:
                 changed = plugin.change_requirement(_without(requirement, place))
                 yield f"without the condition {render_short(term)}", {number: changed}
 
+    def _without_grouping(self) -> Iterator[_Candidate]:
+        """Return requests whose units may be on any resources."""
+        for number in self._binding:
+            grouping = self._searches[number].grouping
+            for key in () if grouping is None else GROUPING_KEYS:
+                if (value := getattr(grouping, key)) is not None:
+                    yield f"without {key}={value}", {number: {key: None}}
+
     def _requirements(self) -> Iterator[tuple[int, RequiresProperties[Any], Requirement]]:
         """Return the requirements of reservations that were refused, each with its plugin."""
         for number in self._binding:
@@ -277,6 +287,7 @@ class AlternativeSearch:
         if number in changes:
             spec = search.plugin.revise(wish.spec, changes[number], is_active=False)
             wish = replace(wish, spec=spec)
+            search = replace(search, grouping=without_keys(search.grouping, changes[number]))
         return replace(search, wish=wish)
 
 

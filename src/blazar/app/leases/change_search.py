@@ -180,7 +180,7 @@ def requirement_before(plugin: Plugin, reservation: Reservation) -> Requirement:
 
 def _is_revised(lease: Lease, after: Reservation) -> bool:
     before = find_before(lease, after)
-    return before is None or after.spec != before.spec
+    return before is None or (after.spec, after.grouping) != (before.spec, before.grouping)
 
 
 def _search(
@@ -201,13 +201,19 @@ def _search(
         hidden=hidden_in_request(
             context,
             work.caller,
-            requirement_of(search.plugin, search.wish.spec),
-            Requirement() if before is None else requirement_before(search.plugin, before),
+            _named(after, requirement_of(search.plugin, search.wish.spec)),
+            _named(before, Requirement() if before is None else requirement_before(search.plugin, before)),
         ),
         excluded=released,
         in_use=in_use,
     )
     return replace(search, wish=wish)
+
+
+def _named(reservation: Reservation | None, requirement: Requirement) -> Requirement:
+    """Return a requirement together with that of the reservation's grouping."""
+    grouping = None if reservation is None else reservation.grouping
+    return requirement if grouping is None else requirement & grouping.requirement
 
 
 def _check_not_in_use(released: frozenset[ResourceId], in_use: Mapping[ResourceId, int]) -> None:

@@ -77,7 +77,8 @@ def parse_changes(context: Context, work: RequestWork, lease: Lease, value: obje
         check_number_of_reservations(limits, [*stay, *new])
     check_amounts(limits, [*stay, *new], specs.values())
     added = tuple(
-        parse_reservation(context, work.new_reservation_id(place), item) for place, item in enumerate(new)
+        parse_reservation(context, work.caller, work.new_reservation_id(place), item)
+        for place, item in enumerate(new)
     )
     return Changes(revised=revised, released=released, on_conflict=on_conflict, removed=removed, added=added)
 

@@ -34,6 +34,7 @@ def new_lease(work: RequestWork, request: NewLease, before_end: datetime | None)
                 lease_id=request.id,
                 resource_type=each.resource_type,
                 spec=each.spec,
+                grouping=each.grouping,
                 created_at=now,
                 updated_at=now,
             )

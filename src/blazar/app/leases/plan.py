@@ -18,6 +18,7 @@ from blazar.app.leases.change_search import (
 from blazar.app.leases.changes import Changes, OnConflict, parse_changes
 from blazar.app.leases.chosen_releases import reduced
 from blazar.app.leases.conflicts import find_conflicts
+from blazar.app.leases.groupings import revise_grouping
 from blazar.app.leases.limits import check_changed_grammar, check_conditions, check_grammar
 from blazar.app.leases.releasing import is_active
 from blazar.app.leases.requests import NewReservation
@@ -183,7 +184,11 @@ def _revised(
         except CannotChange:
             check_changed_grammar(work.caller, revised)
             raise
-        reservation = replace(reservation, spec=work.look_up(plugin, reservation.id, spec))
+        grouping = revise_grouping(
+            work.caller, plugin, spec, reservation.grouping, revised, is_active=is_active(reservation)
+        )
+        spec = work.look_up(plugin, reservation.id, spec)
+        reservation = replace(reservation, spec=spec, grouping=grouping)
     if reservation.status is ReservationStatus.ERROR:
         reservation = replace(reservation, status=ReservationStatus.PENDING, problem=None)
     return reservation
@@ -195,6 +200,7 @@ def _new(work: RequestWork, lease: Lease, asked: NewReservation, now: datetime) 
         lease_id=lease.id,
         resource_type=asked.resource_type,
         spec=work.look_up(asked.plugin, asked.id, asked.spec),
+        grouping=asked.grouping,
         created_at=now,
         updated_at=now,
     )

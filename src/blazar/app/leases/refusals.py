@@ -5,18 +5,19 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 
 from blazar.app.leases.alternatives import AlternativeSearch, alternative_view
 from blazar.app.leases.requests import JsonObject, NewLease
 from blazar.app.leases.wishes import searches_for
 from blazar.app.request_work import RequestWork
 from blazar.booking.context import Context
+from blazar.booking.grouped_choice import most_grouped
 from blazar.booking.search import Search, find_in_window
 from blazar.booking.specs import need_of
 from blazar.domain.errors import BlazarError, NotEnoughResources, QuotaExceeded, rebuild
 from blazar.domain.funnel import Funnel, Stage, Step, count_steps
 from blazar.domain.interval import Interval
-from blazar.domain.short_expressions import render_short
 from blazar.ports.manager import REASONS_SINCE
 
 _logger = logging.getLogger(__name__)
@@ -97,9 +98,14 @@ def funnel_of(context: Context, search: Search, window: Interval) -> Funnel:
             cleaning_time=wish.cleaning_time,
             ignoring=wish.ignoring,
         )
-    if funnel.binding is None and find_in_window(context, [search], window) is None:
+    if funnel.binding is not None or find_in_window(context, [search], window) is not None:
+        return funnel
+    if search.grouping is None:
         return funnel.refused_at(Stage.PLACED)
-    return funnel
+    with context.indexes[plugin.collection].searching_on() as availability:
+        left = most_grouped(plugin, replace(wish, window=window), availability, search.grouping)
+    stage = Stage.SAME if search.grouping.same is not None else Stage.SPREAD
+    return funnel.refused_at(stage, left, " and ".join(search.grouping.keys))
 
 
 def refused_by_quota(
@@ -128,7 +134,7 @@ def funnel_view(resource_type: str, funnel: Funnel) -> JsonObject:
 
 def _step_view(step: Step) -> JsonObject:
     view = {"stage": step.stage.value, "left": step.left}
-    return view if step.term is None else {**view, "condition": render_short(step.term)}
+    return view if step.condition is None else {**view, "condition": step.condition}
 
 
 def _summary(funnel: Funnel) -> str:
@@ -146,11 +152,15 @@ _SENTENCES: Mapping[Stage, str | Callable[[Step, int], str]] = {
     Stage.REGISTERED: lambda step, before: f"only {step.left} registered",
     Stage.HEALTHY: lambda step, before: f"only {step.left} of {before} in service",
     Stage.REQUIREMENT: lambda step, before: (
-        f"only {step.left} of {before} left that also satisfy {render_short(step.term)}" if step.term else ""
+        f"only {step.left} of {before} left that also satisfy {step.condition}"
     ),
     Stage.FREE: lambda step, before: f"only {step.left} free throughout the period",
     Stage.CLEANED: lambda step, before: (
         f"only {step.left} of {before} free ones also have the cleaning time before and after them"
+    ),
+    Stage.SAME: lambda step, before: f"only {step.left} of {before} free ones with the same {step.condition}",
+    Stage.SPREAD: lambda step, before: (
+        f"only {step.left} of {before} free ones when spread over {step.condition}"
     ),
     Stage.PLACED: "enough are free, but they cannot be placed as requested",
     Stage.KEPT: "enough are free, but not the ones that the active reservation has and must keep",

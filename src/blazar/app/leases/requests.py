@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from blazar.app.idempotency import KeyedRequest
+from blazar.app.leases.groupings import parse_grouping
 from blazar.app.leases.limits import (
     check_amounts,
     check_conditions,
@@ -17,6 +18,7 @@ from blazar.booking.context import Context, Plugin
 from blazar.booking.specs import requirement_of
 from blazar.domain.dates import check_new_dates, counted_as_now, parse_date
 from blazar.domain.errors import InvalidParameter, MissingParameter
+from blazar.domain.grouping import Grouping
 from blazar.domain.lease import LeaseId, ReservationId
 from blazar.domain.requirements import Requirement
 from blazar.ports.manager import Caller
@@ -34,6 +36,7 @@ class NewReservation:
     resource_type: str
     plugin: Plugin
     spec: object
+    grouping: Grouping | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +113,7 @@ def _new_reservations(
 
     def requirements() -> Iterator[Requirement]:
         for item in items:
-            new = parse_reservation(context, ReservationId(context.new_id()), item)
+            new = parse_reservation(context, caller, ReservationId(context.new_id()), item)
             reservations.append(new)
             requirement = requirement_of(new.plugin, new.spec)
             check_grammar(caller, [requirement])
@@ -121,17 +124,21 @@ def _new_reservations(
     return tuple(reservations)
 
 
-def parse_reservation(context: Context, reservation_id: ReservationId, item: JsonObject) -> NewReservation:
+def parse_reservation(
+    context: Context, caller: Caller, reservation_id: ReservationId, item: JsonObject
+) -> NewReservation:
     """Return the new reservation that an object describes; it has a ``resource_type``. Raises BadRequest."""
     resource_type = item["resource_type"]
     if not isinstance(resource_type, str):
         raise InvalidParameter("resource_type", "must be text")
     plugin = context.plugin_for(resource_type)
+    spec = plugin.parse(item)
     return NewReservation(
         id=reservation_id,
         resource_type=resource_type,
         plugin=plugin,
-        spec=plugin.parse(item),
+        spec=spec,
+        grouping=parse_grouping(caller, plugin, spec, item),
     )
 
 

@@ -40,6 +40,8 @@ def held_by(reservations: Sequence[NewReservation], window: Interval, found: Fou
 def _search(work: RequestWork, reservation: NewReservation, window: Interval) -> Search:
     context = work.context
     requirement = requirement_of(reservation.plugin, reservation.spec)
+    if reservation.grouping is not None:
+        requirement &= reservation.grouping.requirement
     return Search(
         plugin=reservation.plugin,
         wish=Wish(
@@ -49,4 +51,5 @@ def _search(work: RequestWork, reservation: NewReservation, window: Interval) ->
             cleaning_time=context.settings.leases.cleaning_time,
             hidden=hidden_in_request(context, work.caller, requirement, Requirement()),
         ),
+        grouping=reservation.grouping,
     )

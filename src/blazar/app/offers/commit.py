@@ -168,6 +168,7 @@ def _as_request(context: Context, request: _Request, offer: Offer) -> NewLease:
                 resource_type=each.resource_type,
                 plugin=plugins[each.id],
                 spec=intact_spec(plugins[each.id], each),
+                grouping=each.grouping,
             )
             for each in offer.reservations
         ),
