@@ -110,7 +110,10 @@ def test_client_weakness_13_a_misspelt_key_is_refused_with_the_known_keys() -> N
 
     text = str(caught.value)
     assert "did you mean hypervisor_properties?" in text
-    assert "min, max, hypervisor_properties, resource_properties, before_end, resource_type" in text
+    assert (
+        "min, max, hypervisor_properties, resource_properties, before_end, same, spread, resource_type"
+        in text
+    )
 
 
 def test_client_weakness_14_spaces_around_separators_are_ignored() -> None:

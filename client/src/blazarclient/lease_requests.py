@@ -113,6 +113,7 @@ def without_dates(args: argparse.Namespace, date_reader: DateReader, *, needs_na
     ]
     if args.availability_zone is not None:
         reserved = zones.within(reserved, args.availability_zone)
+    reserved = reservations.grouped(reserved, {"same": args.same, "spread": args.spread})
     events = [*(_event(each, date_reader) for each in args.events), *given.get("events", ())]
     return {**given, "name": name, "reservations": reserved, "events": events}
 

@@ -14,7 +14,7 @@ from copy import copy
 from typing import Any
 
 from blazarclient import exception, pairs, utils
-from blazarclient.base import Record
+from blazarclient.base import Record, Records
 from blazarclient.i18n import _
 
 HOST = "physical:host"
@@ -26,6 +26,8 @@ CREATE_RESERVATION_KEYS: dict[str, dict[str, Any]] = {
         "hypervisor_properties": "",
         "resource_properties": "",
         "before_end": None,
+        "same": None,
+        "spread": None,
         "resource_type": HOST,
     },
     "virtual:instance": {
@@ -35,6 +37,8 @@ CREATE_RESERVATION_KEYS: dict[str, dict[str, Any]] = {
         "amount": "",
         "affinity": "None",
         "resource_properties": "",
+        "same": None,
+        "spread": None,
         "resource_type": "virtual:instance",
     },
     "virtual:floatingip": {
@@ -48,6 +52,8 @@ CREATE_RESERVATION_KEYS: dict[str, dict[str, Any]] = {
         "flavor_id": "",
         "affinity": "None",
         "resource_properties": None,
+        "same": None,
+        "spread": None,
         "resource_type": "flavor:instance",
     },
 }
@@ -69,10 +75,14 @@ UPDATE_KEYS = (
     *("min", "max", "hypervisor_properties", "resource_properties", "before_end"),
     *("vcpus", "memory_mb", "disk_gb", "amount", "affinity", "flavor_id"),
     *("network_id", "required_floatingips", "resource_type"),
+    *("same", "spread"),
 )
 """Keys that an update of a reservation may contain."""
 
 AFFINITIES = ("None", "True", "False")
+
+GROUPING_KEYS = ("same", "spread")
+"""Keys of reservations that a service understands from API 1.1 on; at 1.0 it would ignore them."""
 
 _COUNTS = ("min", "max", "vcpus", "memory_mb", "disk_gb", "amount")
 _REQUIREMENTS = ("hypervisor_properties", "resource_properties")
@@ -160,6 +170,29 @@ def changed(given: Mapping[str, Any]) -> Record:
         return {key: _plain(value) if key == "id" else _guess(value) for key, value in given.items()}
     _refuse_unknown(given, UPDATE_KEYS)
     return {key: _typed(key, value) for key, value in given.items()}
+
+
+def grouped(reservations: Records, groupings: Mapping[str, str | None]) -> Records:
+    """Return *reservations*, those with requirements with these values of *GROUPING_KEYS*.
+
+    Raises:
+        CommandError: A value is given, and no reservation has requirements.
+    """
+    given = {key: value for key, value in groupings.items() if value is not None}
+    if not given:
+        return reservations
+    kinds = [kind for kind, keys in CREATE_RESERVATION_KEYS.items() if "same" in keys]
+    if not any(each.get("resource_type") in kinds for each in reservations):
+        names = {"options": ", ".join(f"--{key}" for key in given), "kinds": ", ".join(kinds)}
+        raise exception.CommandError(
+            _("%(options)s: a reservation of one of the types %(kinds)s is missing") % names, code=400
+        )
+    return [{**each, **given} if each.get("resource_type") in kinds else each for each in reservations]
+
+
+def are_grouped(reservations: Iterable[Record]) -> bool:
+    """Return whether a reservation has keys that need API 1.1."""
+    return any(key in each for each in reservations for key in GROUPING_KEYS)
 
 
 def need_lease(changes: Iterable[Record]) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 from blazarclient import base, clock, dates, durations, exception, utils
 from blazarclient.base import Record, Records, many, one, path
 from blazarclient.i18n import _
+from blazarclient.reservations import are_grouped
 
 NOW = "now"
 """Date that the service replaces by the current time."""
@@ -46,7 +47,8 @@ class LeaseClientManager(base.BaseClientManager):
                 up to whole minutes. If *start* is ``now``, it counts from the current minute of this
                 machine's clock.
             explained: Whether to use API version 1.1, in which a shortage is a ``Conflict`` that has
-                ``reasons`` and ``alternatives`` in its ``kwargs``.
+                ``reasons`` and ``alternatives`` in its ``kwargs``. It is used in any case if a reservation
+                has ``same`` or ``spread``, which version 1.0 ignores.
 
         Raises:
             IncorrectLease: *end* and *duration* are both given or both missing, or *reservations* is None.
@@ -55,7 +57,8 @@ class LeaseClientManager(base.BaseClientManager):
         """
         before_end = before_end_date if before_end is None else before_end
         body = _to_create(name, start, end, reservations, events, before_end, duration)
-        headers = {"headers": base.API_1_1} if explained else {}
+        needs_1_1 = explained or are_grouped(body["reservations"])
+        headers = {"headers": base.API_1_1} if needs_1_1 else {}
         _response, found = self.request_manager.request("/leases", "POST", body=body, **headers)
         return one(found, "lease")
 
@@ -198,7 +201,10 @@ class LeaseClientManager(base.BaseClientManager):
         )
         if not values:
             return _("Nothing to update.")
-        _response, body = self.request_manager.put(path("leases", lease_id), body=values)
+        headers = {"headers": base.API_1_1} if are_grouped(values.get("reservations", ())) else {}
+        _response, body = self.request_manager.request(
+            path("leases", lease_id), "PUT", body=values, **headers
+        )
         return one(body, "lease")
 
     def extend_as_far_as_possible(

@@ -41,6 +41,7 @@ class SearchAvailability(RegionsCommand, RequestCommand):
         lease_options.add_reservations(
             parser, "--reservation", "reservations", _("a reservation, as for lease create")
         )
+        lease_options.add_groupings(parser)
         parser.add_argument(
             "--duration", metavar="<duration>", required=True, help=_("length of the lease: 8h, 1d12h, 2w")
         )
@@ -84,7 +85,8 @@ class SearchAvailability(RegionsCommand, RequestCommand):
         self.name_networks_by_id(asked)
         if parsed_args.requirement is not None or parsed_args.hosts is not None or not asked:
             asked.append(_hosts(parsed_args.requirement, parsed_args.hosts or "1"))
-        return asked
+        groupings = {"same": parsed_args.same, "spread": parsed_args.spread}
+        return list(reservations.grouped(asked, groupings))
 
 
 def _ranked(found: Mapping[str, Record], parsed_args: argparse.Namespace) -> Records:

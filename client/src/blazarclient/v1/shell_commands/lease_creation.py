@@ -19,7 +19,7 @@ _SHORTAGES = ("Not enough", "Quota of the project exceeded")
 """Texts in refusals of the service that have reasons and alternatives."""
 _DECIDED_BY_OFFER = (
     *("start_date", "end_date", "duration", "before_end_date", "reservations", "physical_reservations"),
-    *("events", "from_file", "availability_zone"),
+    *("events", "from_file", "availability_zone", "same", "spread"),
 )
 """Arguments that cannot be given together with an offer."""
 

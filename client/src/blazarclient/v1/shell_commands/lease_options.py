@@ -124,6 +124,7 @@ def _add_new_reservations(parser: argparse.ArgumentParser) -> None:
         metavar="<zone>",
         help=_("reserve hosts, and hosts for instances, in this availability zone of Nova only"),
     )
+    add_groupings(parser)
     add_reservations(
         parser, "--physical-reservation", "physical_reservations", _("a --reservation of physical:host")
     )
@@ -134,6 +135,20 @@ def _add_new_reservations(parser: argparse.ArgumentParser) -> None:
         default=[],
         dest="events",
         help=_("accepted for compatibility; the service ignores it"),
+    )
+
+
+def add_groupings(parser: argparse.ArgumentParser) -> None:
+    """Add the options for the distribution of hosts to *parser*."""
+    parser.add_argument(
+        "--same",
+        metavar="<property>",
+        help=_("reserve hosts, and hosts for instances, that all have the same value of this, such as rack"),
+    )
+    parser.add_argument(
+        "--spread",
+        metavar="<property>",
+        help=_("spread hosts and instances over the values of this, such as availability_zone"),
     )
 
 
