@@ -84,4 +84,5 @@ def test_the_library_takes_the_same_question(service: str, embedded: Run, host: 
 
     assert found["complete"] is True
     (slot,) = found["slots"]
-    assert slot["reservations"] == [{"resource_type": "physical:host", "amount": 1}]
+    (found_hosts,) = slot["reservations"]
+    assert (found_hosts["resource_type"], found_hosts["amount"]) == ("physical:host", 1)

@@ -84,3 +84,34 @@ def test_without_values_nothing_changes() -> None:
 
     assert reservations.grouped(given, {"same": None, "spread": None}) is given
     assert not reservations.are_grouped(given)
+
+
+def test_free_times_tell_the_groups_and_ask_for_preferences(blazar: Run, stub: Stub) -> None:
+    values = [{"value": "r1", "amount": 2}, {"value": "r2", "amount": 1}]
+    found = {
+        "resource_type": "physical:host",
+        "amount": 3,
+        "preferences_met": 1,
+        "groups": [{"property": "rack", "values": values}],
+    }
+    dates = dict.fromkeys(("start_date", "end_date", "latest_start_date"), "2031-01-01 10:00")
+    stub.respond({"slots": [{**dates, "reservations": [found]}], "complete": True})
+
+    ran = blazar(
+        *("availability", "--hosts", "3", "--duration", "1h", "--spread", "rack", "--prefer", "gpu=h100"),
+        *("--prefer", "vcpus>=64"),
+    )
+
+    assert "3 physical:host (rack=r1: 2, rack=r2: 1)" in ran.out
+    (asked,) = stub.sent[-1].body["reservations"]
+    assert (asked["prefer"], asked["spread"]) == (["gpu=h100", "vcpus>=64"], "rack")
+
+
+def test_a_preference_needs_hosts(blazar: Run, stub: Stub) -> None:
+    ran = blazar(
+        *("availability", "--duration", "1h", "--prefer", "gpu=h100"),
+        *("--reservation", "resource_type=virtual:floatingip,network_id=n,amount=1"),
+    )
+
+    assert ran.code == 1
+    assert "--prefer is for hosts" in ran.err

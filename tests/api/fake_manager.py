@@ -111,8 +111,10 @@ class FakeManager:
     def search_time_slots(self, caller: Caller, body: JsonObject) -> JsonObject:
         self._asked("search_time_slots", caller, body)
         dates = {"start_date": DATE, "end_date": DATE, "latest_start_date": DATE}
-        found = [{"resource_type": "physical:host", "amount": 1}]
-        return {"slots": [{**dates, "reservations": found}], "complete": True}
+        found = {"resource_type": "physical:host", "amount": 1, "preferences_met": 0, "groups": []}
+        request = {"start_date": DATE, "end_date": DATE, "reservations": []}
+        slot = {"shape": 0, **dates, "reservations": [found], "request": request}
+        return {"slots": [slot], "complete": True, "reasons": []}
 
     def get_catalogue(self, caller: Caller) -> JsonObject:
         self._asked("get_catalogue", caller)

@@ -63,10 +63,12 @@ def test_the_earliest_slot_begins_when_enough_hosts_are_free(env: HttpEnv) -> No
 
     assert slots(env, HOSTS, duration_minutes=60) == [(60, 120), (200, 260)]
     assert answer["slots"][0] == {
+        "shape": 0,
         "start_date": env.date(60),
         "end_date": env.date(120),
         "latest_start_date": env.date(90),
-        "reservations": [{"resource_type": "physical:host", "amount": 4}],
+        "reservations": [{"resource_type": "physical:host", "amount": 4, "preferences_met": 0, "groups": []}],
+        "request": {"start_date": env.date(60), "end_date": env.date(120), "reservations": [HOSTS]},
     }
     assert slots(env, HOSTS, duration_minutes=60, limit=1) == [(60, 120)]
     assert slots(env, HOSTS, duration_minutes=60, earliest_start=env.date(91)) == [(200, 260)]
@@ -83,9 +85,8 @@ def test_longest_and_most(env: HttpEnv) -> None:
     assert longest == [(200, 600)]
     assert slots(env, any_host, order="earliest", duration_minutes=60) == [(0, 60)]
     assert slots(env, any_host, order="most", duration_minutes=60, limit=1) == [(60, 120)]
-    assert ask(env, any_host, order="most", duration_minutes=60, limit=3)["slots"][0]["reservations"] == [
-        {"resource_type": "physical:host", "amount": 4}
-    ]
+    (found,) = ask(env, any_host, order="most", duration_minutes=60, limit=3)["slots"][0]["reservations"]
+    assert found["amount"] == 4
 
 
 @pytest.mark.usefixtures("hosts")
@@ -115,7 +116,10 @@ def test_cleaning_time_is_kept_free(env_with: Callable[[Settings], HttpEnv]) -> 
 
 @pytest.mark.usefixtures("hosts")
 def test_nothing_is_found_where_nothing_is_possible(env: HttpEnv) -> None:
-    assert ask(env, host_reservation(min=5, max=5), duration_minutes=60) == {"slots": [], "complete": True}
+    answer = ask(env, host_reservation(min=5, max=5), duration_minutes=60)
+    assert (answer["slots"], answer["complete"]) == ([], True)
+    (reason,) = answer["reasons"]
+    assert reason["summary"] == "physical:host: 5 needed, but only 4 registered"
     env.create("now", 599, min=2, max=2, who=STRANGER)
     assert slots(env, HOSTS, duration_minutes=2) == []
 

@@ -102,6 +102,25 @@ _RESOURCE_STATES = ("mine", "project", "taken", "cleaning", "failed")
 _NUMBER_OR_NULL: JsonSchema = {"type": ["integer", "null"]}
 _MINUTES: JsonSchema = {"type": ["integer", "string"], "maxLength": 11, "description": "In minutes."}
 
+_SEARCHED_RESERVATION: JsonSchema = {
+    "type": "object",
+    "required": ["resource_type"],
+    "properties": {
+        "resource_type": {"type": "string", "maxLength": 255},
+        "count": {
+            "type": ["object", "null"],
+            "description": "The range of hosts, instances or addresses, instead of `min`, `max` and "
+            "`amount`: at least `least`, and as many as possible up to `most`.",
+        },
+        "prefer": {
+            "type": ["array", "null"],
+            "maxItems": 4,
+            "description": "Requirements that are welcome, most important first. Slots in which all of them "
+            "are met come first, then those without the last one, and so on.",
+        },
+    },
+}
+
 TIME_SLOT_SEARCH = BodySchema(
     name="TimeSlotSearch",
     definition={
@@ -117,12 +136,24 @@ TIME_SLOT_SEARCH = BodySchema(
             "reservations": {
                 "type": "array",
                 "minItems": 1,
-                "description": "As in a new lease; required without `lease_id`. All of them must be possible "
-                "at the same time.",
+                "description": "As in a new lease; required without `lease_id` and `shapes`. All of them "
+                "must be possible at the same time.",
+                "items": _SEARCHED_RESERVATION,
+            },
+            "shapes": {
+                "type": "array",
+                "minItems": 1,
+                "maxItems": 8,
+                "description": "Instead of `reservations`: several requests of which one is wanted, the "
+                "preferred one first. Slots of a later shape are added if earlier ones have fewer than "
+                "`limit`.",
                 "items": {
                     "type": "object",
-                    "required": ["resource_type"],
-                    "properties": {"resource_type": {"type": "string", "maxLength": 255}},
+                    "required": ["reservations"],
+                    "additionalProperties": False,
+                    "properties": {
+                        "reservations": {"type": "array", "minItems": 1, "items": _SEARCHED_RESERVATION}
+                    },
                 },
             },
             "earliest_start": {**_INPUT_DATE, "description": "The default is `now`."},
@@ -376,21 +407,57 @@ def _prospects(**more: JsonSchema) -> JsonSchema:
     }
 
 
-_TIME_SLOT: JsonSchema = _complete(
-    "A time slot.",
-    start_date={
+_SLOT_DATES: dict[str, JsonSchema] = {
+    "start_date": {
         "type": "string",
         "description": "In the format of requests.",
         "examples": _DATES,
     },
-    end_date={"type": "string", "examples": _DATES},
-    latest_start_date={
+    "end_date": {"type": "string", "examples": _DATES},
+    "latest_start_date": {
         "type": "string",
         "description": "Later starts, up to this one, are possible, too. For instances, up to a "
         "change that the search cannot foresee.",
         "examples": _DATES,
     },
-    reservations=_prospects(),
+}
+_TIME_SLOT: JsonSchema = _complete("A time slot.", **_SLOT_DATES, reservations=_prospects())
+_REASON: JsonSchema = _complete(
+    "The conditions of a reservation, and how much each of them leaves.",
+    resource_type={"type": "string", "examples": ["physical:host"]},
+    needed={"type": "integer", "description": "The units without which it is refused."},
+    binding={
+        "type": ["string", "null"],
+        "description": "The stage that refuses it; null if it could be granted.",
+    },
+    summary={"type": "string", "description": "The same in one sentence."},
+    steps={"type": "array", "items": ref("FunnelStep")},
+)
+_FOUND_SLOT: JsonSchema = _complete(
+    "A time slot, and the request that reserves it.",
+    **_SLOT_DATES,
+    shape={"type": "integer", "description": "The number of the shape, from 0; 0 without shapes."},
+    reservations=_prospects(
+        preferences_met={"type": "integer", "description": "How many of its preferences are met."},
+        groups={
+            "type": "array",
+            "description": "For `same` and `spread`: the units by value of the property.",
+            "items": _complete(
+                "A property.",
+                property={"type": "string"},
+                values={
+                    "type": "array",
+                    "items": _complete("A value.", value={"type": "string"}, amount={"type": "integer"}),
+                },
+            ),
+        },
+    ),
+    request=_complete(
+        "The keys of `POST /v1/leases` and `POST /v1/offers` for this slot.",
+        start_date={"type": "string", "examples": _DATES},
+        end_date={"type": "string", "examples": _DATES},
+        reservations={"type": "array", "items": {"type": "object"}},
+    ),
 )
 
 COMPONENTS: dict[str, JsonSchema] = {
@@ -564,7 +631,13 @@ COMPONENTS: dict[str, JsonSchema] = {
         "The time slots in which the reservations of a search can be made. Nothing is reserved.",
         slots={
             "type": "array",
-            "items": _TIME_SLOT,
+            "items": _FOUND_SLOT,
+        },
+        reasons={
+            "type": "array",
+            "description": "Empty if there are slots; otherwise why the first shape is not possible at the "
+            "earliest start, without its preferences.",
+            "items": _REASON,
         },
         complete={
             "type": "boolean",
@@ -864,17 +937,7 @@ COMPONENTS: dict[str, JsonSchema] = {
             "type": "array",
             "description": "Why, for each reservation of the request in its order. For a change: for each "
             "reservation of the changed lease, first those that it has now.",
-            "items": _complete(
-                "The conditions of a reservation, and how much each of them leaves.",
-                resource_type={"type": "string", "examples": ["physical:host"]},
-                needed={"type": "integer", "description": "The units without which it is refused."},
-                binding={
-                    "type": ["string", "null"],
-                    "description": "The stage that refuses it; null if it could be granted.",
-                },
-                summary={"type": "string", "description": "The same in one sentence."},
-                steps={"type": "array", "items": ref("FunnelStep")},
-            ),
+            "items": _REASON,
         },
         alternatives={
             "type": "array",

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
+from dataclasses import replace
+from datetime import datetime, timedelta
 
 from blazar.app.leases.possible_changes import ChangeQuestion, search_changes
-from blazar.app.leases.requests import NewReservation, parse_new_reservations
-from blazar.app.leases.wishes import looked_up, searches_for
-from blazar.app.request_work import request_work
+from blazar.app.leases.refusals import reasons_in_window
+from blazar.app.leases.requests import NewReservation
+from blazar.app.request_work import RequestWork, request_work
+from blazar.app.search_variants import Variant, parse_variants
+from blazar.app.visible_facts import public_facts
 from blazar.booking.context import Context
 from blazar.booking.search import Found, count_units
 from blazar.booking.time_search import TimeWish, find_time_slots
 from blazar.domain.dates import format_date, minute_of, parse_date
 from blazar.domain.errors import InvalidParameter, InvalidPeriod, MissingParameter
 from blazar.domain.interval import Interval
-from blazar.domain.time_slots import Order, TimeSlot
+from blazar.domain.lease import Holdings
+from blazar.domain.requirements import text_of
+from blazar.domain.time_slots import MAX_ATTEMPTS, Order, TimeSlot
 from blazar.plugins.parameters import parse_number
 from blazar.ports.manager import Caller
 
@@ -40,32 +46,50 @@ def search_time_slots(context: Context, caller: Caller, body: JsonObject) -> Jso
     Args:
         context: The context.
         caller: The caller; sees and uses the same properties as for a lease.
-        body: ``lease_id``, or ``reservations`` as in a lease; ``duration_minutes``, or
-            ``min_duration_minutes`` and ``max_duration_minutes`` with the order ``longest``; optionally
-            ``earliest_start``, ``latest_end``, ``order`` and ``limit``.
+        body: ``lease_id``, or ``reservations`` or ``shapes`` as :func:`parse_variants` reads them;
+            ``duration_minutes``, or ``min_duration_minutes`` and ``max_duration_minutes`` with the order
+            ``longest``; optionally ``earliest_start``, ``latest_end``, ``order`` and ``limit``.
 
     Returns:
-        ``slots``, each with ``start_date``, ``end_date``, ``latest_start_date`` and ``reservations`` with
-        ``resource_type`` and ``amount``; and ``complete``, false if there may be better ones.
+        ``slots``, the preferred variants first; ``complete``, false if there may be better ones; and
+        ``reasons``, empty unless there are no slots: why the first shape is not possible at the earliest
+        start.
 
     Raises:
         BadRequest: The request is invalid.
     """
     if body.get("lease_id") is not None:
         return search_changes(context, caller, str(body["lease_id"]), _parse_question(context, body))
-    if body.get("reservations") is None:
+    if body.get("reservations") is None and body.get("shapes") is None:
         raise MissingParameter("reservations")
     wish = _parse_wish(context, body)
-    reservations = parse_new_reservations(context, caller, body.get("reservations"))
-    if not reservations:
-        raise MissingParameter("reservations")
     work = request_work(context, caller, caller.project_id)
-    reservations = looked_up(work, reservations)
-    found = find_time_slots(context, searches_for(work, reservations, wish.span), wish)
+    variants = parse_variants(work, body)
+    # All variants together try as many candidates as one of them would alone.
+    wish = replace(wish, attempts=max(1, MAX_ATTEMPTS // len(variants)))
+    slots: dict[datetime, JsonObject] = {}
+    is_complete = True
+    for variant in variants:
+        found = find_time_slots(context, variant.searches(work, wish.span), wish)
+        is_complete &= found.is_complete
+        for each in found.slots:
+            slots.setdefault(each.window.start, _slot_view(context, each, variant))
+        if len(slots) >= wish.limit:
+            break
     return {
-        "slots": [_slot_view(each, reservations) for each in found.slots],
-        "complete": found.is_complete,
+        "slots": [*slots.values()][: wish.limit],
+        "complete": is_complete,
+        "reasons": [] if slots else _reasons(context, work, variants, wish),
     }
+
+
+def _reasons(
+    context: Context, work: RequestWork, variants: Sequence[Variant], wish: TimeWish
+) -> Sequence[JsonObject]:
+    """Return why the first shape, without preferences, is not possible at the earliest start."""
+    variant = [each for each in variants if not each.shape][-1]
+    window = Interval(wish.span.start, wish.span.start + wish.shortest)
+    return reasons_in_window(context, variant.reservations, variant.searches(work, window), window)
 
 
 def _parse_wish(context: Context, body: JsonObject) -> TimeWish:
@@ -125,13 +149,50 @@ def _parse_span(context: Context, body: JsonObject) -> Interval:
     return Interval(start, end)
 
 
-def _slot_view(slot: TimeSlot[Found], reservations: Sequence[NewReservation]) -> JsonObject:
+def _slot_view(context: Context, slot: TimeSlot[Found], variant: Variant) -> JsonObject:
+    chosen = slot.found.chosen
+    amounts = [count_units(each) for each in chosen]
     return {
+        "shape": variant.shape,
         "start_date": format_date(slot.window.start),
         "end_date": format_date(slot.window.end),
         "latest_start_date": format_date(slot.latest_start),
         "reservations": [
-            {"resource_type": each.resource_type, "amount": count_units(chosen)}
-            for each, chosen in zip(reservations, slot.found.chosen, strict=True)
+            {
+                "resource_type": each.resource_type,
+                "amount": amount,
+                "preferences_met": met,
+                "groups": _groups_view(context, each, held),
+            }
+            for each, amount, met, held in zip(
+                variant.reservations, amounts, variant.met, chosen, strict=True
+            )
         ],
+        "request": {
+            "start_date": format_date(slot.window.start),
+            "end_date": format_date(slot.window.end),
+            "reservations": [variant.request(*each) for each in enumerate(amounts)],
+        },
     }
+
+
+def _groups_view(context: Context, reservation: NewReservation, held: Holdings) -> Sequence[JsonObject]:
+    """Return the units by value of each property of a grouping; of those that every lessee may see."""
+    if reservation.grouping is None:
+        return []
+    plugin, found = reservation.plugin, []
+    with context.indexes[plugin.collection].searching_on() as availability:
+        resources = [
+            (availability.resource_at(position), 1 if share is None else share.slots)
+            for key, share in held.items()
+            if (position := availability.position_of(key)) is not None
+        ]
+    for name in reservation.grouping.keys:
+        amounts: Counter[str] = Counter()
+        for resource, amount in resources:
+            is_public = name in resource.properties or name in public_facts(plugin)
+            if is_public and (value := resource.facts.get(name)) is not None:
+                amounts[text_of(value)] += amount
+        values = [{"value": value, "amount": amount} for value, amount in sorted(amounts.items())]
+        found.append({"property": name, "values": values})
+    return found

@@ -27,6 +27,8 @@ class Search:
     plugin: Plugin
     wish: Wish[Any]
     grouping: Grouping | None = None
+    most: int | None = None
+    """In a search for free times: up to how many units are welcome, beyond those of the wish."""
 
 
 def search_for(context: Context, lease: Lease, reservation: Reservation, window: Interval) -> Search:

@@ -13,7 +13,8 @@ from blazar.domain.grouped_units import grouped_profile
 from blazar.domain.interval import Interval
 from blazar.domain.need import Need
 from blazar.domain.start_times import Profile, Starts
-from blazar.domain.time_slots import Candidates, Order, Searcher, TimeSlots
+from blazar.domain.time_slots import MAX_ATTEMPTS, Candidates, Order, Searcher, TimeSlots
+from blazar.plugins.capabilities import StatesNeed
 
 _MINUTE = timedelta(minutes=1)
 
@@ -29,6 +30,8 @@ class TimeWish:
     order: Order
     limit: int
     """The number of time slots to return."""
+    attempts: int = MAX_ATTEMPTS
+    """The number of candidates to try."""
 
 
 def find_time_slots(context: Context, searches: Sequence[Search], wish: TimeWish) -> TimeSlots[Found]:
@@ -75,7 +78,9 @@ def find_known_time_slots(
 
     def find(window: Interval) -> Found | None:
         found = find_in_window(context, searches, window)
-        return found if found is not None and is_granted(window, found) else None
+        if found is None or not is_granted(window, found):
+            return None
+        return _enlarged(context, searches, window, found)
 
     def candidates(minutes: int) -> Candidates:
         cleaning_time = context.settings.leases.cleaning_time
@@ -85,6 +90,7 @@ def find_known_time_slots(
     searcher: Searcher[Found] = Searcher(
         find,
         lambda found: sum(count_units(each) for each in found.chosen),
+        attempts=wish.attempts,
     )
     shortest, longest = wish.shortest // _MINUTE, wish.longest // _MINUTE
     if wish.order is Order.LONGEST:
@@ -98,8 +104,33 @@ def find_known_time_slots(
 
 def _profile(context: Context, search: Search, starts: Starts) -> tuple[Need, Profile]:
     need = need_of(search.plugin, search.wish.spec)
+    if search.most is not None:
+        need = replace(need, most=max(need.most, search.most))
     starts = replace(starts, ignoring=search.wish.ignoring)
     with context.indexes[search.plugin.collection].searching_on() as availability:
         if search.grouping is None:
             return need, availability.profile(need, starts)
         return need, grouped_profile(availability, need, starts, search.grouping)
+
+
+def _enlarged(context: Context, searches: Sequence[Search], window: Interval, found: Found) -> Found:
+    """Return resources for as many units as are possible, the first searches first."""
+    searches = list(searches)
+    for number, search in enumerate(searches):
+        plugin, least = search.plugin, count_units(found.chosen[number])
+        if search.most is None or search.most <= least or not isinstance(plugin, StatesNeed):
+            continue
+        low, high = least, search.most
+        while low < high:
+            # The largest number first: often all of it is possible.
+            units = high if high == search.most else (low + high + 1) // 2
+            spec = plugin.revise(search.wish.spec, plugin.change_need(units), is_active=False)
+            searches[number] = replace(search, wish=replace(search.wish, spec=spec))
+            larger = find_in_window(context, searches, window)
+            if larger is None:
+                high = units - 1
+            else:
+                low, found = units, larger
+        spec = plugin.revise(search.wish.spec, plugin.change_need(low), is_active=False)
+        searches[number] = replace(search, wish=replace(search.wish, spec=spec))
+    return found

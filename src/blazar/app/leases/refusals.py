@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 
 from blazar.app.leases.alternatives import AlternativeSearch, alternative_view
-from blazar.app.leases.requests import JsonObject, NewLease
+from blazar.app.leases.requests import JsonObject, NewLease, NewReservation
 from blazar.app.leases.wishes import searches_for
 from blazar.app.request_work import RequestWork
 from blazar.booking.context import Context
@@ -60,12 +60,22 @@ def _explanation(work: RequestWork, request: NewLease, body: JsonObject, error: 
     funnels = _explain(work.context, request, searches, error)
     alternatives = AlternativeSearch(work, request, searches, funnels).find()
     return {
-        "reasons": [
-            funnel_view(each.resource_type, funnel)
-            for each, funnel in zip(request.reservations, funnels, strict=True)
-        ],
+        "reasons": _reasons_view(request.reservations, funnels),
         "alternatives": [alternative_view(each, request, body) for each in alternatives],
     }
+
+
+def reasons_in_window(
+    context: Context, reservations: Sequence[NewReservation], searches: Sequence[Search], window: Interval
+) -> Sequence[JsonObject]:
+    """Return the ``reasons`` why reservations are not possible in a window, as far as the indexes know."""
+    return _reasons_view(reservations, _funnels(context, searches, window))
+
+
+def _reasons_view(reservations: Sequence[NewReservation], funnels: Sequence[Funnel]) -> Sequence[JsonObject]:
+    return [
+        funnel_view(each.resource_type, funnel) for each, funnel in zip(reservations, funnels, strict=True)
+    ]
 
 
 def _explain(
@@ -75,11 +85,17 @@ def _explain(
     window = Interval(request.start, request.end)
     for collection in {each.plugin.collection for each in searches}:
         context.indexes[collection].refresh()
-    funnels = [funnel_of(context, each, window) for each in searches]
     if isinstance(error, QuotaExceeded):
+        funnels = [funnel_of(context, each, window) for each in searches]
         limits = error.fields.get("limits")
         types = [each.resource_type for each in request.reservations]
         return refused_by_quota(context, types, funnels, limits if isinstance(limits, list) else [])
+    return _funnels(context, searches, window)
+
+
+def _funnels(context: Context, searches: Sequence[Search], window: Interval) -> Sequence[Funnel]:
+    """Return for each search why it is refused in a window, or that another one is."""
+    funnels = [funnel_of(context, each, window) for each in searches]
     if all(each.binding is None for each in funnels):
         return [each.refused_at(Stage.TOGETHER) for each in funnels]
     return funnels

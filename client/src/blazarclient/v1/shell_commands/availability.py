@@ -41,6 +41,16 @@ class SearchAvailability(RegionsCommand, RequestCommand):
         lease_options.add_reservations(
             parser, "--reservation", "reservations", _("a reservation, as for lease create")
         )
+        parser.add_argument(
+            "--prefer",
+            metavar="<requirement>",
+            action="append",
+            default=[],
+            help=_(
+                "requirement that is welcome for the hosts: 'gpu=h100'. Repeatable, most important "
+                "first; times at which all are met come first"
+            ),
+        )
         lease_options.add_groupings(parser)
         parser.add_argument(
             "--duration", metavar="<duration>", required=True, help=_("length of the lease: 8h, 1d12h, 2w")
@@ -85,6 +95,10 @@ class SearchAvailability(RegionsCommand, RequestCommand):
         self.name_networks_by_id(asked)
         if parsed_args.requirement is not None or parsed_args.hosts is not None or not asked:
             asked.append(_hosts(parsed_args.requirement, parsed_args.hosts or "1"))
+        elif parsed_args.prefer:
+            raise exception.CommandError(_("--prefer is for hosts: add --hosts, or a requirement"), code=400)
+        if parsed_args.prefer:
+            asked[-1]["prefer"] = parsed_args.prefer
         groupings = {"same": parsed_args.same, "spread": parsed_args.spread}
         return list(reservations.grouped(asked, groupings))
 
@@ -115,4 +129,15 @@ def _hosts(requirement: str | None, number: str) -> Record:
 
 
 def _amounts(slot: Record) -> str:
-    return ", ".join(f"{each['amount']} {each['resource_type']}" for each in slot["reservations"])
+    return ", ".join(map(_amount, slot["reservations"]))
+
+
+def _amount(found: Record) -> str:
+    """Return a number of resources and, in parentheses, the values for ``same`` and ``spread``."""
+    values = [
+        f"{group['property']}={each['value']}" + (f": {each['amount']}" if len(group["values"]) > 1 else "")
+        for group in found.get("groups", ())
+        for each in group["values"]
+    ]
+    details = f" ({', '.join(values)})" if values else ""
+    return f"{found['amount']} {found['resource_type']}{details}"
