@@ -953,6 +953,7 @@ COMPONENTS: dict[str, JsonSchema] = {
                         "fewer",
                         "other_value",
                         "without_condition",
+                        "other_type",
                         "split",
                     ],
                 },

@@ -9,7 +9,7 @@ methods, and what happens for plugins without it.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import ClassVar, Generic
 
@@ -17,7 +17,7 @@ from blazar.domain.collections import ResourceCollection
 from blazar.domain.discovered import DiscoveredResource
 from blazar.domain.lease import Holdings, ReservationId, ResourceId
 from blazar.domain.need import Need
-from blazar.domain.requirements import Requirement
+from blazar.domain.requirements import Fact, Requirement
 from blazar.plugins.contract import AllocatedResource, Assignment, JsonObject, Outcome, SpecT
 from blazar.plugins.leftovers import LeftoverKind, Sweep
 from blazar.ports.cloud import Cloud
@@ -64,6 +64,26 @@ class StatesNeed(ABC, Generic[SpecT]):
         """Return the keys of a request with which a reservation needs only so many units. Pure.
 
         Called for alternatives to a request that was refused, with fewer units than it needed.
+        """
+
+
+class SuggestsOtherTypes(ABC, Generic[SpecT]):
+    """Reservations of other types may serve a lessee whose request was refused.
+
+    Without it, alternatives to a refusal are of the same type.
+    """
+
+    @abstractmethod
+    def other_types(
+        self, spec: SpecT, facts: Sequence[Mapping[str, Fact]]
+    ) -> Iterator[tuple[str, JsonObject]]:
+        """Yield reservations as in a request, the most similar first, each after a summary of it. Pure.
+
+        The first one that would be granted is offered; types that are not enabled are skipped.
+
+        Args:
+            spec: The spec of the refused reservation.
+            facts: The facts of resources that satisfy its requirement.
         """
 
 
@@ -307,6 +327,7 @@ class HasLeftovers(ABC):
 CAPABILITIES: tuple[type, ...] = (
     RequiresProperties,
     StatesNeed,
+    SuggestsOtherTypes,
     HasCatalogueEntry,
     DescribesUse,
     ReadsAsLessee,

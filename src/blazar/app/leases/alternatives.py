@@ -17,8 +17,8 @@ from typing import Any, Final
 import numpy as np
 
 from blazar.app.leases.groupings import GROUPING_KEYS, without_keys
-from blazar.app.leases.requests import JsonObject, NewLease
-from blazar.app.leases.wishes import held_by
+from blazar.app.leases.requests import JsonObject, NewLease, NewReservation, parse_reservation
+from blazar.app.leases.wishes import held_by, searches_for
 from blazar.app.request_work import RequestWork
 from blazar.booking.search import Found, Search, find_in_window
 from blazar.booking.specs import need_of, requirement_of
@@ -31,7 +31,7 @@ from blazar.domain.lease import ResourceId
 from blazar.domain.requirements import Condition, Operator, Requirement, text_of
 from blazar.domain.short_expressions import render_short
 from blazar.domain.time_slots import Order
-from blazar.plugins.capabilities import RequiresProperties, StatesNeed
+from blazar.plugins.capabilities import RequiresProperties, StatesNeed, SuggestsOtherTypes
 
 _MINUTE: Final = timedelta(minutes=1)
 _REACHES: Final = (timedelta(days=7), timedelta(days=30), timedelta(days=90))
@@ -40,6 +40,8 @@ _VALUES_TRIED: Final = 4
 """Other values of one property."""
 _CANDIDATES_TRIED: Final = 12
 """Other values of all properties, and conditions: a requirement may have many."""
+_FACTS_READ: Final = 1000
+"""Resources whose facts a plugin sees when it suggests other types."""
 _OTHER_VALUES: Final = 2
 _ENOUGH: Final = 3
 """With fewer alternatives than this, more later starts are added."""
@@ -60,6 +62,8 @@ class Kind(StrEnum):
     OTHER_VALUE = "other_value"
     """Another value of a property."""
     WITHOUT_CONDITION = "without_condition"
+    OTHER_TYPE = "other_type"
+    """Another resource type."""
     SPLIT = "split"
     """Two leases, one after the other."""
 
@@ -73,6 +77,7 @@ class Alternative:
     windows: tuple[Interval, ...]
     """The window of each lease; more than one for ``Kind.SPLIT``."""
     changes: Changes
+    """With a ``resource_type``, the whole reservation; without, the keys that change."""
 
 
 class AlternativeSearch:
@@ -89,6 +94,7 @@ class AlternativeSearch:
             searches: The searches of its reservations.
             funnels: Why each of them was refused or was not.
         """
+        self._work = work
         self._context = work.context
         self._request = request
         self._window = Interval(request.start, request.end)
@@ -105,6 +111,7 @@ class AlternativeSearch:
         found += islice(self._granted(Kind.OTHER_VALUE, self._other_values()), _OTHER_VALUES)
         found += islice(self._granted(Kind.WITHOUT_CONDITION, self._without_grouping()), 1)
         found += islice(self._granted(Kind.WITHOUT_CONDITION, self._without_condition()), 1)
+        found += islice(self._granted(Kind.OTHER_TYPE, self._other_types()), 1)
         return [*found, *islice(later, max(0, _ENOUGH - len(found)))]
 
     def _later(self, limit: int) -> Iterator[Alternative]:
@@ -244,6 +251,22 @@ class AlternativeSearch:
                 if (value := getattr(grouping, key)) is not None:
                     yield f"without {key}={value}", {number: {key: None}}
 
+    def _other_types(self) -> Iterator[_Candidate]:
+        """Return requests with another resource type in place of a reservation that was refused."""
+        for number in self._binding:
+            search = self._searches[number]
+            plugin, grouping = search.plugin, search.grouping
+            if not isinstance(plugin, SuggestsOtherTypes):
+                continue
+            with self._context.indexes[plugin.collection].searching_on() as availability:
+                requirement = requirement_of(plugin, search.wish.spec)
+                wanted = np.flatnonzero(availability.matching(requirement) & availability.reservable())
+                facts = [availability.resource_at(each).facts for each in wanted[:_FACTS_READ].tolist()]
+            kept = {key: value for key in GROUPING_KEYS if (value := getattr(grouping, key, None))}
+            for summary, body in plugin.other_types(search.wish.spec, facts):
+                if body["resource_type"] in self._context.plugins:
+                    yield summary, {number: {**body, **kept}}
+
     def _requirements(self) -> Iterator[tuple[int, RequiresProperties[Any], Requirement]]:
         """Return the requirements of reservations that were refused, each with its plugin."""
         for number in self._binding:
@@ -271,20 +294,32 @@ class AlternativeSearch:
     ) -> Found | None:
         """Return what a changed request would get; None if it would be refused."""
         try:
+            reservations = [self._replaced(*each, changes) for each in enumerate(self._request.reservations)]
             searches = [self._changed(*each, changes, excluded) for each in enumerate(self._searches)]
             found = find_in_window(self._context, searches, window)
         except (BadRequest, Forbidden):
             return None
-        return found if found is not None and self._is_granted(window, found) else None
+        if found is None or not self._is_within_quota(held_by(reservations, window, found), 1):
+            return None
+        return found
 
     def _is_granted(self, window: Interval, found: Found) -> bool:
         return self._is_within_quota(held_by(self._request.reservations, window, found), 1)
 
+    def _replaced(self, number: int, reservation: NewReservation, changes: Changes) -> NewReservation:
+        """Return the reservation, or the one of another type in its place."""
+        if "resource_type" not in changes.get(number, {}):
+            return reservation
+        return parse_reservation(self._context, self._work.caller, reservation.id, changes[number])
+
     def _changed(
         self, number: int, search: Search, changes: Changes, excluded: frozenset[ResourceId]
     ) -> Search:
+        if "resource_type" in changes.get(number, {}):
+            other = self._replaced(number, self._request.reservations[number], changes)
+            (search,) = searches_for(self._work, [other], self._window)
         wish = replace(search.wish, excluded=excluded)
-        if number in changes:
+        if number in changes and "resource_type" not in changes[number]:
             spec = search.plugin.revise(wish.spec, changes[number], is_active=False)
             wish = replace(wish, spec=spec)
             search = replace(search, grouping=without_keys(search.grouping, changes[number]))
@@ -313,7 +348,10 @@ def _changed_body(
     reservations = body.get("reservations")
     if isinstance(reservations, list) and alternative.changes:
         changes = alternative.changes
-        changed["reservations"] = [{**each, **changes.get(at, {})} for at, each in enumerate(reservations)]
+        changed["reservations"] = [
+            changes[at] if "resource_type" in changes.get(at, {}) else {**each, **changes.get(at, {})}
+            for at, each in enumerate(reservations)
+        ]
     if window != Interval(request.start, request.end):
         changed |= {"start_date": format_date(window.start), "end_date": format_date(window.end)}
         before_end = before_end_for_new(request.before_end, request.start, request.end, timedelta(0))

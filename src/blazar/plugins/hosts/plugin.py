@@ -9,7 +9,7 @@ The aggregate's name, zone and metadata are those that BlazarFilter reads.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
@@ -20,7 +20,7 @@ from blazar.domain.lease import Holdings, ReservationId, ResourceId
 from blazar.domain.lifecycle import Phase
 from blazar.domain.need import Need
 from blazar.domain.quotas import QuotaUnit
-from blazar.domain.requirements import Requirement
+from blazar.domain.requirements import Fact, Requirement
 from blazar.plugins.capabilities import (
     ActsBeforeEnd,
     CleansUp,
@@ -32,6 +32,7 @@ from blazar.plugins.capabilities import (
     ReleasesWhileActive,
     RequiresProperties,
     StatesNeed,
+    SuggestsOtherTypes,
     ToleratesDamagedSpec,
 )
 from blazar.plugins.contract import (
@@ -47,6 +48,7 @@ from blazar.plugins.contract import (
 from blazar.plugins.hosts.choice import choose_hosts
 from blazar.plugins.hosts.handover import RETRY, Handover
 from blazar.plugins.hosts.host import PUBLIC_HOST_FACTS
+from blazar.plugins.hosts.instead import instances_instead
 from blazar.plugins.hosts.items import HostItem, HostsSeen, Kind
 from blazar.plugins.hosts.leftovers import host_leftovers
 from blazar.plugins.hosts.observed import Observation
@@ -61,6 +63,7 @@ from blazar.settings import HostSettings, Settings
 class Hosts(
     RequiresProperties[HostSpec],
     StatesNeed[HostSpec],
+    SuggestsOtherTypes[HostSpec],
     HasCatalogueEntry,
     DescribesUse[HostSpec],
     ReleasesWhileActive[HostSpec],
@@ -131,6 +134,12 @@ class Hosts(
     def change_need(self, units: int) -> JsonObject:
         """Return a fixed number of hosts: with more of them, a quota may refuse the request."""
         return {"min": units, "max": units}
+
+    def other_types(
+        self, spec: HostSpec, facts: Sequence[Mapping[str, Fact]]
+    ) -> Iterator[tuple[str, JsonObject]]:
+        """Yield instances in place of the hosts."""
+        return instances_instead(spec, facts)
 
     def count_in_use(
         self, cloud: Cloud, assignment: Assignment[HostSpec], before: HostSpec
