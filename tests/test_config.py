@@ -12,7 +12,9 @@ from blazar import config
 from blazar.cmd.flags import FLAGS, IDLE_IN_MANAGER, warn_of_flags
 from blazar.known_options import check_keys, unknown_keys
 from blazar.manager.plugins import load_plugins
+from blazar.plugins.floatingips.settings import FloatingIPSettings
 from blazar.plugins.hosts.options import read_notification_source
+from blazar.plugins.hosts.settings import HostSettings, MonitorSettings
 from blazar.settings import Settings
 
 EXISTING = """
@@ -47,13 +49,13 @@ def test_a_configuration_of_the_existing_service_is_understood(tmp_path: Path) -
 
     assert settings.leases.cleaning_time == timedelta(minutes=15)
     assert settings.leases.before_end_lead == timedelta(0)
-    assert settings.hosts.availability_zone_prefix == "reserved-"
-    assert settings.hosts.before_end == "snapshot"
+    assert settings.of(HostSettings).availability_zone_prefix == "reserved-"
+    assert settings.of(HostSettings).before_end == "snapshot"
     assert settings.leases.randomize_selection
-    assert settings.hosts.freepool_name == "pool"
-    assert settings.hosts.owner_key == "owner"
-    assert settings.hosts.image_prefix == "kept_"
-    assert not settings.hosts.az_aware
+    assert settings.of(HostSettings).freepool_name == "pool"
+    assert settings.of(HostSettings).owner_key == "owner"
+    assert settings.of(HostSettings).image_prefix == "kept_"
+    assert not settings.of(HostSettings).az_aware
     assert settings.api.resource_types == {"physical:host"}
 
 
@@ -61,13 +63,16 @@ def test_options_are_understood_in_the_groups_where_they_once_were(tmp_path: Pat
     host_options = "[physical:host]\naggregate_freepool_name = pool\nblazar_owner = owner\n"
     old = f"[DEFAULT]\nimage_prefix = kept_\n{host_options}"
 
-    hosts = config.read_settings(_conf(tmp_path, old)).hosts
+    hosts = config.read_settings(_conf(tmp_path, old)).of(HostSettings)
 
     assert (hosts.image_prefix, hosts.freepool_name, hosts.owner_key) == ("kept_", "pool", "owner")
 
 
 def test_the_defaults_of_options_and_of_settings_are_the_same(tmp_path: Path) -> None:
-    assert config.read_settings(_conf(tmp_path, "")) == Settings()
+    settings = config.read_settings(_conf(tmp_path, ""))
+
+    assert settings == Settings(own=tuple(type(each)() for each in settings.own))
+    assert settings.own
 
 
 def test_without_the_host_plugin_hosts_are_not_served(tmp_path: Path) -> None:
@@ -112,7 +117,7 @@ def test_a_collection_is_served_where_its_plugin_is_named(
 def test_floating_ips_are_checked_as_often_as_is_said(tmp_path: Path) -> None:
     text = "[virtual:floatingip]\ncheck_interval_minutes = {}\n"
     intervals = [
-        config.read_settings(_conf(tmp_path, each)).reconciler.floatingip_check_interval
+        config.read_settings(_conf(tmp_path, each)).of(FloatingIPSettings).check_interval
         for each in ("", text.format(3), text.format(0))
     ]
 
@@ -136,7 +141,7 @@ polling_interval = 20
 """
     conf = _conf(tmp_path, text)
 
-    monitor = config.read_settings(conf).monitor
+    monitor = config.read_settings(conf).of(MonitorSettings)
     source = read_notification_source(conf)
 
     assert (monitor.is_listening, monitor.is_polling, monitor.is_enabled) == (True, True, True)
@@ -151,7 +156,7 @@ polling_interval = 20
 def test_no_monitor_is_enabled_by_default(tmp_path: Path) -> None:
     conf = _conf(tmp_path, "")
 
-    assert not config.read_settings(conf).monitor.is_enabled
+    assert not config.read_settings(conf).of(MonitorSettings).is_enabled
     assert read_notification_source(conf).topics == (
         "notifications",
         "versioned_notifications",

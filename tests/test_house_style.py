@@ -35,7 +35,19 @@ PACKAGE_INDEX = re.compile(
 
 CORE = tuple(
     f"src/blazar/{each}"
-    for each in ("app/", "booking/", "config.py", "domain/", "reconcile/", "ports/store.py")
+    for each in (
+        "app/",
+        "booking/",
+        "config.py",
+        "domain/",
+        "known_options.py",
+        "manager/build.py",
+        "manager/collections.py",
+        "manager/plugins.py",
+        "ports/store.py",
+        "reconcile/",
+        "resource_types.py",
+    )
 )
 """What works for every resource type, and so may name none."""
 CONCRETE_TYPE = re.compile(

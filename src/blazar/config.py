@@ -17,7 +17,7 @@ from oslo_log import log
 
 from blazar import __version__
 from blazar.cloud.openstack import options as openstack
-from blazar.options import API_TYPES, GROUPS, READERS
+from blazar.options import API_TYPES, GROUPS, TYPE_OPTIONS
 from blazar.settings import (
     ApiSettings,
     LeaseSettings,
@@ -126,8 +126,8 @@ def read_settings(conf: cfg.ConfigOpts) -> Settings:
             trusted_hosts=_trusted_hosts(conf),
         ),
     )
-    for with_options in READERS:
-        settings = with_options(conf, settings)
+    for each in TYPE_OPTIONS:
+        settings = each.with_options(conf, settings)
     return settings
 
 

@@ -20,8 +20,6 @@ from blazar.cloud.openstack import options as openstack
 from blazar.options import GROUPS
 
 DEFAULT = "DEFAULT"
-CREDENTIAL_GROUPS = frozenset({"keystone", "nova", "placement", "neutron", "glance"})
-"""Groups that also have the options of keystoneauth."""
 WITHOUT_EFFECT: Mapping[str, frozenset[str]] = {
     DEFAULT: frozenset(
         {
@@ -169,4 +167,4 @@ def _credentials() -> frozenset[str]:
 
 
 def _credential_names(group: str) -> frozenset[str]:
-    return _credentials() if group in CREDENTIAL_GROUPS else frozenset()
+    return _credentials() if group in openstack.CREDENTIAL_GROUPS else frozenset()

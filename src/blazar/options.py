@@ -5,16 +5,14 @@ If the existing service has an option, its name, group and default are the same 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from oslo_config import cfg, types
 
 from blazar.enforcement import options as enforcement
-from blazar.plugins.flavors import options as flavors
-from blazar.plugins.floatingips import options as floatingips
-from blazar.plugins.hosts import options as hosts
 from blazar.request_options import LIMIT_OPTIONS
-from blazar.settings import Settings
+from blazar.resource_types import load_parts
+from blazar.type_options import TypeOptions
 
 DEFAULT_OPTIONS: list[cfg.Opt] = [
     cfg.HostAddressOpt(
@@ -263,28 +261,6 @@ QUOTA_OPTIONS: list[cfg.Opt] = [
     ),
 ]
 
-NOVA_OPTIONS: list[cfg.Opt] = [
-    cfg.StrOpt(
-        "aggregate_freepool_name",
-        default="freepool",
-        deprecated_group="physical:host",
-        help="Name of the freepool aggregate.",
-    ),
-    cfg.StrOpt(
-        "blazar_owner",
-        default="blazar:owner",
-        deprecated_group="physical:host",
-        help="Metadata key for the owning project.",
-    ),
-    cfg.StrOpt(
-        "image_prefix",
-        default="reserved_",
-        deprecated_group="DEFAULT",
-        help="Prefix of the names of snapshots.",
-    ),
-    cfg.BoolOpt("az_aware", default=True, help="Record the availability zone of each host."),
-]
-
 NOTIFICATION_OPTIONS: list[cfg.Opt] = [
     cfg.StrOpt("publisher_id", default="blazar.lease", help="Publisher id of notifications."),
 ]
@@ -353,31 +329,33 @@ SIMULATED_OPTIONS: list[cfg.Opt] = [
     cfg.StrOpt("fault_script", help="JSON file with faults to inject."),
 ]
 
-GROUPS: dict[str | None, list[cfg.Opt]] = {
-    None: DEFAULT_OPTIONS,
-    "api": API_OPTIONS,
-    "manager": [*MANAGER_OPTIONS, *LIMIT_OPTIONS],
-    hosts.GROUP: hosts.OPTIONS,
-    flavors.GROUP: flavors.OPTIONS,
-    floatingips.GROUP: floatingips.OPTIONS,
-    "quotas": QUOTA_OPTIONS,
-    "nova": NOVA_OPTIONS,
-    "notifications": NOTIFICATION_OPTIONS,
-    enforcement.GROUP: enforcement.OPTIONS,
-    "metrics": METRICS_OPTIONS,
-    "standalone": STANDALONE_OPTIONS,
-    "simulated_cloud": SIMULATED_OPTIONS,
-}
+TYPE_OPTIONS: tuple[TypeOptions, ...] = load_parts("options", TypeOptions)
+"""The options of the resource types of this distribution."""
 
-READERS: tuple[Callable[[cfg.ConfigOpts, Settings], Settings], ...] = (
-    hosts.with_options,
-    flavors.with_options,
-    floatingips.with_options,
-)
-"""Functions that return the settings with the values of a resource type's options."""
+
+def _list_groups() -> dict[str | None, list[cfg.Opt]]:
+    """Return the options by group, with those of the resource types."""
+    groups: dict[str | None, list[cfg.Opt]] = {
+        None: DEFAULT_OPTIONS,
+        "api": API_OPTIONS,
+        "manager": [*MANAGER_OPTIONS, *LIMIT_OPTIONS],
+        "quotas": QUOTA_OPTIONS,
+        "notifications": NOTIFICATION_OPTIONS,
+        enforcement.GROUP: enforcement.OPTIONS,
+        "metrics": METRICS_OPTIONS,
+        "standalone": STANDALONE_OPTIONS,
+        "simulated_cloud": SIMULATED_OPTIONS,
+    }
+    for each in TYPE_OPTIONS:
+        for group, options in each.groups.items():
+            groups[group] = [*groups.get(group, []), *options]
+    return groups
+
+
+GROUPS: dict[str | None, list[cfg.Opt]] = _list_groups()
 
 API_TYPES: Mapping[str, str] = {
-    hosts.PLUGIN: hosts.RESOURCE_TYPE,
-    floatingips.PLUGIN: floatingips.RESOURCE_TYPE,
+    "physical.host.plugin": "physical:host",
+    "virtual.floatingip.plugin": "virtual:floatingip",
 }
 """Resource types with paths of their own in the API, by the plugin that must be loaded for it."""

@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import Final
+from typing import Final, Self, TypeVar
 
 DEFAULT_MAX_LIMIT: Final = 1000
 
@@ -21,7 +21,7 @@ class RequestLimits:
     conditions: int = 100
     """Conditions in the properties of all reservations of a lease together."""
     amount: int = 1000
-    """Hosts, instances and floating IPs of all reservations of a lease together."""
+    """Resources of all reservations of a lease together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,31 +66,6 @@ class LeaseSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HostSettings:
-    """Rules for ``physical:host``."""
-
-    availability_zone_prefix: str = "blazar_"
-    before_end: str = ""
-    """Site default of ``before_end``: empty or ``snapshot``."""
-    freepool_name: str = "freepool"
-    owner_key: str = "blazar:owner"
-    image_prefix: str = "reserved_"
-    az_aware: bool = True
-    preemption_notice: timedelta = timedelta(0)
-    """Notice that preemptible servers get before they are deleted; zero for none."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FlavorSettings:
-    """Rules for ``flavor:instance``."""
-
-    pci_aliases: tuple[str, ...] = ()
-    """Lines of JSON, as in ``[pci] alias`` of ``nova.conf``."""
-    refuses_unguaranteed: bool = False
-    """Whether flavors with extra specs that a reservation cannot guarantee are refused."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class HealingSettings:
     """Rules for replacing resources that fail."""
 
@@ -98,23 +73,6 @@ class HealingSettings:
     """Leases that start within this time get other resources immediately, later leases when their start is
     that close. If none are free, the search is repeated at this interval. Zero: search for all leases
     immediately, and again only when a resource recovers."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MonitorSettings:
-    """Detection of hosts that fail and recover."""
-
-    is_polling: bool = False
-    """Whether Nova is polled."""
-    is_listening: bool = False
-    """Whether Nova is polled after it sends a notification about a compute service."""
-    polling_interval: timedelta = timedelta(seconds=60)
-    """Time between two polls of Nova. A host that Nova omits for this long has failed."""
-
-    @property
-    def is_enabled(self) -> bool:
-        """Return whether hosts are monitored; otherwise they are treated as healthy."""
-        return self.is_polling or self.is_listening
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,10 +103,6 @@ class ReconcilerSettings:
     longest_backoff: timedelta = timedelta(seconds=60)
     sweep_interval: timedelta = timedelta(minutes=10)
     """Time between two sweeps for leftovers of no current reservation; zero for no sweeps."""
-    refresh_interval: timedelta = timedelta(minutes=60)
-    """Time between two refreshes of hosts from Nova and Placement; zero for never."""
-    floatingip_check_interval: timedelta = timedelta(minutes=10)
-    """Time between two checks of registered floating IPs against Neutron; zero for never."""
     discovery_interval: timedelta = timedelta(minutes=5)
     """Time between two discoveries of resources by plugins; zero for only when a manager starts."""
     plan_check_interval: timedelta = timedelta(minutes=10)
@@ -183,7 +137,7 @@ class ApiSettings:
     resource_types: frozenset[str] = frozenset({"physical:host", "virtual:floatingip"})
     """Resource types whose collections are served: ``/os-hosts`` for ``physical:host`` and so on."""
     trusted_hosts: frozenset[str] = frozenset()
-    """Host names of the API in lower case, in addition to IP addresses and ``localhost``."""
+    """Names of the API in lower case, in addition to IP addresses and ``localhost``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,6 +153,22 @@ class MetricsSettings:
     """Seconds for which figures from the database are cached; 0 for no caching."""
 
 
+class OwnSettings:
+    """Settings that only one resource type has; their class is in its folder and has a default for each."""
+
+    __slots__ = ()
+
+    def embedded(self, speed: float) -> Self:
+        """Return the settings of the embedded service, which has no bus and a clock of this speed.
+
+        Durations of real time, such as intervals between polls, are multiplied by *speed*.
+        """
+        return self
+
+
+OwnT = TypeVar("OwnT", bound=OwnSettings)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """All settings of the code below the wiring."""
@@ -206,9 +176,17 @@ class Settings:
     region: str | None = None
     """The region in which the service is; None if it is not configured."""
     leases: LeaseSettings = field(default_factory=LeaseSettings)
-    hosts: HostSettings = field(default_factory=HostSettings)
-    flavors: FlavorSettings = field(default_factory=FlavorSettings)
     healing: HealingSettings = field(default_factory=HealingSettings)
-    monitor: MonitorSettings = field(default_factory=MonitorSettings)
     reconciler: ReconcilerSettings = field(default_factory=ReconcilerSettings)
     api: ApiSettings = field(default_factory=ApiSettings)
+    own: tuple[OwnSettings, ...] = ()
+    """Settings of resource types, at most one of each class."""
+
+    def of(self, kind: type[OwnT]) -> OwnT:
+        """Return a resource type's own settings of this class; the defaults if none are configured."""
+        return next((each for each in self.own if isinstance(each, kind)), None) or kind()
+
+    def with_own(self, *own: OwnSettings) -> Settings:
+        """Return the settings with these of resource types, instead of those of the same classes."""
+        kinds = {type(each) for each in own}
+        return replace(self, own=(*(each for each in self.own if type(each) not in kinds), *own))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 
 import sqlalchemy as sa
@@ -11,8 +10,9 @@ from app.http_env import HttpEnv, quiet_settings
 from blazar.db.tables import journal, work
 from blazar.domain.health import Health
 from blazar.plugins.hosts.monitor import UNLISTED, check_hosts
+from blazar.plugins.hosts.settings import MonitorSettings
 from blazar.plugins.hosts.store import HOST_STORE
-from blazar.settings import MonitorSettings, Settings
+from blazar.settings import Settings
 
 INTERVAL = timedelta(minutes=2)
 HEALTHY = (Health.HEALTHY, "")
@@ -24,7 +24,7 @@ VANISHED = (Health.FAILED, UNLISTED)
 
 def monitored(*, is_polling: bool = False, is_listening: bool = False) -> Settings:
     monitor = MonitorSettings(is_polling=is_polling, is_listening=is_listening, polling_interval=INTERVAL)
-    return replace(quiet_settings(), monitor=monitor)
+    return quiet_settings().with_own(monitor)
 
 
 def watched(env: HttpEnv) -> HttpEnv:

@@ -18,9 +18,9 @@ from blazar.domain.lease import ResourceId
 from blazar.domain.providers import HostProvider, Inventory
 from blazar.plugins.hosts.collection import REFRESH
 from blazar.plugins.hosts.refresh import Refreshed, refresh_hosts
+from blazar.plugins.hosts.settings import HostSettings
 from blazar.plugins.hosts.store import HOST_STORE
 from blazar.ports.placement import Inventories
-from blazar.settings import HostSettings
 
 pytestmark = pytest.mark.usefixtures("hosts")
 
@@ -65,7 +65,7 @@ def test_a_host_that_was_moved_is_found_by_its_new_zone(env: HttpEnv) -> None:
 
 
 def test_zones_are_recorded_once_the_option_is_on(env_with: EnvWith) -> None:
-    env = env_with(replace(quiet_settings(), hosts=HostSettings(az_aware=False)))
+    env = env_with(quiet_settings().with_own(HostSettings(az_aware=False)))
     env.register("h9")
     put_into_zone(env, "h9", "az2")
     assert refresh(env).changed == {}
@@ -188,7 +188,7 @@ def test_managers_refresh_again_and_again_and_the_journal_says_what_changed(env:
     env.work()
     env.cloud.resize_hypervisor("h4", HostShape(memory_mb=1))
 
-    env.pass_time(quiet_settings().reconciler.refresh_interval / timedelta(minutes=1) + 1)
+    env.pass_time(quiet_settings().of(HostSettings).refresh_interval / timedelta(minutes=1) + 1)
 
     with env.engine.connect() as connection:
         reasons = connection.scalars(

@@ -23,10 +23,10 @@ from blazar.domain.lease import Holdings, ReservationId, ResourceId
 from blazar.domain.providers import HostProvider, Inventory
 from blazar.plugins.contract import Wish
 from blazar.plugins.hosts.plugin import Hosts
+from blazar.plugins.hosts.settings import HostSettings
 from blazar.plugins.hosts.spec import HostSpec
 from blazar.plugins.instances.plugin import Instances
 from blazar.plugins.instances.spec import InstanceSpec
-from blazar.settings import HostSettings
 
 HOSTS, INSTANCES = Hosts(HostSettings()), Instances(HostSettings())
 WINDOW = window(4, 6)

@@ -14,10 +14,10 @@ from blazar.plugins.contract import JsonObject
 from blazar.plugins.flavors.plugin import Flavors
 from blazar.plugins.floatingips.plugin import FloatingIPs
 from blazar.plugins.hosts.plugin import Hosts
+from blazar.plugins.hosts.settings import HostSettings
 from blazar.plugins.instances.plugin import Instances
 from blazar.plugins.slots.names import provider_name
 from blazar.ports.compute import Flavor, Lessee
-from blazar.settings import HostSettings
 from blazar_plugin_testing import CloudEnv, Harness
 from blazar_plugin_testing.service_env import LESSEE
 

@@ -22,9 +22,10 @@ from blazar.plugins.conformity import list_violations
 from blazar.plugins.flavors.plugin import Flavors
 from blazar.plugins.floatingips.plugin import FloatingIPs
 from blazar.plugins.hosts.plugin import Hosts
+from blazar.plugins.hosts.settings import HostSettings
 from blazar.plugins.instances.plugin import Instances
 from blazar.ports.cloud import Cloud
-from blazar.settings import HostSettings, Settings
+from blazar.settings import Settings
 from blazar.telemetry.measured import measured_plugin
 from blazar_plugin_testing.faults import Repeating
 

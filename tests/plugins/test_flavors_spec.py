@@ -22,7 +22,7 @@ from blazar.plugins.flavors.errors import FlavorNotFound, FlavorNotReservable
 from blazar.plugins.flavors.pci import parse_aliases
 from blazar.plugins.flavors.plugin import Flavors
 from blazar.plugins.flavors.spec import FlavorSpec, parse_spec
-from blazar.settings import HostSettings
+from blazar.plugins.hosts.settings import HostSettings
 
 BODY = {"flavor_id": SOURCE.id, "amount": 2, "affinity": None}
 PLUGIN = Flavors(HostSettings())

@@ -16,9 +16,9 @@ from blazar.plugins.contract import Assignment, Done, Outcome, Unusable, Waiting
 from blazar.plugins.hosts.items import HostItem, Kind
 from blazar.plugins.hosts.plugin import Hosts
 from blazar.plugins.hosts.preemption import CLOSED_KEY, PREEMPTED_AT
+from blazar.plugins.hosts.settings import HostSettings
 from blazar.plugins.hosts.spec import HostSpec
 from blazar.ports.compute import Aggregate, Flavor, Server
-from blazar.settings import HostSettings
 
 NOTICE = timedelta(minutes=5)
 SPOT = Flavor(

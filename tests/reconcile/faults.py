@@ -9,9 +9,9 @@ from blazar.domain.lifecycle import Phase
 from blazar.plugins.contract import Assignment, Outcome
 from blazar.plugins.hosts.items import HostItem, HostsSeen, Kind
 from blazar.plugins.hosts.plugin import Hosts
+from blazar.plugins.hosts.settings import HostSettings
 from blazar.plugins.hosts.spec import HostSpec
 from blazar.ports.cloud import Cloud
-from blazar.settings import HostSettings
 
 
 class FaultyHosts(Hosts):

@@ -12,6 +12,7 @@ from samples import make_lease
 from blazar.booking.context import Context
 from blazar.domain.lease import ReservationId
 from blazar.domain.providers import Inventory
+from blazar.plugins.hosts.settings import HostSettings
 from blazar.plugins.instances.plugin import Instances
 from blazar.plugins.slots.names import flavor_name, group_name, provider_name, reservation_class
 from blazar.ports.compute import Flavor, Lessee
@@ -27,7 +28,7 @@ def context_of(env: ReconcilerEnv, *, reserves_slots: bool = True) -> Context:
     """Return the manager's context, with or without plugins that reserve slots."""
     context = env.manager.context
     hosts = context.plugins["physical:host"]
-    slots = {"virtual:instance": Instances(context.settings.hosts)} if reserves_slots else {}
+    slots = {"virtual:instance": Instances(context.settings.of(HostSettings))} if reserves_slots else {}
     return replace(context, plugins={"physical:host": hosts, **slots})
 
 

@@ -13,8 +13,9 @@ from reconcile.faults import FaultyHosts
 from blazar.booking.context import Plugin
 from blazar.db import tables
 from blazar.manager.plugins import load_plugins
+from blazar.plugins.hosts.settings import HostSettings
 from blazar.ports.compute import Flavor
-from blazar.settings import HealingSettings, HostSettings, LeaseSettings, Settings
+from blazar.settings import HealingSettings, LeaseSettings, Settings
 from blazar_plugin_testing.faults import Repeating
 
 TRAITS = ("HW_CPU_X86_AVX2",)
@@ -99,8 +100,8 @@ class Conditions:
                 delete_wait=timedelta(0),
                 update_wait=timedelta(0),
             ),
-            hosts=HostSettings(preemption_notice=self.preemption_notice),
             healing=HealingSettings(interval=self.healing_interval),
+            own=(HostSettings(preemption_notice=self.preemption_notice),),
         )
 
 
@@ -109,7 +110,7 @@ def make_plugins(conditions: Conditions) -> Mapping[str, Plugin]:
     plugins = load_plugins(PLUGINS, conditions.settings)
     if conditions.faulty_step:
         hosts = FaultyHosts(
-            conditions.settings.hosts,
+            conditions.settings.of(HostSettings),
             conditions.faulty_step,
             conditions.faulty_host,
             conditions.faulty_error,

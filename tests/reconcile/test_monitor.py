@@ -16,11 +16,12 @@ from blazar.db import tables
 from blazar.domain.health import Health
 from blazar.manager.service import ManagerService
 from blazar.plugins.hosts.monitor import HOST_CHECK
+from blazar.plugins.hosts.settings import HostSettings, MonitorSettings
 from blazar.plugins.hosts.store import HOST_STORE
 from blazar.reconcile.loop import Reconciler
 from blazar.reconcile.outbox import OutboxSender
 from blazar.reconcile.periodic.tasks import SWEEP
-from blazar.settings import HealingSettings, MonitorSettings, ReconcilerSettings
+from blazar.settings import HealingSettings, ReconcilerSettings
 from blazar_plugin_testing.service_env import ManagerProcess
 
 MINUTE = timedelta(minutes=1)
@@ -31,10 +32,12 @@ def start_manager(env: ReconcilerEnv, name: str = "watcher", *, is_polling: bool
     """Start a manager that monitors hosts, every minute or on notifications only, and heals at once."""
     settings = replace(
         env.conditions.settings,
-        monitor=MonitorSettings(is_polling=is_polling, is_listening=True, polling_interval=MINUTE),
         healing=HealingSettings(interval=timedelta(0)),
         # No other periodic task lists hypervisors.
-        reconciler=ReconcilerSettings(sweep_interval=timedelta(0), refresh_interval=timedelta(0)),
+        reconciler=ReconcilerSettings(sweep_interval=timedelta(0)),
+    ).with_own(
+        HostSettings(refresh_interval=timedelta(0)),
+        MonitorSettings(is_polling=is_polling, is_listening=True, polling_interval=MINUTE),
     )
     return _start(env, name, replace(env.manager.context, settings=settings))
 
@@ -162,8 +165,10 @@ def test_a_killed_manager_is_replaced_at_a_look_by_another(
 
 
 def test_a_chore_that_is_not_to_be_done_here_is_dropped(env: ReconcilerEnv) -> None:
-    never = ReconcilerSettings(sweep_interval=timedelta(0), refresh_interval=timedelta(0))
-    quiet = replace(env.conditions.settings, reconciler=never)
+    never = ReconcilerSettings(sweep_interval=timedelta(0))
+    quiet = replace(env.conditions.settings, reconciler=never).with_own(
+        HostSettings(refresh_interval=timedelta(0))
+    )
     manager = _start(env, "quiet", replace(env.manager.context, settings=quiet))
     assert SWEEP not in keys(env)
     env.plan_chore()

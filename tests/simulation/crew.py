@@ -21,6 +21,7 @@ from blazar.manager.build import make_indexes
 from blazar.manager.collections import COLLECTIONS
 from blazar.manager.service import ManagerService
 from blazar.plugins.flavors.plugin import Flavors
+from blazar.plugins.hosts.settings import HostSettings
 from blazar.plugins.instances.plugin import Instances
 from blazar.ports.store import Store
 from blazar.reconcile.loop import Reconciler
@@ -93,7 +94,7 @@ class Crew:
 
     def _plugins(self) -> Mapping[str, Plugin]:
         """Return plugins without real locks around cloud calls, during which other tasks run."""
-        settings = self._env.settings.hosts
+        settings = self._env.settings.of(HostSettings)
         slots: Mapping[str, Plugin] = {
             "virtual:instance": Instances(settings, nullcontext),
             "flavor:instance": Flavors(settings, nullcontext),

@@ -26,7 +26,9 @@ from blazar.cloud.simulated.cloud import SimulatedCloud
 from blazar.cloud.simulated.faults import FaultRule, SimulatedCrash
 from blazar.db import tables
 from blazar.db.store import SqlStore
-from blazar.settings import MonitorSettings, ReconcilerSettings, Settings
+from blazar.plugins.floatingips.settings import FloatingIPSettings
+from blazar.plugins.hosts.settings import HostSettings, MonitorSettings
+from blazar.settings import ReconcilerSettings, Settings
 from blazar_plugin_testing.clocks import EPOCH
 from blazar_plugin_testing.faults import CommitFault, WatchedFaults
 from blazar_plugin_testing.service_env import LESSEE, ManagerProcess, Sent
@@ -104,13 +106,13 @@ class SimulationEnv(SimulatedEnv):
     def settings(self) -> Settings:
         return replace(
             self.conditions.settings,
-            monitor=MonitorSettings(is_polling=True, polling_interval=_HOUR),
             reconciler=ReconcilerSettings(
-                sweep_interval=self.plan.sweep_interval,
-                refresh_interval=3 * _HOUR,
-                floatingip_check_interval=2 * _HOUR,
-                discovery_interval=timedelta(0),
+                sweep_interval=self.plan.sweep_interval, discovery_interval=timedelta(0)
             ),
+        ).with_own(
+            replace(self.conditions.settings.of(HostSettings), refresh_interval=3 * _HOUR),
+            MonitorSettings(is_polling=True, polling_interval=_HOUR),
+            FloatingIPSettings(check_interval=2 * _HOUR),
         )
 
     # The interface for processes; see processes.Surroundings.

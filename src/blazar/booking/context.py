@@ -60,6 +60,8 @@ class OwnCollection:
     """Returns those of the resources that belong to the collection, as filters receive them."""
     periodic_tasks: Callable[[Settings], Mapping[str, PeriodicTask]]
     """Returns the collection's periodic tasks by the key under which they are claimed."""
+    text_facts: frozenset[str] = frozenset()
+    """Built-in facts whose texts are compared without regard to case."""
     private_properties: Callable[[Transaction], frozenset[str]] = lambda transaction: frozenset()
     """Returns the names of properties that only some callers may use."""
 

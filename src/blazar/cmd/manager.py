@@ -28,6 +28,7 @@ from blazar.manager.service import ManagerService
 from blazar.manager.waking import ProcessWaker
 from blazar.plugins.hosts.monitor import notice_change
 from blazar.plugins.hosts.options import read_notification_source
+from blazar.plugins.hosts.settings import MonitorSettings
 from blazar.ports.metrics import OF_MANAGER
 from blazar.reconcile.loop import Reconciler
 from blazar.reconcile.outbox import make_sender
@@ -127,7 +128,7 @@ def _leave(code: int, reconciler: Reconciler) -> int:
 
 def _listeners(conf: cfg.ConfigOpts, context: Context) -> list[HostNotifications]:
     """Return the listeners for notifications of other services, not started yet."""
-    if not context.settings.monitor.is_listening:
+    if not context.settings.of(MonitorSettings).is_listening:
         return []
     return [HostNotifications(conf, read_notification_source(conf), partial(notice_change, context))]
 

@@ -23,6 +23,7 @@ from blazar.domain.quotas import is_known
 from blazar.domain.wording import first_few
 from blazar.known_options import keys_without_effect, unknown_keys
 from blazar.manager.plugins import load_filters
+from blazar.plugins.hosts.settings import HostSettings
 from blazar.plugins.hosts.store import HOST_STORE
 from blazar.reconcile.sweep import find_leftovers
 
@@ -157,7 +158,7 @@ def find_double_promises(context: Context) -> Result:
 
 def check_freepool(context: Context) -> Result:
     """Return a failure if Nova has no freepool but hosts are registered; a warning if no host is."""
-    name = context.settings.hosts.freepool_name
+    name = context.settings.of(HostSettings).freepool_name
     if any(each.name == name for each in context.cloud.aggregates.list_aggregates()):
         return _success(f"Nova has the aggregate {name}")
     with context.store.read() as transaction:

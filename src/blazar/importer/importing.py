@@ -20,6 +20,7 @@ from blazar.importer.ledger import Finding
 from blazar.importer.plan import Plan, PlannedLease, held_resources, make_plan
 from blazar.importer.present import IMPORT, Booking, Present
 from blazar.plugins.floatingips.store import FLOATING_IP_STORE
+from blazar.plugins.hosts.settings import HostSettings
 from blazar.plugins.hosts.store import HOST_STORE
 from blazar.ports.old_service import CannotImport, OldDatabase, OldService
 from blazar.ports.store import JournalEntry, Transaction
@@ -75,7 +76,7 @@ def _read_cloud_objects(context: Context, old: OldDatabase) -> CloudObjects:
         aggregates=cloud.aggregates.list_aggregates(),
         flavors=cloud.flavors.list_flavors(),
         server_groups=cloud.server_groups.list_server_groups(),
-        owner_key=context.settings.hosts.owner_key,
+        owner_key=context.settings.of(HostSettings).owner_key,
     )
 
 

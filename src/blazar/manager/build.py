@@ -20,7 +20,6 @@ from blazar.db.clock import SqlClock
 from blazar.db.store import SqlStore
 from blazar.manager.collections import COLLECTIONS
 from blazar.manager.plugins import load_filters, load_limits, load_plugins
-from blazar.plugins.hosts.host import HOST_TEXT_FACTS
 from blazar.ports.clock import Clock
 from blazar.ports.cloud import Cloud
 from blazar.ports.store import Store
@@ -63,7 +62,8 @@ def make_indexes(
 ) -> Mapping[str, AvailabilityIndex]:
     """Return an empty index for each collection from which a plugin reserves."""
     collections = {plugin.collection for plugin in plugins.values()}
-    return {each: AvailabilityIndex(store, clock, each, HOST_TEXT_FACTS) for each in collections}
+    texts = {each.name: each.text_facts for each in COLLECTIONS}
+    return {each: AvailabilityIndex(store, clock, each, texts.get(each, frozenset())) for each in collections}
 
 
 def configured_context(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from blazar.booking.context import OwnCollection
-from blazar.plugins.floatingips.collection import FLOATING_IPS
-from blazar.plugins.hosts.collection import HOSTS
+from blazar.resource_types import load_parts
 
-COLLECTIONS: Final[tuple[OwnCollection, ...]] = (HOSTS, FLOATING_IPS)
+COLLECTIONS: Final[tuple[OwnCollection, ...]] = load_parts("collection", OwnCollection)

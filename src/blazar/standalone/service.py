@@ -142,12 +142,7 @@ def _in_clock_time(settings: Settings, speed: float) -> Settings:
             delete_wait=settings.leases.delete_wait * speed,
             update_wait=settings.leases.update_wait * speed,
         ),
-        # The embedded service has no bus.
-        monitor=replace(
-            settings.monitor,
-            is_listening=False,
-            polling_interval=settings.monitor.polling_interval * speed,
-        ),
+        own=tuple(each.embedded(speed) for each in settings.own),
         reconciler=replace(
             reconciler,
             claim_duration=reconciler.claim_duration * speed,
@@ -156,8 +151,6 @@ def _in_clock_time(settings: Settings, speed: float) -> Settings:
             first_backoff=reconciler.first_backoff * speed,
             longest_backoff=reconciler.longest_backoff * speed,
             sweep_interval=reconciler.sweep_interval * speed,
-            refresh_interval=reconciler.refresh_interval * speed,
-            floatingip_check_interval=reconciler.floatingip_check_interval * speed,
             discovery_interval=reconciler.discovery_interval * speed,
             plan_check_interval=reconciler.plan_check_interval * speed,
             answer_check_interval=reconciler.answer_check_interval * speed,

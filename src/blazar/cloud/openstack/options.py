@@ -121,6 +121,9 @@ _GROUPS: dict[str | None, list[cfg.Opt]] = {
     GLANCE: [*_endpoint_options(GLANCE, "image", []), *_connection_options()],
 }
 
+CREDENTIAL_GROUPS = frozenset(group for group in _GROUPS if group is not None)
+"""Groups that also have the options of keystoneauth: those of the services."""
+
 
 def register(conf: cfg.ConfigOpts) -> None:
     """Register all options except those of keystoneauth, which depend on the chosen ``auth_type``."""

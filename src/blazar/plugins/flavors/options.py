@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from oslo_config import cfg
 
-from blazar.settings import FlavorSettings, Settings
+from blazar.plugins.flavors.settings import FlavorSettings
+from blazar.settings import Settings
+from blazar.type_options import TypeOptions
 
 GROUP: Final = "flavor:instance"
 
-OPTIONS: list[cfg.Opt] = [
+FLAVOR_OPTIONS: list[cfg.Opt] = [
     cfg.MultiStrOpt(
         "pci_alias",
         default=[],
@@ -32,9 +33,9 @@ OPTIONS: list[cfg.Opt] = [
 def with_options(conf: cfg.ConfigOpts, settings: Settings) -> Settings:
     """Return the settings with the values of the options of flavor reservations."""
     flavor = conf[GROUP]
-    return replace(
-        settings,
-        flavors=FlavorSettings(
-            pci_aliases=tuple(flavor.pci_alias), refuses_unguaranteed=flavor.refuse_unguaranteed
-        ),
+    return settings.with_own(
+        FlavorSettings(pci_aliases=tuple(flavor.pci_alias), refuses_unguaranteed=flavor.refuse_unguaranteed)
     )
+
+
+OPTIONS: Final = TypeOptions(groups={GROUP: FLAVOR_OPTIONS}, with_options=with_options)

@@ -13,6 +13,7 @@ from blazar.plugins.flavors.demand import check_reservable
 from blazar.plugins.flavors.errors import FlavorNotFound, FlavorNotReservable
 from blazar.plugins.flavors.extra_specs import PCI_ALIAS
 from blazar.plugins.flavors.pci import PciAlias, list_devices, parse_aliases
+from blazar.plugins.flavors.settings import FlavorSettings
 from blazar.plugins.flavors.spec import (
     FLAVOR_KEYS,
     FlavorSpec,
@@ -21,11 +22,12 @@ from blazar.plugins.flavors.spec import (
     parse_spec,
     revise_spec,
 )
+from blazar.plugins.hosts.settings import HostSettings
 from blazar.plugins.slots.inventories import NewTurn
 from blazar.plugins.slots.items import SlotItem, SlotsSeen
 from blazar.plugins.slots.plugin import SlotPlugin
 from blazar.ports.compute import Flavor, LesseeCompute
-from blazar.settings import HostSettings, Settings
+from blazar.settings import Settings
 
 
 class Flavors(SlotPlugin[FlavorSpec], ReadsAsLessee[FlavorSpec], ToleratesDamagedSpec[FlavorSpec]):
@@ -103,12 +105,15 @@ def make_plugin(settings: Settings, conf: object) -> Flavors:
     Raises:
         ValueError: A configured PCI alias is invalid.
     """
+    own = settings.of(FlavorSettings)
     try:
-        aliases = parse_aliases(settings.flavors.pci_aliases)
+        aliases = parse_aliases(own.pci_aliases)
     except ValueError as error:
         raise ValueError(f"[flavor:instance] pci_alias: {error}") from error
     return Flavors(
-        settings.hosts, aliases=aliases, refuses_unguaranteed=settings.flavors.refuses_unguaranteed
+        settings.of(HostSettings),
+        aliases=aliases,
+        refuses_unguaranteed=own.refuses_unguaranteed,
     )
 
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
 from oslo_config import cfg
 
+from blazar.plugins.floatingips.settings import FloatingIPSettings
 from blazar.settings import Settings
+from blazar.type_options import TypeOptions
 
-PLUGIN: Final = "virtual.floatingip.plugin"
-RESOURCE_TYPE: Final = "virtual:floatingip"
-GROUP: Final = RESOURCE_TYPE
+GROUP: Final = "virtual:floatingip"
 
-OPTIONS: list[cfg.Opt] = [
+FLOATING_IP_OPTIONS: list[cfg.Opt] = [
     cfg.IntOpt(
         "check_interval_minutes",
         default=10,
@@ -28,4 +27,7 @@ OPTIONS: list[cfg.Opt] = [
 def with_options(conf: cfg.ConfigOpts, settings: Settings) -> Settings:
     """Return the settings with the values of the options of floating IPs."""
     interval = timedelta(minutes=conf[GROUP].check_interval_minutes)
-    return replace(settings, reconciler=replace(settings.reconciler, floatingip_check_interval=interval))
+    return settings.with_own(FloatingIPSettings(check_interval=interval))
+
+
+OPTIONS: Final = TypeOptions(groups={GROUP: FLOATING_IP_OPTIONS}, with_options=with_options)

@@ -10,12 +10,13 @@ from blazar.domain.health import HEALTHY, Diagnosis, Health
 from blazar.domain.lease import ResourceId
 from blazar.domain.providers import HostProvider
 from blazar.plugins.hosts.host import Host
+from blazar.plugins.hosts.settings import HostSettings, MonitorSettings
 from blazar.plugins.hosts.zones import displaced_hosts
 from blazar.plugins.slots.names import provider_name
 from blazar.ports.cloud import Cloud
 from blazar.ports.compute import Hypervisor
 from blazar.ports.placement import Placement
-from blazar.settings import HostSettings, Settings
+from blazar.settings import Settings
 
 
 def describe(
@@ -28,7 +29,7 @@ def describe(
 ) -> Host:
     """Return a host as it will be registered."""
     zone = ""
-    if settings.hosts.az_aware:
+    if settings.of(HostSettings).az_aware:
         zone = cloud.hypervisors.list_availability_zones().get(hypervisor.service_host, "")
     return Host(
         id=ResourceId(hypervisor.id),
@@ -41,7 +42,7 @@ def describe(
         local_gb=hypervisor.local_gb,
         cpu_info=hypervisor.cpu_info,
         availability_zone=zone,
-        diagnosis=diagnose(hypervisor) if settings.monitor.is_enabled else HEALTHY,
+        diagnosis=diagnose(hypervisor) if settings.of(MonitorSettings).is_enabled else HEALTHY,
         capabilities=capabilities,
         providers=providers,
         created_at=created_at,

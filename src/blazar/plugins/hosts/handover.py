@@ -12,11 +12,11 @@ from blazar.domain.errors import CloudConflict, CloudNotFound
 from blazar.plugins.contract import Assignment, Done, Outcome, Unusable, Waiting
 from blazar.plugins.hosts.items import HostItem, HostsSeen
 from blazar.plugins.hosts.preemption import Closing, close_host, closings, delete_servers, is_preemptible
+from blazar.plugins.hosts.settings import HostSettings
 from blazar.plugins.hosts.spec import HostSpec
 from blazar.plugins.hosts.zones import find_zones, leave_zone
 from blazar.ports.cloud import Cloud
 from blazar.ports.compute import Aggregate, Server
-from blazar.settings import HostSettings
 
 RETRY = timedelta(seconds=2)
 

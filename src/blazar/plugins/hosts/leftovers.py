@@ -10,11 +10,11 @@ from typing import ClassVar
 from blazar.domain.errors import CloudConflict, CloudNotFound
 from blazar.domain.lease import is_canonical_id
 from blazar.plugins.hosts.preemption import closings, open_host
+from blazar.plugins.hosts.settings import HostSettings
 from blazar.plugins.hosts.store import HOST_STORE
 from blazar.plugins.hosts.zones import displaced_hosts, return_to_zone
 from blazar.plugins.leftovers import LeftoverKind, Sweep
 from blazar.ports.compute import Aggregate
-from blazar.settings import HostSettings
 
 _logger = logging.getLogger(__name__)
 

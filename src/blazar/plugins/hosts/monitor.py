@@ -17,6 +17,7 @@ from blazar.domain.health import HEALTHY, Diagnosis, Health
 from blazar.domain.lease import ResourceId
 from blazar.plugins.hosts.description import diagnose
 from blazar.plugins.hosts.host import Host
+from blazar.plugins.hosts.settings import MonitorSettings
 from blazar.plugins.hosts.store import HOST_STORE
 from blazar.ports.compute import Hypervisor
 from blazar.ports.store import Transaction
@@ -121,7 +122,7 @@ def _match(hosts: Iterable[Host], hypervisors: Iterable[Hypervisor]) -> Mapping[
 
 def _note_unlisted(context: Context, host_ids: Collection[ResourceId]) -> frozenset[ResourceId]:
     """Return hosts that have been unlisted for long enough; schedule a check for when the next one is due."""
-    now, tolerated = context.clock.now(), context.settings.monitor.polling_interval
+    now, tolerated = context.clock.now(), context.settings.of(MonitorSettings).polling_interval
     with context.store.begin() as transaction:
         first_seen = transaction.findings.note(_FINDER, host_ids, now)
         due = {each: first_seen[each] + tolerated for each in host_ids}

@@ -11,11 +11,11 @@ from blazar.domain.lifecycle import Phase
 from blazar.plugins.contract import Assignment
 from blazar.plugins.hosts.items import HostItem, HostsSeen, Kind
 from blazar.plugins.hosts.preemption import closings, is_preemptible
+from blazar.plugins.hosts.settings import HostSettings
 from blazar.plugins.hosts.spec import HostSpec
 from blazar.plugins.hosts.zones import displaced_hosts
 from blazar.ports.cloud import Cloud
 from blazar.ports.compute import Aggregate, Server
-from blazar.settings import HostSettings
 
 
 class Observation:

@@ -8,11 +8,11 @@ from typing import Final
 
 from oslo_config import cfg
 
-from blazar.settings import HealingSettings, HostSettings, MonitorSettings, NotificationSource, Settings
+from blazar.plugins.hosts.settings import HostSettings, MonitorSettings
+from blazar.settings import HealingSettings, NotificationSource, Settings
+from blazar.type_options import TypeOptions
 
-PLUGIN: Final = "physical.host.plugin"
-RESOURCE_TYPE: Final = "physical:host"
-GROUP: Final = RESOURCE_TYPE
+GROUP: Final = "physical:host"
 
 HOST_OPTIONS: list[cfg.Opt] = [
     cfg.StrOpt(
@@ -117,7 +117,27 @@ MONITOR_OPTIONS: list[cfg.Opt] = [
     ),
 ]
 
-OPTIONS: list[cfg.Opt] = [*HOST_OPTIONS, *MONITOR_OPTIONS]
+NOVA_OPTIONS: list[cfg.Opt] = [
+    cfg.StrOpt(
+        "aggregate_freepool_name",
+        default="freepool",
+        deprecated_group="physical:host",
+        help="Name of the freepool aggregate.",
+    ),
+    cfg.StrOpt(
+        "blazar_owner",
+        default="blazar:owner",
+        deprecated_group="physical:host",
+        help="Metadata key for the owning project.",
+    ),
+    cfg.StrOpt(
+        "image_prefix",
+        default="reserved_",
+        deprecated_group="DEFAULT",
+        help="Prefix of the names of snapshots.",
+    ),
+    cfg.BoolOpt("az_aware", default=True, help="Record the availability zone of each host."),
+]
 
 
 def with_options(conf: cfg.ConfigOpts, settings: Settings) -> Settings:
@@ -127,15 +147,6 @@ def with_options(conf: cfg.ConfigOpts, settings: Settings) -> Settings:
     keeps_failed = host.snapshot_failure == "keep"
     return replace(
         settings,
-        hosts=HostSettings(
-            availability_zone_prefix=host.blazar_az_prefix,
-            before_end=host.before_end,
-            freepool_name=nova.aggregate_freepool_name,
-            owner_key=nova.blazar_owner,
-            image_prefix=nova.image_prefix,
-            az_aware=nova.az_aware,
-            preemption_notice=notice,
-        ),
         leases=replace(
             settings.leases,
             before_end_wait=timedelta(minutes=host.snapshot_wait_minutes),
@@ -145,13 +156,21 @@ def with_options(conf: cfg.ConfigOpts, settings: Settings) -> Settings:
             randomize_selection=host.randomize_host_selection,
         ),
         healing=HealingSettings(interval=timedelta(minutes=host.healing_interval)),
-        monitor=MonitorSettings(
+    ).with_own(
+        HostSettings(
+            availability_zone_prefix=host.blazar_az_prefix,
+            before_end=host.before_end,
+            freepool_name=nova.aggregate_freepool_name,
+            owner_key=nova.blazar_owner,
+            image_prefix=nova.image_prefix,
+            az_aware=nova.az_aware,
+            preemption_notice=notice,
+            refresh_interval=timedelta(minutes=host.refresh_interval_minutes),
+        ),
+        MonitorSettings(
             is_polling=host.enable_polling_monitor,
             is_listening=host.enable_notification_monitor,
             polling_interval=timedelta(seconds=host.polling_interval),
-        ),
-        reconciler=replace(
-            settings.reconciler, refresh_interval=timedelta(minutes=host.refresh_interval_minutes)
         ),
     )
 
@@ -164,3 +183,8 @@ def read_notification_source(conf: cfg.ConfigOpts) -> NotificationSource:
         exchange=host.notification_exchange,
         pool=host.notification_pool,
     )
+
+
+OPTIONS: Final = TypeOptions(
+    groups={GROUP: [*HOST_OPTIONS, *MONITOR_OPTIONS], "nova": NOVA_OPTIONS}, with_options=with_options
+)

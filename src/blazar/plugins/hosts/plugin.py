@@ -52,12 +52,13 @@ from blazar.plugins.hosts.instead import instances_instead
 from blazar.plugins.hosts.items import HostItem, HostsSeen, Kind
 from blazar.plugins.hosts.leftovers import host_leftovers
 from blazar.plugins.hosts.observed import Observation
+from blazar.plugins.hosts.settings import HostSettings
 from blazar.plugins.hosts.snapshots import take_snapshots
 from blazar.plugins.hosts.spec import HOST_KEYS, HostSpec, encode_spec, parse_spec, revise_spec
 from blazar.plugins.hosts.teardown import Teardown
 from blazar.plugins.leftovers import LeftoverKind, Sweep
 from blazar.ports.cloud import Cloud
-from blazar.settings import HostSettings, Settings
+from blazar.settings import Settings
 
 
 class Hosts(
@@ -226,7 +227,7 @@ class Hosts(
 
 def make_plugin(settings: Settings, conf: object) -> Hosts:
     """Return the plugin; the target of the entry point ``physical.host.plugin``."""
-    return Hosts(settings.hosts)
+    return Hosts(settings.of(HostSettings))
 
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from __future__ import annotations
 from blazar.domain.errors import CloudConflict, CloudNotFound
 from blazar.plugins.hosts.errors import FreepoolNotFound, HostHasServers
 from blazar.plugins.hosts.host import Host
+from blazar.plugins.hosts.settings import HostSettings
 from blazar.plugins.slots.names import provider_name
 from blazar.ports.cloud import Cloud
 from blazar.ports.compute import Aggregate
-from blazar.settings import HostSettings
 
 
 def get_freepool(cloud: Cloud, settings: HostSettings) -> Aggregate:

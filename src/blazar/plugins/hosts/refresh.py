@@ -11,6 +11,7 @@ from blazar.booking.scheduling import reschedule_missing
 from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused, ConcurrentUpdate
 from blazar.plugins.hosts.description import redescribe, view_cloud
 from blazar.plugins.hosts.host import HOST_DETAILS, Host
+from blazar.plugins.hosts.settings import HostSettings
 from blazar.plugins.hosts.store import HOST_STORE
 from blazar.ports.store import JournalEntry
 
@@ -54,7 +55,7 @@ def refresh_hosts(
             for each in transaction.of(HOST_STORE).list()
             if names is None or each.hypervisor_hostname in names
         ]
-    view = view_cloud(context.cloud, context.settings.hosts)
+    view = view_cloud(context.cloud, context.settings.of(HostSettings))
     result = Refreshed(
         changed={},
         failed={},

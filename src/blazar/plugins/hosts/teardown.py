@@ -25,11 +25,11 @@ from blazar.plugins.hosts.preemption import (
     is_preemptible,
     open_host,
 )
+from blazar.plugins.hosts.settings import HostSettings
 from blazar.plugins.hosts.spec import HostSpec
 from blazar.plugins.hosts.zones import return_to_zone
 from blazar.ports.cloud import Cloud
 from blazar.ports.compute import Aggregate, Server
-from blazar.settings import HostSettings
 
 
 class Teardown:

@@ -31,6 +31,7 @@ from blazar.plugins.hosts.host import HOST_FIELDS, MAX_CAPABILITY_KEY_LENGTH, Ho
 from blazar.plugins.hosts.monitor import schedule_host_check
 from blazar.plugins.hosts.pool import enter_pool, leave_pool
 from blazar.plugins.hosts.properties import hidden_properties
+from blazar.plugins.hosts.settings import HostSettings, MonitorSettings
 from blazar.plugins.hosts.store import HOST_STORE
 from blazar.plugins.hosts.views import host_view
 from blazar.ports.compute import Hypervisor
@@ -76,12 +77,12 @@ def create_host(context: Context, body: JsonObject) -> JsonObject:
     providers = read_providers(context.cloud.placement, hypervisor.hypervisor_hostname, root.uuid)
     now = context.clock.now()
     host = describe(context.cloud, context.settings, hypervisor, providers, capabilities, now)
-    enter_pool(context.cloud, context.settings.hosts, host, root.uuid)
+    enter_pool(context.cloud, context.settings.of(HostSettings), host, root.uuid)
     try:
         # Check again: the scheduler could choose the host until it was in the freepool.
         _refuse_servers(context, hypervisor)
     except HostHasServers:
-        leave_pool(context.cloud, context.settings.hosts, host)
+        leave_pool(context.cloud, context.settings.of(HostSettings), host)
         raise
     return retrying(context, lambda _: _store(context, host))
 
@@ -119,7 +120,7 @@ def delete_host(context: Context, host_id: str) -> None:
     hypervisor = context.cloud.hypervisors.find_hypervisor(host.hypervisor_hostname)
     if hypervisor is not None:
         _refuse_servers(context, hypervisor)
-    leave_pool(context.cloud, context.settings.hosts, host)
+    leave_pool(context.cloud, context.settings.of(HostSettings), host)
     try:
         with context.store.begin() as transaction:
             transaction.allocations.claim({host.id: host.generation})
@@ -129,7 +130,7 @@ def delete_host(context: Context, host_id: str) -> None:
             transaction.commit()
     except (ConcurrentUpdate, HostReserved) as error:
         root = context.cloud.placement.find_provider(host.hypervisor_hostname)
-        enter_pool(context.cloud, context.settings.hosts, host, root.uuid if root else None)
+        enter_pool(context.cloud, context.settings.of(HostSettings), host, root.uuid if root else None)
         _have_holders_look(context, host)
         raise HostReserved(f"Host {host.id} was reserved or changed meanwhile; it stays") from error
 
@@ -195,7 +196,7 @@ def _store(context: Context, host: Host) -> JsonObject:
     with context.store.begin() as transaction:
         transaction.of(HOST_STORE).insert(host)
         reschedule_missing(context, transaction)
-        if context.settings.monitor.is_enabled:
+        if context.settings.of(MonitorSettings).is_enabled:
             # The host may have failed since Nova was queried, and Nova does not notify of it a second time.
             schedule_host_check(context, transaction)
         transaction.commit()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from blazar.plugins.capabilities import ToleratesDamagedSpec
 from blazar.plugins.contract import JsonObject, ResourcePlugin
+from blazar.plugins.hosts.settings import HostSettings
 from blazar.plugins.instances.spec import (
     INSTANCE_KEYS,
     InstanceSpec,
@@ -16,7 +17,7 @@ from blazar.plugins.instances.spec import (
 )
 from blazar.plugins.slots.items import SlotItem, SlotsSeen
 from blazar.plugins.slots.plugin import SlotPlugin
-from blazar.settings import HostSettings, Settings
+from blazar.settings import Settings
 
 
 class Instances(SlotPlugin[InstanceSpec], ToleratesDamagedSpec[InstanceSpec]):
@@ -48,7 +49,7 @@ class Instances(SlotPlugin[InstanceSpec], ToleratesDamagedSpec[InstanceSpec]):
 
 def make_plugin(settings: Settings, conf: object) -> Instances:
     """Return the plugin; the target of the entry point ``virtual.instance.plugin``."""
-    return Instances(settings.hosts)
+    return Instances(settings.of(HostSettings))
 
 
 if TYPE_CHECKING:

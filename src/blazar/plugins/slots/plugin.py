@@ -36,6 +36,7 @@ from blazar.plugins.capabilities import (
 from blazar.plugins.contract import Assignment, JsonObject, Outcome, Wish
 from blazar.plugins.hosts.host import PUBLIC_HOST_FACTS
 from blazar.plugins.hosts.leftovers import host_leftovers
+from blazar.plugins.hosts.settings import HostSettings
 from blazar.plugins.leftovers import LeftoverKind, Sweep
 from blazar.plugins.slots.build import Build
 from blazar.plugins.slots.choice import choose_slots
@@ -49,7 +50,6 @@ from blazar.plugins.slots.teardown import Teardown
 from blazar.plugins.slots.wanted import hypervisor_of, service_of, slots_inventory, wanted_items
 from blazar.ports.cloud import Cloud
 from blazar.ports.compute import LesseeCompute
-from blazar.settings import HostSettings
 
 _POLICIES = {True: "affinity", False: "anti-affinity"}
 _HIDDEN = frozenset({"devices", "group_affinity"})
