@@ -56,7 +56,6 @@ def test_a_configuration_of_the_existing_service_is_understood(tmp_path: Path) -
     assert settings.of(HostSettings).owner_key == "owner"
     assert settings.of(HostSettings).image_prefix == "kept_"
     assert not settings.of(HostSettings).az_aware
-    assert settings.api.resource_types == {"physical:host"}
 
 
 def test_options_are_understood_in_the_groups_where_they_once_were(tmp_path: Path) -> None:
@@ -75,12 +74,6 @@ def test_the_defaults_of_options_and_of_settings_are_the_same(tmp_path: Path) ->
     assert settings.own
 
 
-def test_without_the_host_plugin_hosts_are_not_served(tmp_path: Path) -> None:
-    settings = config.read_settings(_conf(tmp_path, "[manager]\nplugins = other.plugin\n"))
-
-    assert settings.api.resource_types == frozenset()
-
-
 def test_weakness_30_what_must_not_be_logged_is_marked_secret() -> None:
     options = {each.name: each for _, group in config.list_opts() for each in group}
     secret = {name for name in options if any(word in name for word in ("password", "token", "secret"))}
@@ -96,22 +89,6 @@ def test_weakness_58_the_default_plugins_are_real_ones(tmp_path: Path) -> None:
     plugins = load_plugins(conf.manager.plugins, config.read_settings(conf))
 
     assert plugins.keys() == {"physical:host", "virtual:instance", "flavor:instance", "virtual:floatingip"}
-
-
-@pytest.mark.parametrize(
-    ("plugins", "served"),
-    [
-        ("physical.host.plugin", {"physical:host"}),
-        ("virtual.floatingip.plugin,virtual.instance.plugin", {"virtual:floatingip"}),
-        ("physical.host.plugin,virtual.floatingip.plugin", {"physical:host", "virtual:floatingip"}),
-    ],
-)
-def test_a_collection_is_served_where_its_plugin_is_named(
-    tmp_path: Path, plugins: str, served: set[str]
-) -> None:
-    settings = config.read_settings(_conf(tmp_path, f"[manager]\nplugins = {plugins}\n"))
-
-    assert settings.api.resource_types == served
 
 
 def test_floating_ips_are_checked_as_often_as_is_said(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from oslo_log import log
 
 from blazar import __version__
 from blazar.cloud.openstack import options as openstack
-from blazar.options import API_TYPES, GROUPS, TYPE_OPTIONS
+from blazar.options import GROUPS, TYPE_OPTIONS
 from blazar.settings import (
     ApiSettings,
     LeaseSettings,
@@ -109,7 +109,6 @@ def set_up_logging(conf: cfg.ConfigOpts) -> None:
 
 def read_settings(conf: cfg.ConfigOpts) -> Settings:
     """Return the settings of the code below the wiring."""
-    manager = conf.manager
     basic = conf.auth_strategy == "http_basic"
     settings = Settings(
         # Only known if the services of an OpenStack are configured.
@@ -122,7 +121,6 @@ def read_settings(conf: cfg.ConfigOpts) -> Settings:
             shortage_status=conf.api.shortage_status,
             max_body_bytes=conf.api.max_request_body_size,
             max_limit=conf.api.max_limit,
-            resource_types=_resource_types(manager.plugins),
             trusted_hosts=_trusted_hosts(conf),
         ),
     )
@@ -204,8 +202,3 @@ def read_server_settings(conf: cfg.ConfigOpts) -> ServerSettings:
 def _trusted_hosts(conf: cfg.ConfigOpts) -> frozenset[str]:
     """Return the configured names and the name on which the API listens, without wildcard addresses."""
     return frozenset(each.lower() for each in (*conf.api.trusted_hosts, conf.host)) - {"0.0.0.0", "::"}  # noqa: S104
-
-
-def _resource_types(plugins: Sequence[str]) -> frozenset[str]:
-    """Return the resource types whose collections the API serves."""
-    return frozenset(kind for name, kind in API_TYPES.items() if name in plugins)

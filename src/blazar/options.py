@@ -5,8 +5,6 @@ If the existing service has an option, its name, group and default are the same 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from oslo_config import cfg, types
 
 from blazar.enforcement import options as enforcement
@@ -353,9 +351,3 @@ def _list_groups() -> dict[str | None, list[cfg.Opt]]:
 
 
 GROUPS: dict[str | None, list[cfg.Opt]] = _list_groups()
-
-API_TYPES: Mapping[str, str] = {
-    "physical.host.plugin": "physical:host",
-    "virtual.floatingip.plugin": "virtual:floatingip",
-}
-"""Resource types with paths of their own in the API, by the plugin that must be loaded for it."""

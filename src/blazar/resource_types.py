@@ -26,6 +26,13 @@ def list_folders() -> tuple[str, ...]:
     return tuple(each.module.rpartition(".")[0] for each in sorted(found, key=lambda each: each.name))
 
 
+def import_parts(name: str) -> None:
+    """Import the modules with this name of all resource types that have one."""
+    for folder in list_folders():
+        if util.find_spec(f"{folder}.{name}") is not None:
+            import_module(f"{folder}.{name}")
+
+
 def load_parts(name: str, kind: type[_PartT]) -> tuple[_PartT, ...]:
     """Return the parts with this name of all resource types that have one.
 

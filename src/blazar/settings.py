@@ -134,8 +134,6 @@ class ApiSettings:
     """Longest request body in bytes; longer ones are refused with 413."""
     max_limit: int = DEFAULT_MAX_LIMIT
     """The most items of a page of a list, from API version 1.1 on."""
-    resource_types: frozenset[str] = frozenset({"physical:host", "virtual:floatingip"})
-    """Resource types whose collections are served: ``/os-hosts`` for ``physical:host`` and so on."""
     trusted_hosts: frozenset[str] = frozenset()
     """Names of the API in lower case, in addition to IP addresses and ``localhost``."""
 

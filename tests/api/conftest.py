@@ -20,9 +20,9 @@ from blazar.api.app import make_app
 from blazar.api.auth import make_guard, noauth
 from blazar.api.health import make_healthcheck
 from blazar.api.policies import make_policy
-from blazar.api.resources import rules_of
-from blazar.api.routes import Route
-from blazar.domain.collections import ResourceCollection
+from blazar.api.route import Route
+from blazar.api.routes import TYPE_APIS
+from blazar.api.type_api import TypeApi
 from blazar.settings import ApiSettings
 
 FLOATINGIP = {"floating_network_id": "n1", "floating_ip_address": "203.0.113.200"}
@@ -97,10 +97,10 @@ def conf() -> cfg.ConfigOpts:
 def make_api(conf: cfg.ConfigOpts) -> Callable[..., Api]:
     """Return a function that makes applications.
 
-    Its keywords are ``guard``, ``collections`` and those of ``ApiSettings``.
+    Its keywords are ``guard``, ``types`` and those of ``ApiSettings``.
     """
 
-    def make(*, guard: Any = None, collections: Sequence[ResourceCollection] = (), **settings: Any) -> Api:
+    def make(*, guard: Any = None, types: Sequence[TypeApi] = TYPE_APIS, **settings: Any) -> Api:
         manager = FakeManager()
         api_settings = ApiSettings(**{"auth_strategy": "noauth", **settings})
         # Only test_origins tests the restrictions for browsers without authentication.
@@ -108,8 +108,8 @@ def make_api(conf: cfg.ConfigOpts) -> Callable[..., Api]:
         app = make_app(
             manager,
             api_settings,
-            make_policy(conf, [rule for each in collections for rule in rules_of(each)]),
-            collections=collections,
+            make_policy(conf, types),
+            types=types,
             guard=guard or believing or make_guard(api_settings, conf),
             healthcheck=make_healthcheck(conf),
         )

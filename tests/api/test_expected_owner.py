@@ -18,7 +18,8 @@ from api.test_policies import conf_with
 from oslo_config import cfg
 
 from blazar.api import faults
-from blazar.api.policies import Policy, make_policy
+from blazar.api.permissions import Policy
+from blazar.api.policies import make_policy
 from blazar.api.request_ids import with_request_ids
 from blazar.api.resource import Gate, Resource, Service
 from blazar.api.routes import ROUTES

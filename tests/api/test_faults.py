@@ -10,6 +10,7 @@ from blazar.api.faults import STATUSES, status_of
 from blazar.domain.errors import BlazarError, CloudRefused, Conflict, NotEnoughResources, Unavailable
 from blazar.plugins.floatingips.errors import NotEnoughFloatingIPs
 from blazar.plugins.hosts.errors import NotEnoughHosts
+from blazar.resource_types import import_parts
 
 INTERNAL = {
     "error_code": 500,
@@ -26,7 +27,15 @@ def tree(kind: type[BlazarError] = BlazarError) -> Iterator[type[BlazarError]]:
 
 
 def test_every_error_has_a_status_and_every_status_an_error() -> None:
-    assert set(STATUSES) == set(tree())
+    assert set(STATUSES) == {each for each in tree() if not each.__module__.startswith("blazar.plugins.")}
+
+
+def test_an_error_of_a_resource_type_is_no_defect() -> None:
+    import_parts("errors")
+    own = [each for each in tree() if each.__module__.startswith("blazar.plugins.")]
+
+    assert NotEnoughHosts in own
+    assert [each for each in own if status_of(each.__new__(each)) == 500] == []
 
 
 def test_codes_are_unique() -> None:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 from api.conftest import FLOATINGIP, Api
 
+from blazar.api.resources import load_apis
 from blazar.domain import errors
 from blazar.plugins.floatingips.errors import (
     FloatingIPAlreadyRegistered,
@@ -94,7 +95,7 @@ def test_floating_ips_are_not_changed(api: Api, method: str, path: str) -> None:
 
 
 def test_they_are_served_only_where_they_can_be_reserved(make_api: Callable[..., Api]) -> None:
-    api = make_api(resource_types=frozenset({"physical:host"}))
+    api = make_api(types=load_apis(["physical.host.plugin"]))
 
     assert api.get("/v1/floatingips").status_code == 404
     assert api.get("/v1/os-hosts").status_code == 200

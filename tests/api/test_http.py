@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from api.conftest import LEASE, Api
 
+from blazar.api.resources import load_apis
+
 REQUEST_ID = re.compile(r"req-[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
 GLOBAL_ID = "req-0a1b2c3d-0a1b-4c3d-8e5f-0a1b2c3d4e5f"
 
@@ -147,7 +149,7 @@ def test_an_unknown_path_is_404(api: Api, path: str) -> None:
 
 
 def test_hosts_are_served_only_where_they_can_be_reserved(make_api: Callable[..., Api]) -> None:
-    api = make_api(resource_types=frozenset({"virtual:instance"}))
+    api = make_api(types=load_apis(["virtual.instance.plugin"]))
 
     assert api.get("/v1/os-hosts").status_code == 404
     assert api.get("/v1/leases").status_code == 200

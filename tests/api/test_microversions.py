@@ -13,7 +13,8 @@ from blazar.api.microversions import text
 from blazar.api.policies import make_policy
 from blazar.api.request_ids import with_request_ids
 from blazar.api.resource import Gate, Resource, Service
-from blazar.api.routes import ROUTES, Route
+from blazar.api.route import Route
+from blazar.api.routes import ROUTES
 from blazar.domain.errors import UnknownMethod
 
 HEADER = "OpenStack-API-Version"

@@ -12,7 +12,8 @@ from referencing import Registry
 from referencing.jsonschema import DRAFT202012
 
 from blazar.api.openapi import document
-from blazar.api.routes import ROUTES, Route
+from blazar.api.route import Route
+from blazar.api.routes import ROUTES
 
 KEPT = Path(__file__).parents[2] / "doc" / "openapi.json"
 DOCUMENT: dict[str, Any] = json.loads(json.dumps(document()))

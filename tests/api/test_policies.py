@@ -10,7 +10,8 @@ from oslo_config import cfg
 from oslo_policy import policy
 
 from blazar.api.policies import list_rules, make_policy
-from blazar.api.routes import ROUTES, Route
+from blazar.api.route import Route
+from blazar.api.routes import ROUTES
 
 GUARDED = [route for route in ROUTES if not route.is_public]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from api.conftest import Api
@@ -24,7 +25,7 @@ THINGS = ResourceCollection(
 
 @pytest.fixture
 def api(make_api: Callable[..., Api]) -> Api:
-    return make_api(collections=[THINGS])
+    return make_api(types=[resources.api_of("thing.plugin", THINGS)])
 
 
 def test_the_operations_reach_the_manager(api: Api) -> None:
@@ -96,11 +97,20 @@ def test_readers_may_see_a_collection_that_declares_them(make_api: Callable[...,
         create_schema={},
         readers=frozenset({"admin", "reader"}),
     )
-    api = make_api(collections=[shown])
+    api = make_api(types=[resources.api_of("thing.plugin", shown)])
 
     assert api.get("/v1/things", roles="reader").status_code == 200
     assert api.post("/v1/things", roles="reader", json={}).status_code == 403
     assert api.put("/v1/things/t1", json={}).status_code == 405
+
+
+def test_the_operations_of_two_collections_have_different_names() -> None:
+    other = replace(THINGS, name="box", path="boxes", singular="box", plural="boxes")
+    names = [
+        route.name for each in (THINGS, other) for route in resources.api_of("thing.plugin", each).routes
+    ]
+
+    assert len(set(names)) == len(names) == 10
 
 
 def test_a_collection_that_is_not_declared_does_not_exist(make_api: Callable[..., Api]) -> None:
@@ -112,7 +122,7 @@ def test_a_path_that_is_served_already_is_refused(monkeypatch: pytest.MonkeyPatc
     taken = ResourceCollection(name="x", path=path, singular="x", plural="xs", create_schema={})
 
     with pytest.raises(ValueError, match="is served already"):
-        resources._check([taken])
+        resources._check({"x.plugin": taken})
 
 
 @pytest.mark.parametrize("path", ["", "Things", "a/b", "{lease_id}", "..", "a_b"])

@@ -12,7 +12,8 @@ import sqlalchemy as sa
 from app.http_env import NEWER, STRANGER, HttpEnv, Json, Who, good, host_reservation
 from app.offers import offer
 
-from blazar.api.routes import ROUTES, Route
+from blazar.api.route import Route
+from blazar.api.routes import ROUTES
 from blazar.db.tables import metadata
 
 PRIVATE, PRIVATE_VALUE = "vendor", "acme-internal"

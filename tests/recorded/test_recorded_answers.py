@@ -14,7 +14,8 @@ from recorded.stories import STORIES
 from recorded.story import Request, Story
 
 from blazar.api.microversions import MIN_VERSION
-from blazar.api.routes import ROUTES, Route
+from blazar.api.route import Route
+from blazar.api.routes import ROUTES
 
 FEWEST_REQUESTS = 300
 Play = Callable[[Story], list[Json]]

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import falcon
 
-from blazar.api import faults, resources, routes
+from blazar.api import faults, routes
 from blazar.api.failures import with_failures_answered
-from blazar.api.policies import Policy
+from blazar.api.permissions import Policy
 from blazar.api.request_ids import with_request_ids
 from blazar.api.resource import Gate, Resource, Service
-from blazar.domain.collections import ResourceCollection
+from blazar.api.type_api import TypeApi
 from blazar.ports.manager import Manager
 from blazar.settings import ApiSettings
 from blazar.telemetry.pages import HEALTHCHECK, note_route
@@ -31,7 +31,7 @@ def make_app(
     *,
     guard: Wrapper,
     healthcheck: Wrapper,
-    collections: Iterable[ResourceCollection] = (),
+    types: Sequence[TypeApi] = routes.TYPE_APIS,
 ) -> WSGIApplication:
     """Return the API.
 
@@ -39,17 +39,17 @@ def make_app(
 
     Args:
         manager: The manager that serves the calls.
-        settings: The resource types to serve, the maximum size of a body, and the status of shortages.
+        settings: The maximum size of a body, and the status of shortages.
         policy: From :func:`blazar.api.policies.make_policy`.
         guard: From :func:`blazar.api.auth.make_guard`.
         healthcheck: From :func:`blazar.api.health.make_healthcheck`; it passes the health checks that it
             does not serve on to the guarded application.
-        collections: Collections that plugins declare, to be served as well; *policy* has their rules.
+        types: The APIs of the resource types to serve; *policy* has their rules.
     """
-    app = _falcon_app(manager, settings, policy, collections)
+    app = _falcon_app(manager, settings, policy, types)
     guarded = guard(app)
     healthy = healthcheck(guarded)
-    public = {"", *(route.path for route in routes.ROUTES if route.is_public)}
+    public = {"", *(route.path for route in routes.CORE_ROUTES if route.is_public)}
 
     def front(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         path = environ.get("PATH_INFO", "")
@@ -64,18 +64,17 @@ def make_app(
 
 
 def _falcon_app(
-    manager: Manager, settings: ApiSettings, policy: Policy, collections: Iterable[ResourceCollection]
+    manager: Manager, settings: ApiSettings, policy: Policy, types: Sequence[TypeApi]
 ) -> falcon.App[Any, Any]:
     app: falcon.App[Any, Any] = falcon.App(middleware=[Gate()])
     app.req_options.keep_blank_qs_values = True
-    faults.install(app, settings.shortage_status)
+    faults.install(app, settings.shortage_status, types)
     service = Service(
         manager=manager,
         policy=policy,
         max_body_bytes=settings.max_body_bytes,
         max_limit=settings.max_limit,
     )
-    declared = [route for each in collections for route in resources.routes_of(each)]
-    for path, served in routes.by_path(settings.resource_types, declared).items():
+    for path, served in routes.by_path(types).items():
         app.add_route(path, Resource(served, service))
     return app

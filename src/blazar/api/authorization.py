@@ -13,8 +13,8 @@ from dataclasses import replace
 
 from blazar.api.call import Call
 from blazar.api.lease_rights import authorized_lease
-from blazar.api.policies import Target
-from blazar.api.routes import Route
+from blazar.api.permissions import Target
+from blazar.api.route import Route
 from blazar.domain.errors import OwnerMismatch, Unavailable, UnknownMethod
 from blazar.ports.manager import JsonObject
 

@@ -8,7 +8,7 @@ from blazar.api.call import Call, Response
 from blazar.api.lease_rights import authorized_lease
 from blazar.api.leases import require_project
 from blazar.api.lists import refuse_unknown
-from blazar.api.policies import RESOURCE_IDS
+from blazar.api.permissions import RESOURCE_IDS
 
 FREE_AMOUNTS_QUERY: Final = ("resource_type", "from", "to", "filter", "group_by")
 TIMELINE_QUERY: Final = (*FREE_AMOUNTS_QUERY, "resources")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from oslo_context.context import RequestContext
 
 from blazar.api.microversions import DEFAULT_VERSION, Version
-from blazar.api.policies import PRIVATE_PROPERTIES, Policy, Target
+from blazar.api.permissions import PRIVATE_PROPERTIES, Policy, Target
 from blazar.ports.manager import Caller, JsonObject, Manager
 from blazar.settings import DEFAULT_MAX_LIMIT
 from blazar.telemetry.log_context import LeaseRequestContext, shown_id

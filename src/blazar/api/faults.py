@@ -11,35 +11,15 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
 
 import falcon
 
-from blazar.api.microversions import STATUS_OF_SHORTAGES, Version, requested_version
+from blazar.api.microversions import STATUS_OF_SHORTAGES, requested_version
+from blazar.api.type_api import TypeApi
 from blazar.domain import errors
-from blazar.plugins.flavors.errors import FlavorNotFound, FlavorNotReservable
-from blazar.plugins.floatingips.errors import (
-    FloatingIPAlreadyRegistered,
-    FloatingIPInUse,
-    FloatingIPNotFound,
-    FloatingIPReserved,
-    NotEnoughFloatingIPs,
-)
-from blazar.plugins.hosts.errors import (
-    CapabilityInUse,
-    CapabilityKeyTooLong,
-    FreepoolNotFound,
-    HostAlreadyRegistered,
-    HostHasServers,
-    HostNotFound,
-    HostReferenceMissing,
-    HostReserved,
-    NotEnoughHosts,
-    PropertyNotFound,
-    ProviderNotFound,
-)
 
 RETRY_AFTER_SECONDS = 5
 """``Retry-After`` of every 503, in seconds."""
@@ -57,8 +37,6 @@ STATUSES: Mapping[type[errors.BlazarError], int] = {
     errors.InvalidRange: 400,
     errors.InvalidRequirement: 400,
     errors.UnsupportedResourceType: 400,
-    CapabilityKeyTooLong: 400,
-    HostReferenceMissing: 400,
     errors.UsageDenied: 400,
     errors.ExtensionTooLong: 400,
     errors.Unauthorized: 401,
@@ -68,27 +46,11 @@ STATUSES: Mapping[type[errors.BlazarError], int] = {
     errors.NotFound: 404,
     errors.LeaseNotFound: 404,
     errors.OfferNotFound: 404,
-    HostNotFound: 404,
-    FlavorNotFound: 404,
-    FloatingIPNotFound: 404,
-    PropertyNotFound: 404,
-    FreepoolNotFound: 404,
-    ProviderNotFound: 404,
     errors.Conflict: 409,
     errors.NotEnoughResources: 409,
-    NotEnoughHosts: 409,
-    NotEnoughFloatingIPs: 409,
-    FlavorNotReservable: 409,
     errors.InvalidLeaseStatus: 409,
     errors.CannotChange: 409,
-    HostHasServers: 409,
-    HostAlreadyRegistered: 409,
-    HostReserved: 409,
-    FloatingIPAlreadyRegistered: 409,
-    FloatingIPInUse: 409,
-    FloatingIPReserved: 409,
     errors.CloudDisagrees: 409,
-    CapabilityInUse: 409,
     errors.IdempotencyKeyReused: 409,
     errors.AlreadyAnswered: 409,
     errors.OfferCommitted: 409,
@@ -108,7 +70,10 @@ STATUSES: Mapping[type[errors.BlazarError], int] = {
     errors.CloudRefused: 500,
     errors.CloudUnavailable: 503,
 }
-"""Status of each error class at the newest microversion; a test checks that no class is missing."""
+"""Status of each error class of the core at the newest microversion; a test checks that no class is missing.
+
+An error of a resource type has the status of the class that it is derived from.
+"""
 
 EXPLANATIONS = ("reasons", "alternatives")
 """Fields of an error that its body has in addition; managers set them from API 1.1 on."""
@@ -116,18 +81,9 @@ EXPLANATIONS = ("reasons", "alternatives")
 Statuses = Mapping[type[errors.BlazarError], int]
 
 SHORTAGES_AT_1_0: Mapping[int, Statuses] = {
-    400: {
-        errors.NotEnoughResources: 400,
-        NotEnoughHosts: 400,
-        NotEnoughFloatingIPs: 400,
-    },
+    400: {errors.NotEnoughResources: 400},
     409: {},
-    # As in the existing service, where a shortage of floating IPs is a 400.
-    500: {
-        errors.NotEnoughResources: 500,
-        NotEnoughHosts: 500,
-        NotEnoughFloatingIPs: 400,
-    },
+    500: {errors.NotEnoughResources: 500},
 }
 """The statuses that differ before microversion 1.1, by ``[api] shortage_status``."""
 
@@ -137,11 +93,12 @@ def status_of(error: errors.BlazarError, statuses: Statuses = STATUSES) -> int:
     return next(statuses[kind] for kind in type(error).__mro__ if kind in statuses)
 
 
-def statuses_at(version: Version, shortage_status: int) -> Statuses:
-    """Return the status of each error class at a microversion."""
-    if version >= STATUS_OF_SHORTAGES:
-        return STATUSES
-    return {**STATUSES, **SHORTAGES_AT_1_0[shortage_status]}
+def statuses_at_1_0(shortage_status: int, types: Iterable[TypeApi] = ()) -> Statuses:
+    """Return the status of each error class before microversion 1.1."""
+    statuses = {**STATUSES, **SHORTAGES_AT_1_0[shortage_status]}
+    for each in types:
+        statuses |= each.shortages_at_1_0.get(shortage_status, {})
+    return statuses
 
 
 def shape_a(status: int, message: str) -> dict[str, Any]:
@@ -163,17 +120,18 @@ def shape_b(status: int, message: str) -> dict[str, object]:
     return {"error": status, "error_message": message}
 
 
-def install(app: falcon.App[Any, Any], shortage_status: int) -> None:
+def install(app: falcon.App[Any, Any], shortage_status: int, types: Iterable[TypeApi] = ()) -> None:
     """Make *app* respond to every error in shape A or B.
 
     Args:
         app: The application.
         shortage_status: The status of a shortage at microversion 1.0.
+        types: The APIs of the resource types that are served.
     """
     app.add_error_handler(Exception, _unexpected)
     app.add_error_handler(falcon.HTTPStatus, _redirect)
     app.add_error_handler(falcon.HTTPError, _http)
-    app.add_error_handler(errors.BlazarError, partial(_decided, shortage_status))
+    app.add_error_handler(errors.BlazarError, partial(_decided, statuses_at_1_0(shortage_status, types)))
 
 
 def _answer(resp: falcon.Response, status: int, body: Mapping[str, object]) -> None:
@@ -183,13 +141,14 @@ def _answer(resp: falcon.Response, status: int, body: Mapping[str, object]) -> N
 
 
 def _decided(
-    shortage_status: int,
+    at_1_0: Statuses,
     req: falcon.Request,
     resp: falcon.Response,
     ex: errors.BlazarError,
     params: object,
 ) -> None:
-    status = status_of(ex, statuses_at(requested_version(req), shortage_status))
+    is_at_1_0 = requested_version(req) < STATUS_OF_SHORTAGES
+    status = status_of(ex, at_1_0 if is_at_1_0 else STATUSES)
     if status_of(ex) == 500:
         _log(req)
         _answer(resp, 500, defect())

@@ -13,8 +13,7 @@ from blazar.domain.errors import BadRequest
 from blazar.domain.paging import parse_limit
 from blazar.ports.manager import JsonObject
 
-_RANGES: Final = ("starts_after", "starts_before", "ends_after", "ends_before")
-_OF_HOSTS: Final = ("hypervisor_hostname", "availability_zone", "reservable")
+RANGES: Final = ("starts_after", "starts_before", "ends_after", "ends_before")
 
 Find = Callable[[JsonObject | None], Sequence[JsonObject]]
 """Returns a complete list for None, and otherwise the page of it that the argument describes."""
@@ -42,27 +41,8 @@ class PagedList:
 LEASES: Final = PagedList(
     path="/v1/leases",
     key="leases",
-    filters=("status", "name", "project_id", "resource_type", *_RANGES),
+    filters=("status", "name", "project_id", "resource_type", *RANGES),
     sort_keys=("created_at", "start_date", "end_date", "name", "id"),
-)
-HOSTS: Final = PagedList(
-    path="/v1/os-hosts",
-    key="hosts",
-    filters=_OF_HOSTS,
-    sort_keys=("created_at", "hypervisor_hostname", "id"),
-)
-ALLOCATIONS: Final = PagedList(
-    path="/v1/os-hosts/allocations",
-    key="allocations",
-    filters=("lease_id", "reservation_id", *_OF_HOSTS, *_RANGES),
-    sort_keys=HOSTS.sort_keys,
-    marker="resource_id",
-)
-FLOATINGIPS: Final = PagedList(
-    path="/v1/floatingips",
-    key="floatingips",
-    filters=("floating_network_id", "floating_ip_address", "reservable"),
-    sort_keys=("created_at", "floating_ip_address", "id"),
 )
 
 

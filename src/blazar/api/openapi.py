@@ -15,8 +15,10 @@ from typing import cast
 from blazar.api import microversions
 from blazar.api.idempotency import KEY_HEADER, KEY_PATTERN
 from blazar.api.lists import PagedList
-from blazar.api.routes import ROUTES, Route
-from blazar.api.schemas import COMPONENTS, ref
+from blazar.api.route import Route
+from blazar.api.routes import ROUTES, TYPE_APIS
+from blazar.api.schema_parts import ref
+from blazar.api.schemas import COMPONENTS
 from blazar.api.validation import JsonSchema
 
 _DESCRIPTION = """\
@@ -83,10 +85,7 @@ _FAULTS: Mapping[int, tuple[str, tuple[str, ...]]] = {
 }
 
 _DATE = "`%Y-%m-%d %H:%M` in UTC, or `now`."
-_QUERY: Mapping[str, str] = {
-    "lease_id": "Return only allocations of this lease, also ended ones.",
-    "reservation_id": "Return only allocations of this reservation, also ended ones.",
-    "detail": "Return more than names; `false`, `0`, `no`, `off` or empty for names only.",
+_QUERY: dict[str, str] = {
     "resource_type": "Required. A resource type whose reservations hold whole resources.",
     "from": f"Start of the period, not in the past: {_DATE} The default is `now`.",
     "to": "End of the period, at most 366 days later: `%Y-%m-%d %H:%M` in UTC. The default is 7 days later.",
@@ -94,10 +93,9 @@ _QUERY: Mapping[str, str] = {
     "resources": "`true` for a row for each resource, instead of groups. The default is `false`.",
     "group_by": "A property of the catalogue: one group for each of its values. Without it, all resources "
     "are one group.",
-    "all": "Include private properties, for operators; `false`, `0`, `no`, `off` or empty to omit them.",
 }
 
-_PAGES: Mapping[str, str] = {
+_PAGES: dict[str, str] = {
     "limit": "The most items to return, from 1 to `[api] max_limit`, which is also the default.",
     "marker": "The id of the last item of the previous page; an unknown one gets 400.",
     "sort": "Keys separated by commas, each with `:asc` (the default) or `:desc`, such as `name:desc,id`. "
@@ -110,11 +108,7 @@ _PAGES: Mapping[str, str] = {
     "starts_before": f"Return only what starts earlier: {_DATE}",
     "ends_after": f"Return only what ends then or later: {_DATE}",
     "ends_before": f"Return only what ends earlier: {_DATE}",
-    "hypervisor_hostname": "Return only the host with this name.",
-    "availability_zone": "Return only hosts in this zone.",
     "reservable": "Return only what can (`true`) or cannot (`false`) be reserved now.",
-    "floating_network_id": "Return only floating IPs of this network.",
-    "floating_ip_address": "Return only floating IPs with this address.",
 }
 
 _DRY_RUN = (
@@ -123,6 +117,7 @@ _DRY_RUN = (
 )
 
 _UNCHANGED = {"304": {"description": "The answer is still the one with the sent tag; there is no body."}}
+_OF_TYPES: dict[str, str] = {name: text for each in TYPE_APIS for name, text in each.parameters.items()}
 _VARIABLE = re.compile(r"\{(\w+)\}")
 
 
@@ -144,7 +139,11 @@ def document() -> dict[str, object]:
         "security": [{"token": []}, {"basic": []}],
         "paths": paths,
         "components": {
-            "schemas": COMPONENTS,
+            "schemas": {
+                **{each.body.name: each.body.definition for each in ROUTES if each.body is not None},
+                **COMPONENTS,
+                **{name: schema for each in TYPE_APIS for name, schema in each.schemas.items()},
+            },
             "responses": {str(status): _refusal(status) for status in _FAULTS},
             "securitySchemes": {
                 "token": {"type": "apiKey", "in": "header", "name": "X-Auth-Token"},
@@ -158,7 +157,7 @@ def _operation(route: Route) -> dict[str, object]:
     operation: dict[str, object] = {
         "operationId": f"{route.handler.__name__}_{_slug(route.path)}"
         if route.is_public
-        else route.handler.__name__,
+        else route.name or route.handler.__name__,
         "summary": (inspect.getdoc(route.handler) or "").partition("\n")[0],
         "parameters": _parameters(route),
         "responses": {
@@ -197,8 +196,9 @@ def _parameters(route: Route) -> list[object]:
         {"name": name, "in": "path", "required": True, "schema": text}
         for name in _VARIABLE.findall(route.path)
     ]
+    texts = _QUERY | _OF_TYPES
     found += [
-        {"name": name, "in": "query", "description": _QUERY[name], "schema": text} for name in route.query
+        {"name": name, "in": "query", "description": texts[name], "schema": text} for name in route.query
     ]
     if route.preview is not None:
         found.append({"name": "dry_run", "in": "query", "description": _DRY_RUN, "schema": text})
@@ -241,7 +241,7 @@ def _parameters(route: Route) -> list[object]:
 
 
 def _page_text(pages: PagedList, name: str) -> str:
-    text = _PAGES[name]
+    text = (_PAGES | _OF_TYPES)[name]
     if name == "sort":
         keys = ", ".join(f"`{key}`" for key in pages.sort_keys)
         text = f"{text} Keys: {keys}; `{pages.sort_keys[0]}` by default."

@@ -1,31 +1,28 @@
-"""Policy rules and their enforcement.
+"""Every policy rule with its default.
 
 Operators' policy files refer to the names and check strings; do not change them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from oslo_config import cfg
 from oslo_policy import policy
 
-from blazar.domain.errors import Forbidden
-
-if TYPE_CHECKING:
-    from oslo_context.context import RequestContext
-
-Target = Mapping[str, object]
-
-ADMIN = "admin"
-PRIVATE_PROPERTIES = "blazar:oshosts:private_resource_properties"
-"""Rule checked by handlers. It refuses no request; callers who fail it do not see private properties."""
-RESOURCE_IDS = "blazar:timeline:get_ids"
-"""Rule checked by a handler. It refuses no request; callers who fail it do not see the ids of resources."""
-_READER = "rule:project_reader_or_admin"
-_MEMBER = "rule:project_member_or_admin"
-_ADMIN = "rule:admin"
+from blazar.api.permissions import (
+    ADMIN,
+    BY_MEMBERS,
+    BY_OPERATORS,
+    BY_READERS,
+    PRIVATE_PROPERTIES,
+    RESOURCE_IDS,
+    Policy,
+    Rule,
+)
+from blazar.api.route import Route
+from blazar.api.routes import CORE_ROUTES, TYPE_APIS
+from blazar.api.type_api import TypeApi
 
 
 def _deprecated() -> policy.DeprecatedRule:
@@ -71,204 +68,129 @@ def _base_rules() -> list[policy.RuleDefault]:
     ]
 
 
-_LEASES = "/v1/leases"
-_LEASE = "/v1/leases/{lease_id}"
-_LEASE_ALLOCATIONS = "/v1/leases/{lease_id}/allocations"
-_LEASE_RESOURCES = "/v1/leases/{lease_id}/resources"
-_LEASE_HISTORY = "/v1/leases/{lease_id}/history"
-_OFFERS = "/v1/offers"
-_OFFER = "/v1/offers/{offer_id}"
-_HOSTS = "/v1/os-hosts"
-_HOST = "/v1/os-hosts/{host_id}"
-_FLOATINGIPS = "/v1/floatingips"
-_FLOATINGIP = "/v1/floatingips/{floatingip_id}"
-_ALLOCATION = "/v1/os-hosts/{host_id}/allocation"
-
-# Name, check, description, and the requests for which the rule is checked.
-_API_RULES: tuple[tuple[str, str, str, tuple[tuple[str, str], ...]], ...] = (
-    (
-        "blazar:leases:get",
-        _READER,
-        "List and show leases. Also checked first when a lease is changed or deleted.",
-        (
-            *(("GET", _LEASES), ("GET", _LEASE), ("PUT", _LEASE), ("DELETE", _LEASE)),
-            ("GET", _LEASE_ALLOCATIONS),
-            ("GET", _LEASE_RESOURCES),
-            ("GET", _LEASE_HISTORY),
-        ),
+_CORE_RULES: tuple[Rule, ...] = (
+    Rule(
+        name="blazar:leases:get",
+        check=BY_READERS,
+        description="List and show leases. Also checked first when a lease is changed or deleted.",
     ),
-    (
-        "blazar:leases:get_allocations",
-        _READER,
-        "List the resources that a lease holds, with host names. Checked after blazar:leases:get.",
-        (("GET", _LEASE_ALLOCATIONS), ("GET", _LEASE_RESOURCES)),
+    Rule(
+        name="blazar:leases:get_allocations",
+        check=BY_READERS,
+        description="List the resources that a lease holds, with host names. "
+        "Checked after blazar:leases:get.",
     ),
-    (
-        "blazar:leases:get_history",
-        _READER,
-        "Read what happened to a lease, without names of others. Checked after blazar:leases:get.",
-        (("GET", _LEASE_HISTORY),),
+    Rule(
+        name="blazar:leases:get_history",
+        check=BY_READERS,
+        description="Read what happened to a lease, without names of others. "
+        "Checked after blazar:leases:get.",
     ),
-    ("blazar:leases:post", _MEMBER, "Create a lease.", (("POST", _LEASES),)),
-    ("blazar:leases:put", _MEMBER, "Change a lease.", (("PUT", _LEASE),)),
-    ("blazar:leases:delete", _MEMBER, "Delete a lease.", (("DELETE", _LEASE),)),
-    (
-        "blazar:catalogue:get",
-        _READER,
-        "Read what can be reserved: resource types, public properties, and the limits of the project.",
-        (("GET", "/v1/catalogue"),),
+    Rule(
+        name="blazar:leases:post",
+        check=BY_MEMBERS,
+        description="Create a lease.",
     ),
-    (
-        "blazar:availability:get",
-        _READER,
-        "Read the numbers of free resources over time.",
-        (("GET", "/v1/availability"),),
+    Rule(
+        name="blazar:leases:put",
+        check=BY_MEMBERS,
+        description="Change a lease.",
     ),
-    (
-        "blazar:timeline:get",
-        _READER,
-        "Read over time which resources are taken, by the caller, by the project, or by others.",
-        (("GET", "/v1/timeline"),),
+    Rule(
+        name="blazar:leases:delete",
+        check=BY_MEMBERS,
+        description="Delete a lease.",
     ),
-    (
-        RESOURCE_IDS,
-        _ADMIN,
-        "Read the ids of the resources in a timeline. For other callers, its rows have only numbers.",
-        (("GET", "/v1/timeline"),),
+    Rule(
+        name="blazar:catalogue:get",
+        check=BY_READERS,
+        description="Read what can be reserved: resource types, public properties, and the limits of the "
+        "project.",
     ),
-    (
-        "blazar:availability:search",
-        _READER,
-        "Search for the times at which reservations can be made.",
-        (("POST", "/v1/availability/search"),),
+    Rule(
+        name="blazar:availability:get",
+        check=BY_READERS,
+        description="Read the numbers of free resources over time.",
     ),
-    (
-        "blazar:offers:get",
-        _READER,
-        "List and show offers of the caller's project. Also checked first when an offer is deleted.",
-        (("GET", _OFFERS), ("GET", _OFFER), ("DELETE", _OFFER)),
+    Rule(
+        name="blazar:timeline:get",
+        check=BY_READERS,
+        description="Read over time which resources are taken, by the caller, by the project, or by others.",
     ),
-    (
-        "blazar:offers:post",
-        _MEMBER,
-        "Have resources held for a short time. A lease is made of them under blazar:leases:post.",
-        (("POST", _OFFERS),),
+    Rule(
+        name=RESOURCE_IDS,
+        check=BY_OPERATORS,
+        description="Read the ids of the resources in a timeline. For other callers, its rows have only "
+        "numbers.",
     ),
-    (
-        "blazar:offers:delete",
-        _MEMBER,
-        "Release what an offer of the caller's project holds.",
-        (("DELETE", _OFFER),),
+    Rule(
+        name="blazar:availability:search",
+        check=BY_READERS,
+        description="Search for the times at which reservations can be made.",
     ),
-    (
-        "blazar:oshosts:get",
-        _ADMIN,
-        "List and show hosts. Also checked first to change or remove a host, or read its allocations.",
-        (("GET", _HOSTS), ("GET", _HOST), ("PUT", _HOST), ("DELETE", _HOST), ("GET", _ALLOCATION)),
+    Rule(
+        name="blazar:offers:get",
+        check=BY_READERS,
+        description="List and show offers of the caller's project. Also checked first when an offer is "
+        "deleted.",
     ),
-    ("blazar:oshosts:post", _ADMIN, "Register a host.", (("POST", _HOSTS),)),
-    ("blazar:oshosts:put", _ADMIN, "Change a host's extra capabilities.", (("PUT", _HOST),)),
-    ("blazar:oshosts:delete", _ADMIN, "Remove a host.", (("DELETE", _HOST),)),
-    (
-        "blazar:oshosts:get_allocations",
-        _ADMIN,
-        "Read the allocations of hosts.",
-        (("GET", "/v1/os-hosts/allocations"), ("GET", _ALLOCATION)),
+    Rule(
+        name="blazar:offers:post",
+        check=BY_MEMBERS,
+        description="Have resources held for a short time. A lease is made of them under blazar:leases:post.",
     ),
-    (
-        "blazar:oshosts:get_resource_properties",
-        _ADMIN,
-        "List the resource properties.",
-        (("GET", "/v1/os-hosts/properties"),),
+    Rule(
+        name="blazar:offers:delete",
+        check=BY_MEMBERS,
+        description="Release what an offer of the caller's project holds.",
     ),
-    (
-        "blazar:oshosts:update_resource_properties",
-        _ADMIN,
-        "Make a resource property private or public.",
-        (("PATCH", "/v1/os-hosts/properties/{property_name}"),),
+    Rule(
+        name=PRIVATE_PROPERTIES,
+        check=BY_OPERATORS,
+        description="See private resource properties, and use them in requirements. For other callers "
+        "they do not exist.",
     ),
-    (
-        PRIVATE_PROPERTIES,
-        _ADMIN,
-        "See private resource properties, and use them in requirements. For other callers they do not exist.",
-        (
-            *(("POST", _LEASES), ("PUT", _LEASE), ("GET", _HOSTS), ("GET", _HOST), ("PUT", _HOST)),
-            *(("GET", "/v1/os-hosts/properties"), ("POST", "/v1/availability/search")),
-            *(("GET", "/v1/catalogue"), ("GET", "/v1/availability")),
-            ("GET", "/v1/timeline"),
-            ("POST", _OFFERS),
-        ),
-    ),
-    (
-        "blazar:floatingips:get",
-        _READER,
-        "List and show floating IPs. Also checked first when a floating IP is removed.",
-        (("GET", _FLOATINGIPS), ("GET", _FLOATINGIP), ("DELETE", _FLOATINGIP)),
-    ),
-    ("blazar:floatingips:post", _ADMIN, "Register a floating IP.", (("POST", _FLOATINGIPS),)),
-    ("blazar:floatingips:delete", _ADMIN, "Remove a floating IP.", (("DELETE", _FLOATINGIP),)),
 )
 
 
 def list_rules() -> list[policy.RuleDefault]:
-    """Return every rule with its default; the ``oslo.policy.policies`` entry point."""
-    documented: list[policy.RuleDefault] = [
-        policy.DocumentedRuleDefault(
-            name,
-            check,
-            description,
-            [{"method": method, "path": path} for method, path in operations],
-            scope_types=["project"],
-        )
-        for name, check, description, operations in _API_RULES
-    ]
-    return _base_rules() + documented
+    """Return every rule of this distribution; the ``oslo.policy.policies`` entry point."""
+    return _list_rules(TYPE_APIS)
 
 
-class Policy:
-    """The rules in effect: the defaults with the changes of the operator's policy file."""
-
-    def __init__(self, enforcer: policy.Enforcer) -> None:
-        self._enforcer = enforcer
-
-    def require(self, identity: RequestContext, rule: str, target: Target) -> None:
-        """Check that the rule allows this user to act on *target*.
-
-        Raises:
-            Forbidden: The rule refuses; the message names it.
-        """
-        try:
-            self._enforcer.authorize(rule, dict(target), identity, do_raise=True)
-        except policy.InvalidScope as error:
-            raise Forbidden(f"{rule} needs a token for a project", rule=rule) from error
-        except policy.PolicyNotAuthorized as error:
-            raise Forbidden(f"{rule} is disallowed by policy", rule=rule) from error
-
-    def allows(self, identity: RequestContext, rule: str, target: Target) -> bool:
-        """Return whether the rule allows this user to act on *target*."""
-        try:
-            self.require(identity, rule, target)
-        except Forbidden:
-            return False
-        return True
-
-    def is_admin(self, identity: RequestContext) -> bool:
-        """Return whether the user satisfies the rule ``admin``, which has no target."""
-        return bool(self._enforcer.authorize(ADMIN, {}, identity))
+def _list_rules(types: Iterable[TypeApi]) -> list[policy.RuleDefault]:
+    found, routes = [*_CORE_RULES], [*CORE_ROUTES]
+    for each in types:
+        found += each.rules
+        routes += each.routes
+    return [*_base_rules(), *(_documented(each, routes) for each in found)]
 
 
-def make_policy(conf: cfg.ConfigOpts, more: Iterable[policy.RuleDefault] = ()) -> Policy:
+def _documented(rule: Rule, routes: Iterable[Route]) -> policy.RuleDefault:
+    return policy.DocumentedRuleDefault(
+        rule.name,
+        rule.check,
+        rule.description,
+        [
+            {"method": each.method, "path": each.path}
+            for each in routes
+            if rule.name in (*each.rules, *each.asked_by_handler)
+        ],
+        scope_types=["project"],
+    )
+
+
+def make_policy(conf: cfg.ConfigOpts, types: Iterable[TypeApi] = ()) -> Policy:
     """Return the policy configured in ``[oslo_policy]``, after reading its file.
 
     Args:
         conf: The configuration.
-        more: Rules of collections that plugins declare.
+        types: The APIs of the resource types to serve, with those of other distributions.
 
     Raises:
         ValueError: The file is not usable.
     """
-    enforcer = _enforcer(conf)
-    enforcer.register_defaults(list(more))
+    enforcer = _enforcer(conf, [each for each in types if each not in TYPE_APIS])
     try:
         enforcer.load_rules()
     except Exception as error:  # The library documents no set of exceptions.
@@ -287,7 +209,7 @@ def make_enforcer() -> policy.Enforcer:
     return _enforcer(conf)
 
 
-def _enforcer(conf: cfg.ConfigOpts) -> policy.Enforcer:
+def _enforcer(conf: cfg.ConfigOpts, more: Iterable[TypeApi] = ()) -> policy.Enforcer:
     enforcer = policy.Enforcer(conf)
-    enforcer.register_defaults(list_rules())
+    enforcer.register_defaults(_list_rules([*TYPE_APIS, *more]))
     return enforcer

@@ -16,8 +16,8 @@ from blazar.api.authorization import respond
 from blazar.api.bodies import read_json
 from blazar.api.call import Call, Response, caller_of, identity_of
 from blazar.api.idempotency import sent_key
-from blazar.api.policies import Policy
-from blazar.api.routes import Route
+from blazar.api.permissions import Policy
+from blazar.api.route import Route
 from blazar.domain.errors import InvalidParameter
 from blazar.ports.manager import JsonObject, Manager, WrittenObjects
 from blazar.settings import DEFAULT_MAX_LIMIT

@@ -1,24 +1,29 @@
-"""The API of resources that operators register for plugins: routes, handlers and policy rules."""
+"""The APIs of resource types, and the API that resources get which operators register for plugins.
+
+Such resources have one form for all plugins. A plugin of another distribution declares them as a
+:class:`~blazar.domain.collections.ResourceCollection`, a resource type of this one with :func:`api_of`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from oslo_policy import policy
 from stevedore import ExtensionManager
 
 from blazar.api.call import Call
-from blazar.api.routes import ROUTES, Route
-from blazar.api.validation import BodySchema
+from blazar.api.permissions import BY_OPERATORS, BY_READERS, Rule
+from blazar.api.route import Route
+from blazar.api.routes import ROUTES, TYPE_APIS
+from blazar.api.schema_parts import ID
+from blazar.api.type_api import TypeApi
+from blazar.api.validation import BodySchema, JsonSchema
 from blazar.domain.collections import ResourceCollection
 
 ENTRY_POINTS = "blazar.resource.collections"
 """The group of entry points of declarations; each has the name of its plugin's entry point."""
-
-_READER = "rule:project_reader_or_admin"
-_ADMIN = "rule:admin"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,77 +60,110 @@ class Handlers:
         return {self.collection.singular: found}
 
 
-def routes_of(collection: ResourceCollection) -> tuple[Route, ...]:
-    """Return the routes of a collection."""
-    handlers, rule = Handlers(collection), collection.rule
-    path = f"/v1/{collection.path}"
-    one = f"{path}/{{resource_id}}"
-    create = BodySchema(name=f"{collection.path}-create", definition=collection.create_schema)
-    routes = [
-        Route(method="GET", path=path, handler=handlers.list_resources, rules=(rule("get"),)),
-        Route(
-            method="POST",
-            path=path,
-            handler=handlers.create_resource,
-            rules=(rule("post"),),
-            status=201,
-            body=create,
-        ),
-        Route(method="GET", path=one, handler=handlers.get_resource, rules=(rule("get"),)),
-        Route(
-            method="DELETE",
-            path=one,
-            handler=handlers.delete_resource,
-            rules=(rule("get"), rule("delete")),
-            looked_up_by=handlers.get_resource,
-            status=204,
-        ),
-    ]
-    if collection.update_schema is not None:
-        update = BodySchema(name=f"{collection.path}-update", definition=collection.update_schema)
-        routes.append(
-            Route(
-                method="PUT",
-                path=one,
-                handler=handlers.update_resource,
-                rules=(rule("get"), rule("put")),
-                looked_up_by=handlers.get_resource,
-                body=update,
-            )
-        )
-    return tuple(routes)
-
-
-def rules_of(collection: ResourceCollection) -> list[policy.RuleDefault]:
-    """Return the policy rules of a collection, with their defaults."""
-    path = f"/v1/{collection.path}"
-    one = f"{path}/{{resource_id}}"
-    get = _READER if "reader" in collection.readers else _ADMIN
-    rules = (
-        ("get", get, "List and show", (("GET", path), ("GET", one), ("PUT", one), ("DELETE", one))),
-        ("post", _ADMIN, "Register", (("POST", path),)),
-        ("put", _ADMIN, "Change", (("PUT", one),)),
-        ("delete", _ADMIN, "Remove", (("DELETE", one),)),
+def _routes_of(collection: ResourceCollection) -> tuple[Route, ...]:
+    handlers, rule, name = Handlers(collection), collection.rule, collection.path
+    path = f"/v1/{name}"
+    answer, answers = _answers_of(collection)
+    on_all = partial(Route, path=path)
+    on_one = partial(Route, path=f"{path}/{{resource_id}}")
+    on_known = partial(on_one, looked_up_by=handlers.get_resource)
+    listing = on_all(
+        method="GET",
+        handler=handlers.list_resources,
+        name=f"list_{name}",
+        rules=(rule("get"),),
+        answer=answers,
     )
-    return [
-        policy.DocumentedRuleDefault(
-            collection.rule(action),
-            check,
-            f"{verb} {collection.plural}.",
-            [{"method": method, "path": at} for method, at in operations],
-            scope_types=["project"],
-        )
-        for action, check, verb, operations in rules
-        if action != "put" or collection.update_schema is not None
-    ]
+    creation = on_all(
+        method="POST",
+        handler=handlers.create_resource,
+        name=f"create_{name}",
+        rules=(rule("post"),),
+        status=201,
+        body=BodySchema(name=f"{name}-create", definition=collection.create_schema),
+        answer=answer,
+    )
+    reading = on_one(
+        method="GET", handler=handlers.get_resource, name=f"get_{name}", rules=(rule("get"),), answer=answer
+    )
+    removal = on_known(
+        method="DELETE",
+        handler=handlers.delete_resource,
+        name=f"delete_{name}",
+        rules=(rule("get"), rule("delete")),
+        status=204,
+    )
+    if collection.update_schema is None:
+        return listing, creation, reading, removal
+    change = on_known(
+        method="PUT",
+        handler=handlers.update_resource,
+        name=f"update_{name}",
+        rules=(rule("get"), rule("put")),
+        body=BodySchema(name=f"{name}-update", definition=collection.update_schema),
+        answer=answer,
+    )
+    return listing, creation, reading, removal, change
 
 
-def load_collections(plugins: Sequence[str]) -> tuple[ResourceCollection, ...]:
-    """Return the declared collections of the named plugins, in the order of the names.
+def _answers_of(collection: ResourceCollection) -> tuple[JsonSchema, JsonSchema]:
+    """Return the schemas of the responses with one resource, and with all."""
+    resource: JsonSchema = {
+        "type": "object",
+        "description": "A resource also has the facts of its plugin.",
+        "required": ["id", "name", "amounts", "reservable"],
+        "properties": {
+            "id": ID,
+            "name": {"type": "string"},
+            "amounts": {"type": "object"},
+            "reservable": {"type": "boolean", "description": "Whether it can be reserved now."},
+        },
+    }
+    one, several = collection.singular, collection.plural
+    return (
+        {"type": "object", "required": [one], "properties": {one: resource}},
+        {
+            "type": "object",
+            "required": [several],
+            "properties": {several: {"type": "array", "items": resource}},
+        },
+    )
+
+
+def api_of(plugin: str, collection: ResourceCollection) -> TypeApi:
+    """Return the API of a collection that the plugin with this entry point declares."""
+    get = BY_READERS if "reader" in collection.readers else BY_OPERATORS
+    rules = (
+        ("get", get, "List and show"),
+        ("post", BY_OPERATORS, "Register"),
+        ("put", BY_OPERATORS, "Change"),
+        ("delete", BY_OPERATORS, "Remove"),
+    )
+    return TypeApi(
+        plugin=plugin,
+        routes=_routes_of(collection),
+        rules=tuple(
+            Rule(name=collection.rule(action), check=check, description=f"{verb} {collection.plural}.")
+            for action, check, verb in rules
+            if action != "put" or collection.update_schema is not None
+        ),
+    )
+
+
+def load_apis(plugins: Sequence[str]) -> tuple[TypeApi, ...]:
+    """Return the APIs of the resource types whose plugins are named, also those of other distributions.
 
     Raises:
         ValueError: A declaration cannot be loaded or is invalid, or two of them have the same path.
     """
+    own = tuple(each for each in TYPE_APIS if each.plugin in plugins)
+    declared = _load_declared(plugins)
+    _check(declared)
+    return (*own, *(api_of(name, each) for name, each in declared.items()))
+
+
+def _load_declared(plugins: Sequence[str]) -> Mapping[str, Any]:
+    """Return the targets of the entry points of these plugins, in the order of the names."""
     failures: dict[str, BaseException] = {}
     found: ExtensionManager[Any] = ExtensionManager(
         ENTRY_POINTS,
@@ -137,14 +175,12 @@ def load_collections(plugins: Sequence[str]) -> tuple[ResourceCollection, ...]:
                 f"[manager] plugins: the collection of {name} cannot be loaded: {failures[name]}"
             )
     by_name: dict[str, Any] = {each.name: each.plugin for each in found}
-    collections = tuple(by_name[name] for name in dict.fromkeys(plugins) if name in by_name)
-    _check(collections)
-    return collections
+    return {name: by_name[name] for name in dict.fromkeys(plugins) if name in by_name}
 
 
-def _check(collections: Iterable[ResourceCollection]) -> None:
+def _check(declared: Mapping[str, Any]) -> None:
     taken = {route.path for route in ROUTES}
-    for each in collections:
+    for each in declared.values():
         if not isinstance(each, ResourceCollection):
             raise ValueError(f"[manager] plugins: {each!r} is not a ResourceCollection")
         path = f"/v1/{each.path}"

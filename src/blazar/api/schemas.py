@@ -7,6 +7,7 @@ first.
 
 from __future__ import annotations
 
+from blazar.api.schema_parts import ID, INSTANT, INSTANT_OR_NULL, STAMP, TEXT_OR_NULL, complete, ref
 from blazar.api.validation import BodySchema, JsonSchema
 
 _INPUT_DATE: JsonSchema = {
@@ -29,8 +30,8 @@ _NEW_RESERVATIONS: JsonSchema = {
     "maxProperties": 0,
     "items": {
         "type": "object",
-        "description": "Other keys depend on the resource type: see HostReservationCreate, "
-        "InstanceReservationCreate, FlavorReservationCreate, FloatingIPReservationCreate.",
+        "description": "Other keys depend on the resource type: see the schemas whose names end in "
+        "ReservationCreate.",
         "required": ["resource_type"],
         "properties": {"resource_type": {"type": "string", "maxLength": 255}},
     },
@@ -235,170 +236,13 @@ LEASE_UPDATE = BodySchema(
     ),
 )
 
-HOST_CREATE = BodySchema(
-    name="HostCreate",
-    definition={
-        "type": "object",
-        "description": "The hypervisor's `id` or `name`. Other keys are extra capabilities; they must not "
-        "have the names of fields of Host.",
-        "properties": {
-            "id": {"type": ["string", "number"], "description": "Hypervisor id; overrides `name`."},
-            "name": {"type": ["string", "number"], "description": "Hypervisor host name, or its id."},
-        },
-        "additionalProperties": {"type": ["string", "number", "boolean"]},
-    },
-)
-
-HOST_UPDATE = BodySchema(
-    name="HostUpdate",
-    definition={
-        "type": "object",
-        "description": "Extra capabilities to set; null removes one. They must not have the name of a field "
-        "of Host.",
-        "minProperties": 1,
-        "additionalProperties": {"type": ["string", "number", "boolean", "null"]},
-    },
-)
-
-PROPERTY_UPDATE = BodySchema(
-    name="ResourcePropertyUpdate",
-    definition={
-        "type": "object",
-        "description": "Other keys are ignored. Without `private`, nothing changes.",
-        "properties": {"private": {"enum": [True, False, 0, 1]}},
-    },
-)
-
-FLOATINGIP_CREATE = BodySchema(
-    name="FloatingIPCreate",
-    definition={
-        "type": "object",
-        "description": "Other keys are ignored.",
-        "required": ["floating_network_id", "floating_ip_address"],
-        "properties": {
-            "floating_network_id": {
-                "type": "string",
-                "maxLength": 255,
-                "description": "The id of an external network; otherwise the status is 400.",
-            },
-            "floating_ip_address": {
-                "type": "string",
-                "maxLength": 255,
-                "description": "An address in a subnet of the network, outside all allocation pools of the "
-                "subnet; otherwise the status is 400.",
-                "examples": ["203.0.113.200"],
-            },
-        },
-    },
-)
-
-BODIES = tuple(
-    each
-    for each in vars().values()
-    if isinstance(each, BodySchema) and each not in (LEASE_CREATE_1_0, LEASE_UPDATE_1_0)
-)
-"""All of the above, in their newest versions."""
-
-
-def ref(component: str) -> JsonSchema:
-    """Return a reference to a component of the OpenAPI document."""
-    return {"$ref": f"#/components/schemas/{component}"}
-
-
-def wrapped(key: str, component: str) -> JsonSchema:
-    """Return the schema of ``{key: component}``, the response with one object."""
-    return {"type": "object", "required": [key], "properties": {key: ref(component)}}
-
-
-def wrapped_list(key: str, component: str) -> JsonSchema:
-    """Return the schema of ``{key: [component…]}``, the response with a collection."""
-    return {
-        "type": "object",
-        "required": [key],
-        "properties": {key: {"type": "array", "items": ref(component)}},
-    }
-
-
-def page(key: str, component: str) -> JsonSchema:
-    """Return the schema of a collection that has pages from 1.1 on."""
-    return {
-        "type": "object",
-        "required": [key],
-        "properties": {
-            key: {"type": "array", "items": ref(component)},
-            f"{key}_links": {
-                "type": "array",
-                "description": "From 1.1 on, if more items follow: the link to the next page.",
-                "items": ref("Link"),
-            },
-        },
-    }
-
-
-_ID: JsonSchema = {"type": "string"}
-_TEXT_OR_NULL: JsonSchema = {"type": ["string", "null"]}
-_INSTANT: JsonSchema = {
-    "type": "string",
-    "pattern": r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}$",
-    "examples": ["2031-04-05T06:07:00.000000"],
-}
-_INSTANT_OR_NULL: JsonSchema = {**_INSTANT, "type": ["string", "null"]}
-_STAMP: JsonSchema = {
-    "type": ["string", "null"],
-    "pattern": r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$",
-    "examples": ["2031-04-05 06:07:08"],
-}
-_REQUIREMENT: JsonSchema = {
-    "type": ["string", "null"],
-    "description": "A requirement expression; empty or null for none.",
-    "examples": ['[">=", "$vcpus", "32"]'],
-}
-_COUNT: JsonSchema = {"type": ["integer", "string"], "minimum": 1, "description": "May be a numeric string."}
-_AMOUNT: JsonSchema = {
-    "type": ["integer", "string"],
-    "minimum": 1,
-    "maximum": 2**31 - 1,
-    "description": "Number of instances. May be a numeric string.",
-}
-_SIZE: JsonSchema = {
-    "type": ["integer", "string"],
-    "minimum": 0,
-    "maximum": 2**31 - 1,
-    "description": "Size of each instance. May be a numeric string.",
-}
-_AFFINITY: JsonSchema = {
-    "type": ["boolean", "integer", "string", "null"],
-    "description": "True: all instances on one host. False: all on different hosts. Null or an empty string: "
-    "anywhere. The usual words for true and false are accepted.",
-}
-_SOURCE_FLAVOR = "The id, not the name, of a flavor that the caller may use; otherwise the status is 404."
-_BEFORE_END: JsonSchema = {"enum": ["", "default", "snapshot"]}
-
-_FLOATINGIP: dict[str, JsonSchema] = {
-    "id": _ID,
-    "floating_network_id": _ID,
-    "subnet_id": _ID,
-    "floating_ip_address": {"type": "string", "description": "In its canonical form."},
-    "reservable": {"type": "boolean", "description": "Whether the address can be reserved now."},
-}
-
-
-def _complete(*descriptions: str, **properties: JsonSchema) -> JsonSchema:
-    """Return the schema of an object that has all of these keys and may have others."""
-    return {
-        "type": "object",
-        "description": " ".join(descriptions),
-        "required": list(properties),
-        "properties": properties,
-    }
-
 
 def _prospects(**more: JsonSchema) -> JsonSchema:
     """Return the schema of the reservations of a lease that does not exist yet."""
     return {
         "type": "array",
         "description": "In the order of the request.",
-        "items": _complete(
+        "items": complete(
             "What a reservation would get.",
             resource_type={"type": "string", "examples": ["physical:host"]},
             amount={"type": "integer"},
@@ -421,8 +265,8 @@ _SLOT_DATES: dict[str, JsonSchema] = {
         "examples": _DATES,
     },
 }
-_TIME_SLOT: JsonSchema = _complete("A time slot.", **_SLOT_DATES, reservations=_prospects())
-_REASON: JsonSchema = _complete(
+_TIME_SLOT: JsonSchema = complete("A time slot.", **_SLOT_DATES, reservations=_prospects())
+_REASON: JsonSchema = complete(
     "The conditions of a reservation, and how much each of them leaves.",
     resource_type={"type": "string", "examples": ["physical:host"]},
     needed={"type": "integer", "description": "The units without which it is refused."},
@@ -433,7 +277,7 @@ _REASON: JsonSchema = _complete(
     summary={"type": "string", "description": "The same in one sentence."},
     steps={"type": "array", "items": ref("FunnelStep")},
 )
-_FOUND_SLOT: JsonSchema = _complete(
+_FOUND_SLOT: JsonSchema = complete(
     "A time slot, and the request that reserves it.",
     **_SLOT_DATES,
     shape={"type": "integer", "description": "The number of the shape, from 0; 0 without shapes."},
@@ -442,17 +286,17 @@ _FOUND_SLOT: JsonSchema = _complete(
         groups={
             "type": "array",
             "description": "For `same` and `spread`: the units by value of the property.",
-            "items": _complete(
+            "items": complete(
                 "A property.",
                 property={"type": "string"},
                 values={
                     "type": "array",
-                    "items": _complete("A value.", value={"type": "string"}, amount={"type": "integer"}),
+                    "items": complete("A value.", value={"type": "string"}, amount={"type": "integer"}),
                 },
             ),
         },
     ),
-    request=_complete(
+    request=complete(
         "The keys of `POST /v1/leases` and `POST /v1/offers` for this slot.",
         start_date={"type": "string", "examples": _DATES},
         end_date={"type": "string", "examples": _DATES},
@@ -461,114 +305,35 @@ _FOUND_SLOT: JsonSchema = _complete(
 )
 
 COMPONENTS: dict[str, JsonSchema] = {
-    **{body.name: body.definition for body in BODIES},
-    "HostReservationCreate": {
-        "type": "object",
-        "description": "Request for a reservation of whole hosts, `physical:host`.",
-        "required": ["resource_type", "min", "max", "hypervisor_properties", "resource_properties"],
-        "properties": {
-            "resource_type": {"const": "physical:host"},
-            "min": _COUNT,
-            "max": _COUNT,
-            "hypervisor_properties": _REQUIREMENT,
-            "resource_properties": _REQUIREMENT,
-            "before_end": _BEFORE_END,
-        },
-    },
-    "HostReservationUpdate": {
-        "type": "object",
-        "description": "The values of a `physical:host` reservation that can be changed.",
-        "required": ["id"],
-        "properties": {
-            "id": _ID,
-            "min": _COUNT,
-            "max": _COUNT,
-            "hypervisor_properties": _REQUIREMENT,
-            "resource_properties": _REQUIREMENT,
-            "before_end": _BEFORE_END,
-        },
-    },
-    "InstanceReservationCreate": {
-        "type": "object",
-        "description": "Request for a reservation of instances of one size, `virtual:instance`.",
-        "required": [
-            *("resource_type", "vcpus", "memory_mb", "disk_gb"),
-            *("amount", "affinity", "resource_properties"),
-        ],
-        "properties": {
-            "resource_type": {"const": "virtual:instance"},
-            "vcpus": _SIZE,
-            "memory_mb": _SIZE,
-            "disk_gb": _SIZE,
-            "amount": _AMOUNT,
-            "affinity": _AFFINITY,
-            "resource_properties": _REQUIREMENT,
-        },
-    },
-    "FlavorReservationCreate": {
-        "type": "object",
-        "description": "Request for a reservation of instances of a flavor, `flavor:instance`.",
-        "required": ["resource_type", "flavor_id", "amount", "affinity"],
-        "properties": {
-            "resource_type": {"const": "flavor:instance"},
-            "flavor_id": {"type": ["string", "integer"], "description": _SOURCE_FLAVOR},
-            "amount": _AMOUNT,
-            "affinity": _AFFINITY,
-            "resource_properties": _REQUIREMENT,
-        },
-    },
-    "FloatingIPReservationCreate": {
-        "type": "object",
-        "description": "Request for a reservation of floating IPs, `virtual:floatingip`.",
-        "required": ["resource_type", "network_id", "amount"],
-        "properties": {
-            "resource_type": {"const": "virtual:floatingip"},
-            "network_id": {
-                "type": "string",
-                "description": "Id of a network with registered floating IPs; otherwise 400.",
-            },
-            "amount": {
-                "type": ["integer", "string"],
-                "minimum": 0,
-                "maximum": 2**31 - 1,
-                "description": "Number of floating IPs. May be a numeric string.",
-            },
-            "required_floatingips": {
-                "type": "array",
-                "items": {"type": "string"},
-                "description": "Addresses that the reservation must include, at most `amount`.",
-            },
-        },
-    },
-    "Reservation": _complete(
+    "Reservation": complete(
         "A reservation also has the keys of its resource type.",
-        id=_ID,
-        lease_id=_ID,
-        resource_id=_TEXT_OR_NULL,
+        id=ID,
+        lease_id=ID,
+        resource_id=TEXT_OR_NULL,
         resource_type={"type": "string", "examples": ["physical:host"]},
         status={"enum": ["pending", "active", "deleted", "error"]},
         missing_resources={"type": "boolean"},
         resources_changed={"type": "boolean"},
-        created_at=_STAMP,
-        updated_at=_STAMP,
+        created_at=STAMP,
+        updated_at=STAMP,
     ),
-    "Event": _complete(
-        id=_ID,
-        lease_id=_ID,
+    "Event": complete(
+        id=ID,
+        lease_id=ID,
         event_type={"enum": ["start_lease", "before_end_lease", "end_lease"]},
-        time=_INSTANT_OR_NULL,
+        time=INSTANT_OR_NULL,
         status={"enum": ["UNDONE", "IN_PROGRESS", "DONE", "ERROR", None]},
-        created_at=_STAMP,
-        updated_at=_STAMP,
+        created_at=STAMP,
+        updated_at=STAMP,
     ),
-    "Lease": _complete(
-        id=_ID,
+    "Lease": complete(
+        id=ID,
         name={"type": "string"},
-        user_id=_TEXT_OR_NULL,
-        project_id=_TEXT_OR_NULL,
-        start_date=_INSTANT,
-        end_date=_INSTANT,
-        trust_id=_TEXT_OR_NULL,
+        user_id=TEXT_OR_NULL,
+        project_id=TEXT_OR_NULL,
+        start_date=INSTANT,
+        end_date=INSTANT,
+        trust_id=TEXT_OR_NULL,
         status={
             "enum": [
                 *("PENDING", "ACTIVE", "TERMINATED", "ERROR"),
@@ -578,47 +343,47 @@ COMPONENTS: dict[str, JsonSchema] = {
         degraded={"type": "boolean"},
         reservations={"type": "array", "items": ref("Reservation")},
         events={"type": "array", "items": ref("Event")},
-        created_at=_STAMP,
-        updated_at=_STAMP,
+        created_at=STAMP,
+        updated_at=STAMP,
     ),
     "Progress": {
         "type": "object",
         "description": "From 1.1 on, further keys of each lease and each reservation that GET returns.",
         "properties": {
             "status_reason": {"type": ["string", "null"], "description": "Why it is in error, or waits."},
-            "retry_at": {**_INSTANT_OR_NULL, "description": "When the service tries again by itself."},
+            "retry_at": {**INSTANT_OR_NULL, "description": "When the service tries again by itself."},
             "held": {"type": "integer", "description": "Number of hosts, instances and addresses it holds."},
-            "same": {**_TEXT_OR_NULL, "description": "Only of reservations: as in the request."},
-            "spread": {**_TEXT_OR_NULL, "description": "Only of reservations: as in the request."},
+            "same": {**TEXT_OR_NULL, "description": "Only of reservations: as in the request."},
+            "spread": {**TEXT_OR_NULL, "description": "Only of reservations: as in the request."},
         },
     },
-    "LeaseAllocation": _complete(
+    "LeaseAllocation": complete(
         "The allocation of a resource to a reservation of the lease.",
-        reservation_id=_ID,
+        reservation_id=ID,
         resource_type={"type": "string", "examples": ["physical:host"]},
-        resource_id=_ID,
+        resource_id=ID,
         name={"type": "string", "description": "The host name of a hypervisor, or an IP address."},
         amount={"type": "integer", "description": "Number of instances on a host; 1 for a whole resource."},
-        start_date=_INSTANT,
-        end_date=_INSTANT,
+        start_date=INSTANT,
+        end_date=INSTANT,
     ),
-    "ReservationResources": _complete(
+    "ReservationResources": complete(
         "What a reservation holds, and how to use it.",
-        reservation_id=_ID,
+        reservation_id=ID,
         resource_type={"type": "string", "examples": ["physical:host"]},
         status={"type": "string", "examples": ["active"]},
         resources={
             "type": "array",
-            "items": _complete(
+            "items": complete(
                 "A resource.",
-                id=_ID,
+                id=ID,
                 name={"type": "string", "description": "The host name of a hypervisor, or an IP address."},
                 amount={
                     "type": "integer",
                     "description": "Number of instances on a host; 1 for a whole resource.",
                 },
-                start_date=_INSTANT,
-                end_date=_INSTANT,
+                start_date=INSTANT,
+                end_date=INSTANT,
             ),
         },
         use={
@@ -627,7 +392,7 @@ COMPONENTS: dict[str, JsonSchema] = {
             "`scheduler_hints`, `flavor_id`, `floating_ip_tags`. Null unless the reservation is active.",
         },
     ),
-    "TimeSlots": _complete(
+    "TimeSlots": complete(
         "The time slots in which the reservations of a search can be made. Nothing is reserved.",
         slots={
             "type": "array",
@@ -644,18 +409,18 @@ COMPONENTS: dict[str, JsonSchema] = {
             "description": "False if the search gave up, so that there may be better time slots.",
         },
     ),
-    "ReservationChange": _complete(
+    "ReservationChange": complete(
         "Resources of a reservation before and after a change of its lease, as ids.",
-        id=_ID,
+        id=ID,
         resource_type={"type": "string", "examples": ["physical:host"]},
         kept={"type": "array", "items": {"type": "string"}},
         added={"type": "array", "items": {"type": "string"}},
         released={"type": "array", "items": {"type": "string"}},
     ),
-    "PossibleChanges": _complete(
+    "PossibleChanges": complete(
         "Changes of a lease that would be granted now, each on its own. Quotas are checked, the operator's "
         "filters are not. Nothing is reserved.",
-        id=_ID,
+        id=ID,
         latest_end_date={
             "type": ["string", "null"],
             "description": "The latest possible end, up to `latest_end`; null if no later end is possible.",
@@ -663,9 +428,9 @@ COMPONENTS: dict[str, JsonSchema] = {
         },
         reservations={
             "type": "array",
-            "items": _complete(
+            "items": complete(
                 "How much a reservation can grow with the dates of the lease.",
-                id=_ID,
+                id=ID,
                 resource_type={"type": "string", "examples": ["physical:host"]},
                 amount={"type": "integer", "description": "What it holds now."},
                 largest_amount={"type": "integer", "description": "The most that it can hold."},
@@ -678,13 +443,13 @@ COMPONENTS: dict[str, JsonSchema] = {
             "items": _TIME_SLOT,
         },
     ),
-    "Catalogue": _complete(
+    "Catalogue": complete(
         "What the caller can reserve, and within which limits. Resources that cannot be reserved now are not "
         "counted.",
         region={"type": ["string", "null"], "description": "Null if the configuration names none."},
         resource_types={
             "type": "array",
-            "items": _complete(
+            "items": complete(
                 "A type of reservation.",
                 resource_type={"type": "string", "examples": ["physical:host"]},
                 keys={
@@ -702,7 +467,7 @@ COMPONENTS: dict[str, JsonSchema] = {
         },
         properties={
             "type": "array",
-            "items": _complete(
+            "items": complete(
                 "A property that requirements can name, and by which resources can be grouped.",
                 property={"type": "string", "examples": ["gpu"]},
                 resource_types={"type": "array", "items": {"type": "string"}},
@@ -710,7 +475,7 @@ COMPONENTS: dict[str, JsonSchema] = {
                 private={"type": "boolean", "description": "True only for callers who may see it."},
                 values={
                     "type": "array",
-                    "items": _complete(
+                    "items": complete(
                         "A value and the number of resources that have it.",
                         value={"type": ["string", "number", "boolean", "null"]},
                         reservable={"type": "integer"},
@@ -720,13 +485,13 @@ COMPONENTS: dict[str, JsonSchema] = {
         },
         availability_zones={
             "type": "array",
-            "items": _complete(
+            "items": complete(
                 "A zone and the number of its resources.",
                 name={"type": "string"},
                 reservable={"type": "integer"},
             ),
         },
-        limits=_complete(
+        limits=complete(
             "The limits of a lease and of the caller's project; null for no limit.",
             longest_lease_minutes=_NUMBER_OR_NULL,
             reservations_per_lease=_NUMBER_OR_NULL,
@@ -734,7 +499,7 @@ COMPONENTS: dict[str, JsonSchema] = {
             amount_per_lease=_NUMBER_OR_NULL,
             quotas={
                 "type": "array",
-                "items": _complete(
+                "items": complete(
                     "The largest amount that the project has reserved at any time from now on.",
                     name={"type": "string", "examples": ["reserved_hosts"]},
                     used={"type": "integer"},
@@ -757,7 +522,7 @@ COMPONENTS: dict[str, JsonSchema] = {
         },
         longest_page={"type": "integer", "description": "The most items of a page of a list."},
     ),
-    "FreeAmounts": _complete(
+    "FreeAmounts": complete(
         "The numbers of resources that are free, for a reservation of that minute alone.",
         region={"type": ["string", "null"]},
         resource_type={"type": "string", "examples": ["physical:host"]},
@@ -765,7 +530,7 @@ COMPONENTS: dict[str, JsonSchema] = {
         to={"type": "string", "examples": _DATES},
         groups={
             "type": "array",
-            "items": _complete(
+            "items": complete(
                 "Resources with the same value of the property.",
                 value={
                     "type": ["string", "number", "boolean", "null"],
@@ -775,7 +540,7 @@ COMPONENTS: dict[str, JsonSchema] = {
                 steps={
                     "type": "array",
                     "description": "By time; each holds until the next one.",
-                    "items": _complete(
+                    "items": complete(
                         "A change of the number.",
                         time={"type": "string", "examples": _DATES},
                         free={"type": "integer"},
@@ -795,13 +560,13 @@ COMPONENTS: dict[str, JsonSchema] = {
             "to": {"type": "string", "examples": _DATES},
             "groups": {
                 "type": "array",
-                "items": _complete(
+                "items": complete(
                     "Resources with the same value of the property.",
                     value={"type": ["string", "number", "boolean", "null"]},
                     total={"type": "integer", "description": "All resources, also failed ones."},
                     intervals={
                         "type": "array",
-                        "items": _complete(
+                        "items": complete(
                             "The number of resources in each state.",
                             start_date={"type": "string", "examples": _DATES},
                             end_date={"type": "string", "examples": _DATES},
@@ -821,7 +586,7 @@ COMPONENTS: dict[str, JsonSchema] = {
                         "intervals": {
                             "type": "array",
                             "description": "The resource is free at all other times.",
-                            "items": _complete(
+                            "items": complete(
                                 "A state of the resource.",
                                 start_date={"type": "string", "examples": _DATES},
                                 end_date={"type": "string", "examples": _DATES},
@@ -833,24 +598,24 @@ COMPONENTS: dict[str, JsonSchema] = {
             },
         },
     },
-    "Offer": _complete(
+    "Offer": complete(
         "Resources that are held for a possible lease until the offer expires.",
-        id={**_ID, "description": "Also the id of the lease that the offer becomes."},
+        id={**ID, "description": "Also the id of the lease that the offer becomes."},
         name={"type": "string", "description": "May be empty."},
         status={"enum": ["OPEN", "EXPIRED", "COMMITTED"]},
-        expires_at=_INSTANT,
-        user_id=_TEXT_OR_NULL,
-        project_id=_TEXT_OR_NULL,
-        start_date=_INSTANT,
-        end_date=_INSTANT,
-        before_end_date=_INSTANT_OR_NULL,
+        expires_at=INSTANT,
+        user_id=TEXT_OR_NULL,
+        project_id=TEXT_OR_NULL,
+        start_date=INSTANT,
+        end_date=INSTANT,
+        before_end_date=INSTANT_OR_NULL,
         lease_id={"type": ["string", "null"], "description": "The lease, if the offer was committed."},
-        created_at=_INSTANT,
+        created_at=INSTANT,
         reservations={
             "type": "array",
-            "items": _complete(
+            "items": complete(
                 "A reservation as requested; other keys depend on the resource type.",
-                id={**_ID, "description": "Also the id of the lease's reservation."},
+                id={**ID, "description": "Also the id of the lease's reservation."},
                 resource_type={"type": "string", "examples": ["physical:host"]},
                 amount={
                     "type": "integer",
@@ -860,75 +625,26 @@ COMPONENTS: dict[str, JsonSchema] = {
             ),
         },
     ),
-    "HistoryEntry": _complete(
-        time=_INSTANT,
+    "HistoryEntry": complete(
+        time=INSTANT,
         reservation_id={"type": ["string", "null"], "description": "Null for the whole lease."},
         text={"type": "string", "examples": ["The lease is active."]},
     ),
-    "Host": _complete(
-        "A host also has its extra capabilities as keys; one with the name of a field replaces the field.",
-        id={"type": "string", "pattern": r"^\d+$"},
-        hypervisor_hostname={"type": "string"},
-        service_name={},
-        hypervisor_type={},
-        hypervisor_version={},
-        vcpus={},
-        memory_mb={},
-        local_gb={},
-        cpu_info={"type": "string", "description": "JSON text."},
-        availability_zone={},
-        status={},
-        reservable={},
-        trust_id={},
-        created_at={},
-        updated_at={},
-    ),
-    "HostAllocations": _complete(
-        resource_id={"type": "string", "description": "The id of the host."},
-        reservations={"type": "array", "items": ref("Allocation")},
-    ),
-    "Allocation": _complete(
-        "The dates are those of the lease.",
-        id=_ID,
-        lease_id=_ID,
-        start_date=_INSTANT,
-        end_date=_INSTANT,
-    ),
-    "FloatingIP": _complete(**_FLOATINGIP, created_at=_STAMP, updated_at=_STAMP),
-    "NewFloatingIP": _complete(**_FLOATINGIP, created_at=_INSTANT_OR_NULL, updated_at=_INSTANT_OR_NULL),
-    "ResourcePropertyListed": {
-        "type": "object",
-        "description": "`private` and `values` are present if details are requested.",
-        "required": ["property"],
-        "properties": {
-            "property": {"type": "string"},
-            "private": {"type": "boolean"},
-            "values": {"type": "array", "items": {"type": "string"}},
-        },
-    },
-    "ResourceProperty": _complete(
-        id=_ID,
-        resource_type={"type": "string"},
-        property_name={"type": "string"},
-        private={"type": "boolean"},
-        created_at=_INSTANT_OR_NULL,
-        updated_at=_INSTANT_OR_NULL,
-    ),
-    "Link": _complete(href={"type": "string", "format": "uri"}, rel={"type": "string"}),
-    "Version": _complete(
+    "Link": complete(href={"type": "string", "format": "uri"}, rel={"type": "string"}),
+    "Version": complete(
         id={"type": "string"},
         status={"type": "string"},
         min_version={"type": "string"},
         max_version={"type": "string"},
         links={"type": "array", "items": ref("Link")},
     ),
-    "Fault": _complete(
+    "Fault": complete(
         "A decision of the service.",
         error_code={"type": "integer"},
         error_message={"type": "string"},
         error_name={"type": ["integer", "string"]},
     ),
-    "RefusedLease": _complete(
+    "RefusedLease": complete(
         "A new lease, or a change of one, that is refused, from version 1.1 on.",
         error_code={"type": "integer"},
         error_message={"type": "string"},
@@ -942,7 +658,7 @@ COMPONENTS: dict[str, JsonSchema] = {
         alternatives={
             "type": "array",
             "description": "Requests that would be granted now.",
-            "items": _complete(
+            "items": complete(
                 "A change of the request.",
                 kind={
                     "type": "string",
@@ -1000,7 +716,7 @@ COMPONENTS: dict[str, JsonSchema] = {
             },
         },
     },
-    "LeasePreview": _complete(
+    "LeasePreview": complete(
         "What a new lease would reserve now.",
         start_date={"type": "string", "description": "In the format of requests.", "examples": _DATES},
         end_date={"type": "string", "examples": _DATES},
@@ -1013,14 +729,14 @@ COMPONENTS: dict[str, JsonSchema] = {
             },
         ),
     ),
-    "RequestFault": _complete(
+    "RequestFault": complete(
         "An error of the HTTP request, found before its content is evaluated.",
         error={"type": "integer"},
         error_message={"type": "string"},
     ),
-    "AuthenticationFault": _complete(
+    "AuthenticationFault": complete(
         "The request has no valid credentials.",
-        error=_complete(
+        error=complete(
             code={"type": "integer"},
             title={"type": "string"},
             message={"type": "string"},

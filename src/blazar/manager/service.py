@@ -3,47 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import wraps
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from blazar.app import availability, catalogue, free_amounts, leases, offers, resources, timeline
 from blazar.booking.context import Context
+from blazar.booking.serving import TypeService, same_for_all, use_case
 from blazar.domain.errors import BadRequest
 from blazar.domain.lease import Owner
-from blazar.plugins.floatingips import use_cases as floatingips
-from blazar.plugins.hosts import lists as host_lists
-from blazar.plugins.hosts import properties
-from blazar.plugins.hosts import use_cases as hosts
-from blazar.ports.manager import Caller, JsonObject, Manager
+from blazar.ports.manager import Caller, JsonObject, Manager, list_methods
+from blazar.resource_types import load_parts
 
-_Arguments = ParamSpec("_Arguments")
-_Result = TypeVar("_Result")
-
-
-def _use_case(
-    function: Callable[Concatenate[Context, _Arguments], _Result],
-) -> Callable[Concatenate[ManagerService, _Arguments], _Result]:
-    """Return the method for a use case."""
-
-    @wraps(function)
-    def method(service: ManagerService, /, *args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
-        return function(service.context, *args, **kwargs)
-
-    return method
-
-
-def _same_for_all(
-    function: Callable[Concatenate[Context, _Arguments], _Result],
-) -> Callable[Concatenate[ManagerService, Caller, _Arguments], _Result]:
-    """Return the method for a use case that does not depend on the caller."""
-
-    @wraps(function)
-    def method(
-        service: ManagerService, caller: Caller, /, *args: _Arguments.args, **kwargs: _Arguments.kwargs
-    ) -> _Result:
-        return function(service.context, *args, **kwargs)
-
-    return method
+SERVICES: Final[tuple[TypeService, ...]] = load_parts("service", TypeService)
 
 
 class ManagerService:
@@ -51,6 +21,19 @@ class ManagerService:
 
     def __init__(self, context: Context) -> None:
         self.context = context
+        self._of_types = {
+            method: getattr(server, method)
+            for each in SERVICES
+            for server in [each.make(context)]
+            for method in list_methods(each.requests.protocol)
+        }
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        """Return the method of a resource type. Raises AttributeError if no type has it."""
+        method: Callable[..., Any] | None = self.__dict__.get("_of_types", {}).get(name)
+        if method is None:
+            raise AttributeError(name)
+        return method
 
     def list_leases(
         self, caller: Caller, project_id: str | None, page: JsonObject | None = None
@@ -60,7 +43,7 @@ class ManagerService:
             return leases.list_leases(self.context, project_id)
         return leases.list_lease_page(self.context, project_id, page)
 
-    get_lease = _use_case(leases.get_lease)
+    get_lease = use_case(leases.get_lease)
 
     def create_lease(self, caller: Caller, body: JsonObject) -> JsonObject:
         """Create a lease and return it. Raises Unavailable if this manager's clock is wrong."""
@@ -86,7 +69,7 @@ class ManagerService:
         expected = None if owner is None else _parse_owner(owner)
         return leases.preview_update(self.context, caller, lease_id, body, expected)
 
-    update_lease = _use_case(leases.update_lease)
+    update_lease = use_case(leases.update_lease)
 
     def update_owned_lease(
         self, caller: Caller, lease_id: str, owner: JsonObject, body: JsonObject
@@ -94,20 +77,20 @@ class ManagerService:
         """Change a lease of this owner and return it."""
         return leases.update_lease(self.context, caller, lease_id, body, _parse_owner(owner))
 
-    delete_lease = _use_case(leases.delete_lease)
+    delete_lease = use_case(leases.delete_lease)
 
     def delete_owned_lease(self, caller: Caller, lease_id: str, owner: JsonObject) -> None:
         """Delete a lease of this owner."""
         leases.delete_lease(self.context, caller, lease_id, _parse_owner(owner))
 
-    list_lease_allocations = _same_for_all(leases.list_lease_allocations)
-    list_lease_resources = _same_for_all(leases.list_lease_resources)
-    list_lease_history = _same_for_all(leases.list_lease_history)
+    list_lease_allocations = same_for_all(leases.list_lease_allocations)
+    list_lease_resources = same_for_all(leases.list_lease_resources)
+    list_lease_history = same_for_all(leases.list_lease_history)
 
-    search_time_slots = _use_case(availability.search_time_slots)
-    get_catalogue = _use_case(catalogue.get_catalogue)
-    list_free_amounts = _use_case(free_amounts.list_free_amounts)
-    get_timeline = _use_case(timeline.get_timeline)
+    search_time_slots = use_case(availability.search_time_slots)
+    get_catalogue = use_case(catalogue.get_catalogue)
+    list_free_amounts = use_case(free_amounts.list_free_amounts)
+    get_timeline = use_case(timeline.get_timeline)
 
     def create_offer(self, caller: Caller, key: str | None, body: JsonObject) -> JsonObject:
         """Hold resources for a short time. Raises Unavailable if this manager's clock is wrong."""
@@ -116,30 +99,15 @@ class ManagerService:
             return {"offer": offers.create_offer(self.context, caller, body), "is_replayed": False}
         return offers.create_offer_once(self.context, caller, key, body)
 
-    list_offers = _use_case(offers.list_offers)
-    get_offer = _use_case(offers.get_offer)
-    delete_offer = _use_case(offers.delete_offer)
+    list_offers = use_case(offers.list_offers)
+    get_offer = use_case(offers.get_offer)
+    delete_offer = use_case(offers.delete_offer)
 
-    list_hosts = _use_case(host_lists.list_hosts)
-    get_host = _use_case(hosts.get_host)
-    create_host = _same_for_all(hosts.create_host)
-    update_host = _use_case(hosts.update_host)
-    delete_host = _same_for_all(hosts.delete_host)
-    list_allocations = _same_for_all(host_lists.list_allocations)
-    get_allocations = _same_for_all(hosts.get_allocations)
-    list_resource_properties = _same_for_all(properties.list_resource_properties)
-    update_resource_property = _same_for_all(properties.update_resource_property)
-
-    list_floatingips = _same_for_all(floatingips.list_floatingips)
-    get_floatingip = _same_for_all(floatingips.get_floatingip)
-    create_floatingip = _same_for_all(floatingips.create_floatingip)
-    delete_floatingip = _same_for_all(floatingips.delete_floatingip)
-
-    list_resources = _same_for_all(resources.list_resources)
-    get_resource = _same_for_all(resources.get_resource)
-    create_resource = _same_for_all(resources.create_resource)
-    update_resource = _same_for_all(resources.update_resource)
-    delete_resource = _same_for_all(resources.delete_resource)
+    list_resources = same_for_all(resources.list_resources)
+    get_resource = same_for_all(resources.get_resource)
+    create_resource = same_for_all(resources.create_resource)
+    update_resource = same_for_all(resources.update_resource)
+    delete_resource = same_for_all(resources.delete_resource)
 
 
 def _parse_owner(owner: JsonObject) -> Owner:

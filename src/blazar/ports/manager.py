@@ -14,7 +14,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol, overload
+from typing import Any, Generic, Protocol, TypeVar, cast, overload
 
 JsonObject = Mapping[str, object]
 
@@ -80,8 +80,34 @@ class WrittenObjects(Sequence[JsonObject]):
         return self._objects[index]
 
 
+_RequestsT = TypeVar("_RequestsT")
+
+
+class RequestsKey(Generic[_RequestsT]):
+    """Names the requests about one resource type that managers serve, and gives them their type.
+
+    A Protocol declares them, as :class:`Manager` does those of the core. No other has a method of that name.
+    """
+
+    def __init__(self, protocol: Any) -> None:
+        """Create the key of a Protocol."""
+        self.protocol = protocol
+
+    def on(self, manager: Manager) -> _RequestsT:
+        """Return *manager* as the server of these requests; every manager serves those of all types."""
+        return cast("_RequestsT", manager)
+
+
+def list_methods(protocol: Any) -> list[str]:
+    """Return the names of the requests that a Protocol declares."""
+    return [name for name in vars(protocol) if not name.startswith("_")]
+
+
 class Manager(Protocol):
-    """The use cases. The caller owns the results; a list may be a :class:`WrittenObjects`."""
+    """The use cases. The caller owns the results; a list may be a :class:`WrittenObjects`.
+
+    A manager also has the methods of the ``REQUESTS`` of each resource type.
+    """
 
     def list_leases(
         self, caller: Caller, project_id: str | None, page: JsonObject | None = None
@@ -258,36 +284,6 @@ class Manager(Protocol):
             BadRequest: A part of the query is invalid.
         """
 
-    def list_hosts(self, caller: Caller, page: JsonObject | None = None) -> Sequence[JsonObject]:
-        """Return the registered hosts; extra capabilities are among the other keys.
-
-        A *page* is as in :meth:`list_leases`, here and in the other lists.
-        """
-
-    def get_host(self, caller: Caller, host_id: str) -> JsonObject:
-        """Return a host. Raises HostNotFound."""
-
-    def create_host(self, caller: Caller, body: JsonObject) -> JsonObject:
-        """Register a hypervisor and return it."""
-
-    def update_host(self, caller: Caller, host_id: str, body: JsonObject) -> JsonObject:
-        """Set extra capabilities, or remove those whose value is null; return the host."""
-
-    def delete_host(self, caller: Caller, host_id: str) -> None:
-        """Remove a host from the service, so that Nova uses it normally again."""
-
-    def list_floatingips(self, caller: Caller, page: JsonObject | None = None) -> Sequence[JsonObject]:
-        """Return the registered floating IPs, or a page of them."""
-
-    def get_floatingip(self, caller: Caller, floatingip_id: str) -> JsonObject:
-        """Return a floating IP. Raises FloatingIPNotFound."""
-
-    def create_floatingip(self, caller: Caller, body: JsonObject) -> JsonObject:
-        """Register an address of an external network and return it."""
-
-    def delete_floatingip(self, caller: Caller, floatingip_id: str) -> None:
-        """Remove an address from the service, so that the operator can use it otherwise."""
-
     def list_resources(self, caller: Caller, collection: str) -> Sequence[JsonObject]:
         """Return the resources that operators registered for a plugin, by name.
 
@@ -311,27 +307,3 @@ class Manager(Protocol):
 
     def delete_resource(self, caller: Caller, collection: str, resource_id: str) -> None:
         """Remove a registered resource that is not reserved."""
-
-    def list_allocations(
-        self,
-        caller: Caller,
-        lease_id: str | None,
-        reservation_id: str | None,
-        page: JsonObject | None = None,
-    ) -> Sequence[JsonObject]:
-        """Return the allocations of each host, or of each host of a page.
-
-        Returns:
-            ``{"resource_id", "reservations": [{"id", "lease_id", "start_date", "end_date"}]}``.
-        """
-
-    def get_allocations(
-        self, caller: Caller, host_id: str, lease_id: str | None, reservation_id: str | None
-    ) -> JsonObject:
-        """Return the same for one host. Raises HostNotFound."""
-
-    def list_resource_properties(self, caller: Caller, include_private: bool) -> Sequence[JsonObject]:
-        """Return ``{"property", "private", "values"}`` of each property that a host has, by name."""
-
-    def update_resource_property(self, caller: Caller, name: str, private: bool | None) -> JsonObject:
-        """Make a property private or public (None: no change) and return it. Raises PropertyNotFound."""

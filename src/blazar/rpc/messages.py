@@ -18,7 +18,8 @@ from functools import partial
 from typing import Any, cast
 
 from blazar.domain.errors import BlazarError, UnknownMethod, rebuild
-from blazar.ports.manager import OLDEST_API, Caller, Manager, WrittenObjects
+from blazar.ports.manager import OLDEST_API, Caller, Manager, RequestsKey, WrittenObjects, list_methods
+from blazar.resource_types import import_parts, load_parts
 from blazar.rpc.packing import packed, unpacked
 from blazar.telemetry.log_context import serving
 
@@ -27,10 +28,14 @@ def _without_self(signature: inspect.Signature) -> inspect.Signature:
     return signature.replace(parameters=list(signature.parameters.values())[1:])
 
 
-METHODS = frozenset(name for name in vars(Manager) if not name.startswith("_"))
-"""The methods that can be called; no other method is reachable from outside."""
+_PROTOCOLS = (Manager, *(each.protocol for each in load_parts("requests", RequestsKey)))
+DECLARED = {name: getattr(each, name) for each in _PROTOCOLS for name in list_methods(each)}
+"""The declarations of the methods that can be called; no other method is reachable from outside."""
 
-_SIGNATURES = {name: _without_self(inspect.signature(getattr(Manager, name))) for name in METHODS}
+_SIGNATURES = {name: _without_self(inspect.signature(method)) for name, method in DECLARED.items()}
+
+# An error of a manager is raised as the same class here, also if this process loads no plugin.
+import_parts("errors")
 
 _ABOUT_LEASES = frozenset(
     {
@@ -88,7 +93,7 @@ def _received_caller(sent: Mapping[str, Any]) -> Caller:
 
 def _reply(manager: Manager, who: Caller, method: str, request: Mapping[str, Any]) -> dict[str, Any]:
     try:
-        if method not in METHODS:
+        if method not in DECLARED:
             raise UnknownMethod(method)
         result = getattr(manager, method)(who, *request["arguments"])
         if not isinstance(result, WrittenObjects):
@@ -102,14 +107,14 @@ def _reply(manager: Manager, who: Caller, method: str, request: Mapping[str, Any
 
 
 class _RemoteManager:
-    """A manager in another process. Each method of :class:`~blazar.ports.manager.Manager` sends a request."""
+    """A manager in another process. Each method of the interface sends a request."""
 
     def __init__(self, carry: Carry) -> None:
         self._carry = carry
 
     def __getattr__(self, name: str) -> Callable[..., object]:
         """Return a method of the interface. Raises AttributeError for any other name."""
-        if name not in METHODS:
+        if name not in DECLARED:
             raise AttributeError(name)
         return partial(self._ask, name)
 

@@ -12,7 +12,7 @@ from blazar.api.app import make_app
 from blazar.api.auth import make_guard
 from blazar.api.health import make_healthcheck
 from blazar.api.policies import make_policy
-from blazar.api.resources import load_collections, rules_of
+from blazar.api.resources import load_apis
 from blazar.booking.context import Context
 from blazar.cloud.simulated.cloud import SimulatedCloud
 from blazar.cloud.simulated.driver import make_cloud
@@ -119,16 +119,16 @@ def _application(
     reconciler: Reconciler,
 ) -> WSGIApplication:
     """Return the API with its manager; its health check includes the reconciler."""
-    collections = load_collections(conf.manager.plugins)
+    types = load_apis(conf.manager.plugins)
     healthcheck = make_healthcheck(conf)
     manager = local_manager(measured_manager(ManagerService(context), telemetry.meter))
     return make_app(
         measured_managers(manager, telemetry.meter),
         settings,
-        make_policy(conf, [rule for each in collections for rule in rules_of(each)]),
+        make_policy(conf, types),
         guard=make_guard(settings, conf),
         healthcheck=lambda app: while_healthy(healthcheck(app), reconciler.problems),
-        collections=collections,
+        types=types,
     )
 
 

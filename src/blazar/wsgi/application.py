@@ -15,9 +15,11 @@ from blazar.api.auth import make_guard
 from blazar.api.failures import with_failures_answered
 from blazar.api.health import make_healthcheck
 from blazar.api.policies import make_policy
-from blazar.api.resources import load_collections, rules_of
-from blazar.domain.collections import ResourceCollection
+from blazar.api.resources import load_apis
+from blazar.api.type_api import TypeApi
+from blazar.cloud.openstack.options import CREDENTIAL_GROUPS
 from blazar.known_options import check_keys
+from blazar.options import TYPE_OPTIONS
 from blazar.ports.manager import Manager
 from blazar.ports.metrics import OF_API
 from blazar.rpc.broker import configured_broker
@@ -31,7 +33,9 @@ if TYPE_CHECKING:
     from wsgiref.types import WSGIApplication
 
 
-_OF_MANAGERS = frozenset({"enforcement", "physical:host", "virtual:floatingip"})
+_OF_MANAGERS = frozenset(
+    {"enforcement", *(group for each in TYPE_OPTIONS for group in each.groups)} - CREDENTIAL_GROUPS
+)
 
 
 def make_application(conf: ConfigOpts) -> WSGIApplication:
@@ -41,7 +45,7 @@ def make_application(conf: ConfigOpts) -> WSGIApplication:
         ValueError: The configuration is not usable.
     """
     settings, server = config.read_settings(conf), config.read_server_settings(conf)
-    collections = load_collections(server.plugins)
+    types = load_apis(server.plugins)
     transport = get_transport(conf)
     # Only managers load filters and plugins, so the options of these groups are not all known here.
     check_keys(conf, without=_OF_MANAGERS)
@@ -52,23 +56,21 @@ def make_application(conf: ConfigOpts) -> WSGIApplication:
         silence_seconds=conf.api.manager_silence_seconds,
     )
     if not server.metrics.is_in_api:
-        return _api(conf, settings, managers, collections)
+        return _api(conf, settings, managers, types)
     telemetry = ProcessMetrics(OF_API)
     measured = measured_managers(managers, telemetry.meter)
-    app = counted(_api(conf, settings, measured, collections), telemetry.meter)
+    app = counted(_api(conf, settings, measured, types), telemetry.meter)
     return with_metrics(app, telemetry.page())
 
 
-def _api(
-    conf: ConfigOpts, settings: Settings, manager: Manager, collections: Sequence[ResourceCollection]
-) -> WSGIApplication:
+def _api(conf: ConfigOpts, settings: Settings, manager: Manager, types: Sequence[TypeApi]) -> WSGIApplication:
     return make_app(
         manager,
         settings.api,
-        make_policy(conf, [rule for each in collections for rule in rules_of(each)]),
+        make_policy(conf, types),
         guard=make_guard(settings.api, conf),
         healthcheck=make_healthcheck(conf),
-        collections=collections,
+        types=types,
     )
 
 
