@@ -11,6 +11,7 @@ from oslo_db.exception import DBDuplicateEntry
 
 from blazar.db.changes import note_changes
 from blazar.db.health import read_diagnosis, resource_filters, resource_row
+from blazar.db.own_table import OwnTable
 from blazar.db.pages import Listing, select_page
 from blazar.db.parts import Parts
 from blazar.db.tables import allocations, floatingips, leases, reservations, resources
@@ -22,7 +23,6 @@ from blazar.plugins.floatingips.floatingip import FloatingIP
 from blazar.plugins.floatingips.store import FloatingIPFilter, FloatingIPStore, Holder
 
 COLLECTION = "floatingip"
-TABLE = floatingips
 _LISTED_BY: Final = {
     "created_at": floatingips.c.created_at,
     "floating_ip_address": floatingips.c.address,
@@ -150,6 +150,15 @@ def _floatingip(row: Mapping[str, Any]) -> FloatingIP:
     columns = {key: value for key, value in row.items() if key not in ("health", "problem")}
     return FloatingIP(diagnosis=read_diagnosis(row["health"], row["problem"]), **columns)
 
+
+OWN_TABLE: Final = OwnTable(
+    collection=COLLECTION,
+    table=floatingips,
+    name=floatingips.c.address,
+    facts=(floatingips.c.address, floatingips.c.network_id, floatingips.c.subnet_id),
+    read=read_resources,
+    open=SqlFloatingIPs,
+)
 
 if TYPE_CHECKING:
 

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import sqlalchemy as sa
 from oslo_db.exception import DBDuplicateEntry
@@ -15,7 +15,8 @@ from oslo_db.exception import DBDuplicateEntry
 from blazar.db.changes import note_changes
 from blazar.db.columns import read_object
 from blazar.db.health import read_diagnosis, resource_filters, resource_row
-from blazar.db.host_providers import delete_providers, insert_providers, select_providers
+from blazar.db.own.host_providers import delete_providers, insert_providers, select_providers
+from blazar.db.own_table import OwnTable
 from blazar.db.pages import Listing, select_page
 from blazar.db.parts import Parts
 from blazar.db.tables import (
@@ -36,7 +37,6 @@ from blazar.plugins.hosts.store import HostFilter, HostStore
 
 RESOURCE_TYPE = "physical:host"
 COLLECTION = "host"
-TABLE = hosts
 
 
 def select_hosts(
@@ -297,6 +297,15 @@ def _property(row: sa.Row[Any]) -> ResourceProperty:
         updated_at=row.updated_at,
     )
 
+
+OWN_TABLE: Final = OwnTable(
+    collection=COLLECTION,
+    table=hosts,
+    name=hosts.c.hypervisor_hostname,
+    facts=(hosts.c.hypervisor_hostname, hosts.c.service_name),
+    read=read_resources,
+    open=SqlHosts,
+)
 
 if TYPE_CHECKING:
 

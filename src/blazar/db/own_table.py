@@ -1,0 +1,31 @@
+"""Declaration of the table of a collection, in a module of ``blazar.db.own``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+
+from blazar.db.parts import Parts
+from blazar.domain.availability import Resource
+from blazar.domain.lease import ResourceId
+
+_Read = Callable[[sa.Connection, Collection[ResourceId] | None], tuple[Resource, ...]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnTable:
+    """The table of a collection."""
+
+    collection: str
+    table: sa.Table[Any]
+    name: sa.Column[Any]
+    """The name of a resource that lessees and operators see."""
+    facts: tuple[sa.Column[Any], ...]
+    """The columns that identify a resource in the cloud."""
+    read: _Read
+    """Returns these resources with all facts, or all resources for None."""
+    open: Callable[[Parts], Any]
+    """Returns the collection's store, which its plugin declares as a port."""
