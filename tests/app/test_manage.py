@@ -13,8 +13,10 @@ from app.http_env import LESSEE, HttpEnv
 from samples import know_a_lease
 
 from blazar.booking.context import Context
-from blazar.cmd.manage import floatingips, hosts, leases, outbox, sweeping
+from blazar.cmd.manage import leases, outbox, sweeping
 from blazar.domain.errors import Conflict, LeaseNotFound
+from blazar.plugins.floatingips import commands as floatingips
+from blazar.plugins.hosts import commands as hosts
 from blazar.reconcile.periodic.tasks import SWEEP
 
 pytestmark = pytest.mark.usefixtures("hosts")

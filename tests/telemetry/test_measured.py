@@ -28,9 +28,9 @@ from blazar.ports.compute import Lessee
 from blazar.ports.enforcement import Occasion
 from blazar.ports.manager import Caller, Manager
 from blazar.telemetry.measured import (
-    MeasuredCloud,
     MeasuredFilter,
     MeasuredNotifier,
+    measured_cloud,
     measured_manager,
     measured_managers,
     measured_plugin,
@@ -92,7 +92,7 @@ class TestManager:
 class TestCloud:
     def test_operations_are_timed_and_errors_counted(self) -> None:
         counts, inner = Counts(), SimulatedCloud(ManualClock())
-        cloud = MeasuredCloud(inner, counts)
+        cloud = measured_cloud(inner, counts)
 
         made = cloud.aggregates.create_aggregate("a", None, {})
         with pytest.raises(CloudConflict):

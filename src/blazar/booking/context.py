@@ -50,16 +50,18 @@ class PeriodicTask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnCollection:
-    """A collection that has tables of its own, with what only it can tell of its resources.
+    """A collection with periodic tasks or tables of its own, and what only it can tell of its resources.
 
-    Resources of all other collections are stored alike, and need none of this.
+    Collections without a table of their own are stored alike; the core describes their resources.
     """
 
     name: str
-    describe: Callable[[Transaction, Set[ResourceId]], Mapping[ResourceId, JsonObject]]
-    """Returns those of the resources that belong to the collection, as filters receive them."""
-    periodic_tasks: Callable[[Settings], Mapping[str, PeriodicTask]]
-    """Returns the collection's periodic tasks by the key under which they are claimed."""
+    describe: Callable[[Transaction, Set[ResourceId]], Mapping[ResourceId, JsonObject]] = (
+        lambda transaction, ids: {}
+    )
+    """Returns those of the resources that are in tables of the collection, as filters receive them."""
+    periodic_tasks: Callable[[Settings], Mapping[str, PeriodicTask]] = lambda settings: {}
+    """Returns the collection's periodic tasks by key; new keys begin with ``TASK_PREFIX``."""
     text_facts: frozenset[str] = frozenset()
     """Built-in facts whose texts are compared without regard to case."""
     private_properties: Callable[[Transaction], frozenset[str]] = lambda transaction: frozenset()
@@ -77,7 +79,7 @@ class Context:
     indexes: Mapping[str, AvailabilityIndex]
     """Availability indexes by collection, for each collection that a plugin reserves from."""
     collections: Sequence[OwnCollection]
-    """The collections that have tables of their own, whether or not a plugin reserves from them."""
+    """The declared collections, whether or not a plugin reserves from them."""
     settings: Settings
     waker: Waker
     filters: Mapping[str, EnforcementFilter] = field(default_factory=dict)

@@ -30,7 +30,7 @@ from blazar.domain.lease import (
 from blazar.domain.paging import Page
 from blazar.ports.damage import damaged_rows
 from blazar.ports.store import LeaseFilter
-from blazar.ports.work import PERIODIC_TASKS
+from blazar.ports.work import is_periodic_task
 
 Rows = list[Row]
 
@@ -114,7 +114,7 @@ class SqlLeases:
 
     def insert_many(self, new: Sequence[Lease]) -> None:
         """Add many leases with their children, in three statements."""
-        reserved = [each.id for each in new if each.id in PERIODIC_TASKS]
+        reserved = [each.id for each in new if is_periodic_task(each.id)]
         if reserved:
             raise ValueError(f"a lease id must not be the key of a periodic task: {', '.join(reserved)}")
         rows_of = {

@@ -14,7 +14,7 @@ from blazar.db.tables import events, leases, reservations, work
 from blazar.db.waiting import list_waiting
 from blazar.domain.errors import ConcurrentUpdate
 from blazar.domain.lease import EventStatus, EventType, LeaseStatus
-from blazar.ports.work import PERIODIC_TASKS, Claim, WaitingLease
+from blazar.ports.work import Claim, WaitingLease, is_periodic_task
 
 
 def _claimable(now: datetime | sa.BindParameter[datetime]) -> sa.ColumnElement[bool]:
@@ -201,7 +201,7 @@ class SqlWork:
 
     def forget(self, key: str) -> None:
         """Delete a key that needs no work; a claim holder detects it."""
-        if key in PERIODIC_TASKS:
+        if is_periodic_task(key):
             return  # a lease that was given such an id must not end a periodic task
         self._connection.execute(sa.delete(work).where(work.c.key == key, work.c.claim_deadline.is_(None)))
 

@@ -1,4 +1,4 @@
-"""The collections with tables of their own that this distribution has."""
+"""The collections that the resource types of this distribution declare."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from blazar.booking.context import Context
 from blazar.ports.damage import damaged_rows
 from blazar.ports.meter import Meter, Problems
 from blazar.telemetry.log_context import ThreadLogContext
-from blazar.telemetry.measured import MeasuredCloud, MeasuredFilter, measured_plugin
+from blazar.telemetry.measured import MeasuredFilter, measured_cloud, measured_plugin
 
 
 def instrumented(context: Context, meter: Meter) -> Context:
@@ -16,7 +16,7 @@ def instrumented(context: Context, meter: Meter) -> Context:
     damaged_rows.count_in(meter)
     return replace(
         context,
-        cloud=MeasuredCloud(context.cloud, meter),
+        cloud=measured_cloud(context.cloud, meter),
         plugins={key: measured_plugin(each, meter) for key, each in context.plugins.items()},
         filters={name: MeasuredFilter(each, name, meter) for name, each in context.filters.items()},
         meter=meter,

@@ -12,13 +12,20 @@ from typing import Protocol
 
 from blazar.domain.lease import LeaseId, LeaseStatus, ReservationId, ReservationStatus
 
-PERIODIC_TASKS = frozenset(
+_FIRST_TASKS = frozenset(
     {
         *("sweep", "refresh", "host-monitor", "check-floatingips", "take-stock", "plan-leases"),
         *("delete-answers", "delete-offers"),
     }
 )
-"""Keys of work for periodic tasks. No lease may have such an id."""
+"""Keys that managers of other versions know."""
+TASK_PREFIX = "task-"
+"""The beginning of the keys of all further periodic tasks."""
+
+
+def is_periodic_task(key: str) -> bool:
+    """Return whether work with this key is a periodic task. No lease may have such an id."""
+    return key in _FIRST_TASKS or key.startswith(TASK_PREFIX)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

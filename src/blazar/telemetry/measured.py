@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import Enum
 from typing import TYPE_CHECKING, Any, cast
 
@@ -13,26 +13,13 @@ from blazar.ports.enforcement import LimitsDuration
 from blazar.ports.meter import Meter
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from datetime import timedelta
 
     from blazar.ports.cloud import Cloud
-    from blazar.ports.compute import (
-        Aggregates,
-        Flavors,
-        Hypervisors,
-        Lessee,
-        LesseeCompute,
-        ServerGroups,
-        Servers,
-    )
+    from blazar.ports.compute import Lessee, LesseeCompute
     from blazar.ports.enforcement import EnforcementFilter, JsonObject, LeaseUsage, Occasion
-    from blazar.ports.identity import Projects, Trusts
-    from blazar.ports.images import Images
     from blazar.ports.manager import Manager
-    from blazar.ports.network import Networks
     from blazar.ports.outbox import Notifier
-    from blazar.ports.placement import Placement
 
 OK = "ok"
 SENT, FAILED = "sent", "failed"
@@ -99,23 +86,25 @@ def measured_managers(managers: Manager, meter: Meter) -> Manager:
     return cast("Manager", _Around(managers, call))
 
 
-class MeasuredCloud:
+_SERVICES: Mapping[str, str] = dict.fromkeys(
+    ("hypervisors", "aggregates", "servers", "images", "flavors", "server_groups"), "compute"
+)
+"""The services under which the calls of a port are counted, where it is not the port's own name."""
+
+
+class _MeasuredCloud:
     """A cloud with timed operations and counted errors."""
 
     def __init__(self, cloud: Cloud, meter: Meter) -> None:
         self._cloud = cloud
         self._meter = meter
-        self.hypervisors = cast("Hypervisors", self._measured("compute", cloud.hypervisors))
-        self.aggregates = cast("Aggregates", self._measured("compute", cloud.aggregates))
-        self.servers = cast("Servers", self._measured("compute", cloud.servers))
-        self.images = cast("Images", self._measured("compute", cloud.images))
-        self.flavors = cast("Flavors", self._measured("compute", cloud.flavors))
-        self.server_groups = cast("ServerGroups", self._measured("compute", cloud.server_groups))
-        self.placement = cast("Placement", self._measured("placement", cloud.placement))
-        self.networks = cast("Networks", self._measured("networks", cloud.networks))
-        self.projects = cast("Projects", self._measured("projects", cloud.projects))
-        self.trusts = cast("Trusts", self._measured("trusts", cloud.trusts))
-        self.executor = cloud.executor
+
+    def __getattr__(self, name: str) -> object:
+        """Return a port of the cloud, which is measured from now on."""
+        port = getattr(self._cloud, name)
+        measured = port if name == "executor" else self._measured(_SERVICES.get(name, name), port)
+        setattr(self, name, measured)
+        return measured
 
     def compute_for(self, lessee: Lessee) -> LesseeCompute:
         """Return the part of Nova that is used with a lessee's rights. No I/O."""
@@ -134,6 +123,11 @@ class MeasuredCloud:
                 self._meter.observe(metrics.CLOUD_CALL_SECONDS, seconds, service, operation)
 
         return _Around(port, call)
+
+
+def measured_cloud(cloud: Cloud, meter: Meter) -> Cloud:
+    """Return *cloud* with the operations of all its ports timed, and their errors counted."""
+    return cast("Cloud", _MeasuredCloud(cloud, meter))
 
 
 def measured_plugin(plugin: Any, meter: Meter) -> Any:
@@ -232,7 +226,5 @@ class MeasuredFilter:
 
 if TYPE_CHECKING:
 
-    def _witness(
-        cloud: MeasuredCloud, notifier: MeasuredNotifier, each: MeasuredFilter
-    ) -> tuple[Cloud, Notifier, EnforcementFilter]:
-        return cloud, notifier, each
+    def _witness(notifier: MeasuredNotifier, each: MeasuredFilter) -> tuple[Notifier, EnforcementFilter]:
+        return notifier, each

@@ -10,9 +10,11 @@ from oslo_config import cfg
 from blazar import config
 from blazar.cmd.contexts import make_context
 from blazar.cmd.installation import make_conf
-from blazar.cmd.manage import discovery, floatingips, hosts, importing, leases, outbox, quotas, sweeping
+from blazar.cmd.manage import discovery, importing, leases, outbox, quotas, sweeping
+from blazar.cmd.manage.type_commands import TypeCommands
 from blazar.cmd.problems import run
 from blazar.known_options import check_keys
+from blazar.resource_types import load_parts
 
 
 def main() -> int:
@@ -34,6 +36,8 @@ def _run() -> int:
 
 
 def add_parsers(parsers: Any) -> None:
-    """Add all sub-commands."""
-    for each in (hosts, floatingips, discovery, leases, outbox, quotas, sweeping, importing):
+    """Add all sub-commands, those of resource types first."""
+    for of_type in load_parts("commands", TypeCommands):
+        of_type.add_parsers(parsers)
+    for each in (discovery, leases, outbox, quotas, sweeping, importing):
         each.add_parsers(parsers)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import Any, Final
 
 from blazar.booking.context import Context
 from blazar.cmd.manage.operators import operator
 from blazar.cmd.manage.rendering import add_format, present
+from blazar.cmd.manage.type_commands import TypeCommands
 from blazar.plugins.hosts.refresh import refresh_hosts
 from blazar.plugins.hosts.store import HOST_STORE
 
@@ -64,3 +65,6 @@ def refresh(context: Context, arguments: Any) -> int:
     looked_at = len(names or registered) - len(problems)
     print(f"{looked_at} hosts were read again, {len(result.changed)} have changed")
     return 1 if problems else 0
+
+
+COMMANDS: Final = TypeCommands(add_parsers=add_parsers)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from blazar.booking.context import Context
 from blazar.cmd.manage.operators import operator
 from blazar.cmd.manage.rendering import add_format, present
+from blazar.cmd.manage.type_commands import TypeCommands
 from blazar.plugins.floatingips.check import check_floatingips
 from blazar.plugins.floatingips.floatingip import FloatingIP
 from blazar.plugins.floatingips.store import FLOATING_IP_STORE
@@ -63,3 +64,6 @@ def _registered(context: Context) -> list[FloatingIP]:
         return sorted(
             transaction.of(FLOATING_IP_STORE).list(), key=lambda each: (each.network_id, each.address)
         )
+
+
+COMMANDS: Final = TypeCommands(add_parsers=add_parsers)
