@@ -11,10 +11,10 @@ from app.http_env import HttpEnv
 from blazar.booking.context import Context, Plugin
 from blazar.db.store import SqlStore
 from blazar.domain.availability import Availability
-from blazar.domain.discovered import DiscoveredResource
 from blazar.domain.errors import CloudError, Conflict
 from blazar.domain.lease import Holdings, ReservationId
 from blazar.domain.lifecycle import Phase
+from blazar.domain.plugin_resources import PluginResource
 from blazar.domain.quotas import QuotaUnit
 from blazar.manager.build import make_indexes
 from blazar.plugins.capabilities import DiscoversResources, HasLeftovers
@@ -26,9 +26,9 @@ THING: JsonObject = {"resource_type": "thing"}
 """A reservation of one thing."""
 
 
-def thing(name: str, **fields: Any) -> DiscoveredResource:
+def thing(name: str, **fields: Any) -> PluginResource:
     """Return a thing on the shelf."""
-    return DiscoveredResource(collection="shelf", name=name, **fields)
+    return PluginResource(collection="shelf", name=name, **fields)
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Things(HasLeftovers):
     collection: ClassVar[str] = "shelf"
     quota_unit: ClassVar[QuotaUnit] = QuotaUnit(name="shelf")
 
-    def __init__(self, *things: DiscoveredResource) -> None:
+    def __init__(self, *things: PluginResource) -> None:
         self.things = list(things)
         self.leftovers: dict[str, ReservationId] = {}
         self.problem: Exception | None = None
@@ -101,7 +101,7 @@ class Things(HasLeftovers):
 class Shelf(Things, DiscoversResources):
     """The plugin that discovers the things."""
 
-    def discover(self, cloud: Cloud) -> Sequence[DiscoveredResource]:
+    def discover(self, cloud: Cloud) -> Sequence[PluginResource]:
         self.stumble()
         return tuple(self.things)
 

@@ -14,10 +14,10 @@ from samples import know_a_lease
 from blazar.app.leases import read_lease
 from blazar.booking.usage import usage_of
 from blazar.cmd.manage import discovery
-from blazar.domain.discovered import DiscoveredResource
 from blazar.domain.errors import CloudError, CloudUnavailable
 from blazar.domain.health import HEALTHY, Diagnosis, Health
 from blazar.domain.lease import ReservationId
+from blazar.domain.plugin_resources import PluginResource
 from blazar.plugins.slots.names import flavor_name
 from blazar.ports.compute import Flavor
 from blazar.reconcile.periodic.discovery import discover_resources
@@ -29,10 +29,10 @@ FAILED = Diagnosis(health=Health.FAILED, problem="it fell down")
 MISSING_ID = ReservationId("11111111-2222-4333-8444-555555555555")
 
 
-def known(env: HttpEnv) -> dict[str, DiscoveredResource]:
+def known(env: HttpEnv) -> dict[str, PluginResource]:
     """Return the stored resources, by name."""
     with env.context.store.read() as transaction:
-        return {each.name: each for each in transaction.discovered.list("shelf")}
+        return {each.name: each for each in transaction.plugin_resources.list("shelf")}
 
 
 def held(env: HttpEnv, lease: Json) -> list[str]:
@@ -44,7 +44,7 @@ def held(env: HttpEnv, lease: Json) -> list[str]:
     return [names[each.resource_id] for each in found]
 
 
-def take(env: HttpEnv, shelf: Shelf, *things: DiscoveredResource) -> tuple[str, ...]:
+def take(env: HttpEnv, shelf: Shelf, *things: PluginResource) -> tuple[str, ...]:
     """Put these things on the shelf, run discovery, and return the names of changed resources."""
     shelf.things = list(things)
     return discover_resources(env.context, "operator").changed
@@ -164,11 +164,9 @@ def test_a_plugin_that_cannot_look_leaves_its_stock_as_it_is_and_others_go_on(
     assert known(env).keys() == {"a"}
 
 
-@pytest.mark.parametrize(
-    "fault", [thing(""), thing("x" * 256), DiscoveredResource(collection="host", name="h")]
-)
+@pytest.mark.parametrize("fault", [thing(""), thing("x" * 256), PluginResource(collection="host", name="h")])
 def test_a_faulty_plugin_leaves_its_stock_as_it_is(
-    engine: sa.Engine, tmp_path: Path, fault: DiscoveredResource
+    engine: sa.Engine, tmp_path: Path, fault: PluginResource
 ) -> None:
     env = HttpEnv(engine, tmp_path)  # Unlike the fixture, this environment may log errors.
     shelf = Shelf(thing("a"))
@@ -184,7 +182,7 @@ def test_a_faulty_plugin_leaves_its_stock_as_it_is(
 
 def test_a_discovered_resource_cannot_be_of_a_registered_kind(env: HttpEnv) -> None:
     with pytest.raises(ValueError, match="operators register"), env.context.store.begin() as transaction:
-        transaction.discovered.put(DiscoveredResource(collection="host", name="h"), env.clock.now())
+        transaction.plugin_resources.put(PluginResource(collection="host", name="h"), env.clock.now())
 
 
 def test_managers_take_stock_when_they_start_and_from_time_to_time(env: HttpEnv) -> None:

@@ -13,8 +13,8 @@ from app.shelves import THING, Things, with_shelf
 
 from blazar.app import resources
 from blazar.domain.collections import ResourceCollection
-from blazar.domain.discovered import DiscoveredResource
 from blazar.domain.errors import Conflict, InvalidParameter, NotFound
+from blazar.domain.plugin_resources import PluginResource
 from blazar.plugins.capabilities import RegistersResources
 from blazar.ports.cloud import Cloud
 from blazar.reconcile.periodic.discovery import discover_resources
@@ -30,18 +30,16 @@ class RegisteredShelf(Things, RegistersResources):
     resource_collection: ClassVar[ResourceCollection] = COLLECTION
     is_used: bool = False
 
-    def register(self, cloud: Cloud, body: Mapping[str, object]) -> DiscoveredResource:
+    def register(self, cloud: Cloud, body: Mapping[str, object]) -> PluginResource:
         if body["name"] == "trap":
             raise InvalidParameter("name", "is a trap")
         facts = {"weight": str(body["weight"])}
-        return DiscoveredResource(collection="shelf", name=str(body["name"]), facts=facts)
+        return PluginResource(collection="shelf", name=str(body["name"]), facts=facts)
 
-    def change(
-        self, cloud: Cloud, resource: DiscoveredResource, body: Mapping[str, object]
-    ) -> DiscoveredResource:
+    def change(self, cloud: Cloud, resource: PluginResource, body: Mapping[str, object]) -> PluginResource:
         return replace(resource, facts={**resource.facts, "weight": str(body["weight"])})
 
-    def check_removable(self, cloud: Cloud, resource: DiscoveredResource) -> None:
+    def check_removable(self, cloud: Cloud, resource: PluginResource) -> None:
         if self.is_used:
             raise Conflict("it is used as a seat")
 

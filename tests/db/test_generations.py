@@ -10,14 +10,14 @@ from clocks import EPOCH, ManualClock
 from samples import HOUR, make_floatingip, make_host
 
 from blazar.db.store import SqlStore
-from blazar.domain.discovered import DiscoveredResource
 from blazar.domain.errors import ConcurrentUpdate
 from blazar.domain.lease import ResourceId
+from blazar.domain.plugin_resources import PluginResource
 from blazar.plugins.floatingips.store import FLOATING_IP_STORE
 from blazar.plugins.hosts.store import HOST_STORE
 from blazar.ports.store import Transaction
 
-POOL = DiscoveredResource(collection="pool", name="site")
+POOL = PluginResource(collection="pool", name="site")
 FLOATING_IP = make_floatingip(1)
 HOST = make_host("1")
 
@@ -36,8 +36,8 @@ KINDS: dict[str, tuple[ResourceId, Act, Act]] = {
     ),
     "stock": (
         POOL.id,
-        lambda tx: tx.discovered.put(POOL, EPOCH),
-        lambda tx: tx.discovered.delete(POOL.id, EPOCH),
+        lambda tx: tx.plugin_resources.put(POOL, EPOCH),
+        lambda tx: tx.plugin_resources.delete(POOL.id, EPOCH),
     ),
 }
 

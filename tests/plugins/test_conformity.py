@@ -10,6 +10,7 @@ from oslo_config.cfg import ConfigOpts
 from telemetry.counting import Counts
 
 from blazar.domain.discovered import DiscoveredResource
+from blazar.domain.plugin_resources import PluginResource
 from blazar.manager.plugins import PluginError, make_plugin
 from blazar.plugins.capabilities import (
     CAPABILITIES,
@@ -62,10 +63,10 @@ class WithoutRanks(Things, HasIndependentSteps):
 
 
 class Both(Shelf, RegistersResources):
-    def register(self, *arguments: Any) -> DiscoveredResource:
+    def register(self, *arguments: Any) -> PluginResource:
         raise NotImplementedError
 
-    def change(self, *arguments: Any) -> DiscoveredResource:
+    def change(self, *arguments: Any) -> PluginResource:
         raise NotImplementedError
 
     def check_removable(self, *arguments: Any) -> None:
@@ -120,3 +121,7 @@ def test_a_manager_does_not_start_with_a_plugin_that_violates_the_contract(kind:
 def test_a_wrapper_has_the_capabilities_of_its_plugin_and_no_others(plugin: Any) -> None:
     for wrapped in (measured_plugin(plugin, Counts()), Repeating(plugin)):
         assert capabilities_of(wrapped) == capabilities_of(plugin)
+
+
+def test_the_former_name_of_the_class_of_resources_still_works() -> None:
+    assert DiscoveredResource is PluginResource

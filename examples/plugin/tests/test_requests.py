@@ -9,10 +9,10 @@ import pytest
 
 from blazar.domain.availability import Availability
 from blazar.domain.capacity import Share
-from blazar.domain.discovered import DiscoveredResource
 from blazar.domain.errors import CannotChange, InvalidParameter, MissingParameter, NotEnoughResources
 from blazar.domain.health import Diagnosis, Health
 from blazar.domain.interval import Interval
+from blazar.domain.plugin_resources import PluginResource
 from blazar.plugins.contract import Wish
 from blazar_licences.choice import SEAT, SEATS, choose_seats
 from blazar_licences.spec import LicenceSpec, decode_spec, encode_spec, parse_spec, revise_spec
@@ -20,16 +20,16 @@ from blazar_licences.spec import LicenceSpec, decode_spec, encode_spec, parse_sp
 START = datetime(2031, 1, 1, tzinfo=UTC)
 
 
-def pool(name: str, seats: int, product: str = "cad", **fields: Any) -> DiscoveredResource:
+def pool(name: str, seats: int, product: str = "cad", **fields: Any) -> PluginResource:
     facts = {"pool": name, "product": product}
-    return DiscoveredResource(collection="licence", name=name, facts=facts, amounts={SEATS: seats}, **fields)
+    return PluginResource(collection="licence", name=name, facts=facts, amounts={SEATS: seats}, **fields)
 
 
 SITE, SPARE = pool("site", 10), pool("spare", 5)
 
 
 def chosen(
-    seats: int, *pools: DiscoveredResource, held: dict[str, int] | None = None, **wishes: Any
+    seats: int, *pools: PluginResource, held: dict[str, int] | None = None, **wishes: Any
 ) -> dict[str, int]:
     """Return the chosen number of seats by pool."""
     pools = pools or (SITE, SPARE, pool("office", 3, "writer"))

@@ -220,7 +220,7 @@ class CapabilityContract(HarnessedEnv):
     def test_registered_resources_keep_their_names_and_can_be_removed(self, env: PluginEnv) -> None:
         plugin = require(env, RegistersResources)
         with env.store.read() as transaction:
-            registered = transaction.discovered.list(plugin.collection)
+            registered = transaction.plugin_resources.list(plugin.collection)
 
         assert plugin.resource_collection.name == plugin.collection
         assert registered, "the harness registers resources"

@@ -10,9 +10,9 @@ from blazar.booking.resources import delete_stored
 from blazar.booking.retrying import retrying
 from blazar.booking.scheduling import reschedule_missing
 from blazar.booking.views import JsonObject, resource_view
-from blazar.domain.discovered import DiscoveredResource
 from blazar.domain.errors import Conflict, InvalidParameter, NotFound
 from blazar.domain.lease import ResourceId
+from blazar.domain.plugin_resources import PluginResource
 from blazar.plugins.capabilities import RegistersResources
 from blazar.ports.store import Transaction
 
@@ -23,7 +23,7 @@ def list_resources(context: Context, collection: str) -> Sequence[JsonObject]:
     """Return the registered resources of a collection, by name. Raises NotFound."""
     _plugin_of(context, collection)
     with context.store.read() as transaction:
-        return [resource_view(each) for each in transaction.discovered.list(collection)]
+        return [resource_view(each) for each in transaction.plugin_resources.list(collection)]
 
 
 def get_resource(context: Context, collection: str, resource_id: str) -> JsonObject:
@@ -47,9 +47,9 @@ def create_resource(context: Context, collection: str, body: JsonObject) -> Json
 
     def once(attempt: int) -> None:
         with context.store.begin() as transaction:
-            if transaction.discovered.get_many([resource.id]):
+            if transaction.plugin_resources.get_many([resource.id]):
                 raise Conflict(f"{resource.name} is already registered")
-            transaction.discovered.insert(resource, context.clock.now())
+            transaction.plugin_resources.insert(resource, context.clock.now())
             reschedule_missing(context, transaction)
             transaction.commit()
 
@@ -68,7 +68,7 @@ def update_resource(context: Context, collection: str, resource_id: str, body: J
     """
     plugin = _plugin_of(context, collection)
 
-    def once(attempt: int) -> DiscoveredResource:
+    def once(attempt: int) -> PluginResource:
         with context.store.read() as transaction:
             before = _get(transaction, collection, resource_id)
         after = plugin.change(context.cloud, before, body)
@@ -81,7 +81,7 @@ def update_resource(context: Context, collection: str, resource_id: str, body: J
             transaction.allocations.claim({before.id: before.generation})
             if transaction.allocations.count_on(before.id):
                 raise _reserved(before)
-            transaction.discovered.put(after, now)
+            transaction.plugin_resources.put(after, now)
             reschedule_missing(context, transaction)
             transaction.commit()
         return after
@@ -114,18 +114,18 @@ def _plugin_of(context: Context, collection: str) -> RegistersResources:
     raise NotFound(f"No enabled plugin registers resources of the collection {collection[:64]}")
 
 
-def _get(transaction: Transaction, collection: str, resource_id: str) -> DiscoveredResource:
-    for found in transaction.discovered.get_many([ResourceId(resource_id)]):
+def _get(transaction: Transaction, collection: str, resource_id: str) -> PluginResource:
+    for found in transaction.plugin_resources.get_many([ResourceId(resource_id)]):
         if found.collection == collection:
             return found
     raise NotFound(f"No resource of {collection} has the id {resource_id[:64]}")
 
 
-def _reserved(resource: DiscoveredResource) -> Conflict:
+def _reserved(resource: PluginResource) -> Conflict:
     return Conflict(f"{resource.name} is reserved, now or later, or is being cleaned")
 
 
-def _check_name(resource: DiscoveredResource, collection: str) -> None:
+def _check_name(resource: PluginResource, collection: str) -> None:
     if resource.collection != collection:
         raise ValueError(f"the plugin of {collection} describes a resource of {resource.collection}")
     if not 0 < len(resource.name) <= _LONGEST_NAME or "\x00" in resource.name:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Set
 
 from blazar.booking.context import Context
-from blazar.booking.views import USAGE, JsonObject, discovered_view, lease_view
+from blazar.booking.views import USAGE, JsonObject, lease_view, plugin_resource_view
 from blazar.domain.lease import EventType, Holdings, Lease, LeaseStatus, ReservationId, ResourceId
 from blazar.ports.enforcement import LeaseUsage
 
@@ -111,8 +111,8 @@ def _resources(context: Context, ids: set[ResourceId]) -> Mapping[ResourceId, Js
             if others:
                 found |= {key: _shown(view) for key, view in each.describe(transaction, others).items()}
                 others = ids - found.keys()
-        discovered = transaction.discovered.get_many(others) if others else ()
-    return found | {each.id: discovered_view(each) for each in discovered}
+        others_found = transaction.plugin_resources.get_many(others) if others else ()
+    return found | {each.id: plugin_resource_view(each) for each in others_found}
 
 
 def _shown(view: JsonObject) -> JsonObject:

@@ -12,8 +12,8 @@ from typing import Final
 
 from blazar.booking.context import Plugin
 from blazar.booking.specs import rendered_spec
-from blazar.domain.discovered import DiscoveredResource
 from blazar.domain.lease import Event, Lease, Reservation
+from blazar.domain.plugin_resources import PluginResource
 from blazar.ports.store import BookedWindow, HeldResource
 
 JsonObject = Mapping[str, object]
@@ -107,7 +107,7 @@ def _event_view(event: Event, lease: Lease, formats: Formats) -> JsonObject:
     }
 
 
-def resource_view(resource: DiscoveredResource) -> JsonObject:
+def resource_view(resource: PluginResource) -> JsonObject:
     """Return a registered resource."""
     return {
         **resource.facts,
@@ -118,7 +118,7 @@ def resource_view(resource: DiscoveredResource) -> JsonObject:
     }
 
 
-def discovered_view(resource: DiscoveredResource) -> JsonObject:
+def plugin_resource_view(resource: PluginResource) -> JsonObject:
     """Return a resource as its plugin described it."""
     return {**resource.facts, "id": resource.id, "name": resource.name}
 

@@ -13,7 +13,7 @@ import numpy as np
 import sqlalchemy as sa
 
 from blazar.db.collections import OWN_TABLES
-from blazar.db.discovered import select_discovered
+from blazar.db.plugin_resources import select_plugin_resources
 from blazar.db.shares import read_demand, read_share
 from blazar.db.tables import Instant, allocations, offer_allocations, resource_changes, resources
 from blazar.domain.availability import GenerationSummary, Resource
@@ -106,7 +106,7 @@ class SqlAvailability:
         own = OWN_TABLES.get(collection)
         if own is not None:
             return own.read(self._connection, resource_ids)
-        discovered = select_discovered(self._connection, collection, resource_ids)
+        discovered = select_plugin_resources(self._connection, collection, resource_ids)
         return tuple(each.as_resource() for each in discovered)
 
     def generations(self, resource_ids: Collection[ResourceId]) -> Mapping[ResourceId, int]:

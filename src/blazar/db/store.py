@@ -15,7 +15,6 @@ from blazar.db.allocations import SqlAllocations
 from blazar.db.answers import SqlAnswers
 from blazar.db.availability import SqlAvailability
 from blazar.db.collections import OWN_TABLES
-from blazar.db.discovered import SqlDiscoveredResources
 from blazar.db.engine import WRITES
 from blazar.db.journal import SqlFindings, SqlJournal
 from blazar.db.leases import SqlLeases
@@ -23,6 +22,7 @@ from blazar.db.numbers import first_number
 from blazar.db.offers import SqlOffers
 from blazar.db.outbox import SqlOutbox
 from blazar.db.parts import Parts
+from blazar.db.plugin_resources import SqlPluginResources
 from blazar.db.quotas import SqlQuotas
 from blazar.db.resources import SqlResources
 from blazar.db.specs import SpecColumn
@@ -90,9 +90,9 @@ class SqlTransaction:
         return found
 
     @property
-    def discovered(self) -> SqlDiscoveredResources:
-        """Return the discovered resources of plugins."""
-        return SqlDiscoveredResources(self._connection, self._first_number)
+    def plugin_resources(self) -> SqlPluginResources:
+        """Return the discovered and registered resources of plugins."""
+        return SqlPluginResources(self._connection, self._first_number)
 
     @property
     def availability(self) -> SqlAvailability:

@@ -14,9 +14,9 @@ from datetime import datetime
 from typing import ClassVar, Generic
 
 from blazar.domain.collections import ResourceCollection
-from blazar.domain.discovered import DiscoveredResource
 from blazar.domain.lease import Holdings, ReservationId, ResourceId
 from blazar.domain.need import Need
+from blazar.domain.plugin_resources import PluginResource
 from blazar.domain.requirements import Fact, Requirement
 from blazar.plugins.contract import AllocatedResource, Assignment, JsonObject, Outcome, SpecT
 from blazar.plugins.leftovers import LeftoverKind, Sweep
@@ -267,7 +267,7 @@ class DiscoversResources(ABC):
     """The resources can be read. Without it, operators register them."""
 
     @abstractmethod
-    def discover(self, cloud: Cloud) -> Sequence[DiscoveredResource]:
+    def discover(self, cloud: Cloud) -> Sequence[PluginResource]:
         """Return the resources that exist now, from which the service updates its records.
 
         Called when a manager starts, and periodically.
@@ -289,7 +289,7 @@ class RegistersResources(ABC):
     resource_collection: ClassVar[ResourceCollection]
 
     @abstractmethod
-    def register(self, cloud: Cloud, body: JsonObject) -> DiscoveredResource:
+    def register(self, cloud: Cloud, body: JsonObject) -> PluginResource:
         """Return the resource that an operator registers; *body* conforms to the declared schema.
 
         Raises:
@@ -298,14 +298,14 @@ class RegistersResources(ABC):
         """
 
     @abstractmethod
-    def change(self, cloud: Cloud, resource: DiscoveredResource, body: JsonObject) -> DiscoveredResource:
+    def change(self, cloud: Cloud, resource: PluginResource, body: JsonObject) -> PluginResource:
         """Return a registered resource with changes; its name stays. Raises as :meth:`register`.
 
         Called only if the collection declares a schema for changes, and the resource is not reserved.
         """
 
     @abstractmethod
-    def check_removable(self, cloud: Cloud, resource: DiscoveredResource) -> None:
+    def check_removable(self, cloud: Cloud, resource: PluginResource) -> None:
         """Check that a resource may be removed; change nothing.
 
         Raises:

@@ -18,9 +18,9 @@ from blazar.domain.lease import Allocation, Lease, LeaseId, LeaseStatus, Reserva
 from blazar.domain.paging import Page
 from blazar.ports.answers import AnswerStore
 from blazar.ports.availability import AvailabilityReader
-from blazar.ports.discovered import DiscoveredResources
 from blazar.ports.offers import OfferStore
 from blazar.ports.outbox import Outbox
+from blazar.ports.plugin_resources import PluginResources
 from blazar.ports.quotas import QuotaStore
 from blazar.ports.work import WorkStore
 
@@ -329,8 +329,8 @@ class Transaction(Protocol):
         """Return the store of a collection that has tables of its own."""
 
     @property
-    def discovered(self) -> DiscoveredResources:
-        """Return the discovered resources of plugins."""
+    def plugin_resources(self) -> PluginResources:
+        """Return the discovered and registered resources of plugins."""
 
     @property
     def availability(self) -> AvailabilityReader:

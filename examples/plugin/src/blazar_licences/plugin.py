@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, ClassVar
 from oslo_config.cfg import ConfigOpts
 
 from blazar.domain.availability import Availability
-from blazar.domain.discovered import DiscoveredResource
 from blazar.domain.errors import CannotChange, CloudConflict, CloudNotFound
 from blazar.domain.health import HEALTHY, Diagnosis, Health
 from blazar.domain.lease import Holdings, ResourceId
 from blazar.domain.lifecycle import Phase
+from blazar.domain.plugin_resources import PluginResource
 from blazar.domain.quotas import QuotaUnit
 from blazar.plugins.capabilities import (
     ActsBeforeEnd,
@@ -82,7 +82,7 @@ class Licences(
         """Return the keys that clients see: all of them."""
         return encode_spec(spec)
 
-    def discover(self, cloud: Cloud) -> Sequence[DiscoveredResource]:
+    def discover(self, cloud: Cloud) -> Sequence[PluginResource]:
         """Return the pools."""
         return [_as_resource(each) for each in self._server.list_pools()]
 
@@ -211,9 +211,9 @@ class LeftoverGrants:
         return True
 
 
-def _as_resource(pool: Pool) -> DiscoveredResource:
+def _as_resource(pool: Pool) -> PluginResource:
     health = _HEALTH.get(pool.state)
-    return DiscoveredResource(
+    return PluginResource(
         collection=Licences.collection,
         name=pool.name,
         facts={"pool": pool.name, "product": pool.product},
@@ -223,7 +223,7 @@ def _as_resource(pool: Pool) -> DiscoveredResource:
 
 
 def _resource_id(pool: str) -> ResourceId:
-    return DiscoveredResource(collection=Licences.collection, name=pool).id
+    return PluginResource(collection=Licences.collection, name=pool).id
 
 
 def make_plugin(settings: Settings, conf: ConfigOpts) -> Licences:

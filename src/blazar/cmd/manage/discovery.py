@@ -7,7 +7,7 @@ from typing import Any
 from blazar.booking.context import Context
 from blazar.cmd.manage.operators import operator
 from blazar.cmd.manage.rendering import add_format, present
-from blazar.domain.discovered import DiscoveredResource
+from blazar.domain.plugin_resources import PluginResource
 from blazar.reconcile.periodic.discovery import discover_resources
 
 
@@ -25,7 +25,7 @@ def add_parsers(parsers: Any) -> None:
 def list_discovered(context: Context, arguments: Any) -> int:
     """Print the amounts and health of every resource; return 0."""
     with context.store.read() as transaction:
-        found = transaction.discovered.list()
+        found = transaction.plugin_resources.list()
     document = [
         {
             "id": each.id,
@@ -54,6 +54,6 @@ def run(context: Context, arguments: Any) -> int:
     return 0
 
 
-def _line(resource: DiscoveredResource) -> str:
+def _line(resource: PluginResource) -> str:
     amounts = ", ".join(f"{amount} {name}" for name, amount in sorted(resource.amounts.items()))
     return f"{resource.collection} {resource.name} ({amounts or 'as a whole'}) is {resource.diagnosis}"

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from blazar.booking.context import Context
 from blazar.booking.health import record_health
 from blazar.booking.resources import delete_stored, put_stored
-from blazar.domain.discovered import DiscoveredResource
 from blazar.domain.errors import CloudError
 from blazar.domain.health import Diagnosis, Health
+from blazar.domain.plugin_resources import PluginResource
 from blazar.plugins.capabilities import DiscoversResources
 
 _GONE = Diagnosis(health=Health.FAILED, problem="its plugin no longer finds it")
@@ -69,7 +69,7 @@ def discover_resources(
     return Discovery(seen=tuple(sorted(seen)), changed=tuple(sorted(changed)))
 
 
-def _ask(context: Context, collection: str) -> Mapping[str, DiscoveredResource] | None:
+def _ask(context: Context, collection: str) -> Mapping[str, PluginResource] | None:
     """Return the discovered resources by name; None if operators register those of this collection."""
     sources = [
         plugin
@@ -88,11 +88,11 @@ def _apply(
     context: Context,
     actor: str,
     collection: str,
-    found: Mapping[str, DiscoveredResource],
+    found: Mapping[str, PluginResource],
     check_claim: Callable[[], None],
 ) -> list[str]:
     with context.store.read() as transaction:
-        before = {each.name: each for each in transaction.discovered.list(collection)}
+        before = {each.name: each for each in transaction.plugin_resources.list(collection)}
     changed = []
     for name, resource in sorted(found.items()):
         if before.get(name) == resource:
@@ -111,5 +111,5 @@ def _apply(
     return changed
 
 
-def _describe(resource: DiscoveredResource) -> tuple[object, object]:
+def _describe(resource: PluginResource) -> tuple[object, object]:
     return resource.facts, resource.amounts

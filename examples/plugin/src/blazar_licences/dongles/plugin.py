@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from blazar.domain.availability import Availability
 from blazar.domain.collections import ResourceCollection
-from blazar.domain.discovered import DiscoveredResource
 from blazar.domain.errors import InvalidParameter, NotEnoughResources
 from blazar.domain.lease import Holdings
 from blazar.domain.lifecycle import Phase
+from blazar.domain.plugin_resources import PluginResource
 from blazar.domain.quotas import QuotaUnit
 from blazar.domain.requirements import Condition, Operator, Requirement
 from blazar.plugins.capabilities import RegistersResources
@@ -49,17 +49,17 @@ class Dongles(RegistersResources):
 
     # Registration.
 
-    def register(self, cloud: Cloud, body: JsonObject) -> DiscoveredResource:
+    def register(self, cloud: Cloud, body: JsonObject) -> PluginResource:
         """Return the dongle that an operator registers; its serial number is its name."""
         facts = {"product": str(body["product"]), "drawer": str(body.get("drawer", ""))}
-        return DiscoveredResource(collection=self.collection, name=str(body["serial"]), facts=facts)
+        return PluginResource(collection=self.collection, name=str(body["serial"]), facts=facts)
 
-    def change(self, cloud: Cloud, resource: DiscoveredResource, body: JsonObject) -> DiscoveredResource:
+    def change(self, cloud: Cloud, resource: PluginResource, body: JsonObject) -> PluginResource:
         """Return a dongle with another product or drawer."""
         changes = {key: str(value) for key, value in body.items()}
         return replace(resource, facts={**resource.facts, **changes})
 
-    def check_removable(self, cloud: Cloud, resource: DiscoveredResource) -> None:
+    def check_removable(self, cloud: Cloud, resource: PluginResource) -> None:
         """Allow the removal of every dongle that no lease holds."""
 
     # Reservation.

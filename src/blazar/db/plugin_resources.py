@@ -1,4 +1,4 @@
-"""Resources that plugins discover."""
+"""Resources that plugins discover or that operators register for them."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from blazar.db.changes import note_changes
 from blazar.db.collections import OWN_TABLES
 from blazar.db.health import read_diagnosis, resource_row
 from blazar.db.tables import resources, stock
-from blazar.domain.discovered import DiscoveredResource
 from blazar.domain.lease import ResourceId
+from blazar.domain.plugin_resources import PluginResource
 
 
-def select_discovered(
+def select_plugin_resources(
     connection: sa.Connection,
     collection: str | None = None,
     resource_ids: Collection[ResourceId] | None = None,
-) -> tuple[DiscoveredResource, ...]:
+) -> tuple[PluginResource, ...]:
     """Return these resources, those of a collection, or all, by name, in one statement."""
     query = (
         sa.select(stock, resources)
@@ -32,25 +32,25 @@ def select_discovered(
         query = query.where(resources.c.collection == collection)
     if resource_ids is not None:
         query = query.where(stock.c.id.in_(list(resource_ids)))
-    return tuple(_stocked(row) for row in connection.execute(query))
+    return tuple(_plugin_resource(row) for row in connection.execute(query))
 
 
-class SqlDiscoveredResources:
-    """Implements :class:`blazar.ports.discovered.DiscoveredResources`."""
+class SqlPluginResources:
+    """Implements :class:`blazar.ports.plugin_resources.PluginResources`."""
 
     def __init__(self, connection: sa.Connection, first_number: Callable[[], int]) -> None:
         self._connection = connection
         self._first_number = first_number
 
-    def list(self, collection: str | None = None) -> tuple[DiscoveredResource, ...]:
-        """Return the discovered resources of a collection, or of all collections."""
-        return select_discovered(self._connection, collection)
+    def list(self, collection: str | None = None) -> tuple[PluginResource, ...]:
+        """Return the resources of a collection, or of all collections."""
+        return select_plugin_resources(self._connection, collection)
 
-    def get_many(self, resource_ids: Collection[ResourceId]) -> tuple[DiscoveredResource, ...]:
+    def get_many(self, resource_ids: Collection[ResourceId]) -> tuple[PluginResource, ...]:
         """Return these resources."""
-        return select_discovered(self._connection, resource_ids=resource_ids)
+        return select_plugin_resources(self._connection, resource_ids=resource_ids)
 
-    def put(self, resource: DiscoveredResource, at: datetime) -> None:
+    def put(self, resource: PluginResource, at: datetime) -> None:
         """Add a resource, or replace its facts and amounts; the health of an existing one is kept."""
         if resource.collection in OWN_TABLES:
             raise ValueError(f"operators register the resources of the collection {resource.collection}")
@@ -67,7 +67,7 @@ class SqlDiscoveredResources:
         )
         note_changes(self._connection, [resource.id], at, facts_changed=True)
 
-    def insert(self, resource: DiscoveredResource, at: datetime) -> None:
+    def insert(self, resource: PluginResource, at: datetime) -> None:
         """Add a resource."""
         row = resource_row(resource, resource.collection, self._first_number())
         self._connection.execute(sa.insert(resources).values(**row))
@@ -85,12 +85,12 @@ class SqlDiscoveredResources:
         note_changes(self._connection, [resource_id], at, facts_changed=True)
 
 
-def _description(resource: DiscoveredResource) -> Mapping[str, str]:
+def _description(resource: PluginResource) -> Mapping[str, str]:
     return {"facts": json.dumps(dict(resource.facts)), "amounts": json.dumps(dict(resource.amounts))}
 
 
-def _stocked(row: sa.Row[Any]) -> DiscoveredResource:
-    return DiscoveredResource(
+def _plugin_resource(row: sa.Row[Any]) -> PluginResource:
+    return PluginResource(
         collection=row.collection,
         name=row.name,
         facts=json.loads(row.facts),

@@ -12,24 +12,24 @@ from samples import HOUR, make_host
 from statements import counted
 
 from blazar.db.store import SqlStore
-from blazar.domain.discovered import DiscoveredResource
 from blazar.domain.health import HEALTHY, Diagnosis, Health, ResourceState
+from blazar.domain.plugin_resources import PluginResource
 from blazar.plugins.hosts.store import HOST_STORE
 
 FAILED = Diagnosis(health=Health.FAILED, problem="revoked")
-POOL = DiscoveredResource(
+POOL = PluginResource(
     collection="pool",
     name="site",
     facts={"product": "cad", "year": 2031, "is_new": True},
     amounts={"SEATS": 5},
 )
-OTHER = DiscoveredResource(collection="box", name="site")
+OTHER = PluginResource(collection="box", name="site")
 
 
-def put(store: SqlStore, *resources: DiscoveredResource) -> None:
+def put(store: SqlStore, *resources: PluginResource) -> None:
     with store.begin() as transaction:
         for each in resources:
-            transaction.discovered.put(each, EPOCH)
+            transaction.plugin_resources.put(each, EPOCH)
         transaction.commit()
 
 
@@ -37,10 +37,10 @@ def test_what_is_put_is_read_again(store: SqlStore) -> None:
     put(store, POOL, OTHER)
 
     with store.read() as transaction:
-        assert transaction.discovered.list() == (OTHER, POOL)
-        assert transaction.discovered.list("pool") == (POOL,)
-        assert transaction.discovered.get_many([POOL.id]) == (POOL,)
-        assert transaction.discovered.get_many([]) == ()
+        assert transaction.plugin_resources.list() == (OTHER, POOL)
+        assert transaction.plugin_resources.list("pool") == (POOL,)
+        assert transaction.plugin_resources.get_many([POOL.id]) == (POOL,)
+        assert transaction.plugin_resources.get_many([]) == ()
     assert POOL.id != OTHER.id
 
 
@@ -52,7 +52,7 @@ def test_a_description_is_replaced_and_the_health_stays(store: SqlStore) -> None
     put(store, replace(POOL, amounts={"SEATS": 7}, diagnosis=HEALTHY))
 
     with store.read() as transaction:
-        (found,) = transaction.discovered.list()
+        (found,) = transaction.plugin_resources.list()
         assert (found.amounts, found.diagnosis, found.generation) == ({"SEATS": 7}, FAILED, 1)
         assert [each[1:] for each in changes_after(transaction, last)] == [(POOL.id, True)]
 
@@ -88,11 +88,11 @@ def test_what_is_deleted_is_gone_from_searches(store: SqlStore) -> None:
     put(store, POOL)
 
     with store.begin() as transaction:
-        transaction.discovered.delete(POOL.id, EPOCH + HOUR)
+        transaction.plugin_resources.delete(POOL.id, EPOCH + HOUR)
         transaction.commit()
 
     with store.read() as transaction:
-        assert transaction.discovered.list() == ()
+        assert transaction.plugin_resources.list() == ()
         assert transaction.availability.generations([POOL.id]) == {}
 
 
