@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
+from blazar.api import schemas
 from blazar.api.call import Call, Response
 from blazar.api.lease_rights import authorized_lease
 from blazar.api.leases import require_project
 from blazar.api.lists import refuse_unknown
-from blazar.api.permissions import RESOURCE_IDS
+from blazar.api.microversions import AVAILABILITY
+from blazar.api.permissions import BY_OPERATORS, BY_READERS, PRIVATE_PROPERTIES, RESOURCE_IDS, Rule
+from blazar.api.route import Route
+from blazar.api.schema_parts import ref, wrapped
 
 FREE_AMOUNTS_QUERY: Final = ("resource_type", "from", "to", "filter", "group_by")
 TIMELINE_QUERY: Final = (*FREE_AMOUNTS_QUERY, "resources")
@@ -51,3 +55,77 @@ def get_timeline(call: Call) -> object:
     refuse_unknown(call, TIMELINE_QUERY)
     with_ids = call.policy.allows(call.identity, RESOURCE_IDS, call.own_target)
     return call.manager.get_timeline(call.property_caller, call.query, with_ids)
+
+
+ROUTES: Final = (
+    Route(
+        method="GET",
+        path="/v1/catalogue",
+        handler=get_catalogue,
+        rules=("blazar:catalogue:get",),
+        asked_by_handler=(PRIVATE_PROPERTIES,),
+        since=AVAILABILITY,
+        answer=wrapped("catalogue", "Catalogue"),
+    ),
+    Route(
+        method="GET",
+        path="/v1/availability",
+        handler=list_free_amounts,
+        rules=("blazar:availability:get",),
+        asked_by_handler=(PRIVATE_PROPERTIES,),
+        since=AVAILABILITY,
+        query=FREE_AMOUNTS_QUERY,
+        has_tag=True,
+        answer={"$ref": "#/components/schemas/FreeAmounts"},
+    ),
+    Route(
+        method="GET",
+        path="/v1/timeline",
+        handler=get_timeline,
+        rules=("blazar:timeline:get",),
+        asked_by_handler=(PRIVATE_PROPERTIES, RESOURCE_IDS),
+        since=AVAILABILITY,
+        query=TIMELINE_QUERY,
+        answer={"$ref": "#/components/schemas/Timeline"},
+    ),
+    Route(
+        method="POST",
+        path="/v1/availability/search",
+        handler=search_time_slots,
+        rules=("blazar:availability:search",),
+        asked_by_handler=(PRIVATE_PROPERTIES,),
+        since=AVAILABILITY,
+        body=schemas.TIME_SLOT_SEARCH,
+        answer={"oneOf": [ref("TimeSlots"), ref("PossibleChanges")]},
+    ),
+)
+
+RULES: Final = (
+    Rule(
+        name="blazar:catalogue:get",
+        check=BY_READERS,
+        description="Read what can be reserved: resource types, public properties, and the limits of the "
+        "project.",
+    ),
+    Rule(
+        name="blazar:availability:get",
+        check=BY_READERS,
+        description="Read the numbers of free resources over time.",
+    ),
+    Rule(
+        name="blazar:timeline:get",
+        check=BY_READERS,
+        description="Read over time which resources are taken, by the caller, by the project, or by others.",
+    ),
+    Rule(
+        name=RESOURCE_IDS,
+        check=BY_OPERATORS,
+        description="Read the ids of the resources in a timeline. For other callers, its rows have only "
+        "numbers.",
+    ),
+    Rule(
+        name="blazar:availability:search",
+        check=BY_READERS,
+        description="Search for the times at which reservations can be made.",
+    ),
+)

@@ -4,22 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from typing import Final
 
-from blazar.api import lists
+from blazar.api import lists, schemas
 from blazar.api.call import Call, Response
 from blazar.api.idempotency import KEY_HEADER, REPLAYED
-from blazar.api.microversions import DRY_RUN, OFFERS
+from blazar.api.lists import RANGES, PagedList
+from blazar.api.microversions import DRY_RUN, LEASE_ALLOCATIONS, LEASE_HISTORY, OFFERS
+from blazar.api.permissions import BY_MEMBERS, BY_READERS, PRIVATE_PROPERTIES, Rule
+from blazar.api.route import Route
+from blazar.api.schema_parts import page, ref, wrapped, wrapped_list
 from blazar.domain.errors import Forbidden, InvalidParameter, Unavailable, UnknownMethod
 from blazar.ports.manager import JsonObject
 
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
-_KEYS = ("name", "start_date", "end_date", "before_end_date", "reservations")
+
+LEASES: Final = PagedList(
+    path="/v1/leases",
+    key="leases",
+    filters=("status", "name", "project_id", "resource_type", *RANGES),
+    sort_keys=("created_at", "start_date", "end_date", "name", "id"),
+)
 
 
 def list_leases(call: Call) -> object:
     """Return the leases of the caller's project; for operators, those of all projects."""
     require_project(call, "blazar:leases:get")
-    return lists.respond_with(lists.LEASES, call, partial(_list_leases, call))
+    return lists.respond_with(LEASES, call, partial(_list_leases, call))
 
 
 def _list_leases(call: Call, page: JsonObject | None) -> Sequence[JsonObject]:
@@ -135,9 +146,129 @@ def _documented(body: JsonObject) -> dict[str, object]:
 
     ``events`` is not one of them: the events of a lease follow from its dates.
     """
-    known = {key: body[key] for key in _KEYS if key in body}
+    known = {key: body[key] for key in schemas.NEW_LEASE if key in body}
     if "name" in known:
         known["name"] = str(known["name"])
     if known.get("reservations") == {}:
         known["reservations"] = []
     return known
+
+
+_LEASES = "/v1/leases"
+_LEASE = "/v1/leases/{lease_id}"
+
+_lease = partial(Route, path=_LEASE, about_lease=True)
+
+_A_LEASE = wrapped("lease", "Lease")
+_A_CHANGED_LEASE = {
+    **_A_LEASE,
+    "properties": {
+        "lease": ref("Lease"),
+        "changes": {
+            "type": "array",
+            "description": "From version 1.1 on, if dates or reservations were changed.",
+            "items": ref("ReservationChange"),
+        },
+    },
+}
+ROUTES: Final = (
+    Route(
+        method="GET",
+        path=_LEASES,
+        handler=list_leases,
+        rules=("blazar:leases:get",),
+        pages=LEASES,
+        answer=page("leases", "Lease"),
+    ),
+    Route(
+        method="POST",
+        path=_LEASES,
+        handler=create_lease,
+        accepts_idempotency_key=True,
+        rules=("blazar:leases:post",),
+        asked_by_handler=(PRIVATE_PROPERTIES,),
+        status=201,
+        body=schemas.LEASE_CREATE,
+        body_at_1_0=schemas.LEASE_CREATE_1_0,
+        answer=_A_LEASE,
+        preview=wrapped("preview", "LeasePreview"),
+    ),
+    _lease(method="GET", handler=get_lease, rules=("blazar:leases:get",), answer=_A_LEASE),
+    _lease(
+        method="PUT",
+        handler=update_lease,
+        expects_owner=True,
+        rules=("blazar:leases:get", "blazar:leases:put"),
+        asked_by_handler=(PRIVATE_PROPERTIES,),
+        body=schemas.LEASE_UPDATE,
+        body_at_1_0=schemas.LEASE_UPDATE_1_0,
+        answer=_A_CHANGED_LEASE,
+        preview=wrapped("preview", "LeasePreview"),
+    ),
+    _lease(
+        method="DELETE",
+        handler=delete_lease,
+        expects_owner=True,
+        rules=("blazar:leases:get", "blazar:leases:delete"),
+        status=204,
+    ),
+    _lease(
+        method="GET",
+        path="/v1/leases/{lease_id}/allocations",
+        handler=list_lease_allocations,
+        rules=("blazar:leases:get", "blazar:leases:get_allocations"),
+        since=LEASE_ALLOCATIONS,
+        answer=wrapped_list("allocations", "LeaseAllocation"),
+    ),
+    _lease(
+        method="GET",
+        path="/v1/leases/{lease_id}/resources",
+        handler=list_lease_resources,
+        rules=("blazar:leases:get", "blazar:leases:get_allocations"),
+        since=LEASE_ALLOCATIONS,
+        answer=wrapped_list("resources", "ReservationResources"),
+    ),
+    _lease(
+        method="GET",
+        path="/v1/leases/{lease_id}/history",
+        handler=list_lease_history,
+        rules=("blazar:leases:get", "blazar:leases:get_history"),
+        since=LEASE_HISTORY,
+        answer=wrapped_list("history", "HistoryEntry"),
+    ),
+)
+
+RULES: Final = (
+    Rule(
+        name="blazar:leases:get",
+        check=BY_READERS,
+        description="List and show leases. Also checked first when a lease is changed or deleted.",
+    ),
+    Rule(
+        name="blazar:leases:get_allocations",
+        check=BY_READERS,
+        description="List the resources that a lease holds, with host names. "
+        "Checked after blazar:leases:get.",
+    ),
+    Rule(
+        name="blazar:leases:get_history",
+        check=BY_READERS,
+        description="Read what happened to a lease, without names of others. "
+        "Checked after blazar:leases:get.",
+    ),
+    Rule(
+        name="blazar:leases:post",
+        check=BY_MEMBERS,
+        description="Create a lease.",
+    ),
+    Rule(
+        name="blazar:leases:put",
+        check=BY_MEMBERS,
+        description="Change a lease.",
+    ),
+    Rule(
+        name="blazar:leases:delete",
+        check=BY_MEMBERS,
+        description="Delete a lease.",
+    ),
+)

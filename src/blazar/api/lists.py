@@ -38,14 +38,6 @@ class PagedList:
         return ("limit", "marker", "sort", *self.filters)
 
 
-LEASES: Final = PagedList(
-    path="/v1/leases",
-    key="leases",
-    filters=("status", "name", "project_id", "resource_type", *RANGES),
-    sort_keys=("created_at", "start_date", "end_date", "name", "id"),
-)
-
-
 def respond_with(listed: PagedList, call: Call, find: Find) -> Mapping[str, object]:
     """Return the response with a list: complete at 1.0, and a page of it from 1.1 on.
 

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import Final
+
+from blazar.api import schemas
 from blazar.api.call import Call, Response
 from blazar.api.idempotency import REPLAYED
 from blazar.api.leases import require_project
+from blazar.api.microversions import OFFERS
+from blazar.api.permissions import BY_MEMBERS, BY_READERS, PRIVATE_PROPERTIES, Rule
+from blazar.api.route import Route
+from blazar.api.schema_parts import wrapped, wrapped_list
 
-_KEYS = ("name", "start_date", "end_date", "before_end_date", "reservations", "ttl_seconds")
+_KEYS: Final = (*schemas.NEW_LEASE, "ttl_seconds")
 
 
 def list_offers(call: Call) -> object:
@@ -37,3 +45,65 @@ def delete_offer(call: Call) -> object:
     require_project(call, "blazar:offers:delete")
     call.manager.delete_offer(call.caller, call.params["offer_id"])
     return None
+
+
+_OFFERS = "/v1/offers"
+_OFFER = "/v1/offers/{offer_id}"
+
+_offer = partial(Route, since=OFFERS)
+
+_AN_OFFER = wrapped("offer", "Offer")
+
+ROUTES: Final = (
+    _offer(
+        method="GET",
+        path=_OFFERS,
+        handler=list_offers,
+        rules=("blazar:offers:get",),
+        answer=wrapped_list("offers", "Offer"),
+    ),
+    _offer(
+        method="POST",
+        path=_OFFERS,
+        handler=create_offer,
+        accepts_idempotency_key=True,
+        rules=("blazar:offers:post",),
+        asked_by_handler=(PRIVATE_PROPERTIES,),
+        status=201,
+        body=schemas.OFFER_CREATE,
+        answer=_AN_OFFER,
+    ),
+    _offer(
+        method="GET",
+        path=_OFFER,
+        handler=get_offer,
+        rules=("blazar:offers:get",),
+        answer=_AN_OFFER,
+    ),
+    _offer(
+        method="DELETE",
+        path=_OFFER,
+        handler=delete_offer,
+        rules=("blazar:offers:get", "blazar:offers:delete"),
+        status=204,
+    ),
+)
+
+RULES: Final = (
+    Rule(
+        name="blazar:offers:get",
+        check=BY_READERS,
+        description="List and show offers of the caller's project. Also checked first when an offer is "
+        "deleted.",
+    ),
+    Rule(
+        name="blazar:offers:post",
+        check=BY_MEMBERS,
+        description="Have resources held for a short time. A lease is made of them under blazar:leases:post.",
+    ),
+    Rule(
+        name="blazar:offers:delete",
+        check=BY_MEMBERS,
+        description="Release what an offer of the caller's project holds.",
+    ),
+)

@@ -12,16 +12,11 @@ from oslo_policy import policy
 
 from blazar.api.permissions import (
     ADMIN,
-    BY_MEMBERS,
-    BY_OPERATORS,
-    BY_READERS,
-    PRIVATE_PROPERTIES,
-    RESOURCE_IDS,
     Policy,
     Rule,
 )
 from blazar.api.route import Route
-from blazar.api.routes import CORE_ROUTES, TYPE_APIS
+from blazar.api.routes import CORE_ROUTES, CORE_RULES, TYPE_APIS
 from blazar.api.type_api import TypeApi
 
 
@@ -68,98 +63,13 @@ def _base_rules() -> list[policy.RuleDefault]:
     ]
 
 
-_CORE_RULES: tuple[Rule, ...] = (
-    Rule(
-        name="blazar:leases:get",
-        check=BY_READERS,
-        description="List and show leases. Also checked first when a lease is changed or deleted.",
-    ),
-    Rule(
-        name="blazar:leases:get_allocations",
-        check=BY_READERS,
-        description="List the resources that a lease holds, with host names. "
-        "Checked after blazar:leases:get.",
-    ),
-    Rule(
-        name="blazar:leases:get_history",
-        check=BY_READERS,
-        description="Read what happened to a lease, without names of others. "
-        "Checked after blazar:leases:get.",
-    ),
-    Rule(
-        name="blazar:leases:post",
-        check=BY_MEMBERS,
-        description="Create a lease.",
-    ),
-    Rule(
-        name="blazar:leases:put",
-        check=BY_MEMBERS,
-        description="Change a lease.",
-    ),
-    Rule(
-        name="blazar:leases:delete",
-        check=BY_MEMBERS,
-        description="Delete a lease.",
-    ),
-    Rule(
-        name="blazar:catalogue:get",
-        check=BY_READERS,
-        description="Read what can be reserved: resource types, public properties, and the limits of the "
-        "project.",
-    ),
-    Rule(
-        name="blazar:availability:get",
-        check=BY_READERS,
-        description="Read the numbers of free resources over time.",
-    ),
-    Rule(
-        name="blazar:timeline:get",
-        check=BY_READERS,
-        description="Read over time which resources are taken, by the caller, by the project, or by others.",
-    ),
-    Rule(
-        name=RESOURCE_IDS,
-        check=BY_OPERATORS,
-        description="Read the ids of the resources in a timeline. For other callers, its rows have only "
-        "numbers.",
-    ),
-    Rule(
-        name="blazar:availability:search",
-        check=BY_READERS,
-        description="Search for the times at which reservations can be made.",
-    ),
-    Rule(
-        name="blazar:offers:get",
-        check=BY_READERS,
-        description="List and show offers of the caller's project. Also checked first when an offer is "
-        "deleted.",
-    ),
-    Rule(
-        name="blazar:offers:post",
-        check=BY_MEMBERS,
-        description="Have resources held for a short time. A lease is made of them under blazar:leases:post.",
-    ),
-    Rule(
-        name="blazar:offers:delete",
-        check=BY_MEMBERS,
-        description="Release what an offer of the caller's project holds.",
-    ),
-    Rule(
-        name=PRIVATE_PROPERTIES,
-        check=BY_OPERATORS,
-        description="See private resource properties, and use them in requirements. For other callers "
-        "they do not exist.",
-    ),
-)
-
-
 def list_rules() -> list[policy.RuleDefault]:
     """Return every rule of this distribution; the ``oslo.policy.policies`` entry point."""
     return _list_rules(TYPE_APIS)
 
 
 def _list_rules(types: Iterable[TypeApi]) -> list[policy.RuleDefault]:
-    found, routes = [*_CORE_RULES], [*CORE_ROUTES]
+    found, routes = [*CORE_RULES], [*CORE_ROUTES]
     for each in types:
         found += each.rules
         routes += each.routes

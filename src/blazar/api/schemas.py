@@ -36,13 +36,14 @@ _NEW_RESERVATIONS: JsonSchema = {
         "properties": {"resource_type": {"type": "string", "maxLength": 255}},
     },
 }
-_NEW_LEASE: dict[str, JsonSchema] = {
+NEW_LEASE: dict[str, JsonSchema] = {
     "name": _NAME,
     "start_date": _INPUT_DATE,
     "end_date": _INPUT_DATE,
     "before_end_date": _INPUT_BEFORE_END,
     "reservations": _NEW_RESERVATIONS,
 }
+"""The keys of a request for a new lease; a change has the same."""
 _NEW_EVENTS: JsonSchema = {
     "description": "Validated and then ignored: a lease's events follow from its dates.",
     "type": ["array", "null"],
@@ -55,7 +56,7 @@ LEASE_CREATE_1_0 = BodySchema(
         "type": "object",
         "description": "Other keys are ignored.",
         "required": ["name", "start_date", "end_date"],
-        "properties": {**_NEW_LEASE, "events": _NEW_EVENTS},
+        "properties": {**NEW_LEASE, "events": _NEW_EVENTS},
     },
 )
 LEASE_CREATE = BodySchema(
@@ -66,7 +67,7 @@ LEASE_CREATE = BodySchema(
         "if": {"required": ["offer_id"]},
         "else": {"required": ["name", "start_date", "end_date"]},
         "properties": {
-            **_NEW_LEASE,
+            **NEW_LEASE,
             "events": _NEW_EVENTS,
             "offer_id": {
                 "type": "string",
@@ -85,7 +86,7 @@ OFFER_CREATE = BodySchema(
         "required": ["start_date", "end_date", "reservations"],
         "additionalProperties": False,
         "properties": {
-            **_NEW_LEASE,
+            **NEW_LEASE,
             "name": {**_NAME, "type": ["string", "number", "null"]},
             "events": _NEW_EVENTS,
             "ttl_seconds": {
