@@ -193,6 +193,10 @@ def test_other_bad_input_names_its_key(env: HttpEnv) -> None:
     assert "shapes" in refused(env, shapes=[])
     assert "shapes" in refused(env, shapes=[{"reservations": [host_reservation()]}] * 9)
     assert "prefer" in refused(env, reservations=[{**host_reservation(), "prefer": ["gpu=="]}])
+    greedy = {"reservations": [{**host_reservation(), "prefer": ["rack=r1"] * 4}]}
+    assert refused(env, shapes=[greedy] * 3) == (
+        "shapes: each shape and each preference is searched on its own: 15 searches, at most 12 are possible"
+    )
     assert "shelf" in refused(env, reservations=[{**host_reservation(), "prefer": ["shelf=1"]}])
     ignored = {**host_reservation(), "count": {"least": 1, "most": 10**9}}
     assert ask(env, reservations=[ignored])["slots"]

@@ -27,6 +27,8 @@ from blazar.plugins.parameters import parse_number
 JsonObject = Mapping[str, object]
 
 MOST_SHAPES: Final = 8
+MOST_VARIANTS: Final = 12
+"""Each costs as much as a search of its own."""
 MOST_PREFERENCES: Final = 4
 """The most preferences of one reservation."""
 _SEARCH_KEYS: Final = ("count", "prefer")
@@ -76,11 +78,15 @@ def parse_variants(work: RequestWork, body: JsonObject) -> Sequence[Variant]:
     Raises:
         BadRequest: A reservation, a count or a preference is invalid, or there are too many.
     """
-    return [
-        variant
-        for number, items in enumerate(_parse_shapes(body))
-        for variant in _variants(work, number, _parse_wanted(work, items))
-    ]
+    shapes = [_parse_wanted(work, items) for items in _parse_shapes(body)]
+    count = sum(1 + max(len(each.preferences) for each in wanted) for wanted in shapes)
+    if count > MOST_VARIANTS:
+        raise InvalidParameter(
+            "shapes" if len(shapes) > 1 else "prefer",
+            f"each shape and each preference is searched on its own: {count} searches, at most"
+            f" {MOST_VARIANTS} are possible",
+        )
+    return [variant for number, wanted in enumerate(shapes) for variant in _variants(work, number, wanted)]
 
 
 def _parse_shapes(body: JsonObject) -> Sequence[Sequence[JsonObject]]:
