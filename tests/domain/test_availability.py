@@ -285,6 +285,48 @@ def test_bookings_that_expire_count_until_then(
         assert ids_in(index, free) == set(HOST_IDS) - {each for each, _ in plain}
 
 
+HELD = st.lists(
+    st.tuples(st.sampled_from(HOST_IDS[:2]), st.lists(st.tuples(HOURS, HOURS), max_size=3), HOURS),
+    max_size=25,
+)
+
+
+@given(HELD, st.booleans())
+def test_what_offers_for_a_lease_hold_expires_beside_the_bookings_of_the_lease(
+    steps: list[tuple[ResourceId, list[tuple[int, int]], int]], is_loaded: bool
+) -> None:
+    mine, now, held = RESERVATION_IDS[0], 0, dict[ResourceId, list[tuple[int, int]]]()
+    kept = [make_booking(each, 0, 1, mine) for each in HOST_IDS[:2]]
+    index = Availability()
+    index.load([make_resource(each) for each in HOST_IDS], in_parts([kept]), [])
+
+    for resource_id, offered, time in steps:
+        now = max(now, time)
+        bookings = [make_booking(resource_id, 0, 1, mine)]
+        for start, expires in offered:
+            piece = make_booking(resource_id, start + 1, start + 2, mine)
+            bookings.append(replace(piece, expires_at=at(expires)))
+        if is_loaded:
+            index.put_bookings(resource_id, 0, bookings)
+        else:
+            index.put_bookings_of(resource_id, 0, {mine: bookings})
+        held[resource_id] = offered
+        index.bookings.drop_expired(at(now))
+
+        for hour in range(25):
+            expected = set(HOST_IDS)
+            expected -= {
+                each
+                for each in HOST_IDS[:2]
+                if hour == 0 or any(start == hour - 1 and end > now for start, end in held.get(each, []))
+            }
+            asked = window(hour, hour + 1)
+            free = index.free(asked, now=at(0), cleaning_time=timedelta(0))
+            assert ids_in(index, free) == expected
+            assert index.free(asked, now=at(0), cleaning_time=HOUR, ignoring=[mine]).all()
+    assert len(index.bookings.owner_codes([mine])) >= 1
+
+
 class TestFree:
     def test_windows_that_touch_do_not_conflict(self) -> None:
         booked = [make_booking("1", 1, 2), make_booking("1", 3, 4)]

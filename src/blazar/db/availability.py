@@ -72,7 +72,7 @@ _CHANGES: Final = (
 )
 """Each change, once for each present booking of the resource by its reservation, and at least once.
 
-The reservation of an offer has no other allocations until the offer is committed."""
+If it has allocations of the lease and others of offers for the lease, each of them comes several times."""
 _IS_ABOVE: Final = resource_changes.c.sequence > sa.bindparam("above")
 _CHANGES_ABOVE: Final = _CHANGES.where(_IS_ABOVE)
 _CHANGES_OR_AMONG: Final = _CHANGES.where(
@@ -173,8 +173,8 @@ def _change(rows: Sequence[Sequence[Any]]) -> Change:
         reservation_id=reservation_id,
         present=present,
         bookings=(
-            *(_booking(*row[6:13]) for row in rows if row[6] is not None),
-            *(_offered_booking(*row[13:]) for row in rows if row[13] is not None),
+            *dict.fromkeys(_booking(*row[6:13]) for row in rows if row[6] is not None),
+            *dict.fromkeys(_offered_booking(*row[13:]) for row in rows if row[13] is not None),
         ),
     )
 

@@ -16,6 +16,7 @@ from blazar.domain.expiries import Expiries
 from blazar.domain.instants import MICROSECOND, first_minutes, last_minutes, micros
 from blazar.domain.interval import Interval
 from blazar.domain.lease import ReservationId, ResourceId
+from blazar.domain.owners import Owners
 
 _DEAD = -1
 _LONGEST_TAIL = 65_536
@@ -65,8 +66,7 @@ class Bookings:
         """The number of leading rows that are sorted by position and start, except for deleted ones."""
         self._dead = 0
         self._rows_of: dict[int, array[int]] = {}
-        self._owners: dict[ReservationId, int] = {}
-        self._next_owner = 0
+        self._owners = Owners()
         self._demands: list[Demand] = []
         self._demand_codes: dict[Demand, int] = {}
         self._amounts: dict[str, Numbers] = {}
@@ -76,7 +76,7 @@ class Bookings:
         """Replace all bookings by these, with their positions; negative positions are ignored."""
         loaded = [empty_rows(0)]
         for columns, positions in parts:
-            owners = np.fromiter((self._owner_code(each) for each in columns.reservation_ids), np.int32)
+            owners = np.fromiter((self._owners.code(each) for each in columns.reservation_ids), np.int32)
             demands = np.fromiter((self._demand_code(each) for each in columns.demands), np.int32)
             minutes = (first_minutes(columns.starts), last_minutes(columns.ends))
             rows = Rows(
@@ -103,8 +103,7 @@ class Bookings:
 
     def replace_of(self, position: int, reservation_id: ReservationId, bookings: Iterable[Booking]) -> None:
         """Replace one reservation's bookings of one resource."""
-        owner = self._owners.get(reservation_id)
-        if owner is not None:
+        for owner in self._owners.codes_of([reservation_id]):
             self.expiries.forget(position, owner)
             self._remove(position, owner)
         self.add(position, bookings)
@@ -177,7 +176,7 @@ class Bookings:
                 late = np.flatnonzero(overdue)
                 overdue[late[np.isin(rows.positions[late], awaited)]] = False
             found |= overdue
-        for code in {self._owners.get(each) for each in ignoring} - {None}:
+        for code in self._owners.codes_of(ignoring):
             found &= rows.owners[used] != code
         which = np.flatnonzero(found)
         which = which[rows.positions[which] != _DEAD]
@@ -219,8 +218,7 @@ class Bookings:
 
     def owner_codes(self, reservation_ids: Iterable[ReservationId]) -> NDArray[np.int32]:
         """Return how the rows name these reservations as their owners; those without bookings are omitted."""
-        codes = (self._owners.get(each) for each in reservation_ids)
-        return np.array([each for each in codes if each is not None], np.int32)
+        return np.fromiter(self._owners.codes_of(reservation_ids), np.int32)
 
     def free_around(self, window: Interval, length: int, *, now: datetime) -> Numbers:
         """Return by position how long a resource is free around a window in which it is free.
@@ -289,15 +287,17 @@ class Bookings:
         if booking.released_at is not None:
             end = max(end, booking.released_at)
         rows.starts[row], rows.ends[row] = micros(booking.window.start), micros(end)
-        rows.positions[row], rows.owners[row] = position, self._owner_code(booking.reservation_id)
+        expires_at = None if booking.expires_at is None else micros(booking.expires_at)
+        rows.positions[row] = position
+        rows.owners[row] = self._owners.code(booking.reservation_id, expires_at)
         minutes = slice(row, row + 1)
         rows.start_minutes[minutes] = first_minutes(rows.starts[minutes])
         rows.end_minutes[minutes] = last_minutes(rows.ends[minutes])
         rows.held[row] = booking.released_at is None
         rows.slots[row] = 0 if share is None else share.slots
         rows.demands[row] = self._demand_code(None if share is None else share.demand)
-        if booking.expires_at is not None:
-            self.expiries.put(position, int(rows.owners[row]), micros(booking.expires_at))
+        if expires_at is not None:
+            self.expiries.put(position, int(rows.owners[row]), expires_at)
         self._used += 1
         return row
 
@@ -323,16 +323,6 @@ class Bookings:
             if len(rows)
         }
 
-    def _owner_code(self, reservation_id: ReservationId | None) -> int:
-        if reservation_id is None:
-            return -1
-        # A code is never reused: compaction may forget codes in between.
-        code = self._owners.get(reservation_id)
-        if code is None:
-            code = self._owners[reservation_id] = self._next_owner
-            self._next_owner += 1
-        return code
-
     def _demand_code(self, demand: Demand | None) -> int:
         if demand is None:
             return -1
@@ -344,8 +334,7 @@ class Bookings:
 
     def _compact(self) -> None:
         self._sort()
-        living = set(self._rows.owners.tolist())
-        self._owners = {key: code for key, code in self._owners.items() if code in living}
+        self._owners.keep_only(set(self._rows.owners.tolist()))
         self._forget_demands()
 
     def _forget_demands(self) -> None:
