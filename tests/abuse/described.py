@@ -51,7 +51,7 @@ def likely_operations(network_id: str) -> list[Operation]:
     """
     document = copy.deepcopy(DOCUMENT)
     schemas = document["components"]["schemas"]
-    for name in ("LeaseCreate", "LeaseUpdate", "OfferCreate"):
+    for name in ("LeaseCreate", "LeaseUpdate", "OfferCreate", "LeaseOfferCreate"):
         properties = schemas[name]["properties"]
         properties |= {key: {"enum": _INSTANTS} for key in ("start_date", "end_date", "before_end_date")}
     schemas["FloatingIPReservationCreate"]["properties"]["network_id"] = {"enum": [network_id]}

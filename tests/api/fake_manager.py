@@ -145,6 +145,22 @@ class FakeManager:
         self._asked("create_offer", caller, key, body)
         return {"offer": OFFER, "is_replayed": False}
 
+    def create_lease_offer(
+        self, caller: Caller, lease_id: str, owner: JsonObject | None, key: str | None, body: JsonObject
+    ) -> JsonObject:
+        self._asked("create_lease_offer", caller, lease_id, owner, key, body)
+        if owner is not None:
+            self._check_owner(lease_id, owner)
+        return {"offer": OFFER, "is_replayed": False}
+
+    def commit_lease_offer(
+        self, caller: Caller, lease_id: str, owner: JsonObject | None, offer_id: str
+    ) -> JsonObject:
+        self._asked("commit_lease_offer", caller, lease_id, owner, offer_id)
+        if owner is not None:
+            self._check_owner(lease_id, owner)
+        return self.leases[lease_id]
+
     def list_offers(self, caller: Caller) -> Sequence[JsonObject]:
         self._asked("list_offers", caller)
         return [OFFER]

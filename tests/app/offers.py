@@ -54,3 +54,31 @@ def is_possible(env: HttpEnv, **keys: Any) -> bool:
 
 def _headers(key: str | None) -> dict[str, str]:
     return V11 if key is None else dict(V11, **{"Idempotency-Key": key})
+
+
+def ask_for(env: HttpEnv, lease: Json, body: Json, who: Who = LESSEE, key: str | None = None) -> Answer:
+    """Ask for an offer for a change of a lease; the key ``reservation`` changes the first one."""
+    if "reservation" in body:
+        changed = {"id": lease["reservations"][0]["id"], **body["reservation"]}
+        body = {
+            **{name: each for name, each in body.items() if name != "reservation"},
+            "reservations": [changed],
+        }
+    return env.post(f"/leases/{lease['id']}/offers", body, who=who, headers=_headers(key))
+
+
+def hold(env: HttpEnv, lease: Json, who: Who = LESSEE, **body: Any) -> Json:
+    """Return an offer for a change of a lease."""
+    found: Json = good(ask_for(env, lease, body, who), 201)["offer"]
+    return found
+
+
+def take(env: HttpEnv, lease: Json, made: Json, who: Who = LESSEE, **more: Any) -> Answer:
+    """Commit an offer for a change of a lease."""
+    return env.put(f"/leases/{lease['id']}", {"offer_id": made["id"], **more}, who=who, headers=V11)
+
+
+def taken(env: HttpEnv, lease: Json, made: Json) -> Json:
+    """Commit an offer for a change of a lease, and return the lease."""
+    found: Json = good(take(env, lease, made))["lease"]
+    return found

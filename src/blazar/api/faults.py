@@ -54,6 +54,7 @@ STATUSES: Mapping[type[errors.BlazarError], int] = {
     errors.IdempotencyKeyReused: 409,
     errors.AlreadyAnswered: 409,
     errors.OfferCommitted: 409,
+    errors.OfferOutdated: 409,
     errors.TooManyOffers: 409,
     errors.ConcurrentUpdate: 409,
     errors.OfferExpired: 410,

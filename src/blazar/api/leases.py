@@ -108,12 +108,27 @@ def update_lease(call: Call) -> object:
     An empty change returns the lease unchanged.
     """
     caller, lease_id, body = call.property_caller, call.params["lease_id"], _documented(call.body)
+    offer_id = call.body.get("offer_id") if call.version >= OFFERS else None
+    if offer_id is not None:
+        return _changed(call.manager.commit_lease_offer(caller, lease_id, call.owner, _only(call, offer_id)))
     if _is_dry_run(call):
         return {"preview": call.manager.preview_update(caller, lease_id, call.owner, body)}
     if call.owner is None:
-        changed = call.manager.update_lease(caller, lease_id, body)
-    else:
-        changed = call.manager.update_owned_lease(caller, lease_id, call.owner, body)
+        return _changed(call.manager.update_lease(caller, lease_id, body))
+    return _changed(call.manager.update_owned_lease(caller, lease_id, call.owner, body))
+
+
+def _only(call: Call, offer_id: object) -> str:
+    """Return the id of the offer that a request for a change names. Raises InvalidParameter."""
+    if _is_dry_run(call):
+        raise InvalidParameter("offer_id", "cannot be given in a dry run")
+    for key in call.body:
+        if key != "offer_id":
+            raise InvalidParameter(key, "must not be given together with offer_id: the offer decides it")
+    return str(offer_id)
+
+
+def _changed(changed: JsonObject) -> object:
     lease = dict(changed)
     changes = lease.pop("changes", None)
     return {"lease": lease} if changes is None else {"lease": lease, "changes": changes}
@@ -264,7 +279,7 @@ RULES: Final = (
     Rule(
         name="blazar:leases:put",
         check=BY_MEMBERS,
-        description="Change a lease.",
+        description="Change a lease. Also checked before an offer for a lease is made.",
     ),
     Rule(
         name="blazar:leases:delete",

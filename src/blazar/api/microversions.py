@@ -44,7 +44,7 @@ AVAILABILITY = (1, 1)
 LEASE_HISTORY = (1, 1)
 """First version with ``/v1/leases/{lease_id}/history``."""
 OFFERS = (1, 1)
-"""First version with ``/v1/offers``, and with ``offer_id`` in a request for a lease."""
+"""First version with ``/v1/offers``, offers for leases, and ``offer_id`` in a request for a lease."""
 PAGES = (1, 1)
 """First version in which lists have pages, and refuse unknown parameters."""
 

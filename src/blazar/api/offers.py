@@ -13,6 +13,7 @@ from blazar.api.microversions import OFFERS
 from blazar.api.permissions import BY_MEMBERS, BY_READERS, PRIVATE_PROPERTIES, Rule
 from blazar.api.route import Route
 from blazar.api.schema_parts import wrapped, wrapped_list
+from blazar.ports.manager import JsonObject
 
 _KEYS: Final = (*schemas.NEW_LEASE, "ttl_seconds")
 
@@ -26,10 +27,25 @@ def list_offers(call: Call) -> object:
 def create_offer(call: Call) -> object:
     """Hold the resources of a possible lease, and return the offer."""
     require_project(call, "blazar:offers:post")
+    return _answer(call.manager.create_offer(call.property_caller, call.idempotency_key, _body(call)))
+
+
+def create_lease_offer(call: Call) -> object:
+    """Hold what a change of a lease needs, and return the offer."""
+    caller, lease_id = call.property_caller, call.params["lease_id"]
+    return _answer(
+        call.manager.create_lease_offer(caller, lease_id, call.owner, call.idempotency_key, _body(call))
+    )
+
+
+def _body(call: Call) -> dict[str, object]:
     body = {key: call.body[key] for key in _KEYS if key in call.body}
     if body.get("name") is not None:
         body["name"] = str(body["name"])
-    created = call.manager.create_offer(call.property_caller, call.idempotency_key, body)
+    return body
+
+
+def _answer(created: JsonObject) -> object:
     answer = {"offer": created["offer"]}
     return Response(value=answer, headers=REPLAYED) if created["is_replayed"] else answer
 
@@ -87,9 +103,28 @@ ROUTES: Final = (
         rules=("blazar:offers:get", "blazar:offers:delete"),
         status=204,
     ),
+    _offer(
+        method="POST",
+        path="/v1/leases/{lease_id}/offers",
+        handler=create_lease_offer,
+        about_lease=True,
+        expects_owner=True,
+        accepts_idempotency_key=True,
+        rules=("blazar:leases:get", "blazar:leases:put", "blazar:leases:post_offers"),
+        asked_by_handler=(PRIVATE_PROPERTIES,),
+        status=201,
+        body=schemas.LEASE_OFFER_CREATE,
+        answer=_AN_OFFER,
+    ),
 )
 
 RULES: Final = (
+    Rule(
+        name="blazar:leases:post_offers",
+        check=BY_MEMBERS,
+        description="Have what a change of a lease needs held for a short time. Checked after "
+        "blazar:leases:put.",
+    ),
     Rule(
         name="blazar:offers:get",
         check=BY_READERS,

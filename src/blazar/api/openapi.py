@@ -36,8 +36,9 @@ Without `OpenStack-API-Version`, requests are served at version 1.0. Version 1.1
 - `PUT /v1/leases/{lease_id}` adds reservations to a lease that has not started, removes them, and releases
   chosen hosts and addresses of a reservation, or those that others have booked in the new period. Its answer
   has `changes`.
-- `/v1/offers` exists, and `POST /v1/leases` accepts `offer_id`.
-- `POST /v1/leases` and `POST /v1/offers` accept the header `Idempotency-Key`. If the same user of
+- `/v1/offers` exists, and `POST /v1/leases` accepts `offer_id`. So does `PUT /v1/leases/{lease_id}`, for an
+  offer of `POST /v1/leases/{lease_id}/offers`.
+- `POST /v1/leases` and both requests for offers accept the header `Idempotency-Key`. If the same user of
   the same project repeats the request with the same key within 24 hours, no second lease or offer is created:
   the response is the first one again, with the header `Idempotency-Replayed: true`. The same key with another
   body gets 409.

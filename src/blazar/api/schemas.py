@@ -50,6 +50,13 @@ _NEW_EVENTS: JsonSchema = {
     "items": {"type": "object"},
 }
 
+_TTL: JsonSchema = {
+    "type": ["integer", "string", "null"],
+    "maxLength": 11,
+    "description": "For how long the resources are held: 300 seconds by default and at most 900, unless the "
+    "operator has set other values.",
+}
+
 LEASE_CREATE_1_0 = BodySchema(
     name="LeaseCreate10",
     definition={
@@ -89,12 +96,7 @@ OFFER_CREATE = BodySchema(
             **NEW_LEASE,
             "name": {**_NAME, "type": ["string", "number", "null"]},
             "events": _NEW_EVENTS,
-            "ttl_seconds": {
-                "type": ["integer", "string", "null"],
-                "maxLength": 11,
-                "description": "For how long the resources are held: 300 seconds by default and at most 900, "
-                "unless the operator has set other values.",
-            },
+            "ttl_seconds": _TTL,
         },
     },
 )
@@ -184,7 +186,8 @@ TIME_SLOT_SEARCH = BodySchema(
 )
 
 
-def _lease_update(description: str, **more: object) -> JsonSchema:
+def _lease_update(description: str, keys: JsonSchema | None = None, **more: object) -> JsonSchema:
+    """Return the schema of a change; with the schemas of its other *keys*, and *more* of reservations."""
     return {
         "type": ["object", "null"],
         "description": "The values to change. Unknown keys, and `events`, are ignored.",
@@ -203,6 +206,7 @@ def _lease_update(description: str, **more: object) -> JsonSchema:
                     **more,
                 },
             },
+            **(keys or {}),
         },
     }
 
@@ -216,25 +220,49 @@ LEASE_UPDATE_1_0 = BodySchema(
     name="LeaseUpdate10",
     definition=_lease_update(_CHANGED_KEYS, required=["id"], properties=_NAMED_RESERVATION),
 )
+_NEWEST_CHANGE = (
+    f"{_CHANGED_KEYS} From version 1.1 on, before the start: an element without `id` is a new reservation, "
+    "with the keys of its creation; `remove` removes the reservation. At version 1.0, `id` is required."
+)
+_CHANGED_RESERVATION: JsonSchema = {
+    **_NAMED_RESERVATION,
+    "remove": {"description": "True to remove the reservation."},
+    "on_conflict": {
+        "description": "From version 1.1 on: `fail`, `drop` or `replace` for held hosts or addresses that "
+        "other leases have in the new period; no other key can be given with it.",
+    },
+    "release": {
+        "description": "From version 1.1 on: the ids of hosts or addresses that the reservation holds and "
+        "releases now. Its amount decreases; no other key can be given with it.",
+    },
+}
 LEASE_UPDATE = BodySchema(
     name="LeaseUpdate",
     definition=_lease_update(
-        f"{_CHANGED_KEYS} From version 1.1 on, before the start: an element without `id` is a new "
-        "reservation, with the keys of its creation; `remove` removes the reservation. At version 1.0, "
-        "`id` is required.",
-        properties={
-            **_NAMED_RESERVATION,
-            "remove": {"description": "True to remove the reservation."},
-            "on_conflict": {
-                "description": "From version 1.1 on: `fail`, `drop` or `replace` for held hosts or addresses "
-                "that other leases have in the new period; no other key can be given with it.",
-            },
-            "release": {
-                "description": "From version 1.1 on: the ids of hosts or addresses that the reservation "
-                "holds and releases now. Its amount decreases; no other key can be given with it.",
+        _NEWEST_CHANGE,
+        {
+            "offer_id": {
+                "type": ["string", "null"],
+                "maxLength": 255,
+                "description": "From version 1.1 on: the offer for this lease, which says what to change and "
+                "holds what that needs. No other key can be given with it.",
             },
         },
+        properties=_CHANGED_RESERVATION,
     ),
+)
+LEASE_OFFER_CREATE = BodySchema(
+    name="LeaseOfferCreate",
+    definition={
+        **_lease_update(
+            _NEWEST_CHANGE,
+            {"events": _NEW_EVENTS, "ttl_seconds": _TTL},
+            properties=_CHANGED_RESERVATION,
+        ),
+        "type": "object",
+        "description": "As for a change of the lease, of dates or reservations. Other keys are refused.",
+        "additionalProperties": False,
+    },
 )
 
 
@@ -600,17 +628,20 @@ COMPONENTS: dict[str, JsonSchema] = {
         },
     },
     "Offer": complete(
-        "Resources that are held for a possible lease until the offer expires.",
-        id={**ID, "description": "Also the id of the lease that the offer becomes."},
+        "Resources that are held for a possible lease, or for a change of a lease, until the offer expires.",
+        id={**ID, "description": "Also the id of the new lease that the offer becomes."},
         name={"type": "string", "description": "May be empty."},
-        status={"enum": ["OPEN", "EXPIRED", "COMMITTED"]},
+        status={"enum": ["OPEN", "EXPIRED", "COMMITTED", "OUTDATED"]},
         expires_at=INSTANT,
         user_id=TEXT_OR_NULL,
         project_id=TEXT_OR_NULL,
         start_date=INSTANT,
         end_date=INSTANT,
         before_end_date=INSTANT_OR_NULL,
-        lease_id={"type": ["string", "null"], "description": "The lease, if the offer was committed."},
+        lease_id={
+            "type": ["string", "null"],
+            "description": "The lease for which the offer is; of a new lease, null until it is committed.",
+        },
         created_at=INSTANT,
         reservations={
             "type": "array",
@@ -620,8 +651,8 @@ COMPONENTS: dict[str, JsonSchema] = {
                 resource_type={"type": "string", "examples": ["physical:host"]},
                 amount={
                     "type": "integer",
-                    "description": "Number of hosts, instances or addresses that are held; 0 once the offer "
-                    "is no longer open.",
+                    "description": "Number of hosts, instances or addresses that are held, for a change of a "
+                    "lease with those that the lease has; 0 once the offer is no longer open.",
                 },
             ),
         },

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -55,6 +55,10 @@ class RequestWork:
         while len(self._new_ids) <= place:
             self._new_ids.append(ReservationId(self.context.new_id()))
         return self._new_ids[place]
+
+    def keep_ids(self, reservation_ids: Sequence[ReservationId]) -> None:
+        """Let the new reservations of the request have these ids, in this order."""
+        self._new_ids[:] = reservation_ids
 
     def look_up(self, plugin: Plugin, reservation_id: ReservationId, spec: Any) -> Any:
         """Return the spec completed with facts that only the lessee can see. Raises as the plugin does."""

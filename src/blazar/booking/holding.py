@@ -42,13 +42,9 @@ def keep_or_replace(
         Conflict: A resource cannot be used, and no other is free, as confirmed by the database.
     """
     held = holdings_of(allocations)
-    usable, generations = _usable(context, reservations, held, window)
-    if _lacks(held, usable):
-        for collection in {context.plugin_for(each.resource_type).collection for each in reservations}:
-            context.indexes[collection].confirm()
-        usable, generations = _usable(context, reservations, held, window)
+    usable, generations = _confirmed_usable(context, reservations, held, window)
     if not _lacks(held, usable):
-        return Found(chosen=tuple(held.get(each.id, {}) for each in reservations), generations=generations)
+        return _all_of(reservations, held, generations)
     searches = [_search(context, each, reservations, held, usable, window) for each in reservations]
     found = find_resources(context, searches, attempt)
     chosen = tuple(
@@ -57,6 +53,40 @@ def keep_or_replace(
     )
     kept = {key for each in chosen for key in each}
     return Found(chosen=chosen, generations={key: found.generations[key] for key in kept})
+
+
+def find_kept(
+    context: Context,
+    reservations: Sequence[Reservation],
+    held: Mapping[ReservationId, Holdings],
+    window: Interval,
+) -> Found | None:
+    """Return what reservations are to hold if all of it can be used; otherwise None.
+
+    Args:
+        context: The context.
+        reservations: Reservations whose own bookings are ignored.
+        held: What they are to hold.
+        window: When.
+    """
+    usable, generations = _confirmed_usable(context, reservations, held, window)
+    return None if _lacks(held, usable) else _all_of(reservations, held, generations)
+
+
+def _all_of(reservations: Sequence[Reservation], held: _Held, generations: Mapping[ResourceId, int]) -> Found:
+    return Found(chosen=tuple(held.get(each.id, {}) for each in reservations), generations=generations)
+
+
+def _confirmed_usable(
+    context: Context, reservations: Sequence[Reservation], held: _Held, window: Interval
+) -> tuple[_Held, dict[ResourceId, int]]:
+    """Return the same as :func:`_usable`, confirmed by the database if something cannot be used."""
+    usable, generations = _usable(context, reservations, held, window)
+    if _lacks(held, usable):
+        for collection in {context.plugin_for(each.resource_type).collection for each in reservations}:
+            context.indexes[collection].confirm()
+        usable, generations = _usable(context, reservations, held, window)
+    return usable, generations
 
 
 def _lacks(held: _Held, usable: _Held) -> bool:

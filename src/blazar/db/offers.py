@@ -17,10 +17,10 @@ from blazar.db.tables import offer_allocations, offers
 from blazar.domain.errors import ConcurrentUpdate
 from blazar.domain.grouping import Grouping
 from blazar.domain.interval import Interval
-from blazar.domain.lease import Allocation, LeaseId, Reservation, ReservationId, ResourceId
-from blazar.domain.offers import Offer
+from blazar.domain.lease import Allocation, Holdings, LeaseId, Reservation, ReservationId, ResourceId
+from blazar.domain.offers import Offer, OfferedChange
 
-_IS_UNDECIDED: Final = offers.c.committed_at.is_(None)
+_IS_UNDECIDED: Final = sa.and_(offers.c.committed_at.is_(None), offers.c.outdated_at.is_(None))
 _INSERT: Final = sa.insert(offers)
 _INSERT_ALLOCATIONS: Final = sa.insert(offer_allocations)
 
@@ -68,6 +68,9 @@ class SqlOffers:
             "expires_at": offer.expires_at,
             "created_at": offer.created_at,
             "committed_at": None,
+            "lease_id": None if offer.change is None else offer.change.lease_id,
+            "planned_change": None if offer.change is None else _encode_change(offer.change),
+            "outdated_at": None,
         }
         self._connection.execute(_INSERT, [row])
         types = {each.id: each.resource_type for each in offer.reservations}
@@ -93,14 +96,35 @@ class SqlOffers:
             sa.update(offers).where(offers.c.id == offer.id, _IS_UNDECIDED).values(committed_at=at)
         )
         if marked.rowcount != 1:
-            raise ConcurrentUpdate("The offer was committed or deleted meanwhile")
+            raise ConcurrentUpdate("The offer was committed or deleted, or became outdated, meanwhile")
         self._connection.execute(sa.delete(offer_allocations).where(offer_allocations.c.offer_id == offer.id))
+
+    def held_for(self, lease_id: LeaseId) -> frozenset[ResourceId]:
+        """Return what the offers for a lease hold."""
+        query = sa.select(offer_allocations.c.resource_id).join(offers).where(offers.c.lease_id == lease_id)
+        return frozenset(ResourceId(each) for each in self._connection.scalars(query.distinct()))
+
+    def outdate(self, lease_id: LeaseId, at: datetime) -> None:
+        """Mark the open offers for a lease as outdated, and delete their allocations."""
+        which = sa.and_(offers.c.lease_id == lease_id, is_open(at))
+        self._connection.execute(sa.update(offers).where(which).values(outdated_at=at))
+        self._release_for(lease_id)
+
+    def delete_for(self, lease_id: LeaseId) -> None:
+        """Delete all offers for a lease."""
+        self._release_for(lease_id)
+        self._connection.execute(sa.delete(offers).where(offers.c.lease_id == lease_id))
+
+    def _release_for(self, lease_id: LeaseId) -> None:
+        own = sa.select(offers.c.id).where(offers.c.lease_id == lease_id)
+        self._connection.execute(sa.delete(offer_allocations).where(offer_allocations.c.offer_id.in_(own)))
 
     def delete(self, offer: Offer) -> None:
         """Delete an offer that is not committed."""
         # Without relying on the cascade, which does not say whether another transaction was faster.
         self._connection.execute(sa.delete(offer_allocations).where(offer_allocations.c.offer_id == offer.id))
-        deleted = self._connection.execute(sa.delete(offers).where(offers.c.id == offer.id, _IS_UNDECIDED))
+        is_committed = offers.c.committed_at.is_not(None)
+        deleted = self._connection.execute(sa.delete(offers).where(offers.c.id == offer.id, ~is_committed))
         if deleted.rowcount != 1:
             raise ConcurrentUpdate("The offer was committed or deleted meanwhile")
 
@@ -148,13 +172,15 @@ class SqlOffers:
             allocations=tuple(held),
             created_at=row["created_at"],
             committed_at=row["committed_at"],
+            change=None if row["planned_change"] is None else _decode_change(row),
+            outdated_at=row["outdated_at"],
         )
 
     def _reservation_of(self, stored: Mapping[str, Any], row: Mapping[Any, Any]) -> Reservation:
         reservation_id, resource_type = ReservationId(stored["id"]), stored["resource_type"]
         return Reservation(
             id=reservation_id,
-            lease_id=LeaseId(row["id"]),
+            lease_id=LeaseId(row["lease_id"] or row["id"]),
             resource_type=resource_type,
             spec=self._specs.decode(stored["spec"], resource_type, reservation_id),
             grouping=Grouping(**stored["grouping"]) if stored.get("grouping") else None,
@@ -164,10 +190,37 @@ class SqlOffers:
 
 
 def is_open_for(project_id: str | None, now: datetime) -> sa.ColumnElement[bool]:
-    """Return the condition that an offer belongs to a project, and is neither committed nor expired."""
+    """Return the condition that an offer belongs to a project, and can be committed."""
     return sa.and_(offers.c.project_id == project_id, is_open(now))
 
 
 def is_open(now: datetime) -> sa.ColumnElement[bool]:
-    """Return the condition that an offer is neither committed nor expired."""
+    """Return the condition that an offer is neither committed, expired nor outdated."""
     return sa.and_(offers.c.expires_at > now, _IS_UNDECIDED)
+
+
+def _encode_change(change: OfferedChange) -> str:
+    parts = {"before": change.before, "after": change.after}
+    holdings = {name: {key: _encode_held(each) for key, each in part.items()} for name, part in parts.items()}
+    return json.dumps({"asked": change.asked, **holdings})
+
+
+def _encode_held(held: Holdings) -> Mapping[str, object]:
+    return {key: None if share is None else share_columns(share) for key, share in held.items()}
+
+
+def _decode_change(row: Mapping[Any, Any]) -> OfferedChange:
+    stored = json.loads(row["planned_change"])
+    return OfferedChange(
+        lease_id=LeaseId(row["lease_id"]),
+        asked=stored["asked"],
+        before={ReservationId(key): _decode_held(each) for key, each in stored["before"].items()},
+        after={ReservationId(key): _decode_held(each) for key, each in stored["after"].items()},
+    )
+
+
+def _decode_held(stored: Mapping[str, Any]) -> Holdings:
+    return {
+        ResourceId(key): None if each is None else read_share(each["slots"], each["demand"])
+        for key, each in stored.items()
+    }

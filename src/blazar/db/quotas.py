@@ -33,16 +33,16 @@ class SqlQuotas:
     def reserved(self, project_id: str, now: datetime) -> Reserved:
         """Return a project's reserved amounts from *now* on; equal allocations are counted together.
 
-        Open offers count as leases.
+        Open offers count as leases; those for changes of leases count with what they hold.
         """
         lives = sa.and_(leases.c.project_id == project_id, leases.c.end_at > now)
         counted = sa.and_(
             lives, sa.not_(leases.c.is_deleting), leases.c.status != LeaseStatus.TERMINATED.value
         )
-        is_open = is_open_for(project_id, now)
+        is_open, is_new_lease = is_open_for(project_id, now), offers.c.lease_id.is_(None)
         count = (
             sa.select(sa.func.count()).select_from(leases).where(counted).scalar_subquery()
-            + sa.select(sa.func.count()).select_from(offers).where(is_open).scalar_subquery()
+            + sa.select(sa.func.count()).select_from(offers).where(is_open, is_new_lease).scalar_subquery()
         )
         alike = (
             reservations.c.resource_type,

@@ -281,7 +281,7 @@ answers = _table(
 )
 offers = _table(
     "offers",
-    # Also the id of the lease that the offer becomes.
+    # Also the id of the lease that the offer becomes, unless it is for an existing lease.
     sa.Column("id", _Id, primary_key=True),
     sa.Column("name", sa.String(80), nullable=False),
     sa.Column("user_id", sa.String(255)),
@@ -294,6 +294,12 @@ offers = _table(
     sa.Column("expires_at", Instant, nullable=False, index=True),
     sa.Column("created_at", Instant, nullable=False),
     sa.Column("committed_at", Instant),
+    # Of an offer for a change of an existing lease. Not a foreign key: the use case that deletes a lease also
+    # has to tell the index what its offers held.
+    sa.Column("lease_id", _Id, index=True),
+    # JSON: the request, and for each reservation what it held and what it is to hold.
+    sa.Column("planned_change", _LongText),
+    sa.Column("outdated_at", Instant),
     sa.Index(None, "project_id", "expires_at"),
 )
 # Apart from the allocations of leases: those of an expired offer do not count, but may still exist.

@@ -17,7 +17,7 @@
     │   ├── NotEnoughResources
     │   ├── InvalidLeaseStatus, CannotChange, ...
     │   ├── IdempotencyKeyReused, AlreadyAnswered
-    │   ├── OfferCommitted, TooManyOffers
+    │   ├── OfferCommitted, OfferOutdated, TooManyOffers
     │   └── ConcurrentUpdate
     ├── Unavailable                try again later
     ├── UnknownMethod              between the API and managers only
@@ -265,15 +265,23 @@ class AlreadyAnswered(Conflict):
 
 
 class OfferCommitted(Conflict):
-    """A lease was made of the offer before; the lease has the id of the offer."""
+    """The offer was committed before: it is a lease now, or the lease for which it is was changed."""
 
     code = "offer-committed"
 
-    def __init__(self, offer_id: str) -> None:
-        super().__init__(
-            f"offer_id: offer {offer_id} was committed before; it is now the lease with the same id",
-            offer_id=offer_id,
-        )
+    def __init__(self, offer_id: str, lease_id: str | None = None) -> None:
+        result = f"lease {lease_id} was changed" if lease_id else "it is now the lease with the same id"
+        super().__init__(f"offer_id: offer {offer_id} was committed before; {result}", offer_id=offer_id)
+
+
+class OfferOutdated(Conflict):
+    """The lease was changed since the offer for it was made; the offer holds nothing any more."""
+
+    code = "offer-outdated"
+
+    def __init__(self, offer_id: str, lease_id: str) -> None:
+        text = f"offer_id: lease {lease_id} was changed since offer {offer_id} was made; request another one"
+        super().__init__(text, offer_id=offer_id)
 
 
 class TooManyOffers(Conflict):

@@ -99,6 +99,23 @@ class ManagerService:
             return {"offer": offers.create_offer(self.context, caller, body), "is_replayed": False}
         return offers.create_offer_once(self.context, caller, key, body)
 
+    def create_lease_offer(
+        self, caller: Caller, lease_id: str, owner: JsonObject | None, key: str | None, body: JsonObject
+    ) -> JsonObject:
+        """Hold what a change of a lease of this owner needs; None for any owner."""
+        expected = None if owner is None else _parse_owner(owner)
+        if key is None:
+            made = offers.create_lease_offer(self.context, caller, lease_id, body, expected)
+            return {"offer": made, "is_replayed": False}
+        return offers.create_lease_offer_once(self.context, caller, lease_id, key, body, expected)
+
+    def commit_lease_offer(
+        self, caller: Caller, lease_id: str, owner: JsonObject | None, offer_id: str
+    ) -> JsonObject:
+        """Change a lease of this owner as an offer says; None for any owner."""
+        expected = None if owner is None else _parse_owner(owner)
+        return leases.commit_offered_change(self.context, caller, lease_id, offer_id, expected)
+
     list_offers = use_case(offers.list_offers)
     get_offer = use_case(offers.get_offer)
     delete_offer = use_case(offers.delete_offer)

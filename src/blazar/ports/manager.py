@@ -237,6 +237,37 @@ class Manager(Protocol):
             ``offer`` and ``is_replayed``.
         """
 
+    def create_lease_offer(
+        self, caller: Caller, lease_id: str, owner: JsonObject | None, key: str | None, body: JsonObject
+    ) -> JsonObject:
+        """Hold what a change of a lease needs for a short time; the offer belongs to the lease's project.
+
+        Args:
+            caller: The caller.
+            lease_id: The lease.
+            owner: As for :meth:`update_owned_lease`; None if the owner is not to be checked.
+            key: The idempotency key, as for :meth:`create_lease_once`; None for none.
+            body: As for a change, and ``ttl_seconds``.
+
+        Returns:
+            ``offer`` and ``is_replayed``.
+        """
+
+    def commit_lease_offer(
+        self, caller: Caller, lease_id: str, owner: JsonObject | None, offer_id: str
+    ) -> JsonObject:
+        """Change a lease with what an offer for it holds, and return the lease.
+
+        Args:
+            caller: The caller.
+            lease_id: The lease.
+            owner: As for :meth:`update_owned_lease`; None if the owner is not to be checked.
+            offer_id: The offer.
+
+        Raises:
+            OfferNotFound: There is no such offer for this lease.
+        """
+
     def list_offers(self, caller: Caller) -> Sequence[JsonObject]:
         """Return the offers of the caller's project that can be committed, oldest first."""
 

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol
 
+from blazar.domain.lease import LeaseId, ResourceId
 from blazar.domain.offers import Offer
 
 
@@ -23,7 +24,7 @@ class OfferStore(Protocol):
         """Return an offer, also one that is committed or has expired; None if it is gone."""
 
     def list_open(self, project_id: str | None, now: datetime) -> Sequence[Offer]:
-        """Return the offers of a project that are neither committed nor have expired by *now*, oldest first.
+        """Return the offers of a project that can be committed at *now*, oldest first.
 
         The number of statements is fixed.
         """
@@ -38,11 +39,23 @@ class OfferStore(Protocol):
         """Mark an offer as committed, and delete its allocations.
 
         Raises:
-            ConcurrentUpdate: It was committed or deleted meanwhile.
+            ConcurrentUpdate: It was committed or deleted, or became outdated, meanwhile.
         """
 
     def delete(self, offer: Offer) -> None:
         """Delete an offer that is not committed, with its allocations. Raises ConcurrentUpdate as above."""
+
+    def held_for(self, lease_id: LeaseId) -> frozenset[ResourceId]:
+        """Return what the offers for a lease hold, also those that have expired.
+
+        While the lease is locked, no offer for it is added.
+        """
+
+    def outdate(self, lease_id: LeaseId, at: datetime) -> None:
+        """Mark the open offers for a lease as outdated, and delete their allocations."""
+
+    def delete_for(self, lease_id: LeaseId) -> None:
+        """Delete all offers for a lease, with their allocations."""
 
     def release_expired(self, now: datetime) -> int:
         """Delete the allocations of offers that have expired by *now*; return their number."""

@@ -11,9 +11,10 @@ from blazar.app.leases.read import (
     list_leases,
     read_lease,
 )
-from blazar.app.leases.update import preview_update, update_lease
+from blazar.app.leases.update import commit_offered_change, preview_update, update_lease
 
 __all__ = [
+    "commit_offered_change",
     "create_lease",
     "create_lease_once",
     "delete_lease",

@@ -196,6 +196,8 @@ def _search(
     held = present.by_reservation.get(after.id, {})
     wish = replace(
         search.wish,
+        # Also what an offer holds for a new reservation.
+        ignoring=search.wish.ignoring | {each.id for each in outline.reservations},
         held={key: share for key, share in held.items() if key not in released},
         is_active=is_active(before or after),
         hidden=hidden_in_request(

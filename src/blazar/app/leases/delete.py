@@ -10,6 +10,7 @@ from blazar.app.leases.waiting import wait_for_lease
 from blazar.booking.context import Context
 from blazar.booking.enforcement import tell_end
 from blazar.booking.retrying import retrying
+from blazar.booking.scheduling import reschedule_missing
 from blazar.booking.transitions import erase_lease, record_request
 from blazar.domain.interval import Interval
 from blazar.domain.lease import EventStatus, EventType, Lease, Owner
@@ -56,9 +57,19 @@ def _delete_once(context: Context, caller: Caller, lease: Lease) -> bool:
         else:
             erase_lease(context, transaction, lease, doomed)
             transaction.work.forget(lease.id)
+        _delete_offers(context, transaction, lease)
         record_request(context, transaction, lease, DELETE, caller)
         transaction.commit()
     return not any(each.is_deployed for each in lease.reservations)
+
+
+def _delete_offers(context: Context, transaction: Transaction, lease: Lease) -> None:
+    """Delete the offers for changes of a lease; what they held is free at once."""
+    held = transaction.offers.held_for(lease.id)
+    transaction.allocations.touch(held)
+    transaction.offers.delete_for(lease.id)
+    if held:
+        reschedule_missing(context, transaction)
 
 
 def _end_allocations(transaction: Transaction, lease: Lease, now: datetime) -> None:

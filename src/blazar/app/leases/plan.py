@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 
 from blazar.app.leases.change_search import (
     Booking,
+    ChangeSearch,
     Outline,
     PresentHoldings,
     find_before,
@@ -25,7 +26,8 @@ from blazar.app.leases.requests import NewReservation
 from blazar.app.request_work import RequestWork
 from blazar.booking.assignments import exists_ahead
 from blazar.booking.context import Context
-from blazar.booking.search import find_resources
+from blazar.booking.holding import find_kept
+from blazar.booking.search import Found, find_resources
 from blazar.booking.specs import intact_spec
 from blazar.domain.dates import before_end_for_changed, check_changed_dates, counted_as_now, parse_date
 from blazar.domain.errors import CannotChange
@@ -40,6 +42,7 @@ from blazar.domain.lease import (
     ResourceId,
 )
 from blazar.domain.lifecycle import with_status
+from blazar.domain.offers import Offer
 from blazar.ports.manager import Caller
 
 _INSTANT = timedelta(microseconds=1)
@@ -64,30 +67,33 @@ class Plan:
 
 
 def plan_change(
-    context: Context,
     work: RequestWork,
     lease: Lease,
     renamed: Lease,
     asked: Mapping[str, object],
     attempt: int,
+    offer: Offer | None = None,
 ) -> Plan:
     """Return the change that a request asks for, with the resources found for it; nothing is stored.
 
     Args:
-        context: The context.
         work: The cloud calls of the request.
         lease: The lease as it was read.
         renamed: The lease with its new name.
         asked: The keys of the request that have a value.
         attempt: The number of the attempt, from 0.
+        offer: The offer that holds resources for the change, which are preferred.
 
     Raises:
         BadRequest, Conflict: The change is invalid or not possible.
     """
+    context = work.context
     present = read_held(context, lease)
     outline = outline_change(work, lease, asked, present)
     search = search_for_change(work, lease, outline, present)
-    found = search.find(lambda searches: find_resources(context, searches, attempt))
+    found = None if offer is None else _find_offered(context, search, outline, offer)
+    if found is None:
+        found = search.find(lambda searches: find_resources(context, searches, attempt))
     start, end = outline.start, outline.end
     changed = replace(
         renamed,
@@ -103,6 +109,29 @@ def plan_change(
         bookings=search.bookings(found),
         generations=found.generations,
     )
+
+
+def _find_offered(context: Context, search: ChangeSearch, outline: Outline, offer: Offer) -> Found | None:
+    """Return what an offer holds for the searched reservations, if the change still needs just that.
+
+    Otherwise, return None: the lease holds something else by now, a resource has failed, or the conflict that
+    the change was to resolve has gone.
+    """
+    change, before = offer.change, search.lease.reservations
+    asked = [(each.id, each.spec, each.grouping) for each in offer.reservations]
+    if change is None or asked != [(each.id, each.spec, each.grouping) for each in outline.reservations]:
+        return None
+    if any(search.held.get(each.id, {}) != change.before.get(each.id, {}) for each in before):
+        return None
+    stay = {each.id for each in outline.reservations}
+    gone = [each for each in before if each.id not in stay]
+    found = find_kept(context, [*outline.reservations, *gone], change.after, outline.ahead)
+    if found is None:
+        return None
+    chosen = dict(zip((each.id for each in outline.reservations), found.chosen, strict=False))
+    kept = tuple(chosen[each.id] for each in search.searched)
+    claimed = {key: found.generations[key] for each in kept for key in each}
+    return Found(chosen=kept, generations=claimed)
 
 
 def outline_change(

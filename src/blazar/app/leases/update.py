@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from blazar.app.leases.change_refusals import explaining_change
@@ -13,6 +13,7 @@ from blazar.app.leases.read import read_lease
 from blazar.app.leases.releasing import releasing
 from blazar.app.leases.requests import JsonObject, parse_name
 from blazar.app.leases.waiting import wait_for_lease
+from blazar.app.open_offers import COMMIT_ATTEMPTS, check_open, read_offered_change
 from blazar.app.request_work import RequestWork, request_work
 from blazar.booking import event_types
 from blazar.booking.context import Context
@@ -31,6 +32,7 @@ from blazar.domain.lease import (
     LeaseStatus,
     Owner,
 )
+from blazar.domain.offers import Offer
 from blazar.ports.manager import CHANGES_SINCE, Caller
 from blazar.ports.store import Transaction
 
@@ -38,6 +40,17 @@ _KEYS = ("name", "start_date", "end_date", "before_end_date", "reservations")
 
 _Updated = tuple[Lease, JsonObject]
 """A lease after an update, and its view."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """A requested change."""
+
+    keys: JsonObject
+    """Those that have a value."""
+    offer: Offer | None = None
+    """The offer that is committed, if any."""
+
 
 IN_TRANSITION = frozenset({LeaseStatus.CREATING, LeaseStatus.STARTING, LeaseStatus.UPDATING})
 """Statuses that are followed by one that allows changes."""
@@ -61,28 +74,69 @@ def update_lease(
     """
     first = read_lease(context, lease_id, expected)
     context.clock_guard.check()
-    work = request_work(context, caller, first.project_id)
+    asked = _Asked(keys=asked_keys(body))
+    with explaining_change(request := request_work(context, caller, first.project_id), lease_id, body):
+        return _update(request, first, lambda: read_lease(context, lease_id, expected), lambda _: asked)
 
-    def read() -> Lease:
-        return read_lease(context, lease_id, expected)
 
-    def update(present: Lease) -> _Updated:
-        return retrying(
-            context,
-            lambda attempt: _update_once(
-                context, caller, work, read() if attempt else present, body, attempt
-            ),
+def commit_offered_change(
+    context: Context, caller: Caller, lease_id: str, offer_id: str, expected: Owner | None = None
+) -> JsonObject:
+    """Return the lease after the change for which an offer holds resources; as :func:`update_lease`.
+
+    If one of them has failed since, or if the lease holds others now because some of its own have failed,
+    resources are chosen again.
+
+    Raises:
+        OfferNotFound: There is no such offer for this lease.
+        OfferExpired: It has expired, even if its resources are still free.
+        OfferCommitted: It was committed before.
+        OfferOutdated: The lease was changed since the offer was made.
+        BlazarError: The same as *update_lease*.
+    """
+    first = read_lease(context, lease_id, expected)
+    context.clock_guard.check()
+    _, change = read_offered_change(context, first, offer_id)
+
+    def read_asked(lease: Lease) -> _Asked:
+        offer, _ = read_offered_change(context, lease, offer_id)
+        return _Asked(keys=change.asked, offer=offer)
+
+    with explaining_change(
+        request := request_work(context, caller, first.project_id), lease_id, change.asked
+    ):
+        return _update(
+            request, first, lambda: read_lease(context, lease_id, expected), read_asked, COMMIT_ATTEMPTS
         )
 
-    with (
-        explaining_change(work, lease_id, body),
-        work.undone_on_failure(),
-        work.enforcing.aborted_on_failure(),
-    ):
+
+def _update(
+    work: RequestWork,
+    first: Lease,
+    read: Callable[[], Lease],
+    read_asked: Callable[[Lease], _Asked],
+    attempts: int | None = None,
+) -> JsonObject:
+    """Change a lease as soon as its status allows it, and return its view."""
+    context = work.context
+
+    def update(present: Lease) -> _Updated:
+        def once(attempt: int) -> _Updated:
+            lease = read() if attempt else present
+            return _update_once(work, lease, read_asked(lease), attempt)
+
+        return retrying(context, once, attempts=attempts)
+
+    with work.undone_on_failure(), work.enforcing.aborted_on_failure():
         lease, view = _once_settled(context, first, read, update)
     work.succeed(lease)
     wake_for(context, next_pass_of(context, lease))
     return view
+
+
+def asked_keys(body: JsonObject) -> JsonObject:
+    """Return the keys of a requested change that have a value."""
+    return {key: body[key] for key in _KEYS if body.get(key) is not None}
 
 
 def preview_update(
@@ -102,9 +156,9 @@ def preview_update(
     lease = read_lease(context, lease_id, expected)
     context.clock_guard.check()
     work = request_work(context, caller, lease.project_id, is_dry_run=True)
-    asked = {key: body[key] for key in _KEYS if body.get(key) is not None}
-    if not asked.keys() - {"name"}:
-        return lease_preview(_renamed(lease, asked), _read_holdings(context, lease))
+    asked = _Asked(keys=asked_keys(body))
+    if not asked.keys.keys() - {"name"}:
+        return lease_preview(_renamed(lease, asked.keys), _read_holdings(context, lease))
     with explaining_change(work, lease_id, body), work.enforcing.aborted():
         plan = retrying(context, lambda attempt: _try_once(work, lease, asked, attempt))
     holdings = {each.reservation.id: each.after for each in plan.bookings}
@@ -117,12 +171,11 @@ def _read_holdings(context: Context, lease: Lease) -> Sequence[Holdings]:
     return [held.get(each.id, {}) for each in lease.reservations]
 
 
-def _try_once(work: RequestWork, lease: Lease, asked: JsonObject, attempt: int) -> Plan:
-    context = work.context
-    plan = _allowed(work, lease, asked, attempt)
-    with context.store.begin() as transaction:
+def _try_once(work: RequestWork, lease: Lease, asked: _Asked, attempt: int) -> Plan:
+    plan = allowed_plan(work, lease, asked.keys, attempt)
+    with work.context.store.begin() as transaction:
         # Checks the quota with what would be stored, which is not committed.
-        _write(transaction, work, lease, plan, context.clock.now())
+        _write(transaction, work, lease, plan, asked)
     return plan
 
 
@@ -152,20 +205,18 @@ def _is_settled(lease: Lease | None) -> bool:
     return lease is None or lease.status not in IN_TRANSITION
 
 
-def _update_once(
-    context: Context, caller: Caller, work: RequestWork, lease: Lease, body: JsonObject, attempt: int
-) -> _Updated:
-    """Return the lease after the change that *body* requests; see :func:`update_lease`.
+def _update_once(work: RequestWork, lease: Lease, asked: _Asked, attempt: int) -> _Updated:
+    """Return the lease after a requested change; see :func:`update_lease`.
 
     Raises:
         ConcurrentUpdate: The lease or a resource was changed concurrently; read the lease again.
     """
-    asked = {key: body[key] for key in _KEYS if body.get(key) is not None}
-    if not asked:
+    context, caller = work.context, work.caller
+    if not asked.keys:
         return lease, lease_view(lease, context.plugins)
-    if set(asked) == {"name"}:
-        return _rename(context, caller, lease, _renamed(lease, asked))
-    plan = _allowed(work, lease, asked, attempt)
+    if set(asked.keys) == {"name"}:
+        return _rename(context, caller, lease, _renamed(lease, asked.keys))
+    plan = allowed_plan(work, lease, asked.keys, attempt, asked.offer)
     present = {each.id for each in lease.reservations}
     changes = [
         (each.reservation.id, each.before, each.after)
@@ -175,9 +226,7 @@ def _update_once(
     with releasing(context, lease, changes) as released:
         now = context.clock.now()
         with context.store.begin() as transaction:
-            changed = _write(transaction, work, lease, plan, now)
-            if plan.frees_anything(lease):
-                reschedule_missing(context, transaction)
+            changed = _write(transaction, work, lease, plan, asked)
             transaction.allocations.insert(released.to_be_cleaned)
             if released.claim is None:
                 transaction.work.schedule([lease.id], next_pass_of(context, changed))
@@ -187,6 +236,9 @@ def _update_once(
             view = lease_view(changed, context.plugins)
             _announce(transaction, lease, changed, view, now)
             work.enforcing.commit(transaction)
+            if asked.offer is not None:
+                # What was claimed above waits for others, so this is the last moment at which it can expire.
+                check_open(context, asked.offer)
             transaction.commit()
     return changed, {**view, **_changes(caller, plan)}
 
@@ -213,15 +265,27 @@ def _renamed(lease: Lease, asked: JsonObject) -> Lease:
     return replace(lease, name=parse_name(asked["name"])) if "name" in asked else lease
 
 
-def _allowed(work: RequestWork, lease: Lease, asked: JsonObject, attempt: int) -> Plan:
+def allowed_plan(
+    work: RequestWork, lease: Lease, asked: JsonObject, attempt: int, offer: Offer | None = None
+) -> Plan:
     """Return the change that a request asks for, which the filters allow.
+
+    Args:
+        work: The work of the request.
+        lease: The lease as it was read.
+        asked: The keys of the request that have a value.
+        attempt: The number of the attempt, from 0.
+        offer: The offer that holds resources for the change, if any.
 
     Raises:
         InvalidLeaseStatus: The lease cannot be changed now.
         BadRequest, Conflict: The change is invalid or not possible.
     """
     check_changeable(lease)
-    plan = plan_change(work.context, work, lease, _renamed(lease, asked), asked, attempt)
+    if offer is not None:
+        present = {each.id for each in lease.reservations}
+        work.keep_ids([each.id for each in offer.reservations if each.id not in present])
+    plan = plan_change(work, lease, _renamed(lease, asked), asked, attempt, offer)
     work.enforcing.check_update(
         lease,
         {each.reservation.id: each.before for each in plan.bookings},
@@ -239,11 +303,19 @@ def check_changeable(lease: Lease) -> None:
         raise InvalidLeaseStatus(lease.id, lease.status, may_settle=lease.status in IN_TRANSITION)
 
 
-def _write(transaction: Transaction, work: RequestWork, lease: Lease, plan: Plan, now: datetime) -> Lease:
+def _write(transaction: Transaction, work: RequestWork, lease: Lease, plan: Plan, asked: _Asked) -> Lease:
     """Write the changed lease and its allocations, within the quota; return the lease as stored."""
+    now = work.context.clock.now()
     with work.quota.kept(transaction):
         changed = transaction.leases.replace(lease, plan.lease, now)
         _book(transaction, lease, plan)
+        freed = transaction.offers.held_for(lease.id) - plan.generations.keys()
+        transaction.allocations.touch(freed)
+        if asked.offer is not None:
+            transaction.offers.commit(asked.offer, now)
+        transaction.offers.outdate(lease.id, work.context.shared_now())
+        if freed or plan.frees_anything(lease):
+            reschedule_missing(work.context, transaction)
         transaction.leases.delete_reservations(lease, changed)
     return changed
 

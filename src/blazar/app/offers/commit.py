@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
 
 from blazar.app.idempotency import KeyedRequest, keyed_request, perform_once, store_answer
 from blazar.app.leases.new_lease import allocations_of, new_lease, provided
 from blazar.app.leases.requests import NewLease, NewReservation, parse_name
 from blazar.app.offers.read import read_offer
+from blazar.app.open_offers import COMMIT_ATTEMPTS, check_open
 from blazar.app.request_work import RequestWork, request_work
 from blazar.booking import event_types
 from blazar.booking.context import Context
@@ -24,16 +24,13 @@ from blazar.booking.scheduling import first_pass_of, wake_for
 from blazar.booking.specs import intact_spec
 from blazar.booking.transitions import announce, record_request
 from blazar.booking.views import lease_view
-from blazar.domain.errors import InvalidParameter, MissingParameter, OfferCommitted, OfferExpired
+from blazar.domain.errors import InvalidParameter, MissingParameter
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Lease
-from blazar.domain.offers import Offer, OfferStatus
+from blazar.domain.offers import Offer
 from blazar.ports.manager import Caller
 
 JsonObject = Mapping[str, object]
-
-_ATTEMPTS: Final = 100
-"""More than for a search: what the offer holds stays free for it, however many others claim beside it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +86,7 @@ def commit_offer(
                 lambda attempt: _commit_once(
                     context, work, request, _read(context, request) if attempt else offer, attempt
                 ),
-                attempts=_ATTEMPTS,
+                attempts=COMMIT_ATTEMPTS,
             )
     wake_for(context, first_pass_of(context, lease))
     return view
@@ -110,16 +107,10 @@ def _parse(caller: Caller, body: JsonObject, keyed: KeyedRequest | None) -> _Req
 def _read(context: Context, request: _Request) -> Offer:
     """Return the offer of a request. Raises OfferNotFound, OfferCommitted, OfferExpired."""
     offer = read_offer(context, request.caller, request.offer_id)
-    _check_open(context, offer)
+    if offer.change is not None:
+        raise InvalidParameter("offer_id", f"is an offer for a change of lease {offer.change.lease_id}")
+    check_open(context, offer)
     return offer
-
-
-def _check_open(context: Context, offer: Offer) -> None:
-    status = offer.status_at(context.shared_now())
-    if status is OfferStatus.COMMITTED:
-        raise OfferCommitted(offer.id)
-    if status is OfferStatus.EXPIRED:
-        raise OfferExpired(offer.id)
 
 
 def _commit_once(
@@ -149,7 +140,7 @@ def _commit_once(
         announce(transaction, view, event_types.CREATED, now)
         work.enforcing.commit(transaction)
         # The claim above waits for others, so this is the last moment at which the offer can expire.
-        _check_open(context, offer)
+        check_open(context, offer)
         transaction.commit()
     return lease, view
 

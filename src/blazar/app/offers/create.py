@@ -60,7 +60,7 @@ def create_offer(
         Conflict: The resources are not available, or the project has too many offers; nothing is stored.
         AlreadyAnswered: A concurrent request with the same idempotency key was faster; nothing is stored.
     """
-    ttl = _parse_ttl(context, body)
+    ttl = parse_ttl(context, body)
     name = body.get("name")
     request = parse_new_lease(context, caller, {**body, "name": "" if name is None else name})
     if not request.reservations:
@@ -98,7 +98,7 @@ def _create_once(
     view = offer_view(context, offer)
     with context.store.begin() as transaction:
         store_answer(transaction, request.keyed, view, now)
-        _check_number(context, transaction, offer)
+        check_number(context, transaction, offer)
         with work.quota.kept(transaction):
             transaction.allocations.claim(found.generations, adding=offer.allocations)
             transaction.offers.insert(offer)
@@ -107,7 +107,7 @@ def _create_once(
     return view
 
 
-def _check_number(context: Context, transaction: Transaction, offer: Offer) -> None:
+def check_number(context: Context, transaction: Transaction, offer: Offer) -> None:
     """Raise TooManyOffers if the project has as many offers as it may; concurrent offers of it wait."""
     limit = context.settings.leases.offers.per_project
     if not limit:
@@ -137,7 +137,7 @@ def _offer(context: Context, lease: Lease, window: Interval, found: Found, ttl: 
     )
 
 
-def _parse_ttl(context: Context, body: JsonObject) -> timedelta:
+def parse_ttl(context: Context, body: JsonObject) -> timedelta:
     """Return how long the offer is to be held. Raises InvalidParameter."""
     offers = context.settings.leases.offers
     if body.get("ttl_seconds") is None:

@@ -42,7 +42,7 @@ def delete_offer(context: Context, caller: Caller, offer_id: str) -> None:
     def once(attempt: int) -> None:
         offer = read_offer(context, caller, offer_id)
         if offer.committed_at is not None:
-            raise OfferCommitted(offer.id)
+            raise OfferCommitted(offer.id, None if offer.change is None else offer.change.lease_id)
         with context.store.begin() as transaction:
             transaction.allocations.touch({each.resource_id for each in offer.allocations})
             transaction.offers.delete(offer)
@@ -63,8 +63,11 @@ def read_offer(context: Context, caller: Caller, offer_id: str) -> Offer:
 
 
 def offer_view(context: Context, offer: Offer) -> JsonObject:
-    """Return an offer as JSON. ``amount`` is the number of units that it holds; 0 once it no longer does."""
-    held = holdings_of(offer.allocations)
+    """Return an offer as JSON. ``amount`` is the number of units that it holds; 0 once it no longer does.
+
+    For a change of a lease, ``amount`` includes what the lease holds.
+    """
+    held = holdings_of(offer.allocations) if offer.change is None else offer.change.after
     status = offer.status_at(context.shared_now())
     return {
         "id": offer.id,
@@ -76,7 +79,7 @@ def offer_view(context: Context, offer: Offer) -> JsonObject:
         "start_date": API.date(offer.start),
         "end_date": API.date(offer.end),
         "before_end_date": API.date(offer.before_end),
-        "lease_id": offer.id if status is OfferStatus.COMMITTED else None,
+        "lease_id": _lease_id(offer),
         "created_at": API.date(offer.created_at),
         "reservations": [
             {
@@ -88,3 +91,10 @@ def offer_view(context: Context, offer: Offer) -> JsonObject:
             for each in offer.reservations
         ],
     }
+
+
+def _lease_id(offer: Offer) -> str | None:
+    """Return the lease that was made of an offer, or for which it is."""
+    if offer.change is not None:
+        return offer.change.lease_id
+    return None if offer.committed_at is None else offer.id
