@@ -59,6 +59,19 @@ def test_an_offer_is_made_listed_committed_and_becomes_a_lease(proxy: Any) -> No
     proxy.delete_lease(lease)
 
 
+def test_an_offer_for_a_lease_changes_it(proxy: Any) -> None:
+    lease = proxy.commit_offer(proxy.create_offer(name="grows", **WHEN, reservations=WANTED))
+
+    offer = proxy.create_lease_offer(lease, end_date="2041-02-01 13:00", ttl_seconds=60)
+    unchanged = proxy.get_lease(lease).end_date
+    changed = proxy.commit_lease_offer(lease, offer)
+
+    assert (offer.lease_id, offer.status) == (lease.id, "OPEN")
+    assert (unchanged[11:16], changed.end_date[11:16]) == ("12:00", "13:00")
+    assert proxy.get_offer(offer).status == "COMMITTED"
+    proxy.delete_lease(lease)
+
+
 def test_an_offer_is_deleted(proxy: Any) -> None:
     offer = proxy.create_offer(**WHEN, reservations=WANTED)
 

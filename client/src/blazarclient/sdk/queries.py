@@ -69,6 +69,19 @@ class QueriesProxy(sdk_proxy.Proxy):
         body = {"offer_id": Offer._get_id(offer)} | ({} if name is None else {"name": name})
         return Lease.existing(**self._question("POST", "/leases", body)["lease"])
 
+    def create_lease_offer(self, lease: str | Lease, **attrs: Any) -> Offer:
+        """Hold what a change of a lease needs for a short time, and return the offer.
+
+        The attributes are those of :meth:`update_lease`, and ``ttl_seconds``.
+        """
+        path = base.path("leases", Lease._get_id(lease), "offers")
+        return Offer.existing(**self._question("POST", path, attrs)["offer"])
+
+    def commit_lease_offer(self, lease: str | Lease, offer: str | Offer) -> Lease:
+        """Change a lease with what an offer for it holds, and return it."""
+        path = base.path("leases", Lease._get_id(lease))
+        return Lease.existing(**self._question("PUT", path, {"offer_id": Offer._get_id(offer)})["lease"])
+
     def delete_offer(self, offer: str | Offer, ignore_missing: bool = True) -> None:
         """Free what an offer holds."""
         self._delete(Offer, offer, ignore_missing=ignore_missing)

@@ -156,7 +156,7 @@ class Offer(_ResourceOf11):
     #: In requests: for how long the resources are held.
     ttl_seconds = resource.Body("ttl_seconds", type=int)
     reservations = resource.Body("reservations", type=list)
-    #: Id of the lease that was made of the offer.
+    #: Id of the lease that was made of the offer, or for which it is.
     lease_id = resource.Body("lease_id")
     user_id = resource.Body("user_id")
     project_id = resource.Body("project_id")

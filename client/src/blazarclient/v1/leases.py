@@ -107,6 +107,21 @@ class LeaseClientManager(base.BaseClientManager):
         _response, found = self.request_manager.request("/leases", "POST", body=body, headers=base.API_1_1)
         return one(found, "lease")
 
+    def commit_change(self, lease_id: str, offer_id: str) -> Record:
+        """Change a lease with what an offer for it holds, and return the lease.
+
+        Raises:
+            NotFound: The lease does not exist, there is no such offer for it, or the service does not support
+                API version 1.1.
+            Conflict: The offer was committed before, the lease was changed since, or a resource failed and no
+                other is free.
+            BlazarClientException: With status 410: the offer has expired.
+        """
+        _response, found = self.request_manager.request(
+            path("leases", lease_id), "PUT", body={"offer_id": offer_id}, headers=base.API_1_1
+        )
+        return one(found, "lease")
+
     def get(self, lease_id: str) -> Record:
         """Return a lease."""
         _response, body = self.request_manager.get(path("leases", lease_id))

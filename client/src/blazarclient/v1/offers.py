@@ -45,6 +45,25 @@ class OfferClientManager(base.BaseClientManager):
         _response, found = self.request_manager.request("/offers", "POST", body=body, headers=base.API_1_1)
         return one(found, "offer")
 
+    def create_for_lease(self, lease_id: str, changes: Record, *, ttl_seconds: int | None = None) -> Record:
+        """Hold what a change of a lease needs, and return the offer; ``lease.commit_change`` makes it.
+
+        Args:
+            lease_id: Id of the lease.
+            changes: The change in the form of the API: a result of ``lease.changes``, or a body of an
+                alternative to a refused change.
+            ttl_seconds: For how long the resources are held; None for the default of the service.
+
+        Raises:
+            Conflict: The change is not possible; ``kwargs`` may have ``reasons`` and ``alternatives``.
+            NotFound: The lease does not exist, or the service does not support API version 1.1.
+        """
+        body = changes if ttl_seconds is None else {**changes, "ttl_seconds": ttl_seconds}
+        _response, found = self.request_manager.request(
+            path("leases", lease_id, "offers"), "POST", body=body, headers=base.API_1_1
+        )
+        return one(found, "offer")
+
     def get(self, offer_id: str) -> Record:
         """Return an offer, also one that was committed or has expired."""
         _response, found = self.request_manager.request(path("offers", offer_id), "GET", headers=base.API_1_1)

@@ -24,10 +24,6 @@ _DECIDED_BY_OFFER = (
 """Arguments that cannot be given together with an offer."""
 
 
-def _option(argument: str) -> str:
-    return "--" + argument.replace("_", "-").removesuffix("s")
-
-
 def _has_same_name(lease: Record, created: Record) -> bool:
     return (
         lease["name"] == created["name"]
@@ -194,7 +190,10 @@ class CreateLease(command.CreateCommand, ShowAfterWaitCommand):
         """Return the columns and the values of the lease that is made of an offer."""
         given = [each for each in _DECIDED_BY_OFFER if getattr(parsed_args, each)]
         if given:
-            self._refuse(_("--offer decides all but the name; leave out %s") % ", ".join(map(_option, given)))
+            self._refuse(
+                _("--offer decides all but the name; leave out %s")
+                % ", ".join(map(lease_options.option_of, given))
+            )
         found = utils.find_resource_id_by_name_or_id(
             self.get_client(), "offer", parsed_args.offer, self.name_key, self.id_pattern
         )

@@ -17,6 +17,11 @@ def _keys() -> str:
     )
 
 
+def option_of(argument: str) -> str:
+    """Return the option of ``lease create`` or ``lease update`` that sets an argument."""
+    return "--" + argument.removeprefix("new_").replace("_", "-").removesuffix("s")
+
+
 def add_create_options(parser: argparse.ArgumentParser) -> None:
     """Add the options of ``lease create`` to *parser*."""
     add_lease(parser)
@@ -180,6 +185,17 @@ def add_update_options(parser: argparse.ArgumentParser) -> None:
         "reservations",
         _("changes of the reservation with id=<id>, also as a JSON object. Keys: %s")
         % ", ".join(reservations.UPDATE_KEYS),
+    )
+    parser.add_argument(
+        "--hold",
+        action="store_true",
+        help=_("make an offer instead of the change: it holds what the change needs for a short time"),
+    )
+    add_ttl(parser)
+    parser.add_argument(
+        "--offer",
+        metavar="<offer>",
+        help=_("change the lease as this offer says, by name or id; without options for changes"),
     )
     add_waiting(parser, _("until the change is complete"))
     add_dry_run(parser)

@@ -15,6 +15,7 @@ from blazarclient import (
     rendering,
     reservations,
     terminal,
+    utils,
     waiting,
 )
 from blazarclient.base import Record, Records
@@ -187,6 +188,13 @@ class ListLeaseHistory(_PartsOfLease):
         return entries
 
 
+_DECIDED_BY_OFFER = (
+    *("new_name", "prolong_for", "reduce_by", "end_date", "as_far_as_possible", "defer_by", "advance_by"),
+    *("start_date", "before_end_date", "reservations", "hold"),
+)
+"""Arguments that cannot be given together with an offer."""
+
+
 class UpdateLease(command.UpdateCommand, ShowAfterWaitCommand):
     """Change a lease."""
 
@@ -199,8 +207,9 @@ class UpdateLease(command.UpdateCommand, ShowAfterWaitCommand):
 
     def take_action(self, parsed_args: argparse.Namespace) -> tuple[Sequence[str], Sequence[Any]]:
         """Return the columns and the values of the changed lease."""
-        if parsed_args.as_far_as_possible and not (parsed_args.end_date or parsed_args.prolong_for):
-            self._refuse(_("--as-far-as-possible needs --end-date or --prolong-for"))
+        self._check_options(parsed_args)
+        if parsed_args.offer:
+            return self._commit(parsed_args)
         date_reader = self.date_reader()
         values = lease_requests.to_update(parsed_args, date_reader)
         found = self.find(parsed_args.name_or_id)
@@ -210,15 +219,66 @@ class UpdateLease(command.UpdateCommand, ShowAfterWaitCommand):
         self.name_networks_by_id(values.get("reservations", []))
         if parsed_args.as_far_as_possible:
             return self._extend(found, values, parsed_args)
+        if parsed_args.hold:
+            return self._hold(found, self.manager().changes(found, **values), parsed_args)
         if parsed_args.dry_run:
-            self.is_quiet = False
-            self.print_to_stderr(
-                _("Nothing was sent. The request would be a PUT to /leases/%s with:") % found
-            )
-            return self.columns_in_utc(self.manager().changes(found, **values), parsed_args)
+            return self._show_request(found, self.manager().changes(found, **values), parsed_args)
         with date_reader.explained_start(values.get("start_date")):
             changed = self.manager().update(found, **values)
         return self.columns_of(self.settled(changed, parsed_args, values), parsed_args)
+
+    def _check_options(self, parsed_args: argparse.Namespace) -> None:
+        """Exit with an error if some options cannot be given together."""
+        given = [each for each in _DECIDED_BY_OFFER if getattr(parsed_args, each)]
+        if parsed_args.offer and given:
+            names = ", ".join(map(lease_options.option_of, given))
+            self._refuse(_("--offer decides the change; leave out %s") % names)
+        if parsed_args.as_far_as_possible and not (parsed_args.end_date or parsed_args.prolong_for):
+            self._refuse(_("--as-far-as-possible needs --end-date or --prolong-for"))
+        if parsed_args.as_far_as_possible and parsed_args.hold:
+            self._refuse(_("--hold cannot be given together with --as-far-as-possible"))
+        if parsed_args.ttl is not None and not parsed_args.hold:
+            self._refuse(_("--ttl needs --hold"))
+
+    def _commit(self, parsed_args: argparse.Namespace) -> tuple[Sequence[str], Sequence[Any]]:
+        """Return the columns and the values of the lease after the change that an offer holds."""
+        found = self.find(parsed_args.name_or_id)
+        offer_id = utils.find_resource_id_by_name_or_id(
+            self.get_client(), "offer", parsed_args.offer, self.name_key, self.id_pattern
+        )
+        if parsed_args.dry_run:
+            return self._show_request(found, {"offer_id": offer_id}, parsed_args)
+        changed = self.manager().commit_change(found, offer_id)
+        return self.columns_of(self.settled(changed, parsed_args, {}), parsed_args)
+
+    def _hold(
+        self, found: str, body: Record, parsed_args: argparse.Namespace
+    ) -> tuple[Sequence[str], Sequence[Any]]:
+        """Return the columns and the values of an offer for a change, after how to use it."""
+        if parsed_args.dry_run:
+            asked = body if parsed_args.ttl is None else {**body, "ttl_seconds": parsed_args.ttl}
+            return self._show_request(found, asked, parsed_args, "POST", "/offers")
+        offer = self.get_client().offer.create_for_lease(found, body, ttl_seconds=parsed_args.ttl)
+        self.print_to_stderr(
+            _(
+                "What the change needs is held until %(expires_at)s UTC;"
+                " lease update %(lease_id)s --offer %(id)s makes the change"
+            )
+            % offer
+        )
+        self.is_quiet = False
+        return self.columns_of(offer, parsed_args)
+
+    def _show_request(
+        self, found: str, body: Record, parsed_args: argparse.Namespace, method: str = "PUT", below: str = ""
+    ) -> tuple[Sequence[str], Sequence[Any]]:
+        """Return the columns and the values of a request that a dry run does not send."""
+        self.is_quiet = False
+        self.print_to_stderr(
+            _("Nothing was sent. The request would be a %(method)s to %(path)s with:")
+            % {"method": method, "path": f"/leases/{found}{below}"}
+        )
+        return self.columns_in_utc(body, parsed_args)
 
     def _extend(
         self, found: str, values: Record, parsed_args: argparse.Namespace
