@@ -75,24 +75,32 @@ class SqlWork:
         A claimed key is reconciled again after its claim is released: the current pass may have missed the
         change for which it is scheduled.
         """
+        if len(keys) > 1:
+            # Rows are locked in one order, or two transactions could wait for each other.
+            query = sa.select(work.c.key).where(work.c.key.in_(list(keys))).order_by(work.c.key)
+            known = set(self._connection.scalars(query.with_for_update()))
+            self._advance(known, due_at)
+        else:
+            known = set(keys) if self._advance(keys, due_at) else set()
+        self.plan(dict.fromkeys(sorted(set(keys) - known), due_at))
+
+    def _advance(self, keys: Collection[str], due_at: datetime) -> int:
+        """Make planned keys due at *due_at* unless they are earlier; return how many are planned."""
         if not keys:
-            return
-        query = sa.select(work.c.key).where(work.c.key.in_(list(keys))).order_by(work.c.key)
-        known = list(self._connection.scalars(query.with_for_update()))
-        if known:
-            is_woken_later = sa.or_(work.c.woken_at.is_(None), work.c.woken_at > due_at)
-            is_claimed = work.c.claim_deadline.is_not(None)
-            self._connection.execute(
-                sa.update(work)
-                .where(work.c.key.in_(known))
-                .values(
-                    # A row that is already due changes too: another node may be claiming it.
-                    touches=work.c.touches + 1,
-                    due_at=sa.case((work.c.due_at > due_at, due_at), else_=work.c.due_at),
-                    woken_at=sa.case((is_claimed & is_woken_later, due_at), else_=work.c.woken_at),
-                )
+            return 0
+        is_woken_later = sa.or_(work.c.woken_at.is_(None), work.c.woken_at > due_at)
+        is_claimed = work.c.claim_deadline.is_not(None)
+        changed = self._connection.execute(
+            sa.update(work)
+            .where(work.c.key.in_(list(keys)))
+            .values(
+                # A row that is already due changes too: another node may be claiming it.
+                touches=work.c.touches + 1,
+                due_at=sa.case((work.c.due_at > due_at, due_at), else_=work.c.due_at),
+                woken_at=sa.case((is_claimed & is_woken_later, due_at), else_=work.c.woken_at),
             )
-        self.plan(dict.fromkeys(sorted(set(keys) - set(known)), due_at))
+        )
+        return changed.rowcount
 
     def plan(self, dues: Mapping[str, datetime]) -> None:
         """Schedule keys that are not planned yet, each at its instant. Raises ConcurrentUpdate."""
