@@ -109,7 +109,8 @@ def test_a_change_of_the_lease_makes_open_offers_outdated(store: SqlStore) -> No
     write(store, lambda transaction: transaction.offers.commit(committed, EPOCH))
 
     with store.begin() as transaction:
-        assert transaction.offers.held_for(LeaseId("lease")) == {ONE, TWO}
+        held = transaction.offers.held_for(LeaseId("lease"))
+        assert held == {"first": {ONE}, "second": {TWO}, "expired": set(), "committed": set()}
         transaction.offers.outdate(LeaseId("lease"), EPOCH)
         transaction.commit()
 
@@ -139,7 +140,7 @@ def test_a_deleted_lease_has_no_offers(store: SqlStore) -> None:
         of_others,
     )
     with store.read() as transaction:
-        assert transaction.offers.held_for(LeaseId("lease")) == frozenset()
+        assert transaction.offers.held_for(LeaseId("lease")) == {}
         assert transaction.allocations.count_on(ONE) == 0
 
 

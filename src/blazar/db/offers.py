@@ -23,6 +23,12 @@ from blazar.domain.offers import Offer, OfferedChange
 _IS_UNDECIDED: Final = sa.and_(offers.c.committed_at.is_(None), offers.c.outdated_at.is_(None))
 _INSERT: Final = sa.insert(offers)
 _INSERT_ALLOCATIONS: Final = sa.insert(offer_allocations)
+_HELD_FOR: Final = (
+    sa.select(offers.c.id, offer_allocations.c.resource_id)
+    .select_from(offers.outerjoin(offer_allocations))
+    .where(offers.c.lease_id == sa.bindparam("lease_id"))
+    .distinct()
+)
 
 
 class SqlOffers:
@@ -99,10 +105,12 @@ class SqlOffers:
             raise ConcurrentUpdate("The offer was committed or deleted, or became outdated, meanwhile")
         self._connection.execute(sa.delete(offer_allocations).where(offer_allocations.c.offer_id == offer.id))
 
-    def held_for(self, lease_id: LeaseId) -> frozenset[ResourceId]:
-        """Return what the offers for a lease hold."""
-        query = sa.select(offer_allocations.c.resource_id).join(offers).where(offers.c.lease_id == lease_id)
-        return frozenset(ResourceId(each) for each in self._connection.scalars(query.distinct()))
+    def held_for(self, lease_id: LeaseId) -> Mapping[LeaseId, frozenset[ResourceId]]:
+        """Return what each offer for a lease holds."""
+        held: dict[LeaseId, frozenset[ResourceId]] = defaultdict(frozenset)
+        for offer_id, resource_id in self._connection.execute(_HELD_FOR, {"lease_id": lease_id}):
+            held[offer_id] |= frozenset({resource_id} - {None})
+        return held
 
     def outdate(self, lease_id: LeaseId, at: datetime) -> None:
         """Mark the open offers for a lease as outdated, and delete their allocations."""

@@ -5,7 +5,7 @@ Errors of the database are those of :mod:`blazar.ports.store`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Protocol
 
@@ -45,8 +45,8 @@ class OfferStore(Protocol):
     def delete(self, offer: Offer) -> None:
         """Delete an offer that is not committed, with its allocations. Raises ConcurrentUpdate as above."""
 
-    def held_for(self, lease_id: LeaseId) -> frozenset[ResourceId]:
-        """Return what the offers for a lease hold, also those that have expired.
+    def held_for(self, lease_id: LeaseId) -> Mapping[LeaseId, frozenset[ResourceId]]:
+        """Return what each offer for a lease holds, also those that have expired, were committed or outdated.
 
         While the lease is locked, no offer for it is added.
         """

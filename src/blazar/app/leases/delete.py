@@ -65,7 +65,10 @@ def _delete_once(context: Context, caller: Caller, lease: Lease) -> bool:
 
 def _delete_offers(context: Context, transaction: Transaction, lease: Lease) -> None:
     """Delete the offers for changes of a lease; what they held is free at once."""
-    held = transaction.offers.held_for(lease.id)
+    offers = transaction.offers.held_for(lease.id)
+    if not offers:
+        return
+    held = frozenset().union(*offers.values())
     transaction.allocations.touch(held)
     transaction.offers.delete_for(lease.id)
     if held:

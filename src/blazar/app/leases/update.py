@@ -309,11 +309,13 @@ def _write(transaction: Transaction, work: RequestWork, lease: Lease, plan: Plan
     with work.quota.kept(transaction):
         changed = transaction.leases.replace(lease, plan.lease, now)
         _book(transaction, lease, plan)
-        freed = transaction.offers.held_for(lease.id) - plan.generations.keys()
+        offers = transaction.offers.held_for(lease.id)
+        freed = frozenset().union(*offers.values()) - plan.generations.keys()
         transaction.allocations.touch(freed)
         if asked.offer is not None:
             transaction.offers.commit(asked.offer, now)
-        transaction.offers.outdate(lease.id, work.context.shared_now())
+        if offers:
+            transaction.offers.outdate(lease.id, work.context.shared_now())
         if freed or plan.frees_anything(lease):
             reschedule_missing(work.context, transaction)
         transaction.leases.delete_reservations(lease, changed)
