@@ -11,7 +11,7 @@ from reconcile.reconciler_env import ReconcilerEnv
 
 from blazar.cloud.simulated import SimulatedCrash
 from blazar.db import tables
-from blazar.domain.errors import Unavailable
+from blazar.domain.errors import BadRequest, Unavailable
 from blazar.domain.lease import LeaseId
 from blazar.enforcement.base import Filter
 from blazar.ports.enforcement import JsonObject, Occasion
@@ -91,7 +91,7 @@ def letters(env: ReconcilerEnv, *, failed: bool) -> tuple[Letter, ...]:
         return transaction.outbox.list(failed=failed, limit=9)
 
 
-@pytest.mark.parametrize("error", [Unavailable("not now"), RuntimeError("a bug"), OSError("no CA file")])
+@pytest.mark.parametrize("error", [BadRequest("not now"), RuntimeError("a bug"), OSError("no CA file")])
 def test_a_message_that_raises_anything_delays_only_itself(
     env: ReconcilerEnv, unexpected_errors: list[str], error: Exception
 ) -> None:
@@ -106,6 +106,25 @@ def test_a_message_that_raises_anything_delays_only_itself(
     [waiting] = letters(env, failed=False)
     assert "not now" in str(waiting.problem) or type(error).__name__ in str(waiting.problem)
     unexpected_errors.clear()
+
+
+def test_notifications_keep_their_order_while_the_bus_is_away(env: ReconcilerEnv) -> None:
+    names = [f"{number}" for number in range(2 * SENT_AT_ONCE)]
+    put(env, *names)
+    choosy = Choosy("0", Unavailable("not now"))
+    sender = OutboxSender(env.store, env.clock, choosy, {})
+
+    for _ in range(60):
+        sender.send_due()
+        env.clock.advance(timedelta(seconds=1))
+    assert choosy.delivered == []
+    assert 3 < len(choosy.tries) < 10
+    choosy.broken = "none"
+    for _ in range(60):
+        sender.send_due()
+        env.clock.advance(timedelta(seconds=1))
+
+    assert choosy.delivered == names
 
 
 def test_a_message_is_tried_less_and_less_often_and_then_given_up(env: ReconcilerEnv) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from broker import broker_url
 from oslo_config import cfg
+from rpc.wires import Wire
 
 from blazar import config
 from blazar.rpc.bus import get_transport
@@ -30,3 +31,11 @@ def transport(tmp_path: Path) -> Iterator[Any]:
     yield transport
     transport.cleanup()
     conf.reset()
+
+
+@pytest.fixture
+def wire() -> Iterator[Wire]:
+    host, _, port = broker_url().rsplit("@", 1)[1].strip("/").partition(":")
+    wire = Wire(host, int(port or 5672))
+    yield wire
+    wire.cut()

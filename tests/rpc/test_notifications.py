@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from broker import broker_connection, broker_url
 from oslo_config import cfg
-from programs import wait_until
+from programs import free_port, wait_until
+from rpc.wires import Wire
 
 from blazar import config
+from blazar.domain.errors import Unavailable
 from blazar.rpc.notifications import BusNotifier
 from blazar.telemetry.log_context import arriving
 
@@ -26,15 +28,25 @@ def topic() -> str:
 
 
 @pytest.fixture
-def conf(tmp_path: Path, topic: str) -> Iterator[cfg.ConfigOpts]:
+def make_conf(tmp_path: Path, topic: str) -> Iterator[Callable[..., cfg.ConfigOpts]]:
+    """Return a function that makes a configuration for the broker at a URL."""
     path = tmp_path / "blazar.conf"
-    path.write_text(
-        f"[DEFAULT]\ntransport_url = {broker_url()}\n"
-        f"[oslo_messaging_notifications]\ndriver = messagingv2\ntopics = {topic}\n"
-    )
     cfg.CONF.reset()
-    yield config.make_conf([], "test", config_files=[str(path)], conf=cfg.CONF)
+
+    def make(url: str, driver: str = "messagingv2") -> cfg.ConfigOpts:
+        path.write_text(
+            f"[DEFAULT]\ntransport_url = {url}\n"
+            f"[oslo_messaging_notifications]\ndriver = {driver}\ntopics = {topic}\n"
+        )
+        return config.make_conf([], "test", config_files=[str(path)], conf=cfg.CONF)
+
+    yield make
     cfg.CONF.reset()
+
+
+@pytest.fixture
+def conf(make_conf: Callable[..., cfg.ConfigOpts]) -> cfg.ConfigOpts:
+    return make_conf(broker_url())
 
 
 def test_a_consumer_gets_type_publisher_and_payload_and_no_token(conf: cfg.ConfigOpts, topic: str) -> None:
@@ -66,3 +78,35 @@ def test_a_consumer_gets_type_publisher_and_payload_and_no_token(conf: cfg.Confi
         "timestamp",
         "_unique_id",
     }, "a context and its contents would be further keys"
+
+
+def test_a_notification_fails_at_once_while_no_broker_listens(make_conf: Any) -> None:
+    notifier = BusNotifier(make_conf(f"rabbit://guest:guest@127.0.0.1:{free_port()}/"), "blazar.lease")
+
+    for _ in range(2):
+        with pytest.raises(Unavailable, match="The message bus cannot be reached"):
+            notifier.notify("lease.create", PAYLOAD)
+
+
+def test_a_notification_fails_in_bounded_time_if_the_broker_goes_away(
+    make_conf: Any, wire: Wire, topic: str
+) -> None:
+    credentials = broker_url().split("://")[1].rsplit("@", 1)[0]
+    notifier = BusNotifier(
+        make_conf(f"rabbit://{credentials}@127.0.0.1:{wire.port}/"), "blazar.lease", wait_seconds=2
+    )
+    notifier.notify("lease.create", PAYLOAD)
+    wire.cut()
+
+    for _ in range(2):
+        with pytest.raises(Unavailable, match="The message bus cannot be reached"):
+            notifier.notify("lease.create", PAYLOAD)
+
+    with broker_connection() as connection:
+        connection.channel().queue_delete(f"{topic}.info")
+
+
+def test_nothing_is_sent_without_a_driver(make_conf: Any) -> None:
+    conf = make_conf(f"rabbit://guest:guest@127.0.0.1:{free_port()}/", driver="noop")
+
+    BusNotifier(conf, "blazar.lease").notify("lease.create", PAYLOAD)

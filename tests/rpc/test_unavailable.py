@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import socket
 import threading
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
@@ -14,6 +12,7 @@ from broker import broker_url
 from oslo_config import cfg
 from programs import free_port
 from rpc.test_bus import CALLER, Named
+from rpc.wires import Wire
 
 from blazar import config
 from blazar.domain.errors import Unavailable
@@ -24,46 +23,6 @@ from blazar.rpc.ending import end
 
 NEVER_SECONDS = 600
 """A timeout that never elapses in a test that passes."""
-
-
-class Wire:
-    """A port that forwards to the broker until it is cut."""
-
-    def __init__(self, host: str, port: int) -> None:
-        self._broker = (host, port)
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.port = int(self._listener.getsockname()[1])
-        self._ends: list[socket.socket] = []
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def cut(self) -> None:
-        """Close the port and all connections through it."""
-        for each in (self._listener, *self._ends):
-            with suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
-            each.close()
-
-    def _accept(self) -> None:
-        with suppress(OSError):
-            while True:
-                near, _ = self._listener.accept()
-                far = socket.create_connection(self._broker)
-                self._ends += [near, far]
-                for one, other in ((near, far), (far, near)):
-                    threading.Thread(target=self._carry, args=(one, other), daemon=True).start()
-
-    def _carry(self, one: socket.socket, other: socket.socket) -> None:
-        with suppress(OSError):
-            while data := one.recv(65536):
-                other.sendall(data)
-
-
-@pytest.fixture
-def wire() -> Iterator[Wire]:
-    host, _, port = broker_url().rsplit("@", 1)[1].strip("/").partition(":")
-    wire = Wire(host, int(port or 5672))
-    yield wire
-    wire.cut()
 
 
 @pytest.fixture

@@ -75,4 +75,8 @@ class Notifier(Protocol):
     """Delivers one notification."""
 
     def notify(self, event_type: str, payload: Mapping[str, object]) -> None:
-        """Deliver a notification. Raises Unavailable if delivery fails."""
+        """Deliver a notification, or raise within seconds.
+
+        Raises:
+            Unavailable: The receiver cannot be reached; other notifications could not be delivered either.
+        """

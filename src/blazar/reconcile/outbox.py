@@ -1,4 +1,8 @@
-"""Sending messages from the outbox: at least once, and a failing message delays only itself."""
+"""Sending messages from the outbox: at least once.
+
+A message that cannot be delivered delays only itself. While the message bus cannot be reached, all
+notifications wait, so that they keep their order.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from datetime import datetime, timedelta
 
 from blazar.booking.context import Context
 from blazar.booking.enforcement import PREFIX, FilterNotifier
-from blazar.domain.errors import BlazarError
+from blazar.domain.errors import BlazarError, Unavailable
 from blazar.ports.clock import Clock
 from blazar.ports.enforcement import EnforcementFilter
 from blazar.ports.log_context import LogContext, NoLogContext
@@ -27,6 +31,7 @@ _LONGEST_PAUSE = timedelta(minutes=5)
 _SLOW = timedelta(seconds=1)
 """A receiver whose failure took this long is not tried again for ``_SILENCE``."""
 _SILENCE = timedelta(seconds=30)
+_BUS = "the message bus"
 
 _logger = logging.getLogger(__name__)
 
@@ -66,7 +71,6 @@ class OutboxSender:
         """Send due messages, up to :data:`SENT_AT_ONCE`; return the number of delivered messages.
 
         An undeliverable message is retried at increasing intervals, and marked as failed once it is too old.
-        It delays no other message.
         """
         now = self._clock.now()
         with self._store.begin() as transaction:
@@ -90,29 +94,33 @@ class OutboxSender:
 
     def _deliver(self, message: Message) -> bool:
         """Return whether a message was delivered; if not, it was scheduled again."""
-        receiver = str(message.payload.get("filter")) if _is_for_filter(message) else None
+        receiver = str(message.payload.get("filter")) if _is_for_filter(message) else _BUS
         began = self._clock.now()
-        if receiver is not None and began < self._silent_until.get(receiver, began):
+        if began < self._silent_until.get(receiver, began):
             self._plan_again(message, self._silent_until[receiver], f"{receiver} does not respond")
             return False
         try:
-            notifier = self._notifier if receiver is None else self._filters
+            notifier = self._filters if _is_for_filter(message) else self._notifier
             notifier.notify(message.event_type, message.payload)
         except BlazarError as error:
-            problem = str(error)
+            problem, is_away = str(error), isinstance(error, Unavailable)
             _logger.warning(
                 "message not delivered: id=%d event=%s reason=%s", message.id, message.event_type, error
             )
         except Exception as error:
             # The text of an unexpected error may contain a URL with a password; the log masks passwords.
             problem = f"unexpected {type(error).__name__}; the manager's log has its traceback"
+            is_away = False
             _logger.exception("message not delivered: id=%d event=%s", message.id, message.event_type)
         else:
             return True
         now = self._clock.now()
-        if receiver is not None and now - began >= _SLOW:
+        again = now + _pause(message.attempts)
+        if receiver == _BUS and is_away:
+            self._silent_until[receiver] = again
+        elif receiver != _BUS and now - began >= _SLOW:
             self._silent_until[receiver] = now + _SILENCE
-        self._plan_again(message, now + _pause(message.attempts), problem)
+        self._plan_again(message, again, problem)
         return False
 
     def _plan_again(self, message: Message, due_at: datetime, problem: str) -> None:

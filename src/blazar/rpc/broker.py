@@ -38,9 +38,9 @@ class Broker:
             self._is_known.clear()
 
 
-def configured_broker(conf: ConfigOpts) -> Broker:
-    """Return the brokers of ``transport_url``; none if it does not name RabbitMQ."""
-    url = oslo_messaging.TransportURL.parse(conf)
+def configured_broker(conf: ConfigOpts, transport_url: str | None = None) -> Broker:
+    """Return the brokers of a URL, by default of ``transport_url``; none if it does not name RabbitMQ."""
+    url = oslo_messaging.TransportURL.parse(conf, transport_url)
     if url.transport not in _RABBIT:
         return Broker(())
     group = "oslo_messaging_rabbit"
