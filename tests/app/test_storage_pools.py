@@ -8,7 +8,9 @@ import pytest
 import sqlalchemy as sa
 from app.http_env import LESSEE, NEWER, HttpEnv, Json, good, refusal
 from app.storage import FAST, SLOW, Storage, make_storage
+from oslo_upgradecheck.upgradecheck import Code
 
+from blazar.cmd.status import check_storage_pools
 from blazar.plugins.volumes.check import check_pools
 
 
@@ -102,6 +104,31 @@ class TestRegistration:
 
     def test_only_operators_register(self, env: HttpEnv) -> None:
         refusal(env.post("/storage-pools", {"name": FAST}, who=LESSEE, headers=NEWER), 403)
+
+
+class TestUpgradeCheck:
+    @pytest.mark.parametrize(
+        ("specs", "is_open"),
+        [
+            ({}, True),
+            ({"volume_backend_name": "fast"}, True),
+            ({"pool_name": "ssd"}, True),
+            ({"volume_backend_name": "fast", "pool_name": "other"}, False),
+            ({"volume_backend_name": "shared"}, False),
+        ],
+    )
+    def test_public_types_that_may_use_a_registered_pool_are_named(
+        self, env: HttpEnv, storage: Storage, specs: dict[str, str], is_open: bool
+    ) -> None:
+        env.cloud.add_volume_type("__DEFAULT__", specs)
+        assert check_storage_pools(env.context).code is Code.SUCCESS
+        storage.register(FAST)
+        storage.create()
+
+        found = check_storage_pools(env.context)
+
+        assert found.code is (Code.WARNING if is_open else Code.SUCCESS)
+        assert ("__DEFAULT__" in str(found.details)) is is_open
 
 
 class TestCheck:

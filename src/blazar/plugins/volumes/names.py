@@ -43,8 +43,3 @@ def reservation_of(volume_type: VolumeType) -> str | None:
     if owner is None or volume_type.is_public or not volume_type.name.startswith(f"{_PREFIX}{owner}:"):
         return None
     return owner
-
-
-def is_pinned(volume_type: VolumeType) -> bool:
-    """Return whether a type names its back end, so that its volumes cannot be in just any pool."""
-    return bool({"volume_backend_name", "pool_name"} & volume_type.extra_specs.keys())

@@ -13,7 +13,7 @@ from blazar.domain.wording import first_few
 from blazar.plugins.parameters import LARGEST_NUMBER
 from blazar.plugins.volumes.errors import StoragePoolInUse
 from blazar.plugins.volumes.names import RESOURCE, reservation_of
-from blazar.ports.block_storage import BlockStorage, StoragePool
+from blazar.ports.block_storage import BlockStorage, StoragePool, VolumeType
 
 GIBIBYTES: Final = "GIBIBYTES"
 """The resource class of the capacity of a pool."""
@@ -164,3 +164,20 @@ def count_foreign(storage: BlockStorage, pool: StoragePool) -> int:
         if volume.pool == pool.name
     )
     return max(0, pool.allocated - own)
+
+
+def find_open_types(
+    types: Iterable[VolumeType], registered: Iterable[PluginResource]
+) -> tuple[VolumeType, ...]:
+    """Return the public types whose volumes Cinder may put into registered pools."""
+    places = {(each.facts["backend_name"], each.facts["pool_name"]) for each in registered}
+    return tuple(
+        each
+        for each in types
+        if each.is_public
+        and any(
+            each.extra_specs.get("volume_backend_name", backend_name) == backend_name
+            and each.extra_specs.get("pool_name", pool_name) == pool_name
+            for backend_name, pool_name in places
+        )
+    )
