@@ -10,6 +10,7 @@ from app.http_env import LESSEE, NEWER, STRANGER, HttpEnv, Json, good, refusal
 from app.storage import FAST, SLOW, Storage, asked, make_storage
 
 from blazar.domain.errors import CloudNotFound, CloudRefused
+from blazar.domain.quotas import amounts
 
 
 @pytest.fixture
@@ -152,3 +153,14 @@ class TestLeases:
         assert "virtual:volume" in str(catalogue)
         assert found["slots"][0]["start_date"] == env.date(60)
         assert [each["summary"] for each in message.json["alternatives"]] != []
+
+
+def test_quotas_count_parts_and_gibibytes(env: HttpEnv, storage: Storage) -> None:
+    storage.register(FAST)
+    storage.create(gibibytes=30, amount=2)
+
+    with env.context.store.read() as transaction:
+        reserved = transaction.quotas.reserved("project", env.clock.now())
+
+    found = amounts(reserved, env.context.quota_units, env.clock.now())
+    assert (found["reserved_volumes"], found["reserved_volumes:GIBIBYTES"]) == (2, 60)
