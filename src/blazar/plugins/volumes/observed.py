@@ -39,7 +39,12 @@ def _items(
     storage: BlockStorage, assignment: Assignment[VolumeSpec], phase: Phase, types: Mapping[str, VolumeType]
 ) -> Iterator[VolumeItem]:
     held = {each.id for each in assignment.resources}
-    quotas = storage.get_quotas(assignment.project_id, [each.name for each in types.values()])
+    # At the end, quotas are deleted with their types.
+    quotas = (
+        {}
+        if phase is Phase.OVER
+        else storage.get_quotas(assignment.project_id, [each.name for each in types.values()])
+    )
     for scope, each in types.items():
         yield VolumeItem(Kind.TYPE, scope)
         quota = quotas.get(each.name)
