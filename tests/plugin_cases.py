@@ -24,6 +24,8 @@ from blazar.plugins.floatingips.floatingip import FloatingIP
 from blazar.plugins.floatingips.plugin import make_plugin as make_floatingips
 from blazar.plugins.hosts.plugin import make_plugin as make_hosts
 from blazar.plugins.instances.plugin import make_plugin as make_instances
+from blazar.plugins.volumes.plugin import make_plugin as make_volumes
+from blazar.plugins.volumes.pools import GIBIBYTES, describe_pool
 from blazar.ports.compute import Flavor, Lessee, LesseeCompute
 from blazar.settings import Settings
 from blazar_plugin_testing.plugin_env import RESERVATION as RESERVATION
@@ -141,6 +143,16 @@ def _furnish_floatingips(cloud: SimulatedCloud) -> tuple[Resource, ...]:
     )
 
 
+def _furnish_pools(cloud: SimulatedCloud) -> tuple[Resource, ...]:
+    """Add three storage pools."""
+    return tuple(
+        describe_pool(
+            cloud.add_storage_pool(f"block@fast{number}#ssd", 100), 100, {"media": "ssd"}
+        ).as_resource()
+        for number in range(3)
+    )
+
+
 def _network_of(cloud: SimulatedCloud) -> str:
     """Return the id of the first network that a cloud is given; ids follow from the order of calls."""
     return cloud.add_network("public").id
@@ -194,5 +206,17 @@ CASES = {
         make=make_floatingips,
         body={"network_id": NETWORK, "amount": "2", "required_floatingips": ["203.0.113.201"]},
         furnish=_furnish_floatingips,
+    ),
+    "virtual:volume": PluginCase(
+        make=make_volumes,
+        body={
+            "gibibytes": "20",
+            "amount": 2,
+            "affinity": "False",
+            "resource_properties": '["==", "$media", "ssd"]',
+            "volume_name": "scratch",
+        },
+        furnish=_furnish_pools,
+        share=Share(slots=1, demand=Demand.of({GIBIBYTES: 20})),
     ),
 }

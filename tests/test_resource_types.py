@@ -10,7 +10,9 @@ from blazar.type_options import TypeOptions
 
 
 def test_every_resource_type_is_found_by_the_entry_point_of_its_plugin() -> None:
-    folders = {f"blazar.plugins.{each}" for each in ("flavors", "floatingips", "hosts", "instances")}
+    folders = {
+        f"blazar.plugins.{each}" for each in ("flavors", "floatingips", "hosts", "instances", "volumes")
+    }
 
     assert set(list_folders()) == folders
 
@@ -18,7 +20,7 @@ def test_every_resource_type_is_found_by_the_entry_point_of_its_plugin() -> None
 def test_a_resource_type_needs_no_other_part_than_its_plugin() -> None:
     collections = {each.name for each in load_parts("collection", OwnCollection)}
 
-    assert collections == {"host", "floatingip"}
+    assert collections == {"host", "floatingip", "storage-pool"}
     assert load_parts("no_such_part", object) == ()
 
 

@@ -54,6 +54,8 @@ class Stub(ThreadingHTTPServer):
         self.answers: deque[Answer] = deque()
         self.sent: list[Sent] = []
         self.tokens = 0
+        self.has_versions = False
+        """Whether the service has a version document, which openstacksdk needs for API 1.1."""
         self.accepts_credentials = True
         self.hypervisors: list[str] | None = None
         """Hypervisors in Nova; None for a cloud without Nova."""
@@ -74,6 +76,11 @@ class Stub(ThreadingHTTPServer):
     def calls(self) -> list[tuple[str, str, Any]]:
         """Return the requests to the service: method, path below its URL, body."""
         return [(each.method, each.path, each.body) for each in self.sent]
+
+    def version(self) -> dict[str, Any]:
+        links = [{"rel": "self", "href": self.url}]
+        versions = {"version": "1.1", "min_version": "1.0", "max_version": "1.1"}
+        return {"id": "v1.0", "status": "CURRENT", "links": links, **versions}
 
     def identity(self) -> dict[str, Any]:
         link = {"rel": "self", "href": f"{self.root}/identity/v3"}
@@ -117,6 +124,11 @@ class Stub(ThreadingHTTPServer):
 class Handler(BaseHTTPRequestHandler):
     server: Stub
 
+    def _elsewhere(self, prefix: str) -> Answer:
+        if self.server.has_versions and self.path.rstrip("/") == prefix:
+            return Answer(200, {"versions": [self.server.version()]})
+        return Answer(404, {"error": 404, "error_message": f"wrong path {self.path}"})
+
     def _answer(self) -> None:
         raw = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         if self.path == "/identity/v3/auth/tokens":
@@ -135,8 +147,8 @@ class Handler(BaseHTTPRequestHandler):
         if self.path.startswith("/identity/v3/projects?"):
             return self._send(Answer(200, {"projects": self.server.projects}))
         prefix = "/reservation/v1"
-        if not self.path.startswith(f"{prefix}/"):
-            return self._send(Answer(404, {"error": 404, "error_message": f"wrong path {self.path}"}))
+        if not self.path.removesuffix("/").startswith(f"{prefix}/"):
+            return self._send(self._elsewhere(prefix))
         body = json.loads(raw) if raw else None
         self.server.sent.append(Sent(self.command, self.path.removeprefix(prefix), dict(self.headers), body))
         if not self.server.answers and (self.command, self.path) == ("GET", f"{prefix}/leases"):

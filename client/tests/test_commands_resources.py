@@ -174,3 +174,57 @@ def test_allocations_of_a_host_are_shown_by_its_name(blazar: Run, stub: Stub) ->
     assert ran.json == {"resource_id": "1", "reservations": []}
     assert stub.calls[1][1] == "/os-hosts/1/allocation?reservation_id=r1"
     assert blazar("allocation-list", "floatingip").code == 2
+
+
+def test_storage_pools_are_managed_by_name(blazar: Run, stub: Stub) -> None:
+    pool = {"id": ID, "name": "block1@fast#ssd", "amounts": {"GIBIBYTES": 9}, "reservable": True}
+    stub.respond({"storage_pool": pool}, status=201)
+    for _ in range(2):
+        stub.respond({"storage_pools": [pool]})
+    for _ in range(2):
+        stub.respond({"storage_pool": pool})
+    stub.respond(status=204)
+
+    created = blazar("storage-pool-create", "block1@fast#ssd", "--gibibytes", "9", "--extra", "rack=r1")
+    listed = blazar("storage-pool-list", "-f", "json")
+    blazar("storage-pool-update", "block1@fast#ssd", "--gibibytes", "8")
+    blazar("storage-pool-unset", ID, "--extra", "rack")
+    deleted = blazar("storage-pool-delete", ID)
+    nothing = blazar("storage-pool-update", ID)
+
+    assert created.out.startswith("Created a new storage_pool:\n")
+    assert listed.json == [pool]
+    assert deleted.out == f"Deleted storage_pool: {ID}\n"
+    assert (nothing.code, nothing.err) == (1, "No change is given\n")
+    assert stub.calls == [
+        ("POST", "/storage-pools", {"name": "block1@fast#ssd", "rack": "r1", "gibibytes": 9}),
+        ("GET", "/storage-pools", None),
+        ("GET", "/storage-pools", None),
+        ("PUT", f"/storage-pools/{ID}", {"gibibytes": 8}),
+        ("PUT", f"/storage-pools/{ID}", {"rack": None}),
+        ("DELETE", f"/storage-pools/{ID}", None),
+    ]
+
+
+def test_a_lease_for_storage_needs_its_size(blazar: Run, stub: Stub) -> None:
+    stub.respond({"lease": {"id": ID, "reservations": []}}, status=201)
+    dates = ("--start-date", "2031-01-01 10:00", "--end-date", "2031-01-01 12:00")
+
+    missing = blazar("lease-create", "x", *dates, "--reservation", "resource_type=virtual:volume")
+    made = blazar(
+        *("lease-create", "x", *dates),
+        *("--reservation", "resource_type=virtual:volume,gibibytes=9,volume_name=data"),
+    )
+
+    assert missing.code != 0
+    assert "gibibytes" in missing.err
+    assert made.code == 0
+    assert stub.calls[0][2]["reservations"] == [
+        {
+            "resource_type": "virtual:volume",
+            "gibibytes": 9,
+            "amount": 1,
+            "affinity": "None",
+            "volume_name": "data",
+        }
+    ]

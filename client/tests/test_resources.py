@@ -173,3 +173,28 @@ def test_the_host_manager_also_returns_allocations(stub: Stub, client: Client) -
         "/os-hosts/allocations",
         "/os-hosts/allocations?lease_id=L",
     ]
+
+
+def test_storage_pools_are_created_read_changed_and_deleted_with_api_1_1(stub: Stub, client: Client) -> None:
+    pool = {"id": "P", "name": "block1@fast#ssd", "amounts": {"GIBIBYTES": 9}}
+    for status, body in ((201, {"storage_pool": pool}), (200, {"storage_pool": pool})):
+        stub.respond(body, status=status)
+    stub.respond({"storage_pools": [pool]})
+    stub.respond({"storage_pool": pool})
+    stub.respond(None, status=204)
+
+    assert client.storage_pool.create("block1@fast#ssd", gibibytes=9, rack="r1") == pool
+    assert client.storage_pool.get("P") == pool
+    assert client.storage_pool.list(sort_by="name") == [pool]
+    assert client.storage_pool.update("P", {"gibibytes": 8, "rack": None}) == pool
+    client.storage_pool.delete("P")
+
+    assert client.storage_pool.update("P", {}) == "Nothing to update."
+    assert stub.calls == [
+        ("POST", "/storage-pools", {"name": "block1@fast#ssd", "gibibytes": 9, "rack": "r1"}),
+        ("GET", "/storage-pools/P", None),
+        ("GET", "/storage-pools", None),
+        ("PUT", "/storage-pools/P", {"gibibytes": 8, "rack": None}),
+        ("DELETE", "/storage-pools/P", None),
+    ]
+    assert {each.headers["OpenStack-API-Version"] for each in stub.sent} == {"reservation 1.1"}

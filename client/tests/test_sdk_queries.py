@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from openstack import connection, exceptions
 
 from blazarclient import sdk
+
+if TYPE_CHECKING:
+    from .conftest import Stub
 
 # openstacksdk emits warnings about itself.
 pytestmark = pytest.mark.filterwarnings("ignore::Warning:openstack")
@@ -118,3 +121,40 @@ def test_the_catalogue_and_free_amounts_are_returned(proxy: Any) -> None:
     (states,) = proxy.get_timeline(**period, group_by="only")["groups"]
     assert (free["total"], free["steps"][0]["free"]) == (1, 1)
     assert states["value"] == "queries"
+
+
+def test_storage_pools_are_registered_changed_and_removed(
+    stub: Stub, environment: pytest.MonkeyPatch
+) -> None:
+    pool = {
+        "id": "P",
+        "name": "block1@fast#ssd",
+        "amounts": {"GIBIBYTES": 9},
+        "reservable": True,
+        "rack": "r1",
+    }
+    stub.has_versions = True
+    stub.respond({"storage_pool": pool}, status=201)
+    stub.respond({"storage_pools": [pool]})
+    stub.respond({"storage_pool": pool})
+    stub.respond({"storage_pool": pool | {"rack": "r2"}})
+    stub.respond(status=204)
+
+    options: dict[str, Any] = {"auth_type": "none", "reservation_endpoint_override": stub.url}
+    made_connection: Any = connection.Connection(**options)
+    with made_connection as conn:
+        sdk.install(conn)
+        made = conn.reservation.create_storage_pool("block1@fast#ssd", gibibytes=9, rack="r1")
+        listed = [each.name for each in conn.reservation.storage_pools()]
+        found = conn.reservation.get_storage_pool("P")
+        changed = conn.reservation.update_storage_pool("P", rack="r2")
+        conn.reservation.delete_storage_pool("P")
+
+    assert (made.id, made.amounts, made.is_reservable, made.rack) == ("P", {"GIBIBYTES": 9}, True, "r1")
+    assert (listed, found.name, changed.rack) == (["block1@fast#ssd"], "block1@fast#ssd", "r2")
+    assert stub.calls[0] == (
+        "POST",
+        "/storage-pools",
+        {"name": "block1@fast#ssd", "gibibytes": 9, "rack": "r1"},
+    )
+    assert stub.calls[3] == ("PUT", "/storage-pools/P", {"rack": "r2"})

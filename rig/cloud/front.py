@@ -11,6 +11,7 @@ from typing import Any
 
 from blazar.cloud.simulated import Moment, SimulatedCloud
 from blazar.domain.errors import CloudConflict, CloudError, CloudNotFound, CloudRefused
+from rig.cloud.block_storage import CINDER
 from rig.cloud.compute import GLANCE, NOVA
 from rig.cloud.control import control_service
 from rig.cloud.faults import Fault, FaultKind
@@ -51,7 +52,7 @@ class Front:
         self._traffic = traffic
         self._closing = closing
         self._control = control_service(traffic)
-        self._table = RouteTable((KEYSTONE, NOVA, PLACEMENT, NEUTRON, GLANCE, self._control))
+        self._table = RouteTable((KEYSTONE, NOVA, PLACEMENT, NEUTRON, GLANCE, CINDER, self._control))
 
     def answer(self, request: Request, base_url: str) -> Reply | None:
         """Return the response, or None if the connection must be cut instead."""

@@ -26,6 +26,7 @@ CATALOG = {
     "placement": "/placement",
     "network": "/network",
     "image": "/image",
+    "block-storage": "/volume",
 }
 """Paths of the services, by their types."""
 

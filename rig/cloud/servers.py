@@ -39,6 +39,11 @@ def _set_metadata(cloud: SimulatedCloud, call: Call) -> Reply:
     return Reply(body=call.body)
 
 
+def _detach_volume(cloud: SimulatedCloud, call: Call) -> Reply:
+    cloud.servers.detach_volume(call["id"], call["volume_id"])
+    return Reply(status=202)
+
+
 def _server(server: Server) -> object:
     return {
         "id": server.id,
@@ -103,6 +108,7 @@ ROUTES = (
     Route("GET", "/servers/detail", _list_servers),
     Route("POST", "/servers/{id}/action", _act_on_server),
     Route("POST", "/servers/{id}/metadata", _set_metadata),
+    Route("DELETE", "/servers/{id}/os-volume_attachments/{volume_id}", _detach_volume),
     Route("GET", "/os-server-groups", _list_groups),
     Route("POST", "/os-server-groups", _create_group, is_open=True),
     Route("DELETE", "/os-server-groups/{id}", _delete_group),

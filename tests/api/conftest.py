@@ -30,12 +30,20 @@ LEASE = {"name": "night", "start_date": "2031-04-05 20:00", "end_date": "2031-04
 
 POSTED: Mapping[str, object] = {
     "/v1/floatingips": FLOATINGIP,
+    "/v1/storage-pools": {"name": "block1@fast#ssd", "media": "ssd"},
     "/v1/availability/search": {"reservations": [{"resource_type": "physical:host"}]},
     "/v1/offers": {**LEASE, "reservations": [{"resource_type": "physical:host"}]},
 }
 """Bodies of POST requests, by path; for all others, that of a lease."""
 
-KNOWN = {"lease_id": "l1", "offer_id": "o1", "host_id": "17", "property_name": "gpu", "floatingip_id": "f1"}
+KNOWN = {
+    "lease_id": "l1",
+    "offer_id": "o1",
+    "host_id": "17",
+    "property_name": "gpu",
+    "floatingip_id": "f1",
+    "resource_id": "t1",
+}
 """One id of each kind that the manager knows."""
 UNKNOWN = {
     "lease_id": "nowhere",
@@ -43,6 +51,7 @@ UNKNOWN = {
     "host_id": "99",
     "property_name": "nothing",
     "floatingip_id": "f9",
+    "resource_id": "t9",
 }
 
 

@@ -9,6 +9,7 @@ import pytest
 from api.conftest import Api
 
 from blazar.api import resources
+from blazar.api.collection_api import api_of
 from blazar.domain.collections import ResourceCollection
 from blazar.domain.errors import Conflict
 
@@ -25,7 +26,7 @@ THINGS = ResourceCollection(
 
 @pytest.fixture
 def api(make_api: Callable[..., Api]) -> Api:
-    return make_api(types=[resources.api_of("thing.plugin", THINGS)])
+    return make_api(types=[api_of("thing.plugin", THINGS)])
 
 
 def test_the_operations_reach_the_manager(api: Api) -> None:
@@ -97,7 +98,7 @@ def test_readers_may_see_a_collection_that_declares_them(make_api: Callable[...,
         create_schema={},
         readers=frozenset({"admin", "reader"}),
     )
-    api = make_api(types=[resources.api_of("thing.plugin", shown)])
+    api = make_api(types=[api_of("thing.plugin", shown)])
 
     assert api.get("/v1/things", roles="reader").status_code == 200
     assert api.post("/v1/things", roles="reader", json={}).status_code == 403
@@ -106,9 +107,7 @@ def test_readers_may_see_a_collection_that_declares_them(make_api: Callable[...,
 
 def test_the_operations_of_two_collections_have_different_names() -> None:
     other = replace(THINGS, name="box", path="boxes", singular="box", plural="boxes")
-    names = [
-        route.name for each in (THINGS, other) for route in resources.api_of("thing.plugin", each).routes
-    ]
+    names = [route.name for each in (THINGS, other) for route in api_of("thing.plugin", each).routes]
 
     assert len(set(names)) == len(names) == 10
 

@@ -109,6 +109,7 @@ class HttpEnv:
     settings: Settings = field(default_factory=lambda: quiet_settings())
     policy_file: Path | None = None
     """The operator's policy file; call :meth:`restart` after setting it."""
+    plugins: tuple[str, ...] = PLUGINS
     guard: Guard = noauth
     """The authentication middleware of the API."""
     clock: ManualClock = field(init=False)
@@ -126,7 +127,7 @@ class HttpEnv:
         self.cloud = SimulatedCloud(self.clock, state_file=self._cloud_file)
         self.cloud.add_aggregate(FREEPOOL)
         self.sent = Sent()
-        plugins = load_plugins(PLUGINS, self.settings)
+        plugins = load_plugins(self.plugins, self.settings)
         self.restart(build_context(self.engine, self.clock, self.cloud, self.settings, plugins, Silent()))
 
     def restart(self, context: Context) -> None:

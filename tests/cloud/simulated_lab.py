@@ -21,6 +21,37 @@ if TYPE_CHECKING:
 DELETION_TIME = timedelta(seconds=10)
 
 
+class SimulatedStorage:
+    """Two pools of 10 GiB."""
+
+    def __init__(self, cloud: SimulatedCloud) -> None:
+        self._cloud = cloud
+        first = cloud.add_storage_pool("block@fast#ssd", 10, capabilities={"media": "ssd"})
+        second = cloud.add_storage_pool("block@slow#disk", 10)
+        ordinary = cloud.add_storage_pool("block@any#shared", None)
+        self.pools = (first.name, second.name)
+        specs = {"volume_backend_name": ordinary.backend_name}
+        self.ordinary_type_id = cloud.add_volume_type("ordinary", specs).id
+
+    def create_volume(self, project_id: str, size: int, type_name: str) -> str:
+        return self._cloud.create_volume(project_id, size, type_name).id
+
+    def snapshot(self, volume_id: str) -> None:
+        self._cloud.snapshot_volume(volume_id)
+
+    def begin_transfer(self, volume_id: str) -> str:
+        return self._cloud.begin_transfer(volume_id)
+
+    def group(self, name: str, type_ids: frozenset[str], volume_ids: tuple[str, ...]) -> str:
+        return self._cloud.group_volumes(name, type_ids, volume_ids).id
+
+    def attach(self, volume_id: str, server_id: str | None) -> str:
+        return self._cloud.attach_volume(volume_id, server_id).id
+
+    def wait_until_gone(self, type_id: str) -> None:
+        assert self._cloud.block_storage.list_volumes(type_id) == ()
+
+
 class SimulatedLab:
     """Two hosts and an external network; time passes only during a wait for a deletion."""
 
@@ -34,6 +65,7 @@ class SimulatedLab:
         self.hosts = tuple(self._host(number) for number in (1, 10))
         self.similar_names = (self.hosts[0].hypervisor_hostname, self.hosts[1].hypervisor_hostname)
         self.network = self._network()
+        self.storage = SimulatedStorage(self.cloud)
 
     def _host(self, number: int) -> LabHost:
         made = self.cloud.add_hypervisor(f"hypervisor-{number}", service_host=f"node-{number}")

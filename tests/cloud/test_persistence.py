@@ -69,6 +69,21 @@ def fill(cloud: SimulatedCloud) -> None:
     )
     floating_ip = networks.create_floating_ip(network.id, subnet.id, "2001:db8::ff", "project")
     networks.set_floating_ip_tags(floating_ip.id, frozenset({"b", "a"}))
+    fill_storage(cloud, server.id)
+
+
+def fill_storage(cloud: SimulatedCloud, server_id: str) -> None:
+    cloud.add_storage_pool("block@fast#ssd", 10, capabilities={"media": "ssd"})
+    made = cloud.block_storage.create_type("t", "text", {"pool_name": "ssd"})
+    cloud.block_storage.add_type_access(made.id, "project")
+    cloud.block_storage.set_quota("project", "t", 9)
+    cloud.block_storage.deletion_time = DELETION_TIME
+    kept, given, going = (cloud.create_volume("project", 1, "t").id for _ in range(3))
+    cloud.snapshot_volume(kept)
+    cloud.group_volumes("group", frozenset({made.id}), (kept,))
+    cloud.attach_volume(kept, server_id, is_root=True)
+    cloud.begin_transfer(given)
+    cloud.block_storage.delete_volume(going)
 
 
 def test_everything_is_there_again(clock: ManualClock, state_file: Path) -> None:
@@ -83,6 +98,11 @@ def test_everything_is_there_again(clock: ManualClock, state_file: Path) -> None
     assert second.images.list_images({}) == first.images.list_images({})
     assert second.flavors.find_flavor("r") == first.flavors.find_flavor("r")
     assert second.networks.list_floating_ips() == first.networks.list_floating_ips()
+    assert second.block_storage.list_types() == first.block_storage.list_types()
+    (volume_type,) = second.block_storage.list_types()
+    volumes = second.block_storage.list_volumes(volume_type.id)
+    assert volumes == first.block_storage.list_volumes(volume_type.id)
+    assert [each.status for each in volumes] == ["in-use", "awaiting-transfer", "deleting"]
     assert second.boot_server("second", "project", flavor_id="r").service_host == "node-1"
     with pytest.raises(CloudConflict):
         second.boot_server("third", "project", flavor_id="r")

@@ -17,12 +17,14 @@ from blazar.plugins.hosts.plugin import Hosts
 from blazar.plugins.hosts.settings import HostSettings
 from blazar.plugins.instances.plugin import Instances
 from blazar.plugins.slots.names import provider_name
+from blazar.plugins.volumes.plugin import Volumes
 from blazar.ports.compute import Flavor, Lessee
 from blazar_plugin_testing import CloudEnv, Harness
 from blazar_plugin_testing.service_env import LESSEE
 
 HOSTS = tuple(f"host-{number}" for number in range(4))
 ADDRESSES = tuple(f"203.0.113.{200 + number}" for number in range(4))
+POOLS = tuple(f"block{number}@fast{number}#ssd" for number in range(3))
 STRANGE_ID = "11111111-2222-4333-8444-555555555555"
 """An id in the form of a reservation id."""
 
@@ -42,10 +44,18 @@ class CloudHarness(Harness):
             "groups": sorted(each.name for each in cloud.server_groups.list_server_groups()),
             "classes": sorted(env.cloud.placement.list_resource_classes()),
             "inventories": list(_inventories(env.cloud)),
+            "types": sorted(_volume_types(cloud)),
             "addresses": sorted(
                 (each.address, each.project_id, sorted(each.tags)) for each in networks.list_floating_ips()
             ),
         }
+
+
+def _volume_types(cloud: SimulatedCloud) -> Iterator[tuple[str, list[str], list[int]]]:
+    storage = cloud.block_storage
+    for each in storage.list_types():
+        sizes = [volume.size for volume in storage.list_volumes(each.id)]
+        yield each.name, sorted(storage.list_type_access(each.id)), sizes
 
 
 def _inventories(cloud: SimulatedCloud) -> Iterator[tuple[str, str, int]]:
@@ -175,3 +185,41 @@ class FloatingIPsHarness(CloudHarness):
         for address, tags in (("203.0.113.20", {"blazar"}), ("203.0.113.21", {"reservation:mine", "blazar"})):
             found = env.cloud.networks.create_floating_ip(NETWORK, subnet.id, address, "stranger")
             env.cloud.networks.set_floating_ip_tags(found.id, frozenset(tags))
+
+
+class VolumesHarness(CloudHarness):
+    """``virtual:volume``: three pools of 100 GiB."""
+
+    body: ClassVar[JsonObject] = CASES["virtual:volume"].body
+    changes: ClassVar[JsonObject] = {"gibibytes": "30"}
+    everything: ClassVar[JsonObject] = {"gibibytes": 100, "amount": 3}
+    less: ClassVar[JsonObject | None] = {"gibibytes": 10, "amount": 1}
+    refused: ClassVar[tuple[tuple[str, JsonObject], ...]] = (
+        ("gibibytes", {"gibibytes": 0}),
+        ("gibibytes", {"gibibytes": "huge"}),
+        ("gibibytes", {"gibibytes": 2**31}),
+        ("amount", {"amount": -1}),
+        ("affinity", {"affinity": "maybe"}),
+        ("resource_properties", {"resource_properties": "("}),
+        ("resource_properties", {"resource_properties": '["==", "$no_such_property", "1"]'}),
+        ("volume_name", {"volume_name": "a\u0000b"}),
+    )
+
+    def set_up(self, env: CloudEnv) -> None:
+        for name in POOLS:
+            env.cloud.add_storage_pool(name, 100, capabilities={"media": "ssd"})
+
+    def register(self, service: ManagerService) -> None:
+        for name in POOLS:
+            service.create_resource(LESSEE, "storage-pool", {"name": name})
+
+    def make_plugin(self, env: CloudEnv) -> Plugin:
+        return Volumes()
+
+    def put_strangers(self, env: CloudEnv) -> None:
+        cloud = env.cloud
+        cloud.add_storage_pool("block9@other#shared", 100)
+        specs = {"volume_backend_name": "other"}
+        cloud.add_volume_type(f"reservation:{STRANGE_ID}:12345678", specs)
+        cloud.block_storage.create_type("reservation:mine", "", specs)
+        cloud.create_volume("stranger", 5, f"reservation:{STRANGE_ID}:12345678")

@@ -13,6 +13,7 @@ from blazar.plugins.capabilities import CleansUp
 from blazar.plugins.floatingips.items import Kind as FloatingIPKind
 from blazar.plugins.hosts.items import Kind as HostKind
 from blazar.plugins.slots.items import Kind as SlotKind
+from blazar.plugins.volumes.items import Kind as VolumeKind
 from blazar.settings import Settings
 
 KINDS: Mapping[str, type[IntEnum]] = {
@@ -20,6 +21,7 @@ KINDS: Mapping[str, type[IntEnum]] = {
     "virtual:instance": SlotKind,
     "flavor:instance": SlotKind,
     "virtual:floatingip": FloatingIPKind,
+    "virtual:volume": VolumeKind,
 }
 
 

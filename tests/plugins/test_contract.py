@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from plugins.harnesses import FlavorsHarness, FloatingIPsHarness, HostsHarness, InstancesHarness
+from plugins.harnesses import (
+    FlavorsHarness,
+    FloatingIPsHarness,
+    HostsHarness,
+    InstancesHarness,
+    VolumesHarness,
+)
 
 from blazar_plugin_testing import PluginContract
 
@@ -26,3 +32,7 @@ class TestFlavors(OwnContract):
 
 class TestFloatingIPs(OwnContract):
     harness_type = FloatingIPsHarness
+
+
+class TestVolumes(OwnContract):
+    harness_type = VolumesHarness

@@ -47,6 +47,16 @@ CREATE_RESERVATION_KEYS: dict[str, dict[str, Any]] = {
         "required_floatingips": [],
         "resource_type": "virtual:floatingip",
     },
+    "virtual:volume": {
+        "gibibytes": "",
+        "amount": 1,
+        "affinity": "None",
+        "resource_properties": None,
+        "volume_name": None,
+        "same": None,
+        "spread": None,
+        "resource_type": "virtual:volume",
+    },
     "flavor:instance": {
         "amount": "",
         "flavor_id": "",
@@ -66,6 +76,7 @@ MANDATORY: dict[str, tuple[str, ...]] = {
     HOST: ("min", "max"),
     "virtual:instance": ("vcpus", "memory_mb", "disk_gb", "amount"),
     "virtual:floatingip": ("network_id",),
+    "virtual:volume": ("gibibytes",),
     "flavor:instance": ("flavor_id", "amount"),
 }
 """Required keys of each known resource type."""
@@ -75,6 +86,7 @@ UPDATE_KEYS = (
     *("min", "max", "hypervisor_properties", "resource_properties", "before_end"),
     *("vcpus", "memory_mb", "disk_gb", "amount", "affinity", "flavor_id"),
     *("network_id", "required_floatingips", "resource_type"),
+    *("gibibytes", "volume_name"),
     *("same", "spread"),
 )
 """Keys that an update of a reservation may contain."""
@@ -84,7 +96,7 @@ AFFINITIES = ("None", "True", "False")
 GROUPING_KEYS = ("same", "spread")
 """Keys of reservations that a service understands from API 1.1 on; at 1.0 it would ignore them."""
 
-_COUNTS = ("min", "max", "vcpus", "memory_mb", "disk_gb", "amount")
+_COUNTS = ("min", "max", "vcpus", "memory_mb", "disk_gb", "amount", "gibibytes")
 _REQUIREMENTS = ("hypervisor_properties", "resource_properties")
 _OPERATORS = ("=", "==", "!=", ">=", "<=", ">", "<")
 _INTEGER = re.compile(r"0|-?[1-9][0-9]*")

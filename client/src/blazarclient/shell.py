@@ -24,6 +24,7 @@ from blazarclient.v1.shell_commands import (
     hosts,
     leases,
     offers,
+    storage_pools,
 )
 
 COMMANDS_V1: Mapping[str, type] = {
@@ -60,6 +61,12 @@ COMMANDS_V1: Mapping[str, type] = {
     "floatingip-show": floatingips.ShowFloatingIP,
     "floatingip-create": floatingips.CreateFloatingIP,
     "floatingip-delete": floatingips.DeleteFloatingIP,
+    "storage-pool-list": storage_pools.ListStoragePools,
+    "storage-pool-show": storage_pools.ShowStoragePool,
+    "storage-pool-create": storage_pools.CreateStoragePool,
+    "storage-pool-update": storage_pools.UpdateStoragePool,
+    "storage-pool-unset": storage_pools.UnsetStoragePool,
+    "storage-pool-delete": storage_pools.DeleteStoragePool,
     "allocation-list": allocations.ListAllocations,
     "allocation-show": allocations.ShowAllocations,
 }

@@ -15,6 +15,7 @@
 - Lessees can read the history of their leases (:data:`LEASE_HISTORY`).
 - Lessees can have resources held for a short time (:data:`OFFERS`).
 - Lists have pages, an order and filters (:data:`PAGES`).
+- Operators register resources of types that the existing service does not have (:data:`NEW_COLLECTIONS`).
 """
 
 from __future__ import annotations
@@ -47,6 +48,8 @@ OFFERS = (1, 1)
 """First version with ``/v1/offers``, offers for leases, and ``offer_id`` in a request for a lease."""
 PAGES = (1, 1)
 """First version in which lists have pages, and refuse unknown parameters."""
+NEW_COLLECTIONS = (1, 1)
+"""First version with the collections of resource types that the existing service does not have."""
 
 _SYNTAX = re.compile(r"([1-9][0-9]{0,8})\.(0|[1-9][0-9]{0,8})")
 

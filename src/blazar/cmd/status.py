@@ -25,6 +25,7 @@ from blazar.known_options import keys_without_effect, unknown_keys
 from blazar.manager.plugins import load_filters
 from blazar.plugins.hosts.settings import HostSettings
 from blazar.plugins.hosts.store import HOST_STORE
+from blazar.plugins.volumes.pools import STORAGE_POOLS, find_open_types
 from blazar.reconcile.sweep import find_leftovers
 
 _SHOWN = 10
@@ -106,6 +107,9 @@ class Checks(upgradecheck.UpgradeCommands):
     def _check_freepool(self) -> Result:
         return _looked_at(check_freepool)
 
+    def _check_storage_pools(self) -> Result:
+        return _looked_at(check_storage_pools)
+
     def _check_leftovers(self) -> Result:
         return _looked_at(check_leftovers)
 
@@ -118,6 +122,7 @@ class Checks(upgradecheck.UpgradeCommands):
         ("Quotas", _check_quotas),
         ("Promises", _check_promises),
         ("Freepool", _check_freepool),
+        ("Storage pools", _check_storage_pools),
         ("Leftovers", _check_leftovers),
     )
 
@@ -165,6 +170,22 @@ def check_freepool(context: Context) -> Result:
         has_hosts = bool(transaction.of(HOST_STORE).list())
     text = f"Nova has no aggregate named {name} (the freepool): no host can be registered or released"
     return _failure(text) if has_hosts else _warning(text)
+
+
+def check_storage_pools(context: Context) -> Result:
+    """Return a warning if Cinder may put volumes of public types into registered pools."""
+    with context.store.read() as transaction:
+        registered = transaction.plugin_resources.list(STORAGE_POOLS.name)
+    if not registered:
+        return _success("No storage pool is registered")
+    found = find_open_types(context.cloud.block_storage.list_types(), registered)
+    if not found:
+        return _success("No public volume type may use a registered storage pool")
+    names = first_few(sorted(each.name for each in found), _SHOWN)
+    return _warning(
+        f"Public volume types may use registered storage pools: {names}; pin them to other back ends with"
+        " openstack volume type set --property volume_backend_name=…"
+    )
 
 
 def check_leftovers(context: Context) -> Result:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 
 from blazar.domain.errors import InvalidParameter, MissingParameter
+from blazar.domain.expressions import parse
 
 LARGEST_NUMBER = 2**31 - 1
 TRUE_WORDS = frozenset({"1", "t", "true", "on", "y", "yes"})
 FALSE_WORDS = frozenset({"0", "f", "false", "off", "n", "no"})
 """Words that OpenStack's services take as true or false, in lower case."""
 
+_NONE_WORDS = frozenset({"", "None", "none"})
+"""Texts that mean null as an affinity; some forms send an empty text."""
 _TOO_LONG_FOR_A_NUMBER = 12
 
 
@@ -31,3 +35,27 @@ def parse_number(body: Mapping[str, object], key: str, *, least: int) -> int:
     if not least <= value <= LARGEST_NUMBER:
         raise InvalidParameter(key, f"must be from {least} to {LARGEST_NUMBER}")
     return value
+
+
+def parse_affinity(value: object) -> bool | None:
+    """Return an affinity; many spellings are accepted. Raises InvalidParameter."""
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int) and value in (0, 1):
+        return value == 1
+    if isinstance(value, str):
+        if value in _NONE_WORDS:
+            return None
+        if value.lower() in TRUE_WORDS | FALSE_WORDS:
+            return value.lower() in TRUE_WORDS
+    raise InvalidParameter("affinity", "must be true, false or null")
+
+
+def parse_properties(value: object) -> str | None:
+    """Return a requirement as text, after checking its syntax; a list is returned as JSON.
+
+    Raises:
+        InvalidRequirement: The value is not a requirement.
+    """
+    parse(value, field="resource_properties")
+    return value if value is None or isinstance(value, str) else json.dumps(value)

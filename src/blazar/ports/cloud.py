@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from blazar.ports.block_storage import BlockStorage
 from blazar.ports.compute import (
     Aggregates,
     Flavors,
@@ -54,6 +55,10 @@ class Cloud(Protocol):
     @property
     def networks(self) -> Networks:
         """Return Neutron."""
+
+    @property
+    def block_storage(self) -> BlockStorage:
+        """Return Cinder."""
 
     @property
     def projects(self) -> Projects:

@@ -169,6 +169,15 @@ class Servers(Protocol):
     def delete_server(self, server_id: str) -> None:
         """Request a server's deletion, which completes later. Raises CloudNotFound."""
 
+    def detach_volume(self, server_id: str, volume_id: str) -> None:
+        """Request that a volume is detached, which completes later.
+
+        Raises:
+            CloudNotFound: The server does not exist, or does not have the volume.
+            CloudConflict: The server's present state does not allow it.
+            CloudRefused: The server was booted from the volume, so that it never can be detached.
+        """
+
     def set_server_metadata(self, server_id: str, metadata: Mapping[str, str]) -> None:
         """Set these keys and leave others alone.
 

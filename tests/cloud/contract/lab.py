@@ -43,6 +43,41 @@ class LabNetwork:
     """An address outside the subnet."""
 
 
+class LabStorage(Protocol):
+    """Cinder with two pools, and the actions of the lab's projects as its users."""
+
+    @property
+    def pools(self) -> tuple[str, str]:
+        """Return the names of two empty pools of at least 4 GiB; they are different back ends."""
+
+    @property
+    def ordinary_type_id(self) -> str:
+        """Return the id of a public type whose volumes are in neither of them."""
+
+    def create_volume(self, project_id: str, size: int, type_name: str) -> str:
+        """Return the id of a new, available volume.
+
+        Raises:
+            CloudNotFound: The project does not see the type.
+            CloudRefused: Its quota does not allow it.
+        """
+
+    def snapshot(self, volume_id: str) -> None:
+        """Make a snapshot of a volume."""
+
+    def begin_transfer(self, volume_id: str) -> str:
+        """Return the id of a new transfer of a volume."""
+
+    def group(self, name: str, type_ids: frozenset[str], volume_ids: tuple[str, ...]) -> str:
+        """Return the id of a new group of volumes of the first project."""
+
+    def attach(self, volume_id: str, server_id: str | None) -> str:
+        """Attach a volume to a server, or to something that Nova does not know; return the attachment."""
+
+    def wait_until_gone(self, type_id: str) -> None:
+        """Return when no volume of a type exists."""
+
+
 class CloudLab(Protocol):
     """A cloud under test, and the actions of tests that are not in the ports."""
 
@@ -61,6 +96,10 @@ class CloudLab(Protocol):
     @property
     def network(self) -> LabNetwork:
         """Return the external network."""
+
+    @property
+    def storage(self) -> LabStorage | None:
+        """Return Cinder; None if the cloud has none."""
 
     @property
     def project_ids(self) -> tuple[str, str]:

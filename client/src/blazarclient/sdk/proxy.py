@@ -8,7 +8,14 @@ from typing import Any
 from openstack import exceptions, resource
 
 from blazarclient.sdk.queries import QueriesProxy
-from blazarclient.sdk.resources import Allocation, FloatingIP, Host, Lease, ResourceProperty
+from blazarclient.sdk.resources import (
+    Allocation,
+    FloatingIP,
+    Host,
+    Lease,
+    ResourceProperty,
+    StoragePool,
+)
 
 
 class Proxy(QueriesProxy):
@@ -128,6 +135,35 @@ class Proxy(QueriesProxy):
     def delete_floating_ip(self, floating_ip: str | FloatingIP, ignore_missing: bool = True) -> None:
         """Unregister a floating IP, so that it can no longer be reserved."""
         self._delete(FloatingIP, floating_ip, ignore_missing=ignore_missing)
+
+    def storage_pools(self, **query: Any) -> Iterator[StoragePool]:
+        """Yield the storage pools that match the attributes in *query*; needs API version 1.1."""
+        found: Iterator[StoragePool] = self._list(StoragePool, **query)
+        return found
+
+    def get_storage_pool(self, storage_pool: str | StoragePool) -> StoragePool:
+        """Return a storage pool."""
+        found: StoragePool = self._get(StoragePool, storage_pool)
+        return found
+
+    def create_storage_pool(self, name: str, **attributes: Any) -> StoragePool:
+        """Register a pool of Cinder and return it.
+
+        Args:
+            name: The name of the pool, ``host@backend#pool``.
+            attributes: ``gibibytes``, the capacity that can be reserved, and extra capabilities.
+        """
+        created: StoragePool = self._create(StoragePool, name=name, **attributes)
+        return created
+
+    def update_storage_pool(self, storage_pool: str | StoragePool, **attributes: Any) -> StoragePool:
+        """Change a storage pool that is not reserved and return it; None removes an extra capability."""
+        changed: StoragePool = self._update(StoragePool, storage_pool, **attributes)
+        return changed
+
+    def delete_storage_pool(self, storage_pool: str | StoragePool, ignore_missing: bool = True) -> None:
+        """Unregister a storage pool, so that it can no longer be reserved."""
+        self._delete(StoragePool, storage_pool, ignore_missing=ignore_missing)
 
     def allocations(self, **query: Any) -> Iterator[Allocation]:
         """Yield the allocations of each host; ``lease_id`` and ``reservation_id`` filter them."""

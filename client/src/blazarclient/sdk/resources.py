@@ -163,6 +163,24 @@ class Offer(_ResourceOf11):
     created_at = resource.Body("created_at")
 
 
+class StoragePool(_ResourceOf11):
+    """A storage pool whose capacity can be reserved; extra capabilities are attributes."""
+
+    base_path = "/storage-pools"
+    resource_key = "storage_pool"
+    resources_key = "storage_pools"
+    allow_create = allow_fetch = allow_commit = allow_delete = allow_list = True
+    _allow_unknown_attrs_in_body = True
+
+    #: In requests: the capacity that can be reserved.
+    gibibytes = resource.Body("gibibytes", type=int)
+    #: In answers: the capacity, as ``GIBIBYTES``.
+    amounts = resource.Body("amounts", type=dict)
+    backend_name = resource.Body("backend_name")
+    pool_name = resource.Body("pool_name")
+    is_reservable = resource.Body("reservable", type=bool)
+
+
 class HistoryEntry(_ResourceOf11):
     """An entry of a lease's history."""
 

@@ -13,6 +13,7 @@ from blazarclient.v1 import (
     hosts,
     leases,
     offers,
+    storage_pools,
     timeline,
 )
 
@@ -26,6 +27,7 @@ class Client:
         lease: Leases.
         host: Hosts and their resource properties.
         floatingip: Floating IPs.
+        storage_pool: Storage pools.
         allocation: Allocations of resources.
         availability: Free times.
         catalogue: What can be reserved.
@@ -63,6 +65,9 @@ class Client:
         self.lease = leases.LeaseClientManager(*connection, version=self.version, **kwargs)
         self.host = hosts.ComputeHostClientManager(*connection, version=self.version, **kwargs)
         self.floatingip = floatingips.FloatingIPClientManager(*connection, version=self.version, **kwargs)
+        self.storage_pool = storage_pools.StoragePoolClientManager(
+            *connection, version=self.version, **kwargs
+        )
         self.availability = availability.AvailabilityClientManager(
             *connection, version=self.version, **kwargs
         )

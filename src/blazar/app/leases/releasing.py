@@ -17,7 +17,7 @@ from blazar.booking.assignments import assign, release
 from blazar.booking.cloud_errors import cloud_errors_as_conflicts
 from blazar.booking.context import Context
 from blazar.booking.specs import intact_spec
-from blazar.domain.capacity import Share
+from blazar.domain.capacity import Demand, Share
 from blazar.domain.errors import BlazarError, ConcurrentUpdate
 from blazar.domain.interval import Interval
 from blazar.domain.lease import (
@@ -172,9 +172,26 @@ def _difference(before: Holdings, after: Holdings) -> Holdings:
         if share is None:
             if key not in after:
                 released[key] = None
-        elif (slots := share.slots - (kept.slots if kept else 0)) > 0:
-            released[key] = Share(slots=slots, demand=share.demand)
+        elif (lost := _lost_part(share, kept)) is not None:
+            released[key] = lost
     return released
+
+
+def _lost_part(before: Share, after: Share | None) -> Share | None:
+    """Return the part of a share that is no longer held; None if all of it still is."""
+    if after is None:
+        return before
+    if after.demand == before.demand:
+        slots = before.slots - after.slots
+        return Share(slots=slots, demand=before.demand) if slots > 0 else None
+    kept = dict(_amounts(after))
+    lost = {name: amount - kept.get(name, 0) for name, amount in _amounts(before)}
+    positive = {name: amount for name, amount in lost.items() if amount > 0}
+    return Share(slots=1, demand=Demand.of(positive)) if positive else None
+
+
+def _amounts(share: Share) -> Iterator[tuple[str, int]]:
+    return ((name, amount * share.slots) for name, amount in share.demand.amounts)
 
 
 def _to_be_cleaned(

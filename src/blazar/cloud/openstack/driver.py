@@ -9,6 +9,7 @@ from oslo_config.cfg import ConfigOpts
 
 from blazar.cloud.openstack import options
 from blazar.cloud.openstack.aggregates import OpenStackAggregates
+from blazar.cloud.openstack.block_storage import OpenStackBlockStorage
 from blazar.cloud.openstack.executor import ThreadedExecutor
 from blazar.cloud.openstack.flavors import OpenStackFlavors
 from blazar.cloud.openstack.hypervisors import OpenStackHypervisors
@@ -34,7 +35,7 @@ _RPC_THREADS = 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenStackCloud:
-    """Nova, Glance, Placement, Neutron and parts of Keystone; thread-safe."""
+    """Nova, Glance, Placement, Neutron, Cinder and parts of Keystone; thread-safe."""
 
     nova: RestClient
     """The client with the service's rights, from which those of lessees are derived."""
@@ -46,6 +47,7 @@ class OpenStackCloud:
     server_groups: OpenStackServerGroups
     placement: OpenStackPlacement
     networks: OpenStackNetworks
+    block_storage: OpenStackBlockStorage
     projects: OpenStackProjects
     trusts: OpenStackTrusts
     executor: ThreadedExecutor
@@ -56,7 +58,7 @@ class OpenStackCloud:
 
 
 def make_cloud(conf: ConfigOpts, clock: Clock) -> OpenStackCloud:
-    """Return the cloud of ``[nova]``, ``[placement]``, ``[neutron]`` and ``[glance]``. Makes no call.
+    """Return the cloud of the groups from ``[nova]`` to ``[cinder]``. Makes no call.
 
     Args:
         conf: The configuration; the options of this driver are registered in it.
@@ -74,6 +76,7 @@ def make_cloud(conf: ConfigOpts, clock: Clock) -> OpenStackCloud:
     glance = services.client(options.GLANCE, name="Glance", version="v2")
     placement = services.client(options.PLACEMENT, name="Placement", versioned_as="placement")
     neutron = services.client(options.NEUTRON, name="Neutron", version="v2.0")
+    cinder = services.client(options.CINDER, name="Cinder", version="v3", versioned_as="volume")
     return OpenStackCloud(
         nova=nova,
         hypervisors=OpenStackHypervisors(nova, microversion=read_hypervisor_version(conf)),
@@ -84,6 +87,7 @@ def make_cloud(conf: ConfigOpts, clock: Clock) -> OpenStackCloud:
         server_groups=OpenStackServerGroups(nova),
         placement=OpenStackPlacement(placement),
         networks=OpenStackNetworks(neutron),
+        block_storage=OpenStackBlockStorage(cinder),
         projects=OpenStackProjects(keystone),
         trusts=OpenStackTrusts(keystone, services.credentials(options.KEYSTONE)),
         executor=ThreadedExecutor(at_a_time),

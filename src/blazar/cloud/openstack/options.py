@@ -16,6 +16,7 @@ NOVA = "nova"
 PLACEMENT = "placement"
 NEUTRON = "neutron"
 GLANCE = "glance"
+CINDER = "cinder"
 
 _INTERFACES = ["public", "internal", "admin"]
 _WITHOUT_EFFECT = "Accepted for compatibility, without effect: Keystone's URL is part of the credentials."
@@ -119,6 +120,7 @@ _GROUPS: dict[str | None, list[cfg.Opt]] = {
     PLACEMENT: [*_endpoint_options(PLACEMENT, "placement", []), *_connection_options()],
     NEUTRON: [*_endpoint_options(NEUTRON, "network", []), *_connection_options()],
     GLANCE: [*_endpoint_options(GLANCE, "image", []), *_connection_options()],
+    CINDER: [*_endpoint_options(CINDER, "block-storage", []), *_connection_options()],
 }
 
 CREDENTIAL_GROUPS = frozenset(group for group in _GROUPS if group is not None)

@@ -80,23 +80,39 @@ class RestClient:
         except CloudNotFound:
             return None
 
-    def post(self, *segments: str | int, body: object, version: str | None = None) -> Answer:
+    def post(
+        self,
+        *segments: str | int,
+        body: object,
+        version: str | None = None,
+        means: Means = _NOTHING_SPECIAL,
+    ) -> Answer:
         """Return the response to a POST of a JSON body."""
-        return self._call("POST", segments, version=version, json=body)
+        return self._call("POST", segments, version=version, means=means, json=body)
 
-    def put(self, *segments: str | int, body: object, version: str | None = None) -> Answer:
+    def put(
+        self,
+        *segments: str | int,
+        body: object,
+        version: str | None = None,
+        means: Means = _NOTHING_SPECIAL,
+    ) -> Answer:
         """Return the response to a PUT of a JSON body."""
-        return self._call("PUT", segments, version=version, json=body)
+        return self._call("PUT", segments, version=version, means=means, json=body)
 
     def patch(self, *segments: str | int, body: object, content_type: str) -> Answer:
         """Return the response to a PATCH of a JSON body with this content type."""
         return self._call("PATCH", segments, json=body, headers={"Content-Type": content_type})
 
     def delete(
-        self, *segments: str | int, version: str | None = None, means: Means = _NOTHING_SPECIAL
+        self,
+        *segments: str | int,
+        params: Mapping[str, str] | None = None,
+        version: str | None = None,
+        means: Means = _NOTHING_SPECIAL,
     ) -> Answer:
         """Return the response to a DELETE."""
-        return self._call("DELETE", segments, version=version, means=means)
+        return self._call("DELETE", segments, version=version, means=means, params=dict(params or {}))
 
     def list(
         self,
@@ -201,6 +217,7 @@ class RestClient:
 
 def _next_marker(body: Mapping[str, Any], key: str, *, until_empty: bool) -> str | None:
     """Return the marker of the next page, if Glance's ``next`` or other services' links name one."""
-    links = body.get(f"{key}_links", ())
+    # Cinder names the links of most lists in the singular.
+    links = body.get(f"{key}_links") or body.get(f"{key.removesuffix('s')}_links", ())
     has_next = until_empty or body.get("next") or any(link["rel"] == "next" for link in links)
     return str(body[key][-1]["id"]) if has_next and body[key] else None

@@ -54,6 +54,10 @@ class OpenStackServers:
         """
         self._nova.post("servers", server_id, "action", body={"forceDelete": None}, version=_ANY)
 
+    def detach_volume(self, server_id: str, volume_id: str) -> None:
+        """Request that a volume is detached. Raises as in the port."""
+        self._nova.delete("servers", server_id, "os-volume_attachments", volume_id, version=_ANY)
+
     def set_server_metadata(self, server_id: str, metadata: Mapping[str, str]) -> None:
         """Set these keys and leave others alone. Raises CloudNotFound and CloudConflict as in the port."""
         self._nova.post("servers", server_id, "metadata", body={"metadata": dict(metadata)}, version=_ANY)

@@ -1,4 +1,4 @@
-"""A cloud in memory that follows the rules of Nova, Placement and Neutron.
+"""A cloud in memory that follows the rules of Nova, Placement, Neutron and Cinder.
 
 It is part of the product: ``blazar-standalone`` uses it if no OpenStack is configured, and the tests of the
 reconciler use it. It passes the same contract suite as the OpenStack adapter.

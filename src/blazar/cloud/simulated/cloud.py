@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from blazar.cloud.simulated import codec, scheduler
+from blazar.cloud.simulated.block_storage import SimulatedBlockStorage
 from blazar.cloud.simulated.calls import Calls
 from blazar.cloud.simulated.faults import FaultScript
 from blazar.cloud.simulated.flavors import SimulatedFlavors, insert_flavor
@@ -19,6 +20,7 @@ from blazar.cloud.simulated.networks import SimulatedNetworks
 from blazar.cloud.simulated.operations import HostOperations
 from blazar.cloud.simulated.placement import SimulatedPlacement
 from blazar.cloud.simulated.servers import SimulatedImages, SimulatedServerGroups, SimulatedServers
+from blazar.cloud.simulated.storage_operations import StorageOperations
 from blazar.ports.clock import Clock
 from blazar.ports.compute import Aggregate, Flavor, Lessee, Server
 from blazar.ports.executor import Executor, SerialExecutor
@@ -31,8 +33,8 @@ PLAIN_FLAVOR = Flavor(id="plain", name="plain", vcpus=1, memory_mb=512, disk_gb=
 """The default flavor of servers; it is created when it is first used."""
 
 
-class SimulatedCloud(HostOperations, NetworkOperations):
-    """Nova, Placement, Neutron and parts of Keystone in memory, with their real rules; thread-safe.
+class SimulatedCloud(HostOperations, NetworkOperations, StorageOperations):
+    """Nova, Placement, Neutron, Cinder and parts of Keystone in memory, with their real rules; thread-safe.
 
     The ports are those of :class:`blazar.ports.cloud.Cloud`. The other methods are actions of operators and
     users: they are not counted, take no time, and have no faults.
@@ -82,6 +84,7 @@ class SimulatedCloud(HostOperations, NetworkOperations):
         self.server_groups = SimulatedServerGroups(self._calls)
         self.placement = SimulatedPlacement(self._calls)
         self.networks = SimulatedNetworks(self._calls)
+        self.block_storage = SimulatedBlockStorage(self._calls)
         self.projects = SimulatedProjects(self._calls)
         self.trusts = SimulatedTrusts(self._calls)
         self.executor: Executor = SerialExecutor()

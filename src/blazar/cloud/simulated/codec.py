@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from blazar.cloud.simulated.state import CloudState, Consumption
 from blazar.domain.providers import Inventory
 from blazar.domain.subnets import Subnet
+from blazar.ports.block_storage import Attachment, StoragePool, Volume, VolumeGroup, VolumeType
 from blazar.ports.compute import Aggregate, Flavor, Hypervisor, Server, ServerGroup
 from blazar.ports.identity import Project, Trust
 from blazar.ports.images import Image, ImageState
@@ -34,6 +35,8 @@ _FIELD_DECODERS: Mapping[str, Callable[[Any], object]] = {
     "hosts": frozenset,
     "state": ImageState,
     "tags": frozenset,
+    "type_ids": frozenset,
+    "attachments": lambda found: tuple(Attachment(**each) for each in found),
     "allocation_pools": lambda pools: tuple((first, last) for first, last in pools),
 }
 
@@ -60,6 +63,16 @@ def encode(state: CloudState) -> str:
         "networks": [*state.networks.values()],
         "subnets": [*state.subnets.values()],
         "floating_ips": [*state.floating_ips.values()],
+        "storage_pools": [*state.storage_pools.values()],
+        "volume_types": [*state.volume_types.values()],
+        "type_access": state.type_access,
+        "type_quotas": state.type_quotas,
+        "volumes": [*state.volumes.values()],
+        "volume_deletions": state.volume_deletions,
+        "volume_snapshots": state.volume_snapshots,
+        "volume_groups": [*state.volume_groups.values()],
+        "transfers": state.transfers,
+        "root_volumes": state.root_volumes,
         "projects": [*state.projects.values()],
         "trusts": [*state.trusts.values()],
     }
@@ -112,10 +125,28 @@ def _state(document: Mapping[str, Any]) -> CloudState:
         networks=_table(document["networks"], Network, lambda each: each.id),
         subnets=_table(document["subnets"], Subnet, lambda each: each.id),
         floating_ips=_table(document["floating_ips"], FloatingIP, lambda each: each.id),
-        # Absent in older files.
+        # Absent in older files, from here on.
+        **_storage(document),
         projects=_table(document.get("projects", []), Project, lambda each: each.id),
         trusts=_table(document.get("trusts", []), Trust, lambda each: each.id),
     )
+
+
+def _storage(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the tables of block storage."""
+    deletions = document.get("volume_deletions", {})
+    return {
+        "storage_pools": _table(document.get("storage_pools", []), StoragePool, lambda each: each.name),
+        "volume_types": _table(document.get("volume_types", []), VolumeType, lambda each: each.id),
+        "type_access": {key: frozenset(ids) for key, ids in document.get("type_access", {}).items()},
+        "type_quotas": document.get("type_quotas", {}),
+        "volumes": _table(document.get("volumes", []), Volume, lambda each: each.id),
+        "volume_deletions": {key: datetime.fromisoformat(due) for key, due in deletions.items()},
+        "volume_snapshots": document.get("volume_snapshots", {}),
+        "volume_groups": _table(document.get("volume_groups", []), VolumeGroup, lambda each: each.id),
+        "transfers": document.get("transfers", {}),
+        "root_volumes": frozenset(document.get("root_volumes", ())),
+    }
 
 
 def _table(

@@ -56,6 +56,7 @@ from typing import Any
 
 from blazar.cloud.statuses import error_of_status
 from blazar.domain.errors import CloudConflict, CloudError, CloudNotFound, CloudRefused, CloudUnavailable
+from blazar.ports.block_storage import BlockStorage
 from blazar.ports.compute import Aggregates, Flavors, Hypervisors, LesseeCompute, ServerGroups, Servers
 from blazar.ports.identity import Projects, Trusts
 from blazar.ports.images import Images
@@ -69,6 +70,7 @@ OPERATIONS: frozenset[str] = frozenset(
         ("lessee", LesseeCompute),
         ("placement", Placement),
         ("networks", Networks),
+        ("block_storage", BlockStorage),
         ("projects", Projects),
         ("trusts", Trusts),
     )

@@ -7,9 +7,10 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from blazar.cloud.simulated.block_storage import drop_attachment
 from blazar.cloud.simulated.calls import Calls, Service, reads, writes
 from blazar.cloud.simulated.state import known
-from blazar.domain.errors import CloudConflict
+from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused
 from blazar.ports.compute import Server, ServerGroup
 from blazar.ports.images import Image, ImageState
 
@@ -50,6 +51,24 @@ class SimulatedServers(Service):
         self._state.servers[server_id] = replace(server, is_deleting=True)
         self._state.deletions[server_id] = now + self.deletion_time
         self._state.forget_deleted_servers(now)
+
+    @writes("compute.detach_volume")
+    def detach_volume(self, server_id: str, volume_id: str) -> None:
+        """Detach a volume at once.
+
+        Raises:
+            CloudNotFound: The server does not exist, or does not have the volume.
+            CloudRefused: The server was booted from the volume.
+        """
+        known(self._state.servers, server_id, "server")
+        volume = known(self._state.volumes, volume_id, "volume")
+        for each in volume.attachments:
+            if each.server_id == server_id:
+                if volume_id in self._state.root_volumes:
+                    raise CloudRefused(f"server {server_id} was booted from volume {volume_id}")
+                drop_attachment(self._state, volume, each.id)
+                return
+        raise CloudNotFound(f"server {server_id} does not have volume {volume_id}")
 
     @writes("compute.set_server_metadata")
     def set_server_metadata(self, server_id: str, metadata: Mapping[str, str]) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeVar
 
 from blazar.domain.errors import CloudNotFound
 from blazar.domain.providers import Inventory
 from blazar.domain.subnets import Subnet
+from blazar.ports.block_storage import StoragePool, Volume, VolumeGroup, VolumeType
 from blazar.ports.compute import Aggregate, Flavor, Hypervisor, Server, ServerGroup
 from blazar.ports.identity import Project, Trust
 from blazar.ports.images import Image
@@ -68,6 +69,23 @@ class CloudState:
     subnets: dict[str, Subnet] = field(default_factory=dict)
     floating_ips: dict[str, FloatingIP] = field(default_factory=dict)
 
+    storage_pools: dict[str, StoragePool] = field(default_factory=dict)
+    volume_types: dict[str, VolumeType] = field(default_factory=dict)
+    type_access: dict[str, frozenset[str]] = field(default_factory=dict)
+    """The projects that may use a private volume type, by its id."""
+    type_quotas: dict[str, int] = field(default_factory=dict)
+    """Limits of volume types, by project and name; they outlive their types, as in Cinder."""
+    volumes: dict[str, Volume] = field(default_factory=dict)
+    volume_deletions: dict[str, datetime] = field(default_factory=dict)
+    """The instants at which volumes that are being deleted will be gone, by volume id."""
+    volume_snapshots: dict[str, int] = field(default_factory=dict)
+    """The number of snapshots, by volume id."""
+    volume_groups: dict[str, VolumeGroup] = field(default_factory=dict)
+    transfers: dict[str, str] = field(default_factory=dict)
+    """The volumes of pending transfers, by transfer id."""
+    root_volumes: frozenset[str] = frozenset()
+    """Volumes from which servers were booted, so that Nova does not detach them."""
+
     projects: dict[str, Project] = field(default_factory=dict)
     trusts: dict[str, Trust] = field(default_factory=dict)
 
@@ -113,7 +131,25 @@ class CloudState:
             del self.deletions[server_id]
             del self.servers[server_id]
             self.server_flavors.pop(server_id, None)
+            self.forget_attachments(server_id)
         self.consumptions = tuple(each for each in self.consumptions if each.consumer_id not in gone)
+
+    def forget_deleted_volumes(self, now: datetime) -> None:
+        """Remove the volumes whose deletion is complete at *now*, with their snapshots."""
+        for volume_id in [key for key, due_at in self.volume_deletions.items() if due_at <= now]:
+            del self.volume_deletions[volume_id]
+            self.volumes.pop(volume_id, None)
+            self.volume_snapshots.pop(volume_id, None)
+            self.root_volumes -= {volume_id}
+
+    def forget_attachments(self, server_id: str) -> None:
+        """End the attachments of a server that is gone."""
+        for volume in list(self.volumes.values()):
+            left = tuple(each for each in volume.attachments if each.server_id != server_id)
+            if left != volume.attachments:
+                status = volume.status if left else "available"
+                self.volumes[volume.id] = replace(volume, attachments=left, status=status)
+                self.root_volumes -= {volume.id}
 
 
 def is_visible(state: CloudState, flavor_id: str, project_id: str) -> bool:

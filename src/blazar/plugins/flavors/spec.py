@@ -18,12 +18,11 @@ from blazar.domain.errors import InvalidParameter
 from blazar.plugins.flavors.demand import demand_of
 from blazar.plugins.flavors.errors import FlavorNotFound
 from blazar.plugins.flavors.extra_specs import PCI_ALIAS, list_unguaranteed
+from blazar.plugins.parameters import parse_affinity, parse_properties
 from blazar.plugins.slots.spec import (
     SlotSpec,
     check_keys,
-    parse_affinity,
     parse_amount,
-    parse_properties,
     settled,
     with_known_fields,
 )

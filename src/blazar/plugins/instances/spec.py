@@ -6,13 +6,11 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 
 from blazar.domain.capacity import Demand
-from blazar.plugins.parameters import parse_number
+from blazar.plugins.parameters import parse_affinity, parse_number, parse_properties
 from blazar.plugins.slots.spec import (
     SlotSpec,
     check_keys,
-    parse_affinity,
     parse_amount,
-    parse_properties,
     settled,
     with_known_fields,
 )

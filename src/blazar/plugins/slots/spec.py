@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
 from blazar.domain.capacity import Demand
-from blazar.domain.errors import CannotChange, InvalidParameter, MissingParameter
+from blazar.domain.errors import CannotChange, MissingParameter
 from blazar.domain.expressions import parse
 from blazar.domain.requirements import Requirement
-from blazar.plugins.parameters import FALSE_WORDS, TRUE_WORDS, parse_number
+from blazar.plugins.parameters import parse_number
 from blazar.ports.compute import Flavor
-
-_NONE_WORDS = frozenset({"", "None", "none"})
-"""Texts that mean null as an affinity; some forms send an empty text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,30 +61,6 @@ def check_keys(body: Mapping[str, object], required: Collection[str]) -> None:
 def parse_amount(body: Mapping[str, object]) -> int:
     """Return the requested number of slots. Raises MissingParameter and InvalidParameter."""
     return parse_number(body, "amount", least=1)
-
-
-def parse_affinity(value: object) -> bool | None:
-    """Return an affinity; many spellings are accepted. Raises InvalidParameter."""
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, int) and value in (0, 1):
-        return value == 1
-    if isinstance(value, str):
-        if value in _NONE_WORDS:
-            return None
-        if value.lower() in TRUE_WORDS | FALSE_WORDS:
-            return value.lower() in TRUE_WORDS
-    raise InvalidParameter("affinity", "must be true, false or null")
-
-
-def parse_properties(value: object) -> str | None:
-    """Return a requirement as text, after checking its syntax; a list is returned as JSON.
-
-    Raises:
-        InvalidRequirement: The value is not a requirement.
-    """
-    parse(value, field="resource_properties")
-    return value if value is None or isinstance(value, str) else json.dumps(value)
 
 
 def settled(before: SpecT, after: SpecT, fixed: Mapping[str, str]) -> SpecT:

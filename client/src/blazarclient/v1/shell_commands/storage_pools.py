@@ -1,0 +1,99 @@
+"""Commands for storage pools."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+from blazarclient import command, exception
+from blazarclient.base import Record
+from blazarclient.i18n import _
+
+
+class _StoragePoolCommand(command.ReservationCommand):
+    resource = "storage_pool"
+
+
+class ListStoragePools(_StoragePoolCommand, command.ListCommand):
+    """List storage pools whose capacity can be reserved."""
+
+    plural = _("storage pools")
+    list_columns = ("id", "name", "amounts", "reservable")
+    sort_by = "name"
+
+
+class ShowStoragePool(_StoragePoolCommand, command.ShowCommand):
+    """Show a storage pool, by its id or its name in Cinder."""
+
+
+class CreateStoragePool(_StoragePoolCommand, command.CreateCommand):
+    """Register a storage pool of Cinder, so that its capacity can be reserved."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser."""
+        parser = super().get_parser(prog_name)
+        _add_changes(parser, "<key>=<value>", _("an extra capability (repeatable)"))
+        return parser
+
+    def add_positional(self, parser: argparse.ArgumentParser) -> None:
+        """Add the name of the pool to *parser*."""
+        parser.add_argument("name", metavar="NAME", help=_("name of the pool in Cinder, host@backend#pool"))
+
+    def take_action(self, parsed_args: argparse.Namespace) -> tuple[Sequence[str], Sequence[Any]]:
+        """Return the columns and the values of the new pool."""
+        return self.created(self.manager().create(parsed_args.name, **_changes(parsed_args)), parsed_args)
+
+
+class UpdateStoragePool(_StoragePoolCommand, command.UpdateCommand):
+    """Change the capacity or the extra capabilities of a storage pool that is not reserved."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser."""
+        parser = super().get_parser(prog_name)
+        _add_changes(parser, "<key>=<value>", _("an extra capability to set (repeatable)"))
+        return parser
+
+    def change(self, parsed_args: argparse.Namespace) -> Record:
+        """Change the pool and return it."""
+        return _update(self, parsed_args, _changes(parsed_args))
+
+
+class UnsetStoragePool(_StoragePoolCommand, command.UpdateCommand):
+    """Remove extra capabilities of a storage pool that is not reserved."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser."""
+        parser = super().get_parser(prog_name)
+        text = _("an extra capability to remove (repeatable)")
+        parser.add_argument("--extra", metavar="<key>", action="append", default=[], help=text)
+        return parser
+
+    def change(self, parsed_args: argparse.Namespace) -> Record:
+        """Remove the capabilities and return the pool."""
+        return _update(self, parsed_args, dict.fromkeys(parsed_args.extra))
+
+
+class DeleteStoragePool(_StoragePoolCommand, command.DeleteCommand):
+    """Unregister storage pools, so that they can no longer be reserved."""
+
+
+def _add_changes(parser: argparse.ArgumentParser, form: str, text: str) -> None:
+    parser.add_argument(
+        "--gibibytes", metavar="GIB", type=int, help=_("the capacity that can be reserved, in GiB")
+    )
+    parser.add_argument("--extra", metavar=form, action="append", default=[], help=text)
+
+
+def _changes(parsed_args: argparse.Namespace) -> Record:
+    """Return the keys of a request; of an extra capability without ``=``, the value is empty."""
+    parts = (each.partition("=") for each in parsed_args.extra)
+    values: Record = {key: value for key, _separator, value in parts}
+    return values if parsed_args.gibibytes is None else {**values, "gibibytes": parsed_args.gibibytes}
+
+
+def _update(pool_command: _StoragePoolCommand, parsed_args: argparse.Namespace, values: Record) -> Record:
+    if not values:
+        raise exception.CommandError(_("No change is given"), code=400)
+    changed: Record = pool_command.manager().update(pool_command.find(parsed_args.name_or_id), values)
+    return changed

@@ -1,0 +1,198 @@
+"""Cinder: pools, volume types, quotas and volumes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from blazar.cloud.simulated import SimulatedCloud
+from blazar.domain.errors import CloudConflict, CloudRefused
+from blazar.ports.block_storage import StoragePool, Volume, VolumeGroup, VolumeType
+from rig.cloud.messages import Call, Reply, Route, Service
+from rig.cloud.paging import page_of
+
+
+def _list_pools(cloud: SimulatedCloud, call: Call) -> Reply:
+    return Reply(body={"pools": [_pool(each) for each in cloud.block_storage.list_pools()]})
+
+
+def _pool(pool: StoragePool) -> object:
+    total = "infinite" if pool.total is None else float(pool.total)
+    own = {
+        "volume_backend_name": pool.backend_name,
+        "pool_name": pool.pool_name,
+        "total_capacity_gb": total,
+        "free_capacity_gb": total if pool.total is None else float(pool.total - pool.allocated),
+        "allocated_capacity_gb": pool.allocated,
+        "timestamp": "2026-01-01T00:00:00.000000",
+    }
+    return {"name": pool.name, "capabilities": {**pool.capabilities, **own}}
+
+
+def _list_types(cloud: SimulatedCloud, call: Call) -> Reply:
+    found = cloud.block_storage.list_types()
+    some, has_next = page_of(found, [each.id for each in found], call)
+    return Reply(body={"volume_types": [_type(each) for each in some], **_links("volume_type", has_next)})
+
+
+def _links(name: str, has_next: bool) -> dict[str, object]:
+    return {f"{name}_links": [{"rel": "next", "href": "/volume"}]} if has_next else {}
+
+
+def _create_type(cloud: SimulatedCloud, call: Call) -> Reply:
+    body = call.body["volume_type"]
+    if body["os-volume-type-access:is_public"]:
+        raise CloudRefused("only private types can be created here")
+    made = cloud.block_storage.create_type(body["name"], body["description"], body["extra_specs"])
+    return Reply(body={"volume_type": _type(made)})
+
+
+def _type(volume_type: VolumeType) -> object:
+    return {
+        "id": volume_type.id,
+        "name": volume_type.name,
+        "is_public": volume_type.is_public,
+        "os-volume-type-access:is_public": volume_type.is_public,
+        "description": volume_type.description,
+        "extra_specs": dict(volume_type.extra_specs),
+    }
+
+
+def _delete_type(cloud: SimulatedCloud, call: Call) -> Reply:
+    return _refused_with_400(lambda: cloud.block_storage.delete_type(call["id"]))
+
+
+def _list_access(cloud: SimulatedCloud, call: Call) -> Reply:
+    found = cloud.block_storage.list_type_access(call["id"])
+    access = [{"volume_type_id": call["id"], "project_id": each} for each in sorted(found)]
+    return Reply(body={"volume_type_access": access})
+
+
+def _change_type(cloud: SimulatedCloud, call: Call) -> Reply:
+    ((action, what),) = call.body.items()
+    storage = cloud.block_storage
+    changes = {"addProjectAccess": storage.add_type_access, "removeProjectAccess": storage.remove_type_access}
+    changes[action](call["id"], what["project"])
+    return Reply(status=202)
+
+
+def _show_quotas(cloud: SimulatedCloud, call: Call) -> Reply:
+    storage = cloud.block_storage
+    found = storage.get_quotas(call["id"], [each.name for each in storage.list_types()])
+    quotas = {
+        f"gigabytes_{name}": {"limit": each.limit, "in_use": each.used, "reserved": 0, "allocated": 0}
+        for name, each in found.items()
+    }
+    return Reply(body={"quota_set": {"id": call["id"], **quotas}})
+
+
+def _set_quotas(cloud: SimulatedCloud, call: Call) -> Reply:
+    ((key, limit),) = call.body["quota_set"].items()
+    change = cloud.block_storage.set_quota
+    return _refused_with_400(lambda: change(call["id"], key.removeprefix("gigabytes_"), limit), 200)
+
+
+def _list_volumes(cloud: SimulatedCloud, call: Call) -> Reply:
+    found = cloud.block_storage.list_volumes(call.value("volume_type_id") or "")
+    some, has_next = page_of(found, [each.id for each in found], call)
+    return Reply(body={"volumes": [_volume(each) for each in some], **_links("volumes", has_next)})
+
+
+def _volume(volume: Volume) -> object:
+    return {
+        "id": volume.id,
+        "name": volume.name,
+        "os-vol-tenant-attr:tenant_id": volume.project_id,
+        "size": volume.size,
+        "volume_type": volume.type_name,
+        "status": volume.status,
+        "os-vol-host-attr:host": volume.pool,
+        "group_id": volume.group_id,
+        "attachments": [
+            {"attachment_id": each.id, "server_id": each.server_id or ""} for each in volume.attachments
+        ],
+    }
+
+
+def _delete_volume(cloud: SimulatedCloud, call: Call) -> Reply:
+    if call.value("cascade") != "true":
+        raise CloudRefused("volumes are only deleted with their snapshots here")
+    force = call.value("force") == "true"
+    return _refused_with_400(lambda: cloud.block_storage.delete_volume(call["id"], force=force))
+
+
+def _act_on_volume(cloud: SimulatedCloud, call: Call) -> Reply:
+    ((action, what),) = call.body.items()
+    storage = cloud.block_storage
+    if action == "os-force_detach":
+        storage.force_detach(call["id"], what["attachment_id"])
+        return Reply(status=202)
+    if action == "os-retype" and what["migration_policy"] == "on-demand":
+        return _refused_with_400(lambda: storage.retype_volume(call["id"], what["new_type"]))
+    raise CloudRefused(f"{action} is not an action of volumes here")
+
+
+def _list_transfers(cloud: SimulatedCloud, call: Call) -> Reply:
+    found = cloud.block_storage.list_transfers()
+    return Reply(body={"transfers": [{"id": key, "volume_id": each} for each, key in found.items()]})
+
+
+def _delete_transfer(cloud: SimulatedCloud, call: Call) -> Reply:
+    cloud.block_storage.delete_transfer(call["id"])
+    return Reply(status=202)
+
+
+def _list_groups(cloud: SimulatedCloud, call: Call) -> Reply:
+    return Reply(body={"groups": [_group(each) for each in cloud.block_storage.list_groups()]})
+
+
+def _group(group: VolumeGroup) -> object:
+    return {"id": group.id, "name": group.name, "volume_types": sorted(group.type_ids), "status": "available"}
+
+
+def _change_group(cloud: SimulatedCloud, call: Call) -> Reply:
+    ids = call.body["group"]["remove_volumes"].split(",")
+    return _refused_with_400(lambda: cloud.block_storage.leave_group(call["id"], ids))
+
+
+def _act_on_group(cloud: SimulatedCloud, call: Call) -> Reply:
+    if call.body != {"delete": {"delete-volumes": False}}:
+        raise CloudRefused("groups are only deleted without their volumes here")
+    return _refused_with_400(lambda: cloud.block_storage.delete_group(call["id"]))
+
+
+def _refused_with_400(change: Callable[[], None], status: int = 202) -> Reply:
+    """Return the reply to a change for which Cinder answers 400 where an object's state forbids it."""
+    try:
+        change()
+    except CloudConflict as error:
+        raise CloudRefused(error.message) from error
+    return Reply(status=status, body={} if status == 200 else None)
+
+
+def _error(status: int, message: str) -> object:
+    return {"itemNotFound" if status == 404 else "badRequest": {"code": status, "message": message}}
+
+
+CINDER = Service(
+    name="block-storage",
+    path="/volume",
+    error_body=_error,
+    routes=(
+        Route("GET", "/v3/scheduler-stats/get_pools", _list_pools),
+        Route("GET", "/v3/types", _list_types),
+        Route("POST", "/v3/types", _create_type),
+        Route("DELETE", "/v3/types/{id}", _delete_type),
+        Route("GET", "/v3/types/{id}/os-volume-type-access", _list_access),
+        Route("POST", "/v3/types/{id}/action", _change_type),
+        Route("GET", "/v3/os-quota-sets/{id}", _show_quotas),
+        Route("PUT", "/v3/os-quota-sets/{id}", _set_quotas),
+        Route("GET", "/v3/volumes/detail", _list_volumes),
+        Route("DELETE", "/v3/volumes/{id}", _delete_volume),
+        Route("POST", "/v3/volumes/{id}/action", _act_on_volume),
+        Route("GET", "/v3/os-volume-transfer/detail", _list_transfers),
+        Route("DELETE", "/v3/os-volume-transfer/{id}", _delete_transfer),
+        Route("GET", "/v3/groups/detail", _list_groups),
+        Route("PUT", "/v3/groups/{id}", _change_group),
+        Route("POST", "/v3/groups/{id}/action", _act_on_group),
+    ),
+)

@@ -1,0 +1,167 @@
+"""Actions of operators and users on the block storage of the simulated cloud."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from blazar.cloud.simulated.block_storage import (
+    find_pool,
+    insert_type,
+    quota_key,
+    used_by,
+)
+from blazar.cloud.simulated.calls import Calls
+from blazar.cloud.simulated.state import CloudState, known
+from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused
+from blazar.domain.requirements import Fact
+from blazar.ports.block_storage import Attachment, StoragePool, Volume, VolumeGroup, VolumeType
+
+
+class StorageOperations:
+    """Actions on pools, types and volumes; they are not counted, take no time, and have no faults."""
+
+    _calls: Calls
+
+    def add_storage_pool(
+        self,
+        name: str,
+        total: int | None,
+        *,
+        backend_name: str | None = None,
+        capabilities: Mapping[str, Fact] | None = None,
+    ) -> StoragePool:
+        """Return a new pool; its name is ``host@backend#pool``.
+
+        Args:
+            name: The name.
+            total: The capacity in GiB; None for a driver that does not know it.
+            backend_name: The value of ``volume_backend_name``; None for the middle part of the name.
+            capabilities: What else the driver tells.
+        """
+        backend, _, pool_name = name.partition("@")[2].partition("#")
+        with self._calls.exclusive() as state:
+            pool = StoragePool(
+                name=name,
+                backend_name=backend_name or backend,
+                pool_name=pool_name or backend,
+                total=total,
+                allocated=0,
+                capabilities=dict(capabilities or {}),
+            )
+            state.storage_pools[name] = pool
+            return pool
+
+    def remove_storage_pool(self, name: str) -> None:
+        """Remove a pool, as when its back end is down. Raises CloudNotFound."""
+        with self._calls.exclusive() as state:
+            known(state.storage_pools, name, "pool")
+            del state.storage_pools[name]
+
+    def add_volume_type(self, name: str, extra_specs: Mapping[str, str] | None = None) -> VolumeType:
+        """Return a new public type. Raises CloudConflict."""
+        with self._calls.exclusive() as state:
+            return insert_type(state, name, "", extra_specs or {}, is_public=True)
+
+    def create_volume(self, project_id: str, size: int, type_name: str, name: str = "") -> Volume:
+        """Return a new volume of a user, which is available at once.
+
+        Raises:
+            CloudNotFound: The project does not see the type.
+            CloudRefused: The quota for the type is exhausted, or no pool has room.
+        """
+        with self._calls.exclusive() as state:
+            volume_type = _visible_type(state, project_id, type_name)
+            _check_quota(state, project_id, type_name, size)
+            pool = find_pool(state, volume_type, size)
+            if pool is None:
+                raise CloudRefused(f"no pool has room for {size} GiB of volume type {type_name}")
+            volume = Volume(
+                id=state.new_id(),
+                name=name,
+                project_id=project_id,
+                size=size,
+                type_name=type_name,
+                status="available",
+                pool=pool.name,
+            )
+            state.volumes[volume.id] = volume
+            return volume
+
+    def find_volume(self, volume_id: str) -> Volume | None:
+        """Return a volume, or None."""
+        with self._calls.exclusive(writes=False) as state:
+            return state.volumes.get(volume_id)
+
+    def set_volume_status(self, volume_id: str, status: str) -> None:
+        """Set the status of a volume, as an operation on it does. Raises CloudNotFound."""
+        with self._calls.exclusive() as state:
+            volume = known(state.volumes, volume_id, "volume")
+            state.volumes[volume_id] = replace(volume, status=status)
+
+    def rename_volume(self, volume_id: str, name: str) -> None:
+        """Rename a volume. Raises CloudNotFound."""
+        with self._calls.exclusive() as state:
+            volume = known(state.volumes, volume_id, "volume")
+            state.volumes[volume_id] = replace(volume, name=name)
+
+    def attach_volume(self, volume_id: str, server_id: str | None, *, is_root: bool = False) -> Attachment:
+        """Attach a volume to a server, or, for None, to something that Nova does not know.
+
+        Raises:
+            CloudNotFound: The volume or the server does not exist.
+        """
+        with self._calls.exclusive() as state:
+            volume = known(state.volumes, volume_id, "volume")
+            if server_id is not None:
+                known(state.servers, server_id, "server")
+            made = Attachment(id=state.new_id(), server_id=server_id)
+            attachments = (*volume.attachments, made)
+            state.volumes[volume_id] = replace(volume, attachments=attachments, status="in-use")
+            if is_root:
+                state.root_volumes |= {volume_id}
+            return made
+
+    def snapshot_volume(self, volume_id: str) -> None:
+        """Make a snapshot of a volume, which counts like a volume. Raises CloudNotFound, CloudRefused."""
+        with self._calls.exclusive() as state:
+            volume = known(state.volumes, volume_id, "volume")
+            _visible_type(state, volume.project_id, volume.type_name)
+            _check_quota(state, volume.project_id, volume.type_name, volume.size)
+            state.volume_snapshots[volume_id] = state.volume_snapshots.get(volume_id, 0) + 1
+
+    def begin_transfer(self, volume_id: str) -> str:
+        """Return the id of a new transfer of a volume. Raises CloudNotFound, CloudConflict."""
+        with self._calls.exclusive() as state:
+            volume = known(state.volumes, volume_id, "volume")
+            if volume.status != "available":
+                raise CloudConflict(f"volume {volume_id} is {volume.status}")
+            transfer_id = state.new_id()
+            state.transfers[transfer_id] = volume_id
+            state.volumes[volume_id] = replace(volume, status="awaiting-transfer")
+            return transfer_id
+
+    def group_volumes(self, name: str, type_ids: frozenset[str], volume_ids: tuple[str, ...]) -> VolumeGroup:
+        """Return a new group of volumes. Raises CloudNotFound."""
+        with self._calls.exclusive() as state:
+            for each in volume_ids:
+                known(state.volumes, each, "volume")
+            group = VolumeGroup(id=state.new_id(), name=name, type_ids=type_ids)
+            state.volume_groups[group.id] = group
+            for each in volume_ids:
+                state.volumes[each] = replace(state.volumes[each], group_id=group.id)
+            return group
+
+
+def _visible_type(state: CloudState, project_id: str, name: str) -> VolumeType:
+    for each in state.volume_types.values():
+        if each.name == name and (each.is_public or project_id in state.type_access.get(each.id, ())):
+            return each
+    raise CloudNotFound(f"no volume type {name}")
+
+
+def _check_quota(state: CloudState, project_id: str, type_name: str, size: int) -> None:
+    limit = state.type_quotas.get(quota_key(project_id, type_name))
+    used = used_by(state, project_id, type_name)
+    if limit is not None and 0 <= limit < used + size:
+        raise CloudRefused(f"the quota for gigabytes_{type_name} is {limit}, and {used} are used")

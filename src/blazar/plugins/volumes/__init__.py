@@ -1,0 +1,1 @@
+"""``virtual:volume``: reservations of capacity in storage pools."""

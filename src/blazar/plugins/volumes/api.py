@@ -1,0 +1,46 @@
+"""The API of storage pools, and the schema of reservations of their capacity."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from blazar.api.collection_api import api_of
+from blazar.api.microversions import NEW_COLLECTIONS
+from blazar.api.schema_parts import AFFINITY, REQUIREMENT
+from blazar.api.type_api import TypeApi
+from blazar.api.validation import JsonSchema
+from blazar.plugins.volumes.pools import STORAGE_POOLS
+
+_COUNT: Final[JsonSchema] = {"type": ["integer", "string"], "minimum": 1, "maximum": 2**31 - 1}
+
+_SCHEMAS: Final[dict[str, JsonSchema]] = {
+    "VolumeReservationCreate": {
+        "type": "object",
+        "description": "Request for a reservation of capacity in storage pools, `virtual:volume`.",
+        "required": ["resource_type", "gibibytes"],
+        "properties": {
+            "resource_type": {"const": "virtual:volume"},
+            "gibibytes": {
+                **_COUNT,
+                "description": "The size of each part in GiB; each part is in one pool. May be a numeric "
+                "string.",
+            },
+            "amount": {
+                **_COUNT,
+                "description": "The number of parts, 1 by default. May be a numeric string.",
+            },
+            "affinity": AFFINITY,
+            "resource_properties": REQUIREMENT,
+            "volume_name": {
+                "type": "string",
+                "maxLength": 200,
+                "description": "The description of the volume types in Cinder.",
+            },
+        },
+    },
+}
+
+API: Final[TypeApi] = replace(
+    api_of("virtual.volume.plugin", STORAGE_POOLS, since=NEW_COLLECTIONS), schemas=_SCHEMAS
+)

@@ -1,0 +1,50 @@
+"""The items of a reservation of storage, and the result of observing them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+from blazar.ports.block_storage import VolumeType
+
+
+class Kind(IntEnum):
+    """The kinds of items in each pool, in the order of making; they are removed in reverse order.
+
+    The quota comes before the access, so that the lessee never has the pool without a limit.
+    """
+
+    TYPE = 0
+    """A private volume type that is pinned to the pool."""
+    QUOTA = 1
+    """The room of the lessee's project for the type; deleted with the type."""
+    VOLUMES = 2
+    """Volumes of the type, when they must go. They are only removed."""
+    ACCESS = 3
+    """The lessee's project may use the type."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class VolumeItem:
+    """One item; ``scope`` is the resource; ``gibibytes`` is set only for a quota."""
+
+    kind: Kind
+    scope: str
+    gibibytes: int = 0
+
+    @property
+    def rank(self) -> int:
+        """Return the position in the order of making."""
+        return int(self.kind)
+
+
+@dataclass(slots=True, kw_only=True)
+class VolumesSeen:
+    """The state of Cinder; a step that creates a type records it here."""
+
+    items: frozenset[VolumeItem] = frozenset()
+    types: dict[str, VolumeType] = field(default_factory=dict)
+    """The reservation's volume types, by scope."""
+    notes: Mapping[str, object] = field(default_factory=dict)
+    """The names of the types, for the stored spec."""

@@ -1,0 +1,64 @@
+"""Observation of a reservation's volume types and volumes in Cinder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from blazar.domain.errors import CloudNotFound
+from blazar.domain.lifecycle import Phase
+from blazar.plugins.contract import Assignment
+from blazar.plugins.volumes.items import Kind, VolumeItem, VolumesSeen
+from blazar.plugins.volumes.names import RESOURCE, reservation_of
+from blazar.plugins.volumes.spec import MADE, VolumeSpec
+from blazar.ports.block_storage import BlockStorage, VolumeType
+
+
+def find_types(storage: BlockStorage, reservation_id: str) -> Mapping[str, VolumeType]:
+    """Return the volume types of a reservation, by resource; one request."""
+    return {
+        each.extra_specs.get(RESOURCE, ""): each
+        for each in storage.list_types()
+        if reservation_of(each) == reservation_id
+    }
+
+
+def observe_volumes(storage: BlockStorage, assignment: Assignment[VolumeSpec], phase: Phase) -> VolumesSeen:
+    """Return the items that exist; one request, and two and one for each pool if there are types.
+
+    Volumes are only looked for where they must go: when the reservation is over, and in pools that it no
+    longer holds.
+    """
+    types = find_types(storage, assignment.reservation_id)
+    made = {scope: each.name for scope, each in types.items()}
+    items = frozenset(_items(storage, assignment, phase, types)) if types else frozenset()
+    notes = {MADE: made} if phase is Phase.RUNNING and made != assignment.spec.made else {}
+    return VolumesSeen(items=items, types=dict(types), notes=notes)
+
+
+def _items(
+    storage: BlockStorage, assignment: Assignment[VolumeSpec], phase: Phase, types: Mapping[str, VolumeType]
+) -> Iterator[VolumeItem]:
+    held = {each.id for each in assignment.resources}
+    # At the end, quotas are deleted with their types.
+    quotas = (
+        {}
+        if phase is Phase.OVER
+        else storage.get_quotas(assignment.project_id, [each.name for each in types.values()])
+    )
+    for scope, each in types.items():
+        yield VolumeItem(Kind.TYPE, scope)
+        quota = quotas.get(each.name)
+        if quota is not None and quota.limit >= 0:
+            yield VolumeItem(Kind.QUOTA, scope, quota.limit)
+        if assignment.project_id in _access(storage, each.id):
+            yield VolumeItem(Kind.ACCESS, scope)
+        must_go = phase is Phase.OVER or scope not in held
+        if must_go and storage.list_volumes(each.id):
+            yield VolumeItem(Kind.VOLUMES, scope)
+
+
+def _access(storage: BlockStorage, type_id: str) -> frozenset[str]:
+    try:
+        return storage.list_type_access(type_id)
+    except CloudNotFound:
+        return frozenset()

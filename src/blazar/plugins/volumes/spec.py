@@ -1,0 +1,112 @@
+"""The spec of a ``virtual:volume`` reservation, in requests, responses and the store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from blazar.domain.capacity import Demand
+from blazar.domain.errors import CannotChange, InvalidParameter
+from blazar.domain.expressions import parse
+from blazar.domain.requirements import Requirement
+from blazar.plugins.parameters import parse_affinity, parse_number, parse_properties
+from blazar.plugins.volumes.pools import GIBIBYTES
+
+VOLUME_KEYS: Final = ("gibibytes", "amount", "affinity", "resource_properties", "volume_name")
+"""The keys of a reservation; only ``gibibytes`` is required."""
+MADE: Final = "made_types"
+"""The key of the created volume types in the store."""
+
+_LONGEST_NAME: Final = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VolumeSpec:
+    """Parts of so many GiB, each in one pool.
+
+    ``affinity`` is true for all in one pool, false for all in different pools, None for any pools.
+    """
+
+    gibibytes: int
+    amount: int = 1
+    affinity: bool | None = None
+    resource_properties: str | None = None
+    volume_name: str = ""
+    """A text by which the lessee recognizes the volume types."""
+    made: Mapping[str, str] = field(default_factory=dict)
+    """The names of the volume types created for it, by resource; set only by the service."""
+
+    @property
+    def demand(self) -> Demand:
+        """Return the demand of one part."""
+        return Demand.of({GIBIBYTES: self.gibibytes})
+
+    @property
+    def requirement(self) -> Requirement:
+        """Return the requirement of the properties."""
+        return parse(self.resource_properties, field="resource_properties")
+
+
+def parse_spec(body: Mapping[str, object]) -> VolumeSpec:
+    """Return the spec of a new reservation.
+
+    Raises:
+        MissingParameter, InvalidParameter, InvalidRequirement: A key is missing or invalid.
+    """
+    return VolumeSpec(
+        gibibytes=parse_number(body, "gibibytes", least=1),
+        amount=1 if body.get("amount") is None else parse_number(body, "amount", least=1),
+        affinity=parse_affinity(body.get("affinity")),
+        resource_properties=parse_properties(body.get("resource_properties")),
+        volume_name=_parse_name(body.get("volume_name")),
+    )
+
+
+def revise_spec(spec: VolumeSpec, changes: Mapping[str, object], *, is_active: bool) -> VolumeSpec:
+    """Return *spec* with the keys of an update; keys that are not sent keep their values.
+
+    Raises:
+        MissingParameter, InvalidParameter, InvalidRequirement: A key is missing or invalid.
+        CannotChange: The reservation is active, and only ``gibibytes`` and ``amount`` may change.
+    """
+    after = replace(parse_spec({**render_spec(spec), **changes}), made=spec.made)
+    if is_active:
+        fixed = {
+            "affinity": after.affinity != spec.affinity,
+            "resource_properties": after.requirement != spec.requirement,
+            "volume_name": after.volume_name != spec.volume_name,
+        }
+        changed = [key for key, is_changed in fixed.items() if is_changed]
+        if changed:
+            raise CannotChange(f"{', '.join(changed)}: cannot be changed while the reservation is active")
+    return after
+
+
+def encode_spec(spec: VolumeSpec) -> Mapping[str, object]:
+    """Return the spec in its stored form; clients see it without :data:`MADE`."""
+    return {**render_spec(spec), MADE: dict(spec.made)}
+
+
+def decode_spec(stored: Mapping[str, Any]) -> VolumeSpec:
+    """Return the spec from its stored form."""
+    return replace(parse_spec(stored), made=stored.get(MADE, {}))
+
+
+def render_spec(spec: VolumeSpec) -> Mapping[str, object]:
+    """Return the spec in the form of the REST API."""
+    return {
+        "gibibytes": spec.gibibytes,
+        "amount": spec.amount,
+        "affinity": spec.affinity,
+        "resource_properties": spec.resource_properties,
+        "volume_name": spec.volume_name,
+    }
+
+
+def _parse_name(value: object) -> str:
+    if value is None:
+        return ""
+    if not isinstance(value, str) or len(value) > _LONGEST_NAME or not (value == "" or value.isprintable()):
+        raise InvalidParameter("volume_name", f"must be text of at most {_LONGEST_NAME} printable characters")
+    return value

@@ -1,0 +1,162 @@
+"""Lessees who try to keep what they had reserved. The lease ends, and capacity is free only when it is."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from app.http_env import LESSEE, NEWER, HttpEnv, Json, refusal
+from app.storage import FAST, SLOW, Storage, asked, make_storage
+
+
+@pytest.fixture
+def storage(engine: sa.Engine, tmp_path: Path, failures: list[str]) -> Storage:
+    return make_storage(engine, tmp_path)
+
+
+@pytest.fixture
+def env(storage: Storage) -> HttpEnv:
+    return storage.env
+
+
+class TestAttacks:
+    """Whatever the lessee does, the lease ends, and its capacity is free only when it really is."""
+
+    @pytest.fixture
+    def lease(self, storage: Storage) -> Json:
+        storage.register(FAST)
+        return storage.create(gibibytes=100)
+
+    def test_a_volume_is_renamed_snapshotted_and_failed(
+        self, env: HttpEnv, storage: Storage, lease: Json
+    ) -> None:
+        one, two = (env.cloud.create_volume("project", 10, storage.type_name()).id for _ in range(2))
+        env.cloud.rename_volume(one, "mine for ever")
+        env.cloud.snapshot_volume(one)
+        env.cloud.set_volume_status(two, "error_deleting")
+
+        storage.end(lease)
+
+        assert env.cloud.find_volume(one) is None
+        assert env.cloud.find_volume(two) is None
+
+    def test_an_attached_volume_is_detached_and_its_server_stays(
+        self, env: HttpEnv, storage: Storage, lease: Json
+    ) -> None:
+        env.cloud.add_hypervisor("node")
+        server = env.cloud.boot_server("s", "project", service_host="node")
+        volume = env.cloud.create_volume("project", 10, storage.type_name())
+        env.cloud.attach_volume(volume.id, server.id)
+
+        storage.end(lease)
+
+        assert [each.id for each in env.cloud.servers.list_servers()] == [server.id]
+        assert env.cloud.find_volume(volume.id) is None
+
+    def test_a_server_that_was_booted_from_the_volume_goes_with_it(
+        self, env: HttpEnv, storage: Storage, lease: Json
+    ) -> None:
+        env.cloud.add_hypervisor("node")
+        server = env.cloud.boot_server("s", "project", service_host="node")
+        volume = env.cloud.create_volume("project", 10, storage.type_name())
+        env.cloud.attach_volume(volume.id, server.id, is_root=True)
+
+        storage.end(lease)
+
+        assert env.cloud.servers.list_servers() == ()
+
+    def test_an_attachment_that_nova_does_not_know_is_ended(
+        self, env: HttpEnv, storage: Storage, lease: Json
+    ) -> None:
+        volume = env.cloud.create_volume("project", 10, storage.type_name())
+        env.cloud.attach_volume(volume.id, None)
+
+        storage.end(lease)
+
+    def test_a_transfer_in_the_last_minute_is_cancelled(
+        self, env: HttpEnv, storage: Storage, lease: Json
+    ) -> None:
+        volume = env.cloud.create_volume("project", 10, storage.type_name())
+        env.pass_time(59)
+        env.cloud.begin_transfer(volume.id)
+
+        storage.end(lease)
+
+        assert env.cloud.block_storage.list_transfers() == {}
+
+    def test_volumes_leave_their_group_and_groups_of_the_type_alone_are_deleted(
+        self, env: HttpEnv, storage: Storage, lease: Json
+    ) -> None:
+        (made,) = storage.types()
+        other = env.cloud.add_volume_type("other", {"volume_backend_name": "slow"})
+        volume = env.cloud.create_volume("project", 10, made.name)
+        env.cloud.group_volumes("own", frozenset({made.id}), (volume.id,))
+        foreign = env.cloud.group_volumes("foreign", frozenset({other.id}), ())
+
+        storage.end(lease)
+
+        assert [each.id for each in env.cloud.block_storage.list_groups()] == [foreign.id]
+
+    def test_a_group_with_another_type_keeps_the_type_without_access_and_the_capacity_booked(
+        self, env: HttpEnv, storage: Storage, lease: Json
+    ) -> None:
+        (made,) = storage.types()
+        other = env.cloud.add_volume_type("other", {"volume_backend_name": "slow"})
+        group = env.cloud.group_volumes("mixed", frozenset({made.id, other.id}), ())
+
+        env.pass_time(70)
+
+        assert env.status(lease) == "TERMINATING"
+        assert env.cloud.block_storage.list_type_access(made.id) == frozenset()
+        wish = env.wish("now", 90, asked=asked())
+        assert "ot enough" in refusal(env.post("/leases", wish, who=LESSEE, headers=NEWER), 409)
+        env.cloud.block_storage.delete_group(group.id)
+        storage.end(lease, 80)
+
+    def test_a_volume_that_takes_long_to_be_deleted_keeps_the_capacity(
+        self, env: HttpEnv, storage: Storage, lease: Json
+    ) -> None:
+        env.cloud.create_volume("project", 10, storage.type_name())
+        env.cloud.block_storage.deletion_time = timedelta(minutes=5)
+        next_lease = env.create(60, 90, asked=asked(gibibytes=100))
+
+        env.pass_time(62)
+        assert env.status(lease) == "TERMINATING"
+        assert env.status(next_lease) == "STARTING"
+        env.pass_time(67)
+
+        assert env.status(lease) == "TERMINATED"
+        assert env.status(next_lease) == "ACTIVE"
+        assert storage.room() == [100]
+
+    def test_a_volume_that_was_moved_out_of_the_pool_stays(
+        self, env: HttpEnv, storage: Storage, lease: Json
+    ) -> None:
+        ordinary = env.cloud.add_volume_type("ordinary", {"volume_backend_name": "slow"})
+        volume = env.cloud.create_volume("project", 10, storage.type_name())
+        env.cloud.block_storage.retype_volume(volume.id, ordinary.id)
+
+        storage.end(lease)
+
+        found = env.cloud.find_volume(volume.id)
+        assert found is not None
+        assert found.pool == SLOW
+
+    def test_the_lessee_may_delete_everything(self, env: HttpEnv, storage: Storage, lease: Json) -> None:
+        volume = env.cloud.create_volume("project", 10, storage.type_name())
+        env.cloud.block_storage.delete_volume(volume.id)
+        (made,) = storage.types()
+        env.cloud.block_storage.delete_type(made.id)
+
+        storage.end(lease)
+
+    def test_cinder_may_be_gone_for_a_while(self, env: HttpEnv, storage: Storage, lease: Json) -> None:
+        env.cloud.create_volume("project", 10, storage.type_name())
+
+        with env.failing("block_storage.*"):
+            env.pass_time(62)
+            assert env.status(lease) == "TERMINATING"
+
+        storage.end(lease, 70)

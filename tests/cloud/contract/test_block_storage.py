@@ -1,0 +1,258 @@
+"""Contract of ``BlockStorage``, and of the detachment of volumes by ``Servers``."""
+
+from __future__ import annotations
+
+import uuid
+
+import pytest
+from cloud.contract.lab import CloudLab, LabStorage
+
+from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused
+from blazar.ports.block_storage import BlockStorage, StoragePool, VolumeType
+
+UNKNOWN_ID = str(uuid.UUID(int=1))
+
+
+@pytest.fixture
+def storage(lab: CloudLab) -> LabStorage:
+    if lab.storage is None:
+        pytest.skip("this lab has no Cinder")
+    return lab.storage
+
+
+@pytest.fixture
+def cinder(lab: CloudLab, storage: LabStorage) -> BlockStorage:
+    return lab.cloud.block_storage
+
+
+@pytest.fixture
+def pool(cinder: BlockStorage, storage: LabStorage) -> StoragePool:
+    return next(each for each in cinder.list_pools() if each.name == storage.pools[0])
+
+
+@pytest.fixture
+def private(lab: CloudLab, cinder: BlockStorage, pool: StoragePool) -> VolumeType:
+    """A type that only the first project may use, with room for 3 GiB in the first pool."""
+    specs = {
+        "volume_backend_name": pool.backend_name,
+        "pool_name": pool.pool_name,
+        "blazar:reservation": "of a test",
+    }
+    made = cinder.create_type(lab.name("reservation:1"), "for a test", specs)
+    cinder.set_quota(lab.project_ids[0], made.name, 3)
+    cinder.add_type_access(made.id, lab.project_ids[0])
+    return made
+
+
+def find(cinder: BlockStorage, type_id: str) -> VolumeType | None:
+    return next((each for each in cinder.list_types() if each.id == type_id), None)
+
+
+def test_pools_have_a_name_a_back_end_and_a_capacity(cinder: BlockStorage, storage: LabStorage) -> None:
+    pools = {each.name: each for each in cinder.list_pools()}
+
+    assert set(storage.pools) <= pools.keys()
+    for name in storage.pools:
+        found = pools[name]
+        assert name.endswith(f"#{found.pool_name}")
+        assert (found.total or 0) >= 4
+        assert found.allocated == 0
+        assert "free_capacity_gb" not in found.capabilities
+    assert len({pools[name].backend_name for name in storage.pools}) == 2
+
+
+def test_a_type_is_made_once_and_found_with_its_extra_specs(
+    cinder: BlockStorage, private: VolumeType
+) -> None:
+    found = find(cinder, private.id)
+
+    assert found == private
+    assert not private.is_public
+    assert private.description == "for a test"
+    assert private.extra_specs["blazar:reservation"] == "of a test"
+    with pytest.raises(CloudConflict):
+        cinder.create_type(private.name, "again", {})
+
+
+def test_only_projects_with_access_use_a_type(
+    lab: CloudLab, cinder: BlockStorage, storage: LabStorage, private: VolumeType
+) -> None:
+    one, two = lab.project_ids
+
+    assert cinder.list_type_access(private.id) == {one}
+    with pytest.raises(CloudNotFound):
+        storage.create_volume(two, 1, private.name)
+    with pytest.raises(CloudConflict):
+        cinder.add_type_access(private.id, one)
+    cinder.remove_type_access(private.id, one)
+    with pytest.raises(CloudNotFound):
+        cinder.remove_type_access(private.id, one)
+    with pytest.raises(CloudNotFound):
+        storage.create_volume(one, 1, private.name)
+    assert cinder.list_type_access(private.id) == frozenset()
+
+
+def test_volumes_of_a_type_are_in_its_pool_and_within_its_quota(
+    lab: CloudLab, cinder: BlockStorage, storage: LabStorage, pool: StoragePool, private: VolumeType
+) -> None:
+    one = lab.project_ids[0]
+
+    made = storage.create_volume(one, 2, private.name)
+    with pytest.raises(CloudRefused):
+        storage.create_volume(one, 2, private.name)
+
+    (volume,) = cinder.list_volumes(private.id)
+    assert (volume.id, volume.project_id, volume.size) == (made, one, 2)
+    assert (volume.pool, volume.type_name, volume.status) == (pool.name, private.name, "available")
+    assert (volume.attachments, volume.group_id) == ((), None)
+    quotas = cinder.get_quotas(one, [private.name, "none"])
+    assert {name: (each.limit, each.used) for name, each in quotas.items()} == {private.name: (3, 2)}
+    allocated = {each.name: each.allocated for each in cinder.list_pools()}
+    assert allocated[pool.name] == 2
+
+
+def test_a_quota_is_not_lowered_below_what_is_used(
+    lab: CloudLab, cinder: BlockStorage, storage: LabStorage, private: VolumeType
+) -> None:
+    one = lab.project_ids[0]
+    storage.create_volume(one, 2, private.name)
+
+    with pytest.raises(CloudConflict):
+        cinder.set_quota(one, private.name, 1)
+
+    assert cinder.get_quotas(one, [private.name])[private.name].limit == 3
+    cinder.set_quota(one, private.name, 2)
+    assert cinder.get_quotas(one, [private.name])[private.name].limit == 2
+
+
+def test_the_quota_of_an_unknown_type_cannot_be_set(lab: CloudLab, cinder: BlockStorage) -> None:
+    with pytest.raises(CloudConflict):
+        cinder.set_quota(lab.project_ids[0], lab.name("none"), 1)
+
+
+def test_a_type_with_volumes_is_not_deleted(
+    lab: CloudLab, cinder: BlockStorage, storage: LabStorage, private: VolumeType
+) -> None:
+    volume_id = storage.create_volume(lab.project_ids[0], 1, private.name)
+    with pytest.raises(CloudConflict):
+        cinder.delete_type(private.id)
+
+    cinder.delete_volume(volume_id)
+    storage.wait_until_gone(private.id)
+    cinder.delete_type(private.id)
+
+    assert find(cinder, private.id) is None
+    with pytest.raises(CloudNotFound):
+        cinder.delete_type(private.id)
+
+
+def test_a_volume_is_deleted_with_its_snapshots(
+    lab: CloudLab, cinder: BlockStorage, storage: LabStorage, private: VolumeType
+) -> None:
+    volume_id = storage.create_volume(lab.project_ids[0], 1, private.name)
+    storage.snapshot(volume_id)
+    assert cinder.get_quotas(lab.project_ids[0], [private.name])[private.name].used == 2
+
+    cinder.delete_volume(volume_id)
+    storage.wait_until_gone(private.id)
+
+    assert cinder.get_quotas(lab.project_ids[0], [private.name])[private.name].used == 0
+    with pytest.raises(CloudNotFound):
+        cinder.delete_volume(volume_id)
+
+
+def test_a_volume_that_awaits_its_transfer_is_deleted_once_that_is_cancelled(
+    lab: CloudLab, cinder: BlockStorage, storage: LabStorage, private: VolumeType
+) -> None:
+    volume_id = storage.create_volume(lab.project_ids[0], 1, private.name)
+    transfer_id = storage.begin_transfer(volume_id)
+
+    with pytest.raises(CloudConflict):
+        cinder.delete_volume(volume_id)
+    assert cinder.list_transfers()[volume_id] == transfer_id
+    cinder.delete_transfer(transfer_id)
+
+    assert volume_id not in cinder.list_transfers()
+    with pytest.raises(CloudNotFound):
+        cinder.delete_transfer(transfer_id)
+    cinder.delete_volume(volume_id)
+    storage.wait_until_gone(private.id)
+
+
+def test_a_group_keeps_its_volumes_and_its_types(
+    lab: CloudLab, cinder: BlockStorage, storage: LabStorage, private: VolumeType
+) -> None:
+    volume_id = storage.create_volume(lab.project_ids[0], 1, private.name)
+    group_id = storage.group(lab.name("group"), frozenset({private.id}), (volume_id,))
+
+    with pytest.raises(CloudConflict):
+        cinder.delete_volume(volume_id)
+    with pytest.raises(CloudConflict):
+        cinder.delete_group(group_id)
+    (group,) = (each for each in cinder.list_groups() if each.id == group_id)
+    assert group.type_ids == {private.id}
+    (volume,) = cinder.list_volumes(private.id)
+    assert volume.group_id == group_id
+
+    cinder.leave_group(group_id, [volume_id])
+    with pytest.raises(CloudConflict):
+        cinder.leave_group(group_id, [volume_id])
+    cinder.delete_volume(volume_id)
+    storage.wait_until_gone(private.id)
+    with pytest.raises(CloudConflict):
+        cinder.delete_type(private.id)
+    cinder.delete_group(group_id)
+    cinder.delete_type(private.id)
+    with pytest.raises(CloudNotFound):
+        cinder.delete_group(group_id)
+
+
+def test_an_attached_volume_is_detached_through_nova(
+    lab: CloudLab, cinder: BlockStorage, storage: LabStorage, private: VolumeType
+) -> None:
+    volume_id = storage.create_volume(lab.project_ids[0], 1, private.name)
+    server_id = lab.boot_server(lab.name("server"))
+    attachment_id = storage.attach(volume_id, server_id)
+
+    with pytest.raises(CloudConflict):
+        cinder.delete_volume(volume_id, force=True)
+    with pytest.raises(CloudConflict):
+        cinder.force_detach(volume_id, attachment_id)
+    (volume,) = cinder.list_volumes(private.id)
+    assert [each.server_id for each in volume.attachments] == [server_id]
+
+    lab.cloud.servers.detach_volume(server_id, volume_id)
+    with pytest.raises(CloudNotFound):
+        lab.cloud.servers.detach_volume(server_id, volume_id)
+    cinder.delete_volume(volume_id)
+    storage.wait_until_gone(private.id)
+
+
+def test_an_attachment_that_nova_does_not_know_is_ended_by_force(
+    lab: CloudLab, cinder: BlockStorage, storage: LabStorage, private: VolumeType
+) -> None:
+    volume_id = storage.create_volume(lab.project_ids[0], 1, private.name)
+    attachment_id = storage.attach(volume_id, None)
+
+    cinder.force_detach(volume_id, attachment_id)
+
+    (volume,) = cinder.list_volumes(private.id)
+    assert (volume.attachments, volume.status) == ((), "available")
+
+
+def test_a_volume_moves_to_another_type_unless_it_has_snapshots(
+    lab: CloudLab, cinder: BlockStorage, storage: LabStorage, private: VolumeType
+) -> None:
+    one = lab.project_ids[0]
+    moved, kept = (storage.create_volume(one, 1, private.name) for _ in range(2))
+    storage.snapshot(kept)
+
+    cinder.retype_volume(moved, storage.ordinary_type_id)
+    cinder.retype_volume(kept, storage.ordinary_type_id)
+
+    assert [each.id for each in cinder.list_volumes(private.id)] == [kept]
+    found = {each.id: each for each in cinder.list_volumes(storage.ordinary_type_id)}
+    assert found[moved].pool not in storage.pools
+    with pytest.raises(CloudNotFound):
+        cinder.retype_volume(UNKNOWN_ID, storage.ordinary_type_id)
+    cinder.delete_volume(moved)

@@ -1,0 +1,109 @@
+"""The start and the end of a storage reservation that its lessee uses, with a fault at every step in turn."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from plugins.harnesses import VolumesHarness
+
+from blazar.domain.lease import LeaseStatus
+from blazar_plugin_testing import CloudEnv
+from blazar_plugin_testing.contract import HarnessedEnv
+from blazar_plugin_testing.faults import CLOUD_FAULTS, COMMIT_FAULTS
+from blazar_plugin_testing.lives import each_step
+from blazar_plugin_testing.plugin_env import PluginEnv
+from blazar_plugin_testing.service_env import LESSEE
+
+PROJECT = LESSEE.project_id or ""
+EVERYTHING = {"gibibytes": 100, "amount": 3, "affinity": False}
+
+
+class UsedHarness(VolumesHarness):
+    """The pools, and a host for servers that have volumes."""
+
+    def set_up(self, env: CloudEnv) -> None:
+        super().set_up(env)
+        env.cloud.add_hypervisor("node")
+        # The flavor of servers exists from the first server on.
+        env.cloud.boot_server("other", "other", service_host="node")
+
+
+def use(env: PluginEnv) -> None:
+    """Create volumes in every state that keeps Cinder from deleting them."""
+    cloud = env.cloud
+    cloud.block_storage.deletion_time = timedelta(seconds=5)
+    first, second, third = (each for each in cloud.block_storage.list_types() if not each.is_public)
+    plain, attached, root, elsewhere = (cloud.create_volume(PROJECT, 10, first.name).id for _ in range(4))
+    cloud.snapshot_volume(plain)
+    cloud.attach_volume(attached, cloud.boot_server("kept", PROJECT, service_host="node").id)
+    cloud.attach_volume(root, cloud.boot_server("gone", PROJECT, service_host="node").id, is_root=True)
+    cloud.attach_volume(elsewhere, None)
+    given, failed = (cloud.create_volume(PROJECT, 10, second.name).id for _ in range(2))
+    cloud.begin_transfer(given)
+    cloud.set_volume_status(failed, "error_deleting")
+    grouped = cloud.create_volume(PROJECT, 10, third.name).id
+    cloud.group_volumes("group", frozenset({third.id}), (grouped,))
+
+
+def comes(env: PluginEnv) -> None:
+    """The lessee has access exactly while the lease runs."""
+    with env.trial():
+        lease = env.create("a", 1, 3, EVERYTHING)
+        env.at(1.5)
+    assert env.lease(lease).status is LeaseStatus.ACTIVE
+    names = [each.name for each in env.cloud.block_storage.list_types()]
+    quotas = env.cloud.block_storage.get_quotas(PROJECT, names)
+    assert sorted(each.limit for each in quotas.values()) == [100, 100, 100]
+    env.at(3.5)
+
+
+def goes(env: PluginEnv) -> None:
+    """Whatever state the volumes are in, all of them go, and no other lease starts before."""
+    lease = env.create("a", 1, 3, EVERYTHING)
+    following = env.create("b", 3, 6, EVERYTHING)
+    env.at(1.5)
+    with env.faults.exempt():
+        use(env)
+    with env.trial():
+        env.at(3.5)
+    assert env.lease(lease).status is LeaseStatus.TERMINATED
+    assert env.lease(following).status is LeaseStatus.ACTIVE
+    with env.faults.exempt():
+        assert [each.name for each in env.cloud.servers.list_servers()] == ["other", "kept"]
+        assert env.cloud.block_storage.list_groups() == ()
+    env.at(6.5)
+
+
+STORIES = {"comes": comes, "goes": goes}
+
+
+class TestEveryStep(HarnessedEnv):
+    harness_type = UsedHarness
+
+    @pytest.mark.parametrize("story", list(STORIES))
+    @pytest.mark.parametrize("fault", ["fails", "reply-lost", "killed"])
+    def test_every_call_may_fail_once(self, env: PluginEnv, story: str, fault: str) -> None:
+        def arm(nth: int) -> None:
+            env.faults.add(CLOUD_FAULTS[fault](nth))
+
+        each_step(env, STORIES[story], arm, lambda: bool(env.faults.fired), 1)
+
+    @pytest.mark.parametrize("story", list(STORIES))
+    @pytest.mark.parametrize("fault", list(COMMIT_FAULTS))
+    def test_every_commit_may_go_wrong_once(self, env: PluginEnv, story: str, fault: str) -> None:
+        each_step(
+            env,
+            STORIES[story],
+            lambda nth: env.store.arm(COMMIT_FAULTS[fault], nth),
+            lambda: not env.store.is_armed,
+            1,
+        )
+
+    @pytest.mark.parametrize("story", list(STORIES))
+    def test_every_step_can_be_taken_twice(self, env: PluginEnv, story: str) -> None:
+        env.reset(takes_steps_twice=True)
+
+        STORIES[story](env)
+
+        assert env.snapshot() == env.empty
