@@ -25,8 +25,8 @@ class BusNotifier:
 
     While the broker is down, the library retries without limit, or drops the notification if ``retry`` has a
     limit; it never reports an error. Therefore each notification is sent in a thread of its own, for which
-    the caller waits a bounded time. The thread delivers the notification when the broker is back, and the caller,
-    which was told that it failed, sends it again.
+    the caller waits a bounded time. The thread delivers the notification when the broker is back, and the
+    caller, which was told that it failed, sends it again.
     """
 
     def __init__(self, conf: ConfigOpts, publisher_id: str, *, wait_seconds: float = WAIT_SECONDS) -> None:
