@@ -16,12 +16,9 @@ from typing import ClassVar
 
 from blazar.domain.availability import Availability
 from blazar.domain.errors import CannotChange, CloudNotFound
-from blazar.domain.expressions import render
 from blazar.domain.lease import Holdings, ReservationId, ResourceId
 from blazar.domain.lifecycle import Phase
-from blazar.domain.need import Need
 from blazar.domain.quotas import QuotaUnit
-from blazar.domain.requirements import Requirement
 from blazar.plugins.capabilities import (
     CleansUp,
     CreatesAsLessee,
@@ -30,8 +27,6 @@ from blazar.plugins.capabilities import (
     HasIndependentSteps,
     HasLeftovers,
     ReleasesWhileActive,
-    RequiresProperties,
-    StatesNeed,
 )
 from blazar.plugins.contract import Assignment, JsonObject, Outcome, Wish
 from blazar.plugins.hosts.host import PUBLIC_HOST_FACTS
@@ -48,6 +43,7 @@ from blazar.plugins.slots.observed import Observation
 from blazar.plugins.slots.spec import SpecT
 from blazar.plugins.slots.teardown import Teardown
 from blazar.plugins.slots.wanted import hypervisor_of, service_of, slots_inventory, wanted_items
+from blazar.plugins.units import RequestsUnits
 from blazar.ports.cloud import Cloud
 from blazar.ports.compute import LesseeCompute
 
@@ -56,8 +52,7 @@ _HIDDEN = frozenset({"devices", "group_affinity"})
 
 
 class SlotPlugin(
-    RequiresProperties[SpecT],
-    StatesNeed[SpecT],
+    RequestsUnits[SpecT],
     HasCatalogueEntry,
     DescribesUse[SpecT],
     CreatesAsLessee[SpecT],
@@ -91,29 +86,6 @@ class SlotPlugin(
         """Return the flavor of the servers and, if they have an affinity, the hint with their group."""
         hints = {} if spec.server_group_id is None else {"group": spec.server_group_id}
         return {"flavor_id": reservation_id, "scheduler_hints": hints}
-
-    def requirement(self, spec: SpecT) -> Requirement:
-        """Return the requirement of the expression."""
-        return spec.requirement
-
-    def change_requirement(self, requirement: Requirement) -> JsonObject:
-        """Return the expression."""
-        return {"resource_properties": render(requirement)}
-
-    def need(self, spec: SpecT) -> Need:
-        """Return the number of slots."""
-        return Need(
-            least=spec.amount,
-            most=spec.amount,
-            requirement=spec.requirement,
-            demand=spec.demand,
-            is_together=spec.affinity is True,
-            is_apart=spec.affinity is False,
-        )
-
-    def change_need(self, units: int) -> JsonObject:
-        """Return a smaller number of slots."""
-        return {"amount": units}
 
     def choose(self, wish: Wish[SpecT], availability: Availability) -> Holdings:
         """Return the slots that the reservation holds from now on."""

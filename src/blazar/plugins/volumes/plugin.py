@@ -13,12 +13,9 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from blazar.domain.availability import Availability
 from blazar.domain.errors import CannotChange, CloudConflict, CloudNotFound
-from blazar.domain.expressions import render
 from blazar.domain.lease import Holdings, ReservationId, ResourceId
 from blazar.domain.lifecycle import Phase
-from blazar.domain.need import Need
 from blazar.domain.quotas import QuotaUnit
-from blazar.domain.requirements import Requirement
 from blazar.plugins.capabilities import (
     CleansUp,
     DescribesUse,
@@ -26,9 +23,7 @@ from blazar.plugins.capabilities import (
     HasIndependentSteps,
     HasLeftovers,
     ReleasesWhileActive,
-    RequiresProperties,
     ServesDespiteFailure,
-    StatesNeed,
     ToleratesDamagedSpec,
 )
 from blazar.plugins.contract import (
@@ -43,6 +38,7 @@ from blazar.plugins.contract import (
     Wish,
 )
 from blazar.plugins.leftovers import LeftoverKind, Sweep
+from blazar.plugins.units import RequestsUnits
 from blazar.plugins.volumes.choice import choose_pools
 from blazar.plugins.volumes.items import Kind, VolumeItem, VolumesSeen
 from blazar.plugins.volumes.leftovers import VolumeTypeLeftovers
@@ -69,8 +65,7 @@ _RETRY: Final = timedelta(seconds=2)
 
 class Volumes(
     RegistersPools,
-    RequiresProperties[VolumeSpec],
-    StatesNeed[VolumeSpec],
+    RequestsUnits[VolumeSpec],
     HasCatalogueEntry,
     DescribesUse[VolumeSpec],
     ReleasesWhileActive[VolumeSpec],
@@ -117,29 +112,6 @@ class Volumes(
     def describe_use(self, spec: VolumeSpec, reservation_id: ReservationId) -> JsonObject:
         """Return the volume types with which the lessee creates volumes."""
         return {"volume_types": sorted(spec.made.values())}
-
-    def requirement(self, spec: VolumeSpec) -> Requirement:
-        """Return the requirement of the expression."""
-        return spec.requirement
-
-    def change_requirement(self, requirement: Requirement) -> JsonObject:
-        """Return the expression."""
-        return {"resource_properties": render(requirement)}
-
-    def need(self, spec: VolumeSpec) -> Need:
-        """Return the number of parts."""
-        return Need(
-            least=spec.amount,
-            most=spec.amount,
-            requirement=spec.requirement,
-            demand=spec.demand,
-            is_together=spec.affinity is True,
-            is_apart=spec.affinity is False,
-        )
-
-    def change_need(self, units: int) -> JsonObject:
-        """Return a smaller number of parts."""
-        return {"amount": units}
 
     def choose(self, wish: Wish[VolumeSpec], availability: Availability) -> Holdings:
         """Return the pools that the reservation holds from now on, and how many parts in each."""
