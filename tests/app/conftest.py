@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from app.floatingips import Pool, make_pool
 from app.http_env import HttpEnv, quiet_settings
 from app.prepared_env import PreparedEnv
+from app.storage import Storage, make_storage
 from databases import make_database
 
 from blazar.settings import Settings
@@ -76,6 +77,12 @@ def hosts(env: HttpEnv) -> list[str]:
 def pool(env: HttpEnv) -> Pool:
     """Return an external network without registered addresses."""
     return make_pool(env)
+
+
+@pytest.fixture
+def storage(engine: sa.Engine, tmp_path: Path, failures: list[str]) -> Storage:
+    """Return a service with two storage pools, of which none is registered."""
+    return make_storage(engine, tmp_path)
 
 
 @pytest.fixture(scope="module")

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-import sqlalchemy as sa
 from app.http_env import LESSEE, NEWER, HttpEnv, Json, good, refusal
-from app.storage import FAST, SLOW, Storage, make_storage
+from app.storage import FAST, SLOW, Storage
 from oslo_upgradecheck.upgradecheck import Code
 
 from blazar.cmd.status import check_storage_pools
 from blazar.plugins.volumes.check import check_pools
-
-
-@pytest.fixture
-def storage(engine: sa.Engine, tmp_path: Path, failures: list[str]) -> Storage:
-    return make_storage(engine, tmp_path)
 
 
 @pytest.fixture

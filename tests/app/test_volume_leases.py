@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-import sqlalchemy as sa
 from app.http_env import LESSEE, NEWER, STRANGER, HttpEnv, Json, good, refusal
-from app.storage import FAST, SLOW, Storage, asked, make_storage
+from app.storage import FAST, SLOW, Storage, asked
 
 from blazar.domain.errors import CloudNotFound, CloudRefused
 from blazar.domain.quotas import amounts
-
-
-@pytest.fixture
-def storage(engine: sa.Engine, tmp_path: Path, failures: list[str]) -> Storage:
-    return make_storage(engine, tmp_path)
 
 
 @pytest.fixture

@@ -3,17 +3,10 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
-import sqlalchemy as sa
 from app.http_env import LESSEE, NEWER, HttpEnv, Json, refusal
-from app.storage import FAST, SLOW, Storage, asked, make_storage
-
-
-@pytest.fixture
-def storage(engine: sa.Engine, tmp_path: Path, failures: list[str]) -> Storage:
-    return make_storage(engine, tmp_path)
+from app.storage import FAST, SLOW, Storage, asked
 
 
 @pytest.fixture

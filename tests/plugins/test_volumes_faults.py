@@ -10,8 +10,8 @@ from plugins.harnesses import VolumesHarness
 from blazar.domain.lease import LeaseStatus
 from blazar_plugin_testing import CloudEnv
 from blazar_plugin_testing.contract import HarnessedEnv
-from blazar_plugin_testing.faults import CLOUD_FAULTS, COMMIT_FAULTS
-from blazar_plugin_testing.lives import each_step
+from blazar_plugin_testing.faults import COMMIT_FAULTS
+from blazar_plugin_testing.lives import each_call, each_commit
 from blazar_plugin_testing.plugin_env import PluginEnv
 from blazar_plugin_testing.service_env import LESSEE
 
@@ -84,21 +84,12 @@ class TestEveryStep(HarnessedEnv):
     @pytest.mark.parametrize("story", list(STORIES))
     @pytest.mark.parametrize("fault", ["fails", "reply-lost", "killed"])
     def test_every_call_may_fail_once(self, env: PluginEnv, story: str, fault: str) -> None:
-        def arm(nth: int) -> None:
-            env.faults.add(CLOUD_FAULTS[fault](nth))
-
-        each_step(env, STORIES[story], arm, lambda: bool(env.faults.fired), 1)
+        each_call(env, STORIES[story], fault)
 
     @pytest.mark.parametrize("story", list(STORIES))
     @pytest.mark.parametrize("fault", list(COMMIT_FAULTS))
     def test_every_commit_may_go_wrong_once(self, env: PluginEnv, story: str, fault: str) -> None:
-        each_step(
-            env,
-            STORIES[story],
-            lambda nth: env.store.arm(COMMIT_FAULTS[fault], nth),
-            lambda: not env.store.is_armed,
-            1,
-        )
+        each_commit(env, STORIES[story], fault)
 
     @pytest.mark.parametrize("story", list(STORIES))
     def test_every_step_can_be_taken_twice(self, env: PluginEnv, story: str) -> None:

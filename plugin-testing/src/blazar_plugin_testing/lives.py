@@ -159,20 +159,11 @@ class LifeContract(HarnessedEnv):
 
     @trials
     def test_every_external_call_may_fail_once(self, env: PluginEnv, story: str, fault: str) -> None:
-        def arm(nth: int) -> None:
-            env.faults.add(CLOUD_FAULTS[fault](nth))
-
-        each_step(env, STORIES[story], arm, lambda: bool(env.faults.fired), self.stride)
+        each_call(env, STORIES[story], fault, self.stride)
 
     @trials
     def test_every_commit_may_go_wrong_once(self, env: PluginEnv, story: str, fault: str) -> None:
-        each_step(
-            env,
-            STORIES[story],
-            lambda nth: env.store.arm(COMMIT_FAULTS[fault], nth),
-            lambda: not env.store.is_armed,
-            self.stride,
-        )
+        each_commit(env, STORIES[story], fault, self.stride)
 
     @pytest.mark.parametrize("calls", range(1, 6))
     def test_a_lease_that_is_deleted_in_the_middle_of_its_start_leaves_nothing(
@@ -268,7 +259,27 @@ class LifeContract(HarnessedEnv):
         assert env.snapshot() == env.empty
 
 
-def each_step(
+def each_call(env: PluginEnv, story: Callable[[PluginEnv], None], fault: str, stride: int = 1) -> None:
+    """Run a story once for each of its calls of the cloud, which has a fault of ``CLOUD_FAULTS``."""
+
+    def arm(nth: int) -> None:
+        env.faults.add(CLOUD_FAULTS[fault](nth))
+
+    _each_step(env, story, arm, lambda: bool(env.faults.fired), stride)
+
+
+def each_commit(env: PluginEnv, story: Callable[[PluginEnv], None], fault: str, stride: int = 1) -> None:
+    """Run a story once for each of its commits, which has a fault of ``COMMIT_FAULTS``."""
+    _each_step(
+        env,
+        story,
+        lambda nth: env.store.arm(COMMIT_FAULTS[fault], nth),
+        lambda: not env.store.is_armed,
+        stride,
+    )
+
+
+def _each_step(
     env: PluginEnv,
     story: Callable[[PluginEnv], None],
     arm: Callable[[int], None],
