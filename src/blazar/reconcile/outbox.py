@@ -94,13 +94,16 @@ class OutboxSender:
 
     def _deliver(self, message: Message) -> bool:
         """Return whether a message was delivered; if not, it was scheduled again."""
-        receiver = str(message.payload.get("filter")) if _is_for_filter(message) else _BUS
+        notifier: Notifier
+        if _is_for_filter(message):
+            receiver, notifier = str(message.payload.get("filter")), self._filters
+        else:
+            receiver, notifier = _BUS, self._notifier
         began = self._clock.now()
         if began < self._silent_until.get(receiver, began):
             self._plan_again(message, self._silent_until[receiver], f"{receiver} does not respond")
             return False
         try:
-            notifier = self._filters if _is_for_filter(message) else self._notifier
             notifier.notify(message.event_type, message.payload)
         except BlazarError as error:
             problem, is_away = str(error), isinstance(error, Unavailable)
