@@ -25,7 +25,7 @@ class StoragePool:
     allocated: int
     """The sum of the sizes of all volumes in the pool, of all projects."""
     capabilities: Mapping[str, Fact] = field(default_factory=dict)
-    """What the driver tells of the pool apart from its capacity."""
+    """What the driver reports of the pool apart from its capacity."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

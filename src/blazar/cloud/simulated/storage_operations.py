@@ -37,7 +37,7 @@ class StorageOperations:
             name: The name.
             total: The capacity in GiB; None for a driver that does not know it.
             backend_name: The value of ``volume_backend_name``; None for the middle part of the name.
-            capabilities: What else the driver tells.
+            capabilities: What else the driver reports.
         """
         backend, _, pool_name = name.partition("@")[2].partition("#")
         with self._calls.exclusive() as state:

@@ -110,13 +110,13 @@ def check_size(storage: BlockStorage, pool: StoragePool, gibibytes: int | None) 
         gibibytes: The wanted capacity; None for all that others have not allocated.
 
     Raises:
-        InvalidParameter: The pool is smaller, or its driver does not tell the capacity.
+        InvalidParameter: The pool is smaller, or its driver does not report the capacity.
         StoragePoolInUse: Others have allocated too much of it.
     """
     if pool.total is None:
         if gibibytes is None:
             raise InvalidParameter(
-                "gibibytes", f"must be given: the driver does not tell the capacity of {pool.name}"
+                "gibibytes", f"must be given: the driver does not report the capacity of {pool.name}"
             )
         return gibibytes
     if gibibytes is not None and gibibytes > pool.total:
@@ -150,8 +150,8 @@ def find_problem(storage: BlockStorage, pool: StoragePool | None, resource: Plug
 def count_foreign(storage: BlockStorage, pool: StoragePool) -> int:
     """Return how many GiB of a pool volumes have that do not belong to a reservation.
 
-    Cinder tells the sum over all volumes. Two lists may be read at different instants, so that the result may
-    be too large or small for a moment.
+    Cinder reports the sum over all volumes. Two lists may be read at different instants, so that the result
+    may be too large or small for a moment.
     """
     if not pool.allocated:
         return 0

@@ -1,8 +1,8 @@
 """Removal of all volumes of a type, of any owner and in any state.
 
-Each round takes every volume one step closer to its end, and changes nothing else. The lessee can no longer
-create volumes by then, but those that are being created may still appear, so rounds are repeated until Cinder
-deletes the type.
+Each round advances the deletion of every volume by one step, and changes nothing else. The lessee can no
+longer create volumes by then, but those that are being created may still appear, so rounds are repeated until
+Cinder deletes the type.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _AWAITING: Final = "awaiting-transfer"
 
 
 def remove_volumes(cloud: Cloud, type_id: str) -> Outcome:
-    """Take all volumes of a type one step closer to their end; Done if there are none."""
+    """Advance the deletion of all volumes of a type by one step; return Done if there are none."""
     volumes = cloud.block_storage.list_volumes(type_id)
     if not volumes:
         return Done()
