@@ -14,6 +14,8 @@ from schemathesis import APIOperation, CheckFunction, GenerationMode
 from schemathesis import Case as AnyCase
 from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance
 
+from blazar.cloud.simulated.furnishing import STORAGE_POOLS
+
 Json = dict[str, Any]
 Operation = APIOperation[Any, Any, Any, Any]
 Case = AnyCase[Any]
@@ -29,7 +31,7 @@ _VERSIONS: Final = [
     "reservation x",
 ]
 _NEWER: Final = ["reservation 1.1", "reservation latest"]
-_TYPES: Final = ("Host", "Instance", "Flavor", "FloatingIP")
+_TYPES: Final = ("Host", "Instance", "Flavor", "FloatingIP", "Volume")
 # Unknown parameters are ignored, which a schema cannot express.
 # Nor can it express all rules of leases, such as the order of dates and the syntax of requirements.
 _NOT_ASKED: Final[list[CheckFunction]] = [positive_data_acceptance]
@@ -58,14 +60,15 @@ def likely_operations(network_id: str) -> list[Operation]:
     kinds = [{"$ref": f"#/components/schemas/{each}ReservationCreate"} for each in _TYPES]
     schemas["LeaseCreate"]["properties"]["reservations"] = {"type": "array", "items": {"anyOf": kinds}}
     schemas["OfferCreate"]["properties"]["reservations"] = {"enum": [[OFFERED]]}
-    for name in ("HostReservationCreate", "InstanceReservationCreate", "FlavorReservationCreate"):
-        properties = schemas[name]["properties"]
+    for each in ("Host", "Instance", "Flavor", "Volume"):
+        properties = schemas[f"{each}ReservationCreate"]["properties"]
         properties |= {
             key: {"enum": ["", '["==", "$rack", "r1"]', '[">=", "$vcpus", "1"]']}
             for key in ("hypervisor_properties", "resource_properties")
             if key in properties
         }
     schemas["HostCreate"]["properties"]["name"] = {"enum": ["host-3", "host-4", "host-5"]}
+    schemas["storage-pools-create"]["properties"]["name"] = {"enum": list(STORAGE_POOLS)}
     schemas["FloatingIPCreate"]["properties"] = {
         "floating_network_id": {"enum": [network_id]},
         "floating_ip_address": {"enum": ["203.0.113.201", "203.0.113.202"]},

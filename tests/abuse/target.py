@@ -11,10 +11,15 @@ from typing import Any, Final
 import requests
 from programs import Program, start_standalone
 
+from blazar.cloud.simulated.furnishing import STORAGE_POOLS
+from blazar.options import MANAGER_OPTIONS
+
 SECONDS: Final = 60
 _HOST: Final = "host-1"
 _OFFERED_HOST: Final = "host-2"
 _ADDRESS: Final = "203.0.113.200"
+_POOL: Final = next(iter(STORAGE_POOLS))
+_NEWER: Final = {"OpenStack-API-Version": "reservation 1.1"}
 _LEASE: Final = {"name": "known", "start_date": "2031-01-01 00:00", "end_date": "2031-01-02 00:00"}
 OFFERED: Final = {
     "resource_type": "physical:host",
@@ -32,7 +37,7 @@ _OFFER: Final = {
 
 @dataclass(slots=True, kw_only=True)
 class Target:
-    """A service, and the ids of a lease, a host, a property, a floating IP and an offer in it."""
+    """A service, and the ids of a lease, a host, a property, a floating IP, a pool and an offer in it."""
 
     program: Program
     url: str
@@ -47,26 +52,27 @@ class Target:
         self._ensure("host_id", "/v1/os-hosts", "host", {"name": _HOST, "rack": "r1"})
         floatingip = {"floating_network_id": self.network_id, "floating_ip_address": _ADDRESS}
         self._ensure("floatingip_id", "/v1/floatingips", "floatingip", floatingip)
+        self._ensure("resource_id", "/v1/storage-pools", "storage_pool", {"name": _POOL}, headers=_NEWER)
         self._ensure_offer()
         self.known["property_name"] = "rack"
 
     def _ensure_offer(self) -> None:
         """Make an offer of a host of its own, if there is none; a project may have only a few."""
         self._ensure("offered_host_id", "/v1/os-hosts", "host", {"name": _OFFERED_HOST})
-        newer = {"OpenStack-API-Version": "reservation 1.1"}
-        found = self._request("GET", "/v1/offers", headers=newer).json()["offers"]
+        found = self._request("GET", "/v1/offers", headers=_NEWER).json()["offers"]
         if self.known.get("offer_id") in [each["id"] for each in found]:
             return
         for each in found:
-            self._request("DELETE", f"/v1/offers/{each['id']}", headers=newer)
-        answer = self._request("POST", "/v1/offers", headers=newer, json=_OFFER)
+            self._request("DELETE", f"/v1/offers/{each['id']}", headers=_NEWER)
+        answer = self._request("POST", "/v1/offers", headers=_NEWER, json=_OFFER)
         assert answer.status_code == 201, answer.text
         self.known["offer_id"] = answer.json()["offer"]["id"]
 
-    def _ensure(self, name: str, path: str, key: str, body: Mapping[str, Any]) -> None:
-        if name in self.known and self._request("GET", f"{path}/{self.known[name]}").status_code == 200:
+    def _ensure(self, name: str, path: str, key: str, body: Mapping[str, Any], **more: Any) -> None:
+        present = f"{path}/{self.known.get(name)}"
+        if name in self.known and self._request("GET", present, **more).status_code == 200:
             return
-        answer = self._request("POST", path, json=body)
+        answer = self._request("POST", path, json=body, **more)
         assert answer.status_code == 201, answer.text
         self.known[name] = answer.json()[key]["id"]
 
@@ -75,12 +81,15 @@ class Target:
 
 
 def start(folder: Path, *arguments: str) -> Target:
-    """Start a new service and return it.
+    """Start a new service with all resource types of the document, and return it.
 
     Args:
         folder: Its state directory.
         arguments: Further command-line arguments.
     """
-    program, url = start_standalone(folder, *arguments)
+    (default,) = (each.default for each in MANAGER_OPTIONS if each.name == "plugins")
+    config = folder / "blazar.conf"
+    config.write_text(f"[manager]\nplugins = {','.join([*default, 'virtual.volume.plugin'])}\n")
+    program, url = start_standalone(folder, "--config-file", str(config), *arguments)
     networks = json.loads((folder / "cloud.json").read_text())["networks"]
     return Target(program=program, url=url.removesuffix("/v1"), network_id=networks[0]["id"])

@@ -8,10 +8,12 @@ from blazar.ports.network import Network
 
 NETWORK = "public"
 """The name of the external network."""
+STORAGE_POOLS = {"block@fast#ssd": 1_000, "block@large#disk": 10_000}
+"""The capacities of the storage pools in GiB, by name."""
 
 
 def furnish(cloud: SimulatedCloud, *, hosts: int, freepool: str = FREEPOOL) -> Network:
-    """Create an empty freepool, hosts, and an external network; return the network.
+    """Create an empty freepool, hosts, storage pools, and an external network; return the network.
 
     The hosts are named ``host-1``, ``host-2`` and so on. The network's addresses are reserved for
     documentation (RFC 5737); those from .100 on are not in an allocation pool.
@@ -22,6 +24,8 @@ def furnish(cloud: SimulatedCloud, *, hosts: int, freepool: str = FREEPOOL) -> N
     cloud.add_aggregate(freepool)
     for number in range(1, hosts + 1):
         cloud.add_hypervisor(f"host-{number}")
+    for name, gibibytes in STORAGE_POOLS.items():
+        cloud.add_storage_pool(name, gibibytes)
     network = cloud.add_network(NETWORK)
     pools = (("203.0.113.10", "203.0.113.99"),)
     cloud.add_subnet(network.id, "203.0.113.0/24", gateway_ip="203.0.113.1", allocation_pools=pools)
