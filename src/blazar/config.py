@@ -111,7 +111,7 @@ def read_settings(conf: cfg.ConfigOpts) -> Settings:
     """Return the settings of the code below the wiring."""
     basic = conf.auth_strategy == "http_basic"
     settings = Settings(
-        # Only known if the services of an OpenStack are configured.
+        # Only known if the services of an OpenStack cloud are configured.
         region=(conf.os_region_name or None) if "os_region_name" in conf else None,
         leases=_read_lease_settings(conf),
         reconciler=_read_reconciler_settings(conf),

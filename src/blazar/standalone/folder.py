@@ -23,7 +23,7 @@ _OWN_FILES: Final = ("lock", f"{DATABASE}*", f"{CLOUD}*", "policy.yaml", "machin
 def open_folder(path: Path) -> IO[str]:
     """Make the folder private and return its lock, which is held as long as the file is open.
 
-    The rights of other users are removed from an existing folder and the service's files in it.
+    The permissions of other users are removed from an existing folder and the service's files in it.
 
     Raises:
         ValueError: The folder is not usable; the message has the reason.
