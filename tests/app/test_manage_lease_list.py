@@ -83,7 +83,7 @@ def test_a_lease_says_what_it_waits_for_and_when_it_is_tried_again(env: HttpEnv,
     )
     assert "next try at 2031-01-01 00:00:2" in first
     assert second == f"  physical:host {reason['id']} is pending: {reason['reason']}"
-    assert summary == "1 leases wait"
+    assert summary == "1 lease waits"
 
 
 def test_a_lease_in_error_waits_for_a_retry(env: HttpEnv, capsys: Output) -> None:

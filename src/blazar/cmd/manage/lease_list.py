@@ -41,7 +41,7 @@ def _list_waiting(context: Context, arguments: Any) -> int:
     with context.store.read() as transaction:
         found = transaction.work.list_waiting(now - context.settings.reconciler.claim_duration)
     lines = [line for each in found for line in _waiting_lines(each, now)]
-    lines.append(f"{len(found)} leases wait")
+    lines.append("1 lease waits" if len(found) == 1 else f"{len(found)} leases wait")
     present(arguments, [_waiting_document(each, now) for each in found], lines)
     return 0
 
