@@ -73,7 +73,7 @@ def _step_views(question: Question, steps: Steps, total: int) -> list[JsonObject
 
 
 def _tag_of(context: Context, question: Question, version: str) -> str:
-    """Return a text that changes whenever the answer does, and is the same on every manager.
+    """Return a string that changes whenever the answer does, and is the same on every manager.
 
     The present only matters if the period has begun: resources that are released late are not free until now.
     """

@@ -1,4 +1,4 @@
-"""Cloud calls made while serving a request, with the caller's rights, and calls to the filters."""
+"""Cloud calls made while serving a request, with the caller's token, and calls to the filters."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ def request_work(
 
 
 class _Stranger:
-    """The rights of a caller from another project, such as an operator, who changes the lease."""
+    """The access of a caller from another project, such as an operator, who changes the lease."""
 
     def __init__(self, compute: LesseeCompute) -> None:
         self._compute = compute

@@ -1,6 +1,6 @@
 """Event types of lease notifications, as described in ``doc/reference/notifications.md``.
 
-The first seven have the names that consumers of the previous service know; the others are new.
+The first seven have the names that consumers of the existing service know; the others are new.
 """
 
 from __future__ import annotations

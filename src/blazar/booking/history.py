@@ -1,7 +1,7 @@
 """The history of a lease in plain words, from the journal.
 
-Entries name no actor, and nothing that belongs to other leases or projects. Entries without a text here are
-for operators only.
+Entries name no actor, and nothing that belongs to other leases or projects. Entries without a sentence here
+are for operators only.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _REQUESTS: Final = {
     "create": "The lease was created.",
     "rename": "The lease was renamed.",
     DELETE: "The deletion of the lease was requested.",
-    "import": "The lease was imported from the previous service.",
+    "import": "The lease was imported from the existing service.",
 }
 _LEASE: Final = {
     "PENDING": "The lease waits for its start.",
@@ -48,7 +48,7 @@ _MOVED: Final = re.compile(r"(start|end): (\d{4}-\d\d-\d\d \d\d:\d\d) -> (\d{4}-
 
 
 def history_view(entries: Iterable[JournalEntry]) -> Sequence[JsonObject]:
-    """Return the history, oldest first; a text that repeats the one before it is omitted."""
+    """Return the history, oldest first; a sentence that repeats the one before it is omitted."""
     found: list[JsonObject] = []
     for entry in entries:
         text = _text(entry)

@@ -124,7 +124,7 @@ class AvailabilityIndex:
             self._doubted |= {ResourceId(each) for each in resource_ids}
 
     def version(self) -> str:
-        """Return a text that changes with every change of a resource or of its bookings.
+        """Return a string that changes with every change of a resource or of its bookings.
 
         Every change increments a generation, except that a booking expires. So the text is the same on all
         managers that have read the same changes. Call it inside :meth:`searching`.

@@ -1,7 +1,7 @@
 """Reasons why a reservation fails or waits, as its lessee reads them.
 
 The recorded problem is for operators: it can name servers, reservations and projects of others. A lessee gets
-a text from this table and nothing of the problem itself, so that a new problem cannot disclose anything.
+a sentence from this table and nothing of the problem itself, so that a new problem cannot disclose anything.
 """
 
 from __future__ import annotations

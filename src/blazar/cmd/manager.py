@@ -67,7 +67,7 @@ def _serve() -> int:
     warn_of_flags(conf, IDLE_IN_MANAGER)
     server = config.read_server_settings(conf)
     if not server.database_url:
-        raise PluginError("[database] connection: is not set")
+        raise PluginError("[database] connection is not set")
     engine = make_engine(server.database_url, **server.database_options)
     if current_revision(engine) != head_revision():
         raise PluginError("the schema is not current: run blazar-db-manage upgrade head")

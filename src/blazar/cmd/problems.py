@@ -97,7 +97,7 @@ def _cause(error: BaseException) -> object:
     found = getattr(error, "inner_exception", None) or error
     found = getattr(found, "orig", None) or found
     arguments: tuple[object, ...] = getattr(found, "args", ())
-    # Errors of PyMySQL have a number and a text.
+    # Errors of PyMySQL have a number and a message.
     is_pair = len(arguments) == 2 and isinstance(arguments[0], int)
     return arguments[1] if is_pair else found
 

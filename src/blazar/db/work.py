@@ -208,7 +208,7 @@ class SqlWork:
             raise ConcurrentUpdate(f"Another manager took over the claim on {claim.key}")
 
     def forget(self, key: str) -> None:
-        """Delete a key that needs no work; a claim holder detects it."""
+        """Delete a key that needs no work. A claimed key stays; its claim holder deletes it with `finish`."""
         if is_periodic_task(key):
             return  # a lease that was given such an id must not end a periodic task
         self._connection.execute(sa.delete(work).where(work.c.key == key, work.c.claim_deadline.is_(None)))

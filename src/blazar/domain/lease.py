@@ -22,7 +22,7 @@ Holdings = Mapping[ResourceId, Share | None]
 
 
 def is_canonical_id(text: str) -> bool:
-    """Return whether a text is a UUID in the form of this service's ids: lower case, with hyphens."""
+    """Return whether a string is a UUID in the form of this service's ids: lower case, with hyphens."""
     try:
         return str(uuid.UUID(text)) == text
     except ValueError:

@@ -68,7 +68,8 @@ def _parse_sort(text: str, keys: Collection[str]) -> tuple[SortKey, ...]:
         name, _, direction = part.strip().partition(":")
         if name not in keys or direction not in _DESCENDING:
             raise InvalidParameter(
-                "sort", f"must be keys of {', '.join(keys)}, separated by commas, each with :asc or :desc"
+                "sort",
+                f"must be keys of {', '.join(keys)}, separated by commas, with :asc or :desc if wanted",
             )
         if any(each.name == name for each in sort):
             raise InvalidParameter("sort", f"names {name} twice")

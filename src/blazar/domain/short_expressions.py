@@ -79,7 +79,7 @@ def _quoted(value: str) -> str:
 
 
 class _Reader:
-    """Reads a text from the left."""
+    """Reads a string from the left."""
 
     def __init__(self, text: str) -> None:
         self._text = text

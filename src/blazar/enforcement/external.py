@@ -1,6 +1,6 @@
 """Filter that asks an external service over HTTP whether a lease may be created or changed.
 
-The paths, bodies and answers are those of the previous service. Optional additions are timeouts, the choice
+The paths, bodies and answers are those of the existing service. Optional additions are timeouts, the choice
 to allow leases while the external service is down, exempt projects, and calls that report the outcome.
 """
 
@@ -210,7 +210,7 @@ def _read_urls(conf: ConfigOpts) -> Mapping[str, str]:
     urls = {}
     for call in _CALLS:
         option = f"external_service_{call.replace('-', '_')}_endpoint"
-        # Joined as a relative URL, as in the previous service.
+        # Joined as a relative URL, as in the existing service.
         url = conf[GROUP][option] or (urljoin(base, call) if base and call in _FROM_BASE else None)
         if url:
             _check_url(url, option if conf[GROUP][option] else "external_service_base_endpoint")

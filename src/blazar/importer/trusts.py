@@ -1,6 +1,6 @@
 """Deletion of the trusts that the existing service created and never deleted; this service needs none.
 
-Their ids come from columns that lessees could write to. So a trust is deleted only if it gives rights to the
+Their ids come from columns that lessees could write to. So a trust is deleted only if it gives access to the
 service's own user.
 """
 
@@ -50,7 +50,7 @@ def delete_trusts(old: OldDatabase, trusts: Trusts, trustee_id: str | None = Non
     Args:
         old: The existing database.
         trusts: Keystone.
-        trustee_id: Delete only trusts that give rights to this user; None for the calling user.
+        trustee_id: Delete only trusts that give access to this user; None for the calling user.
 
     Raises:
         CloudUnavailable: Keystone does not answer; run the deletion again.
@@ -66,7 +66,7 @@ def _delete(old: OldTrust, trusts: Trusts, trustee_id: str) -> Outcome:
         if trust is None:
             return Outcome(trust=old, text="is already gone")
         if trust.trustee_user_id != trustee_id:
-            text = f"gives rights to user {trust.trustee_user_id}, and is not deleted"
+            text = f"gives access to user {trust.trustee_user_id}, and is not deleted"
             return Outcome(trust=old, text=text, is_problem=True)
         trusts.delete_trust(old.id)
     except CloudNotFound:

@@ -136,7 +136,7 @@ class CreatesAsLessee(ABC, Generic[SpecT]):
         Args:
             spec: The requested spec. Objects that it names already are not made again.
             reservation_id: The reservation; it is part of their names.
-            lessee: Nova with the lessee's rights.
+            lessee: Nova, called with the lessee's token.
             afresh: True if the objects that the spec names may be gone, so that they must be made again.
         """
 
@@ -281,9 +281,10 @@ class RegistersResources(ABC):
     """Operators register resources over the API, in a collection that the plugin declares.
 
     The plugin's ``collection`` is the name of the declared collection, and it does not discover resources.
-    The declaration is also an entry point of the group ``blazar.resource.collections``, with the name of the
-    plugin's entry point, because the API serves the collection without loading the plugin. Without the
-    capability, the API has no such collection.
+    The API serves the collection without loading the plugin. So a plugin of another distribution also names
+    the declaration in an entry point of the group ``blazar.resource.collections``, with the name of the
+    plugin's entry point; a folder in :mod:`blazar.plugins` has it in its ``api.py``. Without the capability,
+    the API has no such collection.
     """
 
     resource_collection: ClassVar[ResourceCollection]

@@ -38,7 +38,7 @@ class Item(Protocol):
 
     @property
     def rank(self) -> int:
-        """Return the position in the order of making."""
+        """Return the position in the order in which items are made."""
 
     @property
     def scope(self) -> str:

@@ -73,4 +73,4 @@ class Cloud(Protocol):
         """Return the executor that makes several cloud calls at a time."""
 
     def compute_for(self, lessee: Lessee) -> LesseeCompute:
-        """Return the part of Nova that is used with a lessee's rights. Does not call the cloud."""
+        """Return the part of Nova that is called with a lessee's token. Does not call the cloud."""

@@ -92,7 +92,7 @@ class ServerGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lessee:
-    """The lessee whose rights a call inside a request uses. ``token`` is never stored or shown by repr."""
+    """The lessee whose token a call inside a request uses. ``token`` is never stored or shown by repr."""
 
     project_id: str
     token: str | None = field(default=None, repr=False)
@@ -216,7 +216,7 @@ class Flavors(Protocol):
 
 
 class ServerGroups(Protocol):
-    """Server groups. They are created with their project's rights; see :class:`LesseeCompute`."""
+    """Server groups. They are created with a token of their project; see :class:`LesseeCompute`."""
 
     def list_server_groups(self) -> tuple[ServerGroup, ...]:
         """Return the server groups of all projects."""
@@ -226,7 +226,7 @@ class ServerGroups(Protocol):
 
 
 class LesseeCompute(Protocol):
-    """The part of Nova that needs a lessee's own rights; used inside requests only."""
+    """The part of Nova that needs a lessee's own token; used inside requests only."""
 
     def find_flavor(self, flavor_id: str) -> Flavor | None:
         """Return the flavor with its extra specs; None if it does not exist or the lessee may not see it."""

@@ -8,7 +8,7 @@ from typing import Protocol
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trust:
-    """A delegation of one user's rights in a project to another user."""
+    """A delegation of one user's roles in a project to another user."""
 
     id: str
     trustor_user_id: str
@@ -36,7 +36,7 @@ class Trusts(Protocol):
     """Trusts. Keystone lets only the trustor and administrators delete a trust."""
 
     def own_user_id(self) -> str:
-        """Return the id of the user whose rights these calls use."""
+        """Return the id of the user whose credentials these calls use."""
 
     def find_trust(self, trust_id: str) -> Trust | None:
         """Return a trust, or None."""

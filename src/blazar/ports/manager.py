@@ -222,7 +222,7 @@ class Manager(Protocol):
         Returns:
             ``{"slots": [{"start_date", "end_date", "latest_start_date", "reservations": [{"resource_type",
             "amount"}]}], "complete"}``; with ``lease_id`` in the body, the changes of that lease that are
-            possible: ``{"id", "latest_end_date", "reservations", "slots"}``. The API checks the rights.
+            possible: ``{"id", "latest_end_date", "reservations", "slots"}``. The API checks access.
         """
 
     def create_offer(self, caller: Caller, key: str | None, body: JsonObject) -> JsonObject:

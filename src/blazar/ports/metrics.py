@@ -80,7 +80,7 @@ RETRIES = _counter(
 )
 CLOUD_CALL_SECONDS = _histogram(
     "blazar_cloud_call_duration_seconds",
-    "Operations on the cloud; one is a request or a few. The service lessee is Nova with a lessee's rights.",
+    "Operations on the cloud; one is a request or a few. The service lessee is Nova with a lessee's token.",
     QUICK,
     "service",
     "operation",

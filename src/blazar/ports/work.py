@@ -159,7 +159,7 @@ class WorkStore(Protocol):
         """
 
     def forget(self, key: str) -> None:
-        """Delete a key that needs no work; a claim holder detects it."""
+        """Delete a key that needs no work. A claimed key stays; its claim holder deletes it with `finish`."""
 
     def free_all(self) -> None:
         """Void all claims: for a manager that starts and knows that no other is running."""

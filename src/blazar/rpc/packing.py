@@ -1,9 +1,9 @@
-"""Compression of long texts on the bus.
+"""Compression of long strings on the bus.
 
-The library encodes an answer as JSON and then embeds this text in JSON once more. For a text that is itself
-JSON, most of the time would be spent on escaping and unescaping quotation marks. A packed text has about one
-eighth of the size, and nothing in it is escaped. RabbitMQ 4 rejects messages of more than 16 MiB by default,
-the size of about 10,000 leases.
+The library encodes an answer as JSON and then embeds this string in JSON once more. For a string that is
+itself JSON, most of the time would be spent on escaping and unescaping quotation marks. A packed string has
+about one eighth of the size, and nothing in it is escaped. RabbitMQ 4 rejects messages of more than 16 MiB by
+default, the size of about 10,000 leases.
 """
 
 from __future__ import annotations

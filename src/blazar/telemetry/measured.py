@@ -107,7 +107,7 @@ class _MeasuredCloud:
         return measured
 
     def compute_for(self, lessee: Lessee) -> LesseeCompute:
-        """Return the part of Nova that is used with a lessee's rights. No I/O."""
+        """Return the part of Nova that is called with a lessee's token. No I/O."""
         return cast("LesseeCompute", self._measured("lessee", self._cloud.compute_for(lessee)))
 
     def _measured(self, service: str, port: object) -> object:

@@ -29,7 +29,7 @@ class Grant:
 
 
 class Access(Protocol):
-    """Access to one service with one user's rights."""
+    """Access to one service with one user's credentials."""
 
     def grant(self) -> Grant:
         """Return the present grant. Raises CloudUnavailable if none is available."""
@@ -139,7 +139,7 @@ class Credentials:
 
 
 class ServiceAccess:
-    """Access to a service with the service's own rights."""
+    """Access to a service with the service's own credentials."""
 
     def __init__(self, credentials: Credentials, location: Location) -> None:
         self._credentials = credentials

@@ -64,7 +64,7 @@ def failure(call: str, response: Response, means: Mapping[int, type[CloudError]]
 
 
 def short(text: str) -> str:
-    """Return a text in one line of bounded length, without credentials in URLs."""
+    """Return a string in one line of bounded length, without credentials in URLs."""
     text = re.sub(r"//[^/@\s]*@", "//", " ".join(text.split()))
     return text if len(text) <= _LONGEST_TEXT else f"{text[:_LONGEST_TEXT]}…"
 

@@ -38,7 +38,7 @@ class OpenStackCloud:
     """Nova, Glance, Placement, Neutron, Cinder and parts of Keystone; thread-safe."""
 
     nova: RestClient
-    """The client with the service's rights, from which those of lessees are derived."""
+    """The client with the service's credentials, from which those of lessees are derived."""
     hypervisors: OpenStackHypervisors
     aggregates: OpenStackAggregates
     servers: OpenStackServers
@@ -53,7 +53,7 @@ class OpenStackCloud:
     executor: ThreadedExecutor
 
     def compute_for(self, lessee: Lessee) -> OpenStackLesseeCompute:
-        """Return the part of Nova that is used with a lessee's rights. Makes no call."""
+        """Return the part of Nova that is called with a lessee's token. Makes no call."""
         return OpenStackLesseeCompute(self.nova, lessee)
 
 

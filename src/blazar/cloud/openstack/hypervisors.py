@@ -32,7 +32,7 @@ class OpenStackHypervisors:
         """Create the adapter; makes no call.
 
         Args:
-            nova: The client with the service's rights.
+            nova: The client with the service's credentials.
             microversion: From 2.53 on, the ids are UUIDs.
         """
         self._nova = nova

@@ -1,4 +1,4 @@
-"""The part of Nova that is used with a lessee's rights."""
+"""The part of Nova that is called with a lessee's token."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class OpenStackLesseeCompute:
         """Create the adapter; makes no call.
 
         Args:
-            nova: The client with the service's rights.
+            nova: The client with the service's credentials.
             lessee: The lessee; without a token, every method raises CloudRefused.
         """
         self._service_nova = nova

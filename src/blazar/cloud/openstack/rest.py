@@ -31,7 +31,7 @@ _OF_A_LATER_PAGE: Means = {400: CloudUnavailable, 404: CloudUnavailable}
 
 
 class RestClient:
-    """A service with one user's rights; thread-safe.
+    """A service with one user's credentials; thread-safe.
 
     A path is given as its segments, which are escaped. Every method may raise, in addition to the errors that
     it names:
@@ -57,7 +57,7 @@ class RestClient:
         self._versioned_as = versioned_as
 
     def seen_with(self, access: Access) -> RestClient:
-        """Return a client for the same service with another user's rights, over the same connections."""
+        """Return a client for the same service with another user's credentials, over the same connections."""
         return RestClient(self.name, self._session, access, versioned_as=self._versioned_as)
 
     def get(

@@ -90,7 +90,7 @@ class SimulatedCloud(HostOperations, NetworkOperations, StorageOperations):
         self.executor: Executor = SerialExecutor()
 
     def compute_for(self, lessee: Lessee) -> SimulatedLesseeCompute:
-        """Return the part of Nova that is used with a lessee's rights."""
+        """Return the part of Nova that is called with a lessee's token."""
         return SimulatedLesseeCompute(self._calls, lessee)
 
     @property

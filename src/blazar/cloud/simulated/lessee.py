@@ -1,4 +1,4 @@
-"""The part of Nova that is used with a lessee's rights, simulated."""
+"""The part of Nova that is called with a lessee's token, simulated."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def add_parsers(parsers: Any) -> None:
             add_format(verb)
         else:
             verb.add_argument(
-                "--trustee", metavar="ID", help="user to whom they give rights; the service's user by default"
+                "--trustee", metavar="ID", help="user to whom they give access; the service's user by default"
             )
 
 

@@ -43,7 +43,7 @@ def shown(at: datetime) -> str:
 
 
 def printable(text: str) -> str:
-    """Return a text chosen by a lessee, with control characters replaced."""
+    """Return a string chosen by a lessee, with control characters replaced."""
     return "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in text)
 
 

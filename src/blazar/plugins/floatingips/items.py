@@ -10,7 +10,7 @@ from blazar.ports.network import FloatingIP
 
 
 class Kind(IntEnum):
-    """The kinds of items, in the order of making; they are removed in reverse order."""
+    """The kinds of items, in the order in which they are made; they are removed in reverse order."""
 
     ADDRESS = 0
     """A floating IP with the address, in the lessee's project."""
@@ -29,7 +29,7 @@ class FloatingIPItem:
 
     @property
     def rank(self) -> int:
-        """Return the position in the order of making."""
+        """Return the position in the order in which items are made."""
         return int(self.kind)
 
 

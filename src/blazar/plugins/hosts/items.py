@@ -10,7 +10,7 @@ from blazar.ports.compute import Aggregate
 
 
 class Kind(IntEnum):
-    """The kinds of items, in the order of making; they are removed in reverse order.
+    """The kinds of items, in the order in which they are made; they are removed in reverse order.
 
     Displaced and closed hosts, unannounced reservations and servers are only cleaned up.
     """
@@ -43,7 +43,7 @@ class HostItem:
 
     @property
     def rank(self) -> int:
-        """Return the position in the order of making."""
+        """Return the position in the order in which items are made."""
         return int(self.kind)
 
 

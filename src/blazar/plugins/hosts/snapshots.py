@@ -48,8 +48,8 @@ def take_snapshots(
 ) -> Outcome:
     """Snapshot every server that has no image of this occasion, and check whether the images are active.
 
-    The images belong to the lessee's project. Nova is called with the service's own rights, because it lists
-    servers by host for administrators only. A failed image is retried a few times.
+    The images belong to the lessee's project. Nova is called with the service's own credentials, because it
+    lists servers by host for administrators only. A failed image is retried a few times.
 
     Returns:
         Waiting, while an image is pending or a server is in a state that cannot be snapshotted; Refused, with

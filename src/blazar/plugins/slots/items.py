@@ -10,10 +10,10 @@ from blazar.ports.compute import Aggregate, Server
 
 
 class Kind(IntEnum):
-    """The kinds of items, in the order of making; they are removed in reverse order."""
+    """The kinds of items, in the order in which they are made; they are removed in reverse order."""
 
     GROUP = 0
-    """The server group; made while the request is served, with the lessee's rights."""
+    """The server group; made while the request is served, with the lessee's token."""
     FLAVOR = 1
     SPECS = 2
     """All extra specs of the flavor."""
@@ -47,7 +47,7 @@ class SlotItem:
 
     @property
     def rank(self) -> int:
-        """Return the position in the order of making."""
+        """Return the position in the order in which items are made."""
         return int(self.kind)
 
 

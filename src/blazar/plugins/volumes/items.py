@@ -10,7 +10,7 @@ from blazar.ports.block_storage import VolumeType
 
 
 class Kind(IntEnum):
-    """The kinds of items in each pool, in the order of making; they are removed in reverse order.
+    """The kinds of items in each pool, in the order in which they are made; removed in reverse order.
 
     The quota comes before the access, so that the lessee never has the pool without a limit.
     """
@@ -35,7 +35,7 @@ class VolumeItem:
 
     @property
     def rank(self) -> int:
-        """Return the position in the order of making."""
+        """Return the position in the order in which items are made."""
         return int(self.kind)
 
 

@@ -1,4 +1,4 @@
-"""Filters of ``lease list``, applied by the client because API version 1 has no filters."""
+"""Filters of ``lease list``, applied by the client: the command asks for API 1.0, which has no filters."""
 
 from __future__ import annotations
 
