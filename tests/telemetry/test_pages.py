@@ -10,6 +10,7 @@ from programs import fetch
 from telemetry.counting import Counts
 from telemetry.scraping import samples
 
+from blazar import __version__
 from blazar.ports import metrics
 from blazar.telemetry.pages import counted, manager_pages, note_route, while_healthy, with_metrics
 from blazar.telemetry.process_metrics import ProcessMetrics
@@ -61,6 +62,7 @@ def test_metrics_stand_beside_the_application_for_everybody() -> None:
 
     assert ask(app, "/metrics").status_code == 200
     assert "blazar_api_requests_total" in ask(app, "/metrics").text
+    assert f'blazar_build_info{{version="{__version__}"}} 1.0' in ask(app, "/metrics").text
     assert [ask(app, path).status_code for path in ("/", "/metrics/x", "/v1/metrics")] == [401] * 3
 
 

@@ -19,7 +19,8 @@ from blazar.ports import metrics
 from blazar.telemetry.prometheus import PrometheusMeter, metrics_page
 
 registry = CollectorRegistry()
-meter = PrometheusMeter(registry, metrics.OF_API)
+meter = PrometheusMeter(registry, (*metrics.OF_EVERY_PROCESS, *metrics.OF_API))
+meter.set(metrics.BUILD_INFO, 1, "19.0.0")
 meter.count(metrics.API_REQUESTS, "GET", "/v1/leases", "200")
 meter.observe(metrics.API_REQUEST_SECONDS, 0.02, "GET", "/v1/leases")
 shown = metrics_page(registry)({"REQUEST_METHOD": "GET", "PATH_INFO": "/metrics"}, lambda *_: None)
@@ -79,6 +80,7 @@ def test_several_processes_of_one_api_show_their_numbers_together(tmp_path: Path
 
     key = 'blazar_api_requests_total{method="GET",route="/v1/leases",status="200"}'
     assert [each[key] for each in shown] == [1, 2, 3]
+    assert shown[-1]['blazar_build_info{version="19.0.0"}'] == 1
     assert shown[-1]['blazar_api_request_duration_seconds_count{method="GET",route="/v1/leases"}'] == 3
 
 

@@ -29,6 +29,10 @@ def _formerly(metric: Metric, name: str, *labels: str) -> Metric:
     return replace(metric, alias=replace(metric, name=name, help=text, labels=labels))
 
 
+BUILD_INFO = _gauge(
+    "blazar_build_info", "Always 1; the label is the version of the service that the process runs.", "version"
+)
+
 API_REQUESTS = _counter(
     "blazar_api_requests_total",
     "Requests answered by the API. Requests rejected before routing, for example without a token, are "
@@ -259,6 +263,7 @@ RESERVED = _formerly(
 )
 FREE = _gauge("blazar_resources_free", "Healthy resources that no reservation holds now.", "collection")
 
+OF_EVERY_PROCESS = (BUILD_INFO,)
 OF_API = (API_REQUESTS, API_REQUEST_SECONDS, MANAGER_CALL_SECONDS, MANAGER_CALL_FAILURES)
 OF_MANAGER = (
     REQUESTS,
@@ -302,4 +307,4 @@ FROM_DATABASE = (
     RESERVED,
     FREE,
 )
-ALL = (*OF_API, *OF_MANAGER, *FROM_DATABASE)
+ALL = (*OF_EVERY_PROCESS, *OF_API, *OF_MANAGER, *FROM_DATABASE)

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, ProcessCollector
 
+from blazar import __version__
 from blazar.ports.clock import Clock
 from blazar.ports.meter import Metric
+from blazar.ports.metrics import BUILD_INFO, OF_EVERY_PROCESS
 from blazar.ports.stats import StatsReader
 from blazar.telemetry.database import LONGEST_WAIT_SECONDS, DatabaseGauges
 from blazar.telemetry.prometheus import PrometheusMeter, metrics_page
@@ -21,10 +23,11 @@ class ProcessMetrics:
     """The metrics of one process: the sink and the page."""
 
     def __init__(self, metrics: Iterable[Metric]) -> None:
-        """Register *metrics*, and also the resource usage of the process."""
+        """Register *metrics*, and also the version and the resource usage of the process."""
         self._registry = CollectorRegistry()
         ProcessCollector(registry=self._registry)
-        self.meter = PrometheusMeter(self._registry, metrics)
+        self.meter = PrometheusMeter(self._registry, (*OF_EVERY_PROCESS, *metrics))
+        self.meter.set(BUILD_INFO, 1, __version__)
 
     def show_database(
         self,

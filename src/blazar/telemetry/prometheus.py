@@ -38,7 +38,10 @@ class PrometheusMeter:
                     each.name, each.help, each.labels, buckets=each.buckets, registry=registry
                 )
             else:
-                self._gauges[each.name] = Gauge(each.name, each.help, each.labels, registry=registry)
+                # The processes of one API share their metrics; a gauge of all of them is not the one of each.
+                self._gauges[each.name] = Gauge(
+                    each.name, each.help, each.labels, registry=registry, multiprocess_mode="max"
+                )
 
     def count(self, metric: Metric, *labels: str) -> None:
         """Increment a counter."""

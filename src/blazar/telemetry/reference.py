@@ -21,6 +21,11 @@ exported as well.
 """
 _CHAPTERS = (
     (
+        "Metrics of every process",
+        "Served together with the metrics below.",
+        metrics.OF_EVERY_PROCESS,
+    ),
+    (
         "Metrics of the API",
         "Served by `blazar-api` if `[metrics] in_api` is set, and by `blazar-standalone`.",
         metrics.OF_API,
