@@ -46,6 +46,7 @@ def forget_leases(connection: sa.Connection) -> None:
     """Delete everything but the environment's hosts, and set their health to healthy."""
     for table in LEASE_TABLES:
         connection.execute(sa.delete(table))
+    connection.execute(sa.delete(tables.resource_changes))  # each new index reads the last thousand of them
     connection.execute(sa.delete(tables.floatingips))
     connection.execute(sa.delete(tables.resources).where(tables.resources.c.collection == "floatingip"))
     connection.execute(sa.update(tables.resources).values(health="sound", problem=None))
