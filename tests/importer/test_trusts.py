@@ -89,7 +89,7 @@ def test_weakness_27_a_trust_for_another_user_is_left_alone_even_if_a_lease_has_
     old_schema.write(url, installation.rows)
 
     assert delete(context, url) == 1
-    assert lines()[0] == f"{foreign.id}: gives rights to user heat, and is not deleted"
+    assert lines()[0] == f"{foreign.id}: gives access to user heat, and is not deleted"
     assert cloud.trusts.find_trust(foreign.id) == foreign
 
     assert delete(context, url, "heat") == 0
