@@ -338,7 +338,8 @@ def test_a_manager_that_stops_while_it_connects_leaves_nothing(
     unconnected._thread.join(WAIT_SECONDS)
     assert not unconnected._thread.is_alive()
     assert connecting.stopped.is_set() is (failure is None)
-    assert not caplog.records
+    # A thread of an earlier test may log meanwhile.
+    assert not [each for each in caplog.records if each.name == "blazar.rpc.host_notifications"]
 
 
 def test_an_unexpected_error_of_the_library_does_not_end_listening(
