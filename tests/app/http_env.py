@@ -151,8 +151,9 @@ class HttpEnv:
 
     def forget_indexes(self) -> None:
         """Continue as another manager would, which has read nothing from the database yet."""
-        indexes = make_indexes(self.context.store, self.clock, self.context.plugins)
-        self.restart(replace(self.context, indexes=indexes))
+        context = self.context
+        indexes = make_indexes(context.store, self.clock, context.plugins, context.settings.region)
+        self.restart(replace(context, indexes=indexes))
 
     def set_policy(self, rules: Mapping[str, str]) -> None:
         """Restart the service with these policy rules."""

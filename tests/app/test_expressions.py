@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 import pytest
-from app.http_env import LESSEE, NEWER, HttpEnv, Json, good, host_reservation, refusal
+from app.http_env import ADMIN, LESSEE, NEWER, HttpEnv, Json, good, host_reservation, quiet_settings, refusal
+
+from blazar.settings import Settings
 
 
 def asked(env: HttpEnv, expression: str) -> Json:
@@ -68,3 +73,35 @@ def test_no_operator_lets_a_lessee_probe_a_private_property(env: HttpEnv) -> Non
     for expression in ("rack=r1", "!rack", '["not", ["or", ["in", "$rack", ["r1"]]]]', '["exists", "$rack"]'):
         answer = env.post("/leases", asked(env, expression), who=LESSEE, headers=NEWER)
         assert "no host has a property named rack" in refusal(answer, 400)
+
+
+def in_region(env_with: Callable[[Settings], HttpEnv]) -> HttpEnv:
+    """Return a service in the region north, with three hosts; operators have set one for the last."""
+    env = env_with(replace(quiet_settings(), region="north"))
+    env.register("n1", "n2")
+    env.register("n3", region="west")
+    return env
+
+
+def test_resources_know_the_region_of_their_service(env_with: Callable[[Settings], HttpEnv]) -> None:
+    env = in_region(env_with)
+
+    assert chosen(env, "region=north") == {"n1", "n2"}
+    assert chosen(env, "region") == {"n1", "n2", "n3"}
+    refusal(env.post("/leases", asked(env, "region=south"), who=LESSEE, headers=NEWER), 409)
+
+
+def test_a_property_of_operators_named_region_wins(env_with: Callable[[Settings], HttpEnv]) -> None:
+    env = in_region(env_with)
+    listed = good(env.get("/os-hosts", who=ADMIN))["hosts"]
+    good(env.put(f"/os-hosts/{listed[0]['id']}", {"rack": "r1"}, who=ADMIN))
+
+    assert chosen(env, "region=west") == {"n3"}
+    assert chosen(env, "region=north") == {"n1", "n2"}
+
+
+@pytest.mark.usefixtures("hosts")
+def test_without_a_configured_region_its_name_is_unknown(env: HttpEnv) -> None:
+    message = refusal(env.post("/leases", asked(env, "region=north"), who=LESSEE, headers=NEWER), 400)
+
+    assert "region" in message

@@ -9,16 +9,17 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from blazar.booking.contention import FairLock
-from blazar.domain.availability import Availability
+from blazar.domain.availability import Availability, Resource
 from blazar.domain.bookings import Booking
 from blazar.domain.lease import ResourceId
 from blazar.domain.offers import EXPIRY_GRACE
-from blazar.domain.requirements import Requirement
+from blazar.domain.requirements import Fact, Requirement
 from blazar.ports.availability import AvailabilityReader, Change
 from blazar.ports.clock import Clock
 from blazar.ports.store import Store
@@ -72,15 +73,29 @@ class Watermark:
 
 
 class AvailabilityIndex:
-    """The index of one collection of resources; thread-safe."""
+    """The index of one collection of resources; thread-safe.
+
+    Args:
+        store: The store.
+        clock: The clock.
+        collection: The collection.
+        casefold_facts: Names of facts whose texts are compared without regard to case.
+        common_facts: Facts of all resources. A fact of a resource with the same name overrides one of these.
+    """
 
     def __init__(
-        self, store: Store, clock: Clock, collection: str, casefold_facts: Collection[str] = ()
+        self,
+        store: Store,
+        clock: Clock,
+        collection: str,
+        casefold_facts: Collection[str] = (),
+        common_facts: Mapping[str, Fact] | None = None,
     ) -> None:
         self._store = store
         self._clock = clock
         self._collection = collection
         self._casefold_facts = frozenset(casefold_facts)
+        self._common_facts = dict(common_facts or {})
         self._lock = FairLock()
         self._doubted: set[ResourceId] = set()
         self._doubting = threading.Lock()
@@ -217,16 +232,24 @@ class AvailabilityIndex:
     def _load(self, reader: AvailabilityReader) -> None:
         watermark = Watermark(max(0, reader.last_change() - _REREAD))
         availability = Availability(self._casefold_facts)
-        resources, parts = reader.read(self._collection, None), reader.all_bookings(self._collection)
+        resources, parts = self._read(reader, None), reader.all_bookings(self._collection)
         availability.load(resources, parts, reader.offered(self._collection))
         self._availability, self._watermark, self._version = availability, watermark, None
+
+    def _read(
+        self, reader: AvailabilityReader, resource_ids: Collection[ResourceId] | None
+    ) -> Iterable[Resource]:
+        found = reader.read(self._collection, resource_ids)
+        if not self._common_facts:
+            return found
+        return [replace(each, facts={**self._common_facts, **each.facts}) for each in found]
 
     def _reload(
         self, reader: AvailabilityReader, availability: Availability, resource_ids: Collection[ResourceId]
     ) -> None:
         self._version = None
         # Resources before bookings: a booking made in between then shows as a generation that is too old.
-        resources = {each.id: each for each in reader.read(self._collection, resource_ids)}
+        resources = {each.id: each for each in self._read(reader, resource_ids)}
         bookings = _by_resource(reader, resource_ids)
         for resource_id in resource_ids:
             if resource_id in resources:

@@ -18,6 +18,7 @@ from blazar.booking.context import Context, Plugin
 from blazar.booking.index import AvailabilityIndex
 from blazar.db.clock import SqlClock
 from blazar.db.store import SqlStore
+from blazar.domain.requirements import Fact
 from blazar.manager.collections import COLLECTIONS
 from blazar.manager.plugins import load_filters, load_limits, load_plugins
 from blazar.ports.clock import Clock
@@ -50,7 +51,7 @@ def build_context(
         clock=clock,
         cloud=cloud,
         plugins=plugins,
-        indexes=make_indexes(store, clock, plugins),
+        indexes=make_indexes(store, clock, plugins, settings.region),
         collections=COLLECTIONS,
         settings=settings,
         waker=waker,
@@ -58,12 +59,19 @@ def build_context(
 
 
 def make_indexes(
-    store: Store, clock: Clock, plugins: Mapping[str, Plugin]
+    store: Store, clock: Clock, plugins: Mapping[str, Plugin], region: str | None = None
 ) -> Mapping[str, AvailabilityIndex]:
-    """Return an empty index for each collection from which a plugin reserves."""
+    """Return an empty index for each collection from which a plugin reserves.
+
+    All resources have the fact ``region`` if the region of the service is configured.
+    """
     collections = {plugin.collection for plugin in plugins.values()}
     texts = {each.name: each.text_facts for each in COLLECTIONS}
-    return {each: AvailabilityIndex(store, clock, each, texts.get(each, frozenset())) for each in collections}
+    common: Mapping[str, Fact] = {} if region is None else {"region": region}
+    return {
+        each: AvailabilityIndex(store, clock, each, texts.get(each, frozenset()), common)
+        for each in collections
+    }
 
 
 def configured_context(
