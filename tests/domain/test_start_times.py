@@ -24,13 +24,15 @@ from blazar.domain.start_times import Profile, Starts
 HOSTS = 4
 MINUTE = timedelta(minutes=1)
 SLOT, OTHER = Demand.of({"VCPU": 2}), Demand.of({"VCPU": 1, "MEMORY_MB": 3})
-TREE = (
-    HostProvider(
-        uuid="root",
-        name="root",
-        inventories={"VCPU": Inventory(total=6), "MEMORY_MB": Inventory(total=9)},
-    ),
-)
+
+
+def tree(vcpus: int, memory_mb: int) -> tuple[HostProvider, ...]:
+    inventories = {"VCPU": Inventory(total=vcpus), "MEMORY_MB": Inventory(total=memory_mb)}
+    return (HostProvider(uuid="root", name="root", inventories=inventories),)
+
+
+TREES = (tree(6, 9), tree(6, 9), tree(2, 12), tree(12, 4))
+"""The inventories of the hosts, by their numbers."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ def make_index(held: Sequence[Held]) -> Availability:
     numbered = [(number, each, each.booking(number)) for number, each in enumerate(held)]
     for host in range(HOSTS):
         resource = Resource(
-            id=ResourceId(str(host)), generation=0, is_reservable=True, facts={}, providers=TREE
+            id=ResourceId(str(host)), generation=0, is_reservable=True, facts={}, providers=TREES[host]
         )
         early = [booking for _, each, booking in numbered if each.host == host and not each.is_added_later]
         index.put(resource, early)

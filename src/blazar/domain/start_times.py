@@ -122,8 +122,10 @@ def count_slots(
     releases = np.zeros(starts.count + 1, np.bool_)
     for which in _rows_of_others(bookings, wanted & (base > 0), starts):
         segments = _Segments(bookings, which, inventories, need.demand, starts)
+        most = base[segments.positions]
         for level, balance in balances.items():
-            positions, low, high = segments.below(level)
+            # A resource that never has as many slots is not counted at this level, so it is not blocked either.
+            positions, low, high = segments.below(level, most >= level)
             _block(positions, low, high, balance, releases)
     # What is overdue takes up a resource throughout a reservation that begins now, and none of later ones.
     releases[starts.begun] = True
@@ -178,7 +180,7 @@ class _Segments:
         times = np.concatenate([begin, end])
         is_start = np.repeat(np.array([True, False]), len(which))
         order = np.lexsort((is_start, times, positions))
-        self._positions, self._times = positions[order], times[order]
+        self.positions, self._times = positions[order], times[order]
         signs = np.where(is_start, 1, -1)
         is_whole = rows.slots[which] == 0
         self._free = np.full(len(order), _TAKEN, np.int64)
@@ -187,19 +189,24 @@ class _Segments:
             amounts = np.append(bookings.amounts(name), 0)
             used = np.where(is_whole, _TAKEN, amounts[rows.demands[which]] * rows.slots[which])
             level = np.cumsum((signs * np.concatenate([used, used]))[order])
-            free = np.maximum(own[self._positions] - level, 0) // amount
+            free = np.maximum(own[self.positions] - level, 0) // amount
             self._free = np.minimum(self._free, free)
         self._starts = starts
 
-    def below(self, level: int) -> tuple[NDArray[np.int32], Numbers, Numbers]:
-        """Return positions, and the ranges of starts when fewer than *level* slots are free."""
-        is_low = self._free[:-1] < level
-        is_low &= (self._positions[:-1] == self._positions[1:]) & (self._times[:-1] < self._times[1:])
+    def below(self, level: int, counted: Mask) -> tuple[NDArray[np.int32], Numbers, Numbers]:
+        """Return positions, and the ranges of starts when fewer than *level* slots are free.
+
+        Args:
+            level: The number of slots.
+            counted: The segments of the resources that count, by number.
+        """
+        is_low = counted[:-1] & (self._free[:-1] < level)
+        is_low &= (self.positions[:-1] == self.positions[1:]) & (self._times[:-1] < self._times[1:])
         which = np.flatnonzero(is_low)
         begin, end, starts = self._times[which], self._times[which + 1], self._starts
         low = first_minutes(begin).astype(np.int64) - starts.duration - starts.cleaning + 1 - starts.first
         high = last_minutes(end).astype(np.int64) - starts.first
-        return self._positions[which], *_clipped(low, high, starts)
+        return self.positions[which], *_clipped(low, high, starts)
 
 
 def _blocked_by(rows: Rows, which: Positions, starts: Starts) -> tuple[Numbers, Numbers]:
