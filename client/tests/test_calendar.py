@@ -107,8 +107,11 @@ def test_the_library_answers_the_same_questions(service: str, embedded: Run, hos
     library = Client(session=ksa_session.Session(auth=noauth.NoAuth(endpoint=service)))
 
     free = library.availability.groups(requirement=f"only={host}", group_by="only")
+    size = "vcpus=1,memory_mb=1024,disk_gb=1"
+    units = library.availability.groups("virtual:instance", requirement=f"only={host}", unit=size)
     rows = library.timeline.get(requirement=f"only={host}", resources=True)
 
     assert [(each["value"], each["total"]) for each in free["groups"]] == [(host, 1)]
+    assert units["groups"][0]["total"] > 1
     assert [each["row"] for each in rows["resources"]] == [1]
     assert "physical:host" in {each["resource_type"] for each in library.catalogue.get()["resource_types"]}

@@ -9,8 +9,20 @@ INSTANT = "2031-04-01T09:15:42.123456"
 CATALOGUE = {
     "region": None,
     "resource_types": [
-        {"resource_type": "physical:host", "keys": ["min", "max"], "unit": "host", "reservable": 2},
-        {"resource_type": "software:licence", "keys": None, "unit": "seat", "reservable": 0},
+        {
+            "resource_type": "physical:host",
+            "keys": ["min", "max"],
+            "unit": "host",
+            "unit_keys": [],
+            "reservable": 2,
+        },
+        {
+            "resource_type": "software:licence",
+            "keys": None,
+            "unit": "seat",
+            "unit_keys": ["size"],
+            "reservable": 0,
+        },
     ],
     "properties": [
         {

@@ -63,11 +63,13 @@ def test_types_have_their_keys_and_the_number_of_resources_that_can_be_reserved(
         "resource_type": "physical:host",
         "keys": ["min", "max", "hypervisor_properties", "resource_properties", "before_end"],
         "unit": "host",
+        "unit_keys": [],
         "reservable": 3,
     }
     assert types["virtual:instance"]["reservable"] == 3
     assert types["virtual:floatingip"]["reservable"] == 3
     assert "flavor_id" in types["flavor:instance"]["keys"]
+    assert types["virtual:instance"]["unit_keys"] == ["vcpus", "memory_mb", "disk_gb"]
     env.create("now", 60)
     assert catalogue(env)["resource_types"] == list(types.values()), "reserved ones are still reservable"
 

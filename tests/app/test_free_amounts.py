@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from app.floatingips import Pool
 from app.http_env import ADMIN, LESSEE, READER, STRANGER, HttpEnv, Json, Who, good, quiet_settings, refusal
+from app.slots import FLAVOR, SECRET, instances
 from app.test_catalogue import fail
 from clocks import EPOCH
 
@@ -284,6 +285,94 @@ def test_too_many_groups_are_refused() -> None:
     assert group(found, everything, "rack", most=3).values == ["r0", "r1", "r2"]
     with pytest.raises(InvalidParameter, match="group_by: rack has 3 values, at most 2"):
         group(found, everything, "rack", most=2)
+
+
+SMALL = "vcpus=4,memory_mb=4096,disk_gb=10"
+"""The instances of :func:`~app.slots.instances`; a host has room for four."""
+
+
+def ask_units(env: HttpEnv, unit: str | None = SMALL, **keys: Any) -> Any:
+    return ask(env, **{"resource_type": "virtual:instance", "unit": unit, **keys})
+
+
+@pytest.mark.usefixtures("hosts")
+def test_free_instances_are_counted_by_their_size(env: HttpEnv) -> None:
+    empty = groups(env, resource_type="virtual:instance", unit=SMALL)
+    large = groups(env, resource_type="virtual:instance", unit="vcpus=8,memory_mb=4096,disk_gb=10")
+    env.create("now", 60, asked=instances(amount=5), who=STRANGER)
+    env.create(30, 60, min=1, max=1, who=STRANGER)
+
+    found = groups(env, resource_type="virtual:instance", unit=SMALL)
+
+    assert (empty, large) == ({None: (16, [(0, 16)])}, {None: (8, [(0, 8)])})
+    assert found == {None: (16, [(0, 11), (30, 7), (60, 16)])}
+
+
+@pytest.mark.usefixtures("hosts")
+def test_a_request_gets_as_many_instances_as_are_free(env: HttpEnv) -> None:
+    env.create("now", 60, asked=instances(amount=5), who=STRANGER)
+    ((_, free),) = groups(env, resource_type="virtual:instance", unit=SMALL, to=env.date(60))[None][1]
+
+    body = env.wish("now", 60, asked=instances(amount=free + 1))
+    refusal(env.post("/leases", body, who=LESSEE, headers=NEWER), 409)
+    env.create("now", 60, asked=instances(amount=free))
+
+
+@pytest.mark.usefixtures("hosts")
+def test_free_instances_in_groups_with_a_filter(env: HttpEnv) -> None:
+    found = groups(env, resource_type="virtual:instance", unit=SMALL, group_by="rack", filter="rack=r2")
+
+    assert list(found) == ["r2"]
+    assert found["r2"][0] * 2 == groups(env, resource_type="virtual:instance", unit=SMALL)[None][0]
+
+
+@pytest.mark.usefixtures("hosts")
+@pytest.mark.parametrize(
+    ("unit", "text"),
+    [
+        (None, "use GET /v1/availability with unit"),
+        ("", "unit: must be of the form vcpus=…,memory_mb=…,disk_gb=…"),
+        ("vcpus=1", "unit: must be of the form"),
+        ("vcpus=1,memory_mb=,disk_gb=1", "unit: must be of the form"),
+        ("vcpus=1,vcpus=2,memory_mb=1,disk_gb=1", "unit: must be of the form"),
+        ("vcpus=0,memory_mb=1,disk_gb=1", "vcpus: must be from 1"),
+        ("vcpus=x,memory_mb=1,disk_gb=1", "vcpus: must be a whole number"),
+    ],
+)
+def test_an_invalid_unit_is_refused(env: HttpEnv, unit: str | None, text: str) -> None:
+    assert text in refusal(ask_units(env, unit), 400)
+
+
+@pytest.mark.usefixtures("hosts")
+def test_whole_resources_have_no_unit(env: HttpEnv) -> None:
+    assert (
+        refusal(ask(env, unit="vcpus=1"), 400) == "unit: reservations of physical:host hold whole resources"
+    )
+
+
+@pytest.mark.usefixtures("hosts")
+def test_the_tag_of_one_size_is_not_that_of_another(env: HttpEnv) -> None:
+    tag = ask_units(env, to=env.date(600), **{"from": env.date(60)}).headers["ETag"]
+
+    same = ask_units(env, tag=tag, **{"from": env.date(60)})
+    other = ask_units(env, "vcpus=2,memory_mb=1024,disk_gb=10", tag=tag, **{"from": env.date(60)})
+
+    assert (same.status_code, other.status_code) == (304, 200)
+
+
+@pytest.mark.usefixtures("hosts")
+def test_free_instances_of_a_flavor(env: HttpEnv) -> None:
+    for flavor in (FLAVOR, SECRET):
+        env.cloud.flavors.create_flavor(flavor)
+
+    found = groups(env, resource_type="flavor:instance", unit=f"flavor_id={FLAVOR.id}")
+    hidden = ask(env, resource_type="flavor:instance", unit=f"flavor_id={SECRET.id}")
+
+    assert found == {None: (32, [(0, 32)])}
+    assert (
+        hidden.status_code == ask(env, resource_type="flavor:instance", unit="flavor_id=absent").status_code
+    )
+    assert "secret" in refusal(hidden, 404)
 
 
 def test_the_region_is_in_the_answer(env_with: Callable[[Settings], HttpEnv]) -> None:

@@ -12,7 +12,7 @@ from domain.test_start_times import (
     MINUTE,
     NEEDS,
     STARTS,
-    TREE,
+    TREES,
     Held,
     check_units,
     make_index,
@@ -42,7 +42,9 @@ def named_index(held: Sequence[Held], racks: Sequence[str | None]) -> Availabili
         key = ResourceId(str(number))
         facts: Mapping[str, str] = {"kind": str(number % 2), **({} if rack is None else {"rack": rack})}
         bookings = [each.booking(place) for place, each in enumerate(held) if each.host == number]
-        index.put(Resource(id=key, generation=2, is_reservable=True, facts=facts, providers=TREE), bookings)
+        index.put(
+            Resource(id=key, generation=2, is_reservable=True, facts=facts, providers=TREES[0]), bookings
+        )
     return index
 
 

@@ -114,12 +114,14 @@ def make_index(held: Sequence[Held]) -> Availability:
     return index
 
 
-def units_at(index: Availability, need: Need, starts: Starts, number: int) -> int:
+def units_at(
+    index: Availability, need: Need, starts: Starts, number: int, hosts: Sequence[int] = range(HOSTS)
+) -> int:
     """Return the free units for one start, as the choice for a request counts them."""
     window, cleaning = starts.window(number), starts.cleaning * MINUTE
     if need.demand is None:
         return int(np.count_nonzero(index.free(window, now=starts.now, cleaning_time=cleaning)))
-    slots = index.headroom(need.demand, window, now=starts.now, cleaning_time=cleaning).slots(range(HOSTS))
+    slots = index.headroom(need.demand, window, now=starts.now, cleaning_time=cleaning).slots(hosts)
     if need.is_together:
         return need.most if slots.max() >= need.least else 0
     return int(np.minimum(slots, 1 if need.is_apart else need.most).sum())

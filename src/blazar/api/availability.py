@@ -14,8 +14,9 @@ from blazar.api.permissions import BY_OPERATORS, BY_READERS, PRIVATE_PROPERTIES,
 from blazar.api.route import Route
 from blazar.api.schema_parts import ref, wrapped
 
-FREE_AMOUNTS_QUERY: Final = ("resource_type", "from", "to", "filter", "group_by")
-TIMELINE_QUERY: Final = (*FREE_AMOUNTS_QUERY, "resources")
+_PERIOD_QUERY: Final = ("resource_type", "from", "to", "filter", "group_by")
+FREE_AMOUNTS_QUERY: Final = (*_PERIOD_QUERY, "unit")
+TIMELINE_QUERY: Final = (*_PERIOD_QUERY, "resources")
 
 
 def search_time_slots(call: Call) -> object:

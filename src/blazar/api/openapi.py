@@ -87,10 +87,12 @@ _FAULTS: Mapping[int, tuple[str, tuple[str, ...]]] = {
 
 _DATE = "`%Y-%m-%d %H:%M` in UTC, or `now`."
 _QUERY: dict[str, str] = {
-    "resource_type": "Required. A resource type whose reservations hold whole resources.",
+    "resource_type": "Required. A resource type of the catalogue.",
     "from": f"Start of the period, not in the past: {_DATE} The default is `now`.",
     "to": "End of the period, at most 366 days later: `%Y-%m-%d %H:%M` in UTC. The default is 7 days later.",
     "filter": "A requirement, in the short form or as JSON; only resources that satisfy it count.",
+    "unit": "How large one unit is, if reservations of the type hold parts of resources: the `unit_keys` of "
+    "the catalogue with values, such as `vcpus=4,memory_mb=8192,disk_gb=40`. The answer then counts units.",
     "resources": "`true` for a row for each resource, instead of groups. The default is `false`.",
     "group_by": "A property of the catalogue: one group for each of its values. Without it, all resources "
     "are one group.",

@@ -487,6 +487,11 @@ COMPONENTS: dict[str, JsonSchema] = {
                     "description": "The keys of a reservation. Null if the plugin does not tell them.",
                 },
                 unit={"type": "string", "description": "As in the names of quotas.", "examples": ["host"]},
+                unit_keys={
+                    "type": "array",
+                    "description": "The keys that say how large a unit is; empty if it is a whole resource.",
+                    "items": {"type": "string", "examples": ["vcpus"]},
+                },
                 reservable={
                     "type": "integer",
                     "description": "The number of resources from which reservations are made: hosts, also "

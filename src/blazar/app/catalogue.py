@@ -63,6 +63,7 @@ def _type_view(plugin: Plugin, facts: VisibleFacts) -> JsonObject:
         "resource_type": plugin.resource_type,
         "keys": None if keys is None else list(keys),
         "unit": plugin.quota_unit.name,
+        "unit_keys": list(plugin.unit_keys) if isinstance(plugin, HasCatalogueEntry) else [],
         "reservable": int(np.count_nonzero(facts.reservable)),
     }
 

@@ -8,16 +8,22 @@ from collections.abc import Collection, Mapping
 
 from blazar.app.properties import hidden_names
 from blazar.app.questions import Question, format_minutes, group, parse_question
+from blazar.app.request_work import request_work
 from blazar.app.visible_facts import read_visible_facts
 from blazar.booking.context import Context
-from blazar.domain.busy_times import BusyTimes, Steps, count_in_groups
+from blazar.domain.availability import Availability
+from blazar.domain.booking_rows import Mask
+from blazar.domain.busy_times import BusyTimes, Minutes, Steps
 from blazar.domain.dates import format_date
 from blazar.domain.expressions import render
+from blazar.domain.need import Need
+from blazar.domain.slot_times import SlotTimes
+from blazar.plugins.capabilities import HasCatalogueEntry, StatesNeed
 from blazar.ports.manager import Caller
 
 JsonObject = Mapping[str, object]
 
-_FORM = 1
+_FORM = 2
 """The number of the format of the answers, so that a tag of an older format never matches."""
 
 
@@ -29,7 +35,7 @@ def list_free_amounts(
     Args:
         context: The context.
         caller: The caller; may name the same properties as in a request for a lease.
-        query: ``resource_type``, and optionally ``from``, ``to``, ``filter`` and ``group_by``.
+        query: ``resource_type``, and optionally ``from``, ``to``, ``filter``, ``group_by`` and ``unit``.
         known: The tags of answers that the caller has.
 
     Returns:
@@ -37,8 +43,10 @@ def list_free_amounts(
 
     Raises:
         BadRequest: The query is invalid.
+        NotFound, Conflict: The flavor in ``unit`` does not exist for the caller, or cannot be reserved.
     """
     question = parse_question(context, query)
+    need = _need_of_unit(context, caller, question)
     hidden = hidden_names(context, caller)
     index = context.indexes[question.plugin.collection]
     if question.requirement.conditions:
@@ -46,14 +54,16 @@ def list_free_amounts(
     with index.searching() as availability:
         facts = read_visible_facts(availability, hidden)
         question.check(facts)
-        tag = _tag_of(context, question, index.version())
+        tag = _tag_of(context, question, need, index.version())
         if tag in known:
             return {"etag": tag}
         wanted = availability.matching(question.requirement) & facts.reservable
-        times = BusyTimes.read(availability.bookings, wanted, question.minutes)
+        if need is not None:
+            wanted &= availability.matching(need.requirement)
+        times = _read_bookings(availability, wanted, need, question.minutes)
     groups = group(facts, wanted, question.group_by)
-    busy = times.ranges(with_cleaning=True)
-    steps = count_in_groups([busy], groups.group_of, len(groups.values), question.minutes)
+    totals = times.totals(groups.group_of, len(groups.values))
+    steps = times.count_busy(groups.group_of, len(groups.values))
     return {
         "etag": tag,
         "region": context.settings.region,
@@ -62,9 +72,29 @@ def list_free_amounts(
         "to": format_date(question.window.end),
         "groups": [
             {"value": value, "total": total, "steps": _step_views(question, each, total)}
-            for value, total, each in zip(groups.values, groups.count(wanted), steps, strict=True)
+            for value, total, each in zip(groups.values, totals, steps, strict=True)
         ],
     }
+
+
+def _need_of_unit(context: Context, caller: Caller, question: Question) -> Need | None:
+    """Return the need of a unit of the size in the question; None without one. Raises as the plugin does."""
+    plugin = question.plugin
+    if not question.unit or not isinstance(plugin, HasCatalogueEntry) or not isinstance(plugin, StatesNeed):
+        return None
+    body = {**dict.fromkeys(plugin.request_keys), **question.unit, **plugin.change_need(1)}
+    work = request_work(context, caller, caller.project_id)
+    spec = work.look_up(plugin, work.new_reservation_id(0), plugin.parse(body))
+    return plugin.need(spec)
+
+
+def _read_bookings(
+    availability: Availability, wanted: Mask, need: Need | None, minutes: Minutes
+) -> BusyTimes | SlotTimes:
+    """Return copies of the bookings of the wanted resources. Call it with the index's lock."""
+    if need is None or need.demand is None:
+        return BusyTimes.read(availability.bookings, wanted, minutes)
+    return SlotTimes.read(availability.bookings, availability.inventories(), wanted, need.demand, minutes)
 
 
 def _step_views(question: Question, steps: Steps, total: int) -> list[JsonObject]:
@@ -72,7 +102,7 @@ def _step_views(question: Question, steps: Steps, total: int) -> list[JsonObject
     return [{"time": time, "free": number} for time, number in zip(times, free, strict=True)]
 
 
-def _tag_of(context: Context, question: Question, version: str) -> str:
+def _tag_of(context: Context, question: Question, need: Need | None, version: str) -> str:
     """Return a string that changes whenever the answer does, and is the same on every manager.
 
     The present only matters if the period has begun: resources that are released late are not free until now.
@@ -89,5 +119,7 @@ def _tag_of(context: Context, question: Question, version: str) -> str:
         begun,
         render(question.requirement),
         question.group_by,
+        # A flavor of the same id may have been replaced by another one.
+        repr(need),
     ]
     return hashlib.sha256(json.dumps(decisive).encode()).hexdigest()[:32]

@@ -20,6 +20,7 @@ from blazar.domain.errors import InvalidParameter, InvalidPeriod, InvalidRequire
 from blazar.domain.expressions import parse
 from blazar.domain.interval import Interval
 from blazar.domain.requirements import Fact, Requirement, unknown_keys
+from blazar.plugins.capabilities import HasCatalogueEntry
 
 JsonObject = Mapping[str, object]
 
@@ -30,13 +31,15 @@ _DEFAULT_SPAN: Final = timedelta(days=7)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """A question about whole resources of a type."""
+    """A question about the resources of a type."""
 
     plugin: Plugin
     window: Interval
     minutes: Minutes
     requirement: Requirement
     group_by: str | None
+    unit: Mapping[str, str]
+    """How large one unit is, by the keys of a reservation; empty for whole resources."""
 
     def check(self, facts: VisibleFacts) -> None:
         """Check the names in the question, and that the type can be asked about.
@@ -44,11 +47,11 @@ class Question:
         Raises:
             InvalidParameter, InvalidRequirement: A property does not exist, or is hidden from the caller.
         """
-        if not is_whole(self.plugin, facts):
+        if not self.unit and not is_whole(self.plugin, facts):
             raise InvalidParameter(
                 "resource_type",
                 f"reservations of {self.plugin.resource_type} hold parts of resources, and what is free"
-                " depends on their size; use POST /v1/availability/search",
+                " depends on their size; use GET /v1/availability with unit, or POST /v1/availability/search",
             )
         unknown = unknown_keys(self.requirement, facts.usable(self.plugin))
         if unknown:
@@ -61,7 +64,7 @@ class Question:
 
 
 def parse_question(context: Context, query: JsonObject) -> Question:
-    """Return the question of a query: ``resource_type``, ``from``, ``to``, ``filter`` and ``group_by``.
+    """Return the question of a query with the parameters of ``GET /v1/availability``.
 
     Raises:
         BadRequest: A parameter is missing or invalid.
@@ -73,6 +76,7 @@ def parse_question(context: Context, query: JsonObject) -> Question:
     requirement = parse(query.get("filter"), field="filter")
     check_conditions(context.settings.leases.limits, [requirement])
     group_by = query.get("group_by")
+    unit = query.get("unit")
     now = context.clock.now()
     return Question(
         plugin=plugin,
@@ -80,7 +84,20 @@ def parse_question(context: Context, query: JsonObject) -> Question:
         minutes=Minutes.of(window, now=now, cleaning_time=context.settings.leases.cleaning_time),
         requirement=requirement,
         group_by=None if group_by is None else str(group_by),
+        unit={} if unit is None else _parse_unit(plugin, str(unit)),
     )
+
+
+def _parse_unit(plugin: Plugin, text: str) -> Mapping[str, str]:
+    """Return the size of a unit, such as ``vcpus=4,memory_mb=8192,disk_gb=40``. Raises InvalidParameter."""
+    keys = plugin.unit_keys if isinstance(plugin, HasCatalogueEntry) else ()
+    if not keys:
+        raise InvalidParameter("unit", f"reservations of {plugin.resource_type} hold whole resources")
+    parts = [each.partition("=") for each in text.split(",")]
+    found = {key.strip(): value.strip() for key, _, value in parts}
+    if sorted(found) != sorted(keys) or len(parts) != len(keys) or not all(found.values()):
+        raise InvalidParameter("unit", f"must be of the form {','.join(f'{each}=…' for each in keys)}")
+    return found
 
 
 def _parse_window(context: Context, query: JsonObject) -> Interval:

@@ -285,7 +285,7 @@ class Availability:
         return Headroom(
             demand,
             window.start,
-            inventories=self._inventory_arrays(),
+            inventories=self.inventories(),
             bookings=self._bookings,
             # A booking that was released and cleaned by now is over, even if the window began before.
             overlapping=booked.take(booked.held | (booked.ends > micros(now))),
@@ -305,13 +305,13 @@ class Availability:
             wanted &= ~excluded
         if need.demand is None:
             return count_free(self._bookings, wanted, starts)
-        return count_slots(self._bookings, self._inventory_arrays(), wanted, need, starts)
+        return count_slots(self._bookings, self.inventories(), wanted, need, starts)
 
-    def _inventory_arrays(self) -> InventoryArrays:
+    def inventories(self) -> InventoryArrays:
+        """Return the capacity of the resources, by position."""
         if self._inventories is None:
-            self._inventories = InventoryArrays(
-                [() if each is None else each.providers for each in self._resources]
-            )
+            trees = [() if each is None else each.providers for each in self._resources]
+            self._inventories = InventoryArrays(trees)
         return self._inventories
 
     def in_order(self, mask: Mask, shuffle: Shuffle | None = None) -> Sequence[int]:

@@ -113,6 +113,15 @@ class BusyTimes:
             positions, low, high = positions[chosen], low[chosen], high[chosen]
         return merged(positions, np.clip(low, 0, self.minutes.count), np.clip(high, 0, self.minutes.count))
 
+    def totals(self, group_of: Positions, groups: int) -> list[int]:
+        """Return the number of resources of each group."""
+        found: list[int] = np.bincount(group_of[group_of >= 0], minlength=groups).tolist()
+        return found
+
+    def count_busy(self, group_of: Positions, groups: int) -> tuple[Steps, ...]:
+        """Return, for each group, the number of resources that are not free over time."""
+        return count_in_groups([self.ranges(with_cleaning=True)], group_of, groups, self.minutes)
+
 
 @dataclass(frozen=True, slots=True)
 class Steps:
@@ -149,10 +158,10 @@ def count_in_groups(
             change = np.zeros((len(keys[-1]), len(kinds)), np.int64)
             change[:, number] = sign
             changes.append(change)
-    return _steps(np.concatenate(keys), np.concatenate(changes), groups, size)
+    return running_sums(np.concatenate(keys), np.concatenate(changes), groups, size)
 
 
-def _steps(keys: Numbers, changes: NDArray[np.int64], groups: int, size: int) -> tuple[Steps, ...]:
+def running_sums(keys: Numbers, changes: NDArray[np.int64], groups: int, size: int) -> tuple[Steps, ...]:
     """Return the running sums of the changes by group; a key is the group times *size* plus the minute."""
     order = np.argsort(keys, kind="stable")
     keys = keys[order]

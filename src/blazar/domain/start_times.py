@@ -107,24 +107,30 @@ def count_free(bookings: Bookings, wanted: Mask, starts: Starts) -> Profile:
     return Profile(units, releases[: starts.count])
 
 
+def slots_if_empty(inventories: InventoryArrays, demand: Demand) -> NDArray[np.int64]:
+    """Return how many slots each resource has without any booking, at most, by position."""
+    found = np.full(len(inventories.trees), _TAKEN, np.int64)
+    for (_, amount), capacity in zip(demand.amounts, inventories.bounds(demand), strict=True):
+        found = np.minimum(found, np.maximum(capacity, 0) // amount)
+    found[~inventories.usable(demand)] = 0
+    return found
+
+
 def count_slots(
     bookings: Bookings, inventories: InventoryArrays, wanted: Mask, need: Need, starts: Starts
 ) -> Profile:
     """Return how many slots are free throughout the reservation, at most, for each start."""
     assert need.demand is not None
-    base = np.full(len(inventories.trees), _TAKEN, np.int64)
-    for (_, amount), capacity in zip(need.demand.amounts, inventories.bounds(need.demand), strict=True):
-        base = np.minimum(base, np.maximum(capacity, 0) // amount)
-    base[~inventories.usable(need.demand)] = 0
+    base = slots_if_empty(inventories, need.demand)
     levels = _levels(need, int(base[wanted].max(initial=0)))
     units = np.zeros(starts.count, np.int64)
     balances = {level: np.zeros(starts.count + 1, np.int64) for level in levels}
     releases = np.zeros(starts.count + 1, np.bool_)
     for which in _rows_of_others(bookings, wanted & (base > 0), starts):
-        segments = _Segments(bookings, which, inventories, need.demand, starts)
+        segments = SlotSegments(bookings, which, inventories, need.demand, starts)
         most = base[segments.positions]
         for level, balance in balances.items():
-            # A resource that never has as many slots is not counted at this level, so it is not blocked either.
+            # A resource that never has as many slots is not counted at this level: it is not blocked either.
             positions, low, high = segments.below(level, most >= level)
             _block(positions, low, high, balance, releases)
     # What is overdue takes up a resource throughout a reservation that begins now, and none of later ones.
@@ -158,7 +164,7 @@ def _levels(need: Need, highest: int) -> dict[int, int]:
     return levels
 
 
-class _Segments:
+class SlotSegments:
     """The free slots of resources over time, as segments with constant numbers."""
 
     def __init__(
@@ -183,14 +189,14 @@ class _Segments:
         self.positions, self._times = positions[order], times[order]
         signs = np.where(is_start, 1, -1)
         is_whole = rows.slots[which] == 0
-        self._free = np.full(len(order), _TAKEN, np.int64)
+        self.free = np.full(len(order), _TAKEN, np.int64)
         for (name, amount), own in zip(demand.amounts, inventories.bounds(demand), strict=True):
             # Bookings of whole resources have no demand: their code is -1.
             amounts = np.append(bookings.amounts(name), 0)
             used = np.where(is_whole, _TAKEN, amounts[rows.demands[which]] * rows.slots[which])
             level = np.cumsum((signs * np.concatenate([used, used]))[order])
             free = np.maximum(own[self.positions] - level, 0) // amount
-            self._free = np.minimum(self._free, free)
+            self.free = np.minimum(self.free, free)
         self._starts = starts
 
     def below(self, level: int, counted: Mask) -> tuple[NDArray[np.int32], Numbers, Numbers]:
@@ -200,7 +206,7 @@ class _Segments:
             level: The number of slots.
             counted: The segments of the resources that count, by number.
         """
-        is_low = counted[:-1] & (self._free[:-1] < level)
+        is_low = counted[:-1] & (self.free[:-1] < level)
         is_low &= (self.positions[:-1] == self.positions[1:]) & (self._times[:-1] < self._times[1:])
         which = np.flatnonzero(is_low)
         begin, end, starts = self._times[which], self._times[which + 1], self._starts

@@ -99,6 +99,11 @@ class HasCatalogueEntry:
     """The keys of a reservation of this type in a request, without ``resource_type``."""
     public_facts: ClassVar[frozenset[str]]
     """Names of facts of the resources, as in :class:`~blazar.domain.availability.Resource`."""
+    unit_keys: ClassVar[tuple[str, ...]] = ()
+    """The keys of a reservation that say how large a unit is; none if its units are whole resources.
+
+    If there are some, the plugin also implements :class:`StatesNeed`, and accepts null for its other keys.
+    """
 
 
 class DescribesUse(ABC, Generic[SpecT]):

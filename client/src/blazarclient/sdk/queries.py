@@ -95,8 +95,8 @@ class QueriesProxy(sdk_proxy.Proxy):
         """Return the numbers of free resources over time, in groups.
 
         Args:
-            resource_type: A type whose reservations hold whole resources.
-            query: ``from_`` and ``to``, ``filter`` and ``group_by``, as in the API.
+            resource_type: A resource type of the catalogue.
+            query: ``from_`` and ``to``, ``filter``, ``group_by`` and ``unit``, as in the API.
         """
         return self._question("GET", "/availability", **_parameters(resource_type, query))
 
@@ -105,7 +105,7 @@ class QueriesProxy(sdk_proxy.Proxy):
 
         Args:
             resource_type: A type whose reservations hold whole resources.
-            query: As for :meth:`get_availability`; also ``resources``, the text ``true``.
+            query: As for :meth:`get_availability`, without ``unit``; also ``resources``, the text ``true``.
         """
         return self._question("GET", "/timeline", **_parameters(resource_type, query))
 

@@ -67,15 +67,18 @@ class AvailabilityClientManager(base.BaseClientManager):
         before: str | datetime | None = None,
         requirement: str | None = None,
         group_by: str | None = None,
+        unit: str | None = None,
     ) -> Record:
         """Return the numbers of free resources over time, in groups.
 
         Args:
-            resource_type: A type whose reservations hold whole resources.
+            resource_type: A resource type of the catalogue.
             after: Start of the period; None for now.
             before: End of the period; None for 7 days after its start.
             requirement: Only resources that satisfy it, such as ``gpu=a100``.
             group_by: A property; one group for each of its values.
+            unit: How large one unit is, such as ``vcpus=4,memory_mb=8192,disk_gb=40``, for types whose
+                reservations hold parts of resources; units are then counted.
 
         Returns:
             ``from``, ``to``, and ``groups``, each with ``value``, ``total``, and ``steps`` with ``time`` and
@@ -86,7 +89,12 @@ class AvailabilityClientManager(base.BaseClientManager):
         """
         dates = {"from": utils.to_api_date(after), "to": utils.to_api_date(before)}
         url = base.path(
-            "availability", resource_type=resource_type, filter=requirement, group_by=group_by, **dates
+            "availability",
+            resource_type=resource_type,
+            filter=requirement,
+            group_by=group_by,
+            unit=unit,
+            **dates,
         )
         _response, found = self.request_manager.request(url, "GET", headers=base.API_1_1)
         return dict(found)

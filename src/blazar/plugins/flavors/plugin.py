@@ -35,6 +35,7 @@ class Flavors(SlotPlugin[FlavorSpec], ReadsAsLessee[FlavorSpec], ToleratesDamage
 
     resource_type: ClassVar[str] = "flavor:instance"
     request_keys: ClassVar[tuple[str, ...]] = FLAVOR_KEYS
+    unit_keys: ClassVar[tuple[str, ...]] = ("flavor_id",)
 
     def __init__(
         self,

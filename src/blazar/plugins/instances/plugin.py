@@ -25,6 +25,7 @@ class Instances(SlotPlugin[InstanceSpec], ToleratesDamagedSpec[InstanceSpec]):
 
     resource_type: ClassVar[str] = "virtual:instance"
     request_keys: ClassVar[tuple[str, ...]] = INSTANCE_KEYS
+    unit_keys: ClassVar[tuple[str, ...]] = ("vcpus", "memory_mb", "disk_gb")
 
     def parse(self, body: JsonObject) -> InstanceSpec:
         """Return the spec of a new reservation."""

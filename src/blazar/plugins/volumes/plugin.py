@@ -81,6 +81,7 @@ class Volumes(
     collection: ClassVar[str] = STORAGE_POOLS.name
     quota_unit: ClassVar[QuotaUnit] = QuotaUnit(name="volume")
     request_keys: ClassVar[tuple[str, ...]] = VOLUME_KEYS
+    unit_keys: ClassVar[tuple[str, ...]] = ("gibibytes",)
     public_facts: ClassVar[frozenset[str]] = PUBLIC_POOL_FACTS
     independent_ranks: ClassVar[frozenset[int]] = frozenset(Kind)
     clean_up_ranks: ClassVar[frozenset[int]] = frozenset({Kind.VOLUMES})
