@@ -321,7 +321,9 @@ def test_the_word_list_for_bash_completion_is_kept(blazar: Run) -> None:
     assert {"lease-list", "host-unset", "--reservation", "--os-auth-url"} <= set(words)
 
 
-@pytest.mark.parametrize(("shell_name", "last"), [("bash", "complete -F _blazar blazar"), ("zsh", "fi")])
+@pytest.mark.parametrize(
+    ("shell_name", "last"), [("bash", "complete -F _blazar_values blazar"), ("zsh", "fi")]
+)
 def test_client_weakness_57_completion_supports_bash_and_zsh(blazar: Run, shell_name: str, last: str) -> None:
     ran = blazar("complete", "--shell", shell_name)
 
