@@ -139,6 +139,23 @@ class TestLog:
         assert number > last
         assert (resource_id, facts_changed) == (ONE, False)
 
+    def test_what_reservations_free_is_logged_with_the_new_generation(self, store: SqlStore) -> None:
+        insert_hosts(store, "1", "2")
+        insert(store, make_allocation("1", OWNERS[0], 1, 2), make_allocation("2", OWNERS[1], 1, 2))
+        with store.read() as transaction:
+            last = transaction.availability.last_change()
+
+        with store.begin() as transaction:
+            transaction.allocations.remove(OWNERS[0])
+            transaction.allocations.touch_freed({(ONE, OWNERS[0])})
+            transaction.allocations.touch_freed(set())
+            transaction.commit()
+
+        with store.read() as transaction:
+            (change,) = transaction.availability.changes("host", last)
+        assert (change.resource_id, change.reservation_id, change.bookings) == (ONE, OWNERS[0], ())
+        assert change.generation == change.present == 1
+
     def test_purging_keeps_what_is_not_older(self, store: SqlStore, clock: ManualClock) -> None:
         insert_hosts(store, "1")
         clock.advance(HOUR)

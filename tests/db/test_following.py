@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -72,6 +72,8 @@ class Life:
     store: SqlStore
     leases: list[str] = field(default_factory=list)
     made: int = 0
+    cleaned: set[ReservationId] = field(default_factory=set)
+    """Reservations with released allocations, which are kept while their resources are cleaned."""
 
     def write(self, act: Callable[[Transaction], None]) -> None:
         with self.store.begin() as transaction:
@@ -108,12 +110,22 @@ class Life:
     def remove(self, host_ids: list[ResourceId], number: int) -> None:
         def act(transaction: Transaction) -> None:
             transaction.allocations.remove(self.owner(number), host_ids)
-            transaction.allocations.touch(host_ids)
+            self.touch_freed(transaction, self.owner(number), host_ids)
 
         self.write(act)
 
+    def touch_freed(
+        self, transaction: Transaction, owner: ReservationId, host_ids: Collection[ResourceId]
+    ) -> None:
+        if owner in self.cleaned:
+            transaction.allocations.touch(host_ids)
+        else:
+            transaction.allocations.touch_freed({(each, owner) for each in host_ids})
+
     def release(self, host_ids: list[ResourceId], number: int) -> None:
         released_at = None if number % 3 == 0 else at(number)
+        if released_at is not None:
+            self.cleaned.add(self.owner(number))
         self.write(lambda each: each.allocations.release(self.owner(number), host_ids, released_at))
 
     def forget(self, host_ids: list[ResourceId], number: int) -> None:
@@ -121,9 +133,10 @@ class Life:
         name = self.leases.pop(number % len(self.leases))
 
         def act(transaction: Transaction) -> None:
-            held = transaction.allocations.of_reservations([ReservationId(f"{name}-r0")])
-            transaction.allocations.remove(ReservationId(f"{name}-r0"))
-            transaction.allocations.touch({each.resource_id for each in held})
+            owner = ReservationId(f"{name}-r0")
+            held = transaction.allocations.of_reservations([owner])
+            transaction.allocations.remove(owner)
+            self.touch_freed(transaction, owner, {each.resource_id for each in held})
             lease = transaction.leases.find(name)
             assert lease is not None
             transaction.leases.delete(lease)

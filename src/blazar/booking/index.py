@@ -275,7 +275,7 @@ class AvailabilityIndex:
 
 
 def _add(availability: Availability, resource_id: ResourceId, changes: Sequence[Change]) -> bool:
-    """Add the new bookings of a resource; return whether these were all its changes.
+    """Add and drop bookings of a resource; return whether these were all its changes.
 
     They were if the entries cover every generation between the known one and the present one. A generation
     includes all changes up to it, so entries of earlier generations add nothing.

@@ -10,6 +10,7 @@ from blazar.booking.context import Context
 from blazar.booking.scheduling import reschedule_missing
 from blazar.booking.views import JsonObject, lease_view
 from blazar.domain.lease import EventStatus, EventType, Lease, LeaseId, LeaseStatus
+from blazar.domain.lifecycle import has_started
 from blazar.ports.manager import Caller
 from blazar.ports.outbox import Message
 from blazar.ports.store import JournalEntry, Transaction
@@ -100,7 +101,11 @@ def erase_lease(context: Context, transaction: Transaction, stored: Lease, shown
     held = transaction.allocations.of_reservations([each.id for each in stored.reservations])
     for reservation in stored.reservations:
         transaction.allocations.remove(reservation.id)
-    transaction.allocations.touch({each.resource_id for each in held})
+    if has_started(stored) or stored.start <= now:
+        transaction.allocations.touch({each.resource_id for each in held})
+    else:
+        # Before the start, nothing was released that is still being cleaned.
+        transaction.allocations.touch_freed({(each.resource_id, each.reservation_id) for each in held})
     transaction.leases.delete(marked)
     reschedule_missing(context, transaction)
     announce(transaction, lease_view(shown, context.plugins), event_types.DELETED, now)

@@ -8,7 +8,7 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from blazar.db.changes import note_additions, note_changes
+from blazar.db.changes import note_bookings, note_changes
 from blazar.db.collections import ALL_TABLES, NAME_COLUMNS
 from blazar.db.lease_pages import dates_within
 from blazar.db.shares import read_share, share_columns
@@ -77,7 +77,7 @@ class SqlAllocations:
         added = {(each.resource_id, each.reservation_id) for each in adding}
         if added:
             generations = {key: generation + 1 for key, generation in expected.items()}
-            note_additions(self._connection, added, generations, self._clock.now())
+            note_bookings(self._connection, added, generations, self._clock.now())
         rest = expected.keys() - {resource_id for resource_id, _ in added}
         if rest:
             note_changes(self._connection, rest, self._clock.now(), facts_changed=False)
@@ -88,6 +88,16 @@ class SqlAllocations:
             return
         self._move_on(resource_ids)
         note_changes(self._connection, resource_ids, self._clock.now(), facts_changed=False)
+
+    def touch_freed(self, freed: Collection[tuple[ResourceId, ReservationId]]) -> None:
+        """Increment the generations of resources that these reservations no longer have."""
+        resource_ids = sorted({resource_id for resource_id, _ in freed})
+        if not resource_ids:
+            return
+        self._move_on(resource_ids)
+        query = sa.select(resources.c.id, resources.c.generation).where(resources.c.id.in_(resource_ids))
+        generations = {row.id: row.generation for row in self._connection.execute(query)}
+        note_bookings(self._connection, freed, generations, self._clock.now())
 
     def insert(self, new: Sequence[Allocation]) -> None:
         """Add allocations."""

@@ -27,31 +27,31 @@ def note_changes(
     )
 
 
-def note_additions(
+def note_bookings(
     connection: sa.Connection,
-    added: Collection[tuple[ResourceId, ReservationId]],
+    changed: Collection[tuple[ResourceId, ReservationId]],
     generations: Mapping[ResourceId, int],
     at: datetime,
 ) -> None:
-    """Log that new reservations booked resources of which nothing else has changed.
+    """Log that reservations booked or freed resources of which nothing else has changed.
 
     Args:
-        connection: The connection of the transaction that adds the bookings.
-        added: The reservations and their resources; they had no bookings of these before, except by
-            the offer that becomes their lease.
-        generations: The new generation of each resource.
+        connection: The connection of the transaction that adds or deletes the bookings.
+        changed: The resources and the reservations. New ones had no bookings of these resources before,
+            except by the offer that becomes their lease; others have none any longer.
+        generations: The new generation of each resource; one that is gone is missing.
         at: The time of the change.
     """
-    connection.execute(
-        _INSERT,
-        [
-            {
-                "resource_id": resource_id,
-                "facts_changed": False,
-                "changed_at": at,
-                "generation": generations[resource_id],
-                "reservation_id": reservation_id,
-            }
-            for resource_id, reservation_id in sorted(added)
-        ],
-    )
+    rows = [
+        {
+            "resource_id": resource_id,
+            "facts_changed": False,
+            "changed_at": at,
+            "generation": generations[resource_id],
+            "reservation_id": reservation_id,
+        }
+        for resource_id, reservation_id in sorted(changed)
+        if resource_id in generations
+    ]
+    if rows:
+        connection.execute(_INSERT, rows)

@@ -222,8 +222,8 @@ resource_changes = _table(
     sa.Column("resource_id", _Id, nullable=False),
     sa.Column("facts_changed", sa.Boolean, nullable=False),
     sa.Column("changed_at", Instant, nullable=False, index=True),
-    # If a new reservation booked the resource and nothing else changed: its id, and the generation that
-    # the booking gave to the resource.
+    # If a reservation booked or freed the resource and nothing else changed: its id, and the generation that
+    # this gave to the resource.
     sa.Column("generation", _Counter),
     sa.Column("reservation_id", _Id),
 )

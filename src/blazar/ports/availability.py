@@ -16,17 +16,17 @@ from blazar.domain.lease import ReservationId, ResourceId
 class Change:
     """An entry of the change log: a resource changed; the other fields give its present state.
 
-    If new reservations booked the resource and nothing else about it changed, the log has one entry for each
-    of these reservations.
+    If reservations booked or freed the resource and nothing else about it changed, the log has one entry for
+    each of these reservations.
     """
 
     sequence: int
     resource_id: ResourceId
     facts_changed: bool
     generation: int | None = None
-    """The generation to which the new booking moved the resource; None for all other changes."""
+    """The generation to which this moved the resource; None for all other changes."""
     reservation_id: ReservationId | None = None
-    """The reservation that made the new booking; None for all other changes."""
+    """The reservation that booked or freed it; None for all other changes."""
     present: int | None = None
     """The resource's present generation; None if the resource is gone or belongs to another collection."""
     bookings: tuple[Booking, ...] = ()

@@ -139,7 +139,8 @@ class AllocationStore(Protocol):
     """Allocations: each reservation's resources and windows.
 
     Every change increments the generations of the affected resources. ``release`` and ``purge_released`` do
-    so themselves; for the others, the caller also calls ``claim`` or ``touch``, before or after.
+    so themselves; for the others, the caller also calls ``claim``, ``touch`` or ``touch_freed``, before or
+    after.
     """
 
     def holders_of(self, project_id: str) -> Mapping[ReservationId, str | None]:
@@ -162,6 +163,13 @@ class AllocationStore(Protocol):
 
     def touch(self, resource_ids: Collection[ResourceId]) -> None:
         """Increment the generations of these resources, whatever they are."""
+
+    def touch_freed(self, freed: Collection[tuple[ResourceId, ReservationId]]) -> None:
+        """Do the same for resources of which these reservations had allocations, and have none any longer.
+
+        Indexes then drop only these bookings, instead of reading all bookings of the resources again. So a
+        reservation must not have released allocations of them, which are kept while resources are cleaned.
+        """
 
     def insert(self, allocations: Sequence[Allocation]) -> None:
         """Add allocations. Raises ConcurrentUpdate if the database detects a double booking."""
