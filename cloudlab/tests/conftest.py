@@ -10,6 +10,7 @@ from cloudlab.errors import LabError
 from cloudlab.lab import OpenStackLab
 from cloudlab.tests.actors import Actor, Operator
 from cloudlab.tests.end_to_end_lab import EndToEndLab, make_lab
+from cloudlab.tests.floatingips import AddressPool
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -62,3 +63,13 @@ def lessee(lab: EndToEndLab) -> Actor:
 @pytest.fixture
 def other(lab: EndToEndLab) -> Actor:
     return lab.other
+
+
+@pytest.fixture
+def pool(lab: EndToEndLab) -> Iterator[AddressPool]:
+    """Return registered addresses, which are removed after the test."""
+    pool = AddressPool(lab)
+    pool.register()
+    yield pool
+    lab.clear()
+    pool.deregister()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterator
 
 import pytest
 
@@ -14,16 +13,6 @@ from cloudlab.tests.floatingips import ADDRESSES, AddressPool, port_of
 from cloudlab.waiting import wait_until
 
 FIRST, SECOND = ADDRESSES
-
-
-@pytest.fixture
-def pool(lab: EndToEndLab) -> Iterator[AddressPool]:
-    """Return registered addresses, which are removed after the test."""
-    pool = AddressPool(lab)
-    pool.register()
-    yield pool
-    lab.clear()
-    pool.deregister()
 
 
 def test_addresses_are_the_lessees_while_the_lease_runs_attached_or_not(
