@@ -49,6 +49,7 @@ class Client:
                 "X-Project-Id": project,
                 "X-Roles": roles,
                 "X-Auth-Token": token_of(user, project),
+                "OpenStack-API-Version": "reservation 1.1",
             }
         )
 

@@ -1,4 +1,7 @@
-"""Lessees that create, extend, shorten, move, use and delete leases of all kinds as fast as they can."""
+"""Lessees that create, extend, shorten, move, use and delete leases of all kinds as fast as they can.
+
+Some leases are first held by an offer, which must become the lease whenever it is committed in time.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +25,8 @@ MINUTE = timedelta(minutes=1)
 FLAVOR = Flavor(id="small", name="small", vcpus=2, memory_mb=1024, disk_gb=10, is_public=True)
 """The flavor of instances in leases; it must exist in the cloud."""
 HOSTS, INSTANCES, FLAVORS = "physical:host", "virtual:instance", "flavor:instance"
+_SHARE_OF_OFFERS = 0.3
+_OFFER_SECONDS = 5
 
 
 @dataclass(slots=True, kw_only=True)
@@ -107,7 +112,12 @@ class Lessees:
             "reservations": [reservation],
         }
         began, requested_start = time.monotonic(), start or _minute()
-        answer = client.ask("POST", "/leases", body)
+        if chance.random() < _SHARE_OF_OFFERS:
+            answer = self._create_from_offer(client, chance, body)
+        else:
+            answer = client.ask("POST", "/leases", body)
+        if answer is None:
+            return
         self._count("create", answer)
         if answer.said is not Said.UNKNOWN:
             with self._lock:
@@ -127,6 +137,27 @@ class Lessees:
         with self._lock:
             self.ledger.created += 1
             self.ledger.promises.append(promise)
+
+    def _create_from_offer(
+        self, client: Client, chance: random.Random, body: Mapping[str, Any]
+    ) -> Answer | None:
+        """Return the answer to the commit of an offer; None if it is refused, deleted or left alone."""
+        began = time.monotonic()
+        answer = client.ask("POST", "/offers", {**body, "ttl_seconds": _OFFER_SECONDS})
+        self._count("offer", answer)
+        if answer.said is not Said.DONE:
+            return None
+        offer_id = answer.body["offer"]["id"]
+        match chance.choices(("commit", "delete", "leave"), (70, 10, 20))[0]:
+            case "commit":
+                answer = client.ask("POST", "/leases", {"name": body["name"], "offer_id": offer_id})
+                is_open = time.monotonic() - began < _OFFER_SECONDS
+                # The project's requests are limited neither by quotas nor by filters, and no host fails.
+                assert answer.said is not Said.REFUSED or not is_open, f"lost offer {offer_id}: {answer}"
+                return answer
+            case "delete":
+                self._count("offer deleted", client.ask("DELETE", f"/offers/{offer_id}"))
+        return None
 
     def _change(
         self, client: Client, control: CloudControl, chance: random.Random, mine: list[Promise]
