@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 CREDITS = Path(__file__).parents[2] / "examples" / "credits"
-CALLS = ("check-create", "check-update", "on-end", "commit", "abort")
+CALLS = ("check-create", "check-update", "on-end", "commit", "abort", "estimate-cost")
 
 
 class Quiet(WSGIRequestHandler):
@@ -62,6 +62,8 @@ class Oracle:
     status: int = 204
     answer: bytes = b""
     asked: list[Asked] = field(default_factory=list)
+    answer_to: dict[str, tuple[int, bytes]] = field(default_factory=dict)
+    """Other answers, by call."""
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         body = environ["wsgi.input"].read(int(environ["CONTENT_LENGTH"]))
@@ -69,12 +71,13 @@ class Oracle:
             Asked(
                 call=environ["PATH_INFO"].strip("/"),
                 body=json.loads(body),
-                key=environ["HTTP_IDEMPOTENCY_KEY"],
+                key=environ.get("HTTP_IDEMPOTENCY_KEY", ""),
                 headers={key: value for key, value in environ.items() if key.startswith("HTTP_")},
             )
         )
-        start_response(f"{self.status} Said So", [("Content-Type", "application/json")])
-        return [self.answer]
+        status, answer = self.answer_to.get(self.asked[-1].call, (self.status, self.answer))
+        start_response(f"{status} Said So", [("Content-Type", "application/json")])
+        return [answer]
 
     @property
     def calls(self) -> list[str]:

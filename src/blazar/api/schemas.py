@@ -765,6 +765,16 @@ COMPONENTS: dict[str, JsonSchema] = {
                 "items": {"type": "string"},
             },
         ),
+        costs={
+            "type": "array",
+            "description": "What the whole lease would cost, from each of the site's filters that tells it.",
+            "items": complete(
+                "A cost.",
+                filter={"type": "string", "description": "The name of the filter."},
+                amount={"type": "string", "description": "A decimal number.", "examples": ["12.5"]},
+                unit={"type": "string", "examples": ["SU"]},
+            ),
+        },
     ),
     "RequestFault": complete(
         "An error of the HTTP request, found before its content is evaluated.",

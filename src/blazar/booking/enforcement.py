@@ -12,7 +12,14 @@ from blazar.booking.search import holdings_of
 from blazar.booking.usage import bare_document, fitting, usage_of
 from blazar.domain.errors import BlazarError, Unavailable
 from blazar.domain.lease import Holdings, Lease, LeaseId, LeaseStatus, ReservationId
-from blazar.ports.enforcement import EnforcementFilter, JsonObject, LeaseUsage, Occasion
+from blazar.ports.enforcement import (
+    Cost,
+    EnforcementFilter,
+    EstimatesCost,
+    JsonObject,
+    LeaseUsage,
+    Occasion,
+)
 from blazar.ports.outbox import Message
 from blazar.ports.store import Transaction
 
@@ -32,6 +39,7 @@ class Enforcing:
     _key: str = ""
     _about: object = None
     _asked: JsonObject | None = None
+    _usage: LeaseUsage | None = None
     _allowed_by: list[str] = field(default_factory=list)
 
     def check_create(self, lease: Lease, holdings: AllHoldings) -> None:
@@ -48,6 +56,20 @@ class Enforcing:
             usage = usage_of(self.context, lease, holdings, status=LeaseStatus.UPDATING)
             about = (_question(before.document), _question(usage.document))
             self._ask(about, usage, lambda each, key: each.check_update(before, usage, key))
+
+    def costs(self) -> list[JsonObject]:
+        """Return what the lease costs that was allowed last, for each filter that tells it.
+
+        A filter that fails is left out: the lease is allowed, with or without a known cost.
+        """
+        if self._usage is None:
+            return []
+        found: list[JsonObject] = []
+        for name, each in self.context.filters.items():
+            cost = _cost_of(each, name, self._usage)
+            if cost is not None:
+                found.append({"filter": name, "amount": f"{cost.amount.normalize():f}", "unit": cost.unit})
+        return found
 
     def commit(self, transaction: Transaction) -> None:
         """Queue messages that tell the filters, in the same transaction, that the allowed lease is stored."""
@@ -87,7 +109,7 @@ class Enforcing:
         # A concurrent request was faster and other resources were found: this is a different check.
         self._abort()
         self._key, self._about = self.context.new_id(), about
-        self._asked, self._allowed_by = usage.document, []
+        self._asked, self._usage, self._allowed_by = usage.document, usage, []
         for name, each in self.context.filters.items():
             ask(each, self._key)
             self._allowed_by.append(name)
@@ -179,6 +201,18 @@ def _send(
         for name in wanting
     ]
     transaction.outbox.append(messages, context.clock.now())
+
+
+def _cost_of(each: EnforcementFilter, name: str, usage: LeaseUsage) -> Cost | None:
+    if not isinstance(each, EstimatesCost):
+        return None
+    try:
+        return each.cost_of(usage)
+    except BlazarError as error:
+        _logger.warning("a filter does not tell the cost of a lease: filter=%s reason=%s", name, error)
+    except Exception:
+        _logger.exception("a filter cannot tell the cost of a lease: filter=%s", name)
+    return None
 
 
 def _wants(each: EnforcementFilter, name: str, occasion: Occasion, project_id: str | None) -> bool:

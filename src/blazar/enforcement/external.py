@@ -10,6 +10,7 @@ import json
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,16 +22,18 @@ from oslo_config.cfg import ConfigOpts
 from blazar.domain.errors import EnforcementUnavailable, Unavailable, UsageDenied
 from blazar.enforcement.options import GROUP
 from blazar.http_deadlines import DeadlineAdapter, deadline
-from blazar.ports.enforcement import JsonObject, LeaseUsage, Occasion
+from blazar.ports.enforcement import Cost, JsonObject, LeaseUsage, Occasion
 from blazar.telemetry.log_context import global_request_id
 
 if TYPE_CHECKING:
-    from blazar.ports.enforcement import EnforcementFilter
+    from blazar.ports.enforcement import EnforcementFilter, EstimatesCost
 
 _CHECK_CREATE, _CHECK_UPDATE = "check-create", "check-update"
 _FROM_BASE = (_CHECK_CREATE, _CHECK_UPDATE, Occasion.ON_END.value)
 """Calls whose URL is derived from the base; the others are made only if their URL is configured."""
-_CALLS = (*_FROM_BASE, Occasion.COMMIT.value, Occasion.ABORT.value)
+_ESTIMATE_COST = "estimate-cost"
+_CALLS = (*_FROM_BASE, Occasion.COMMIT.value, Occasion.ABORT.value, _ESTIMATE_COST)
+_LONGEST_UNIT = 32
 _LONGEST_MESSAGE = 1000
 _LONGEST_ANSWER = 64 * 1024
 """Bytes of an answer that are read; the message in a longer answer is not shown to the lessee."""
@@ -83,6 +86,21 @@ class ExternalService:
         """Call ``check-update``; raises as :meth:`check_create` does."""
         self._check(_CHECK_UPDATE, usage, {"current_lease": current.document}, key)
 
+    def cost_of(self, usage: LeaseUsage) -> Cost | None:
+        """Call ``estimate-cost``, if its URL is configured and the project is not exempt.
+
+        Raises:
+            Unavailable: The service does not answer, or does not state a cost.
+        """
+        if _ESTIMATE_COST not in self._settings.urls or self._is_exempt(usage.lease.project_id):
+            return None
+        answer = self._post(_ESTIMATE_COST, {}, usage.document, "")
+        if answer.status_code == HTTPStatus.NO_CONTENT:
+            return None
+        if answer.status_code != HTTPStatus.OK:
+            raise Unavailable(f"{_ESTIMATE_COST} was answered with {answer.status_code}")
+        return _parse_cost(answer)
+
     def wants(self, occasion: Occasion, project_id: str | None) -> bool:
         """Return whether a URL for the call is configured and the project is not exempt."""
         return occasion.value in self._settings.urls and not self._is_exempt(project_id)
@@ -127,7 +145,7 @@ class ExternalService:
             "auth_url": self._settings.auth_url,
             "region_name": self._settings.region_name,
         }
-        headers = {**self._settings.headers, "Idempotency-Key": key}
+        headers = {**self._settings.headers, **({"Idempotency-Key": key} if key else {})}
         request_id = global_request_id()
         if request_id is not None:
             headers["X-Openstack-Request-Id"] = request_id
@@ -158,6 +176,20 @@ class ExternalService:
                     if len(content) > _LONGEST_ANSWER:
                         break
                 return _Answer(response.status_code, content[: _LONGEST_ANSWER + 1])
+
+
+def _parse_cost(answer: _Answer) -> Cost:
+    """Return the cost in an answer, ``{"amount": 12.5, "unit": "SU"}``. Raises Unavailable."""
+    try:
+        body = json.loads(answer.body, parse_float=Decimal, parse_int=Decimal)
+        amount, unit = body["amount"], body["unit"]
+    except (ValueError, RecursionError, KeyError, TypeError) as error:
+        raise Unavailable(f"{_ESTIMATE_COST} was answered without an amount and a unit") from error
+    if not isinstance(amount, Decimal) or not amount.is_finite() or abs(amount.adjusted()) > _LONGEST_UNIT:
+        raise Unavailable(f"{_ESTIMATE_COST} was answered with an amount that is not a number")
+    if not isinstance(unit, str) or not 0 < len(unit) <= _LONGEST_UNIT:
+        raise Unavailable(f"{_ESTIMATE_COST} was answered with a unit that is not a short text")
+    return Cost(amount=amount, unit=unit)
 
 
 def _reason(answer: _Answer) -> str:
@@ -228,5 +260,5 @@ def _check_url(url: str, option: str) -> None:
 
 if TYPE_CHECKING:
 
-    def _witness(each: ExternalService) -> EnforcementFilter:
-        return each
+    def _witness(each: ExternalService) -> tuple[EnforcementFilter, EstimatesCost]:
+        return each, each

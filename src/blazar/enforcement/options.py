@@ -40,6 +40,10 @@ OPTIONS: list[cfg.Opt] = [
         "external_service_abort_endpoint",
         help="URL that is notified of every allowed lease or change that was not stored; none by default.",
     ),
+    cfg.StrOpt(
+        "external_service_estimate_cost_endpoint",
+        help="URL that is asked in a dry run what the lease would cost; none by default.",
+    ),
     cfg.StrOpt("external_service_token", secret=True, help="Sent as X-Auth-Token."),
     cfg.StrOpt("external_service_bearer_token", secret=True, help="Sent as Authorization: Bearer."),
     cfg.FloatOpt(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from decimal import Decimal
 from enum import StrEnum
 from typing import Protocol, runtime_checkable
 
@@ -73,6 +74,29 @@ class EnforcementFilter(Protocol):
 
         Raises:
             Unavailable: Delivery must be tried again later.
+        """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """The cost of a lease."""
+
+    amount: Decimal
+    unit: str
+    """The name of a credit or currency, such as ``SU`` or ``EUR``."""
+
+
+@runtime_checkable
+class EstimatesCost(Protocol):
+    """A filter that can also tell what a lease costs, so that lessees can ask for it in a dry run."""
+
+    def cost_of(self, usage: LeaseUsage) -> Cost | None:
+        """Return the cost of a lease as a whole, also of one that would be changed; None if it is not known.
+
+        Called after the filter has allowed the lease. It must not spend or hold anything.
+
+        Raises:
+            Unavailable: The cost cannot be found out now.
         """
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from blazar.domain.errors import BlazarError, CloudError, Unavailable
 from blazar.ports import metrics
-from blazar.ports.enforcement import LimitsDuration
+from blazar.ports.enforcement import EstimatesCost, LimitsDuration
 from blazar.ports.meter import Meter
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from blazar.ports.cloud import Cloud
     from blazar.ports.compute import Lessee, LesseeCompute
-    from blazar.ports.enforcement import EnforcementFilter, JsonObject, LeaseUsage, Occasion
+    from blazar.ports.enforcement import Cost, EnforcementFilter, JsonObject, LeaseUsage, Occasion
     from blazar.ports.manager import Manager
     from blazar.ports.outbox import Notifier
 
@@ -195,6 +195,10 @@ class MeasuredFilter:
     def longest_lease(self, project_id: str | None) -> timedelta | None:
         """Return the longest lease that the filter states to allow; None for no limit."""
         return self._inner.longest_lease(project_id) if isinstance(self._inner, LimitsDuration) else None
+
+    def cost_of(self, usage: LeaseUsage) -> Cost | None:
+        """Return the cost that the filter states; None if it states none. Raises as the filter does."""
+        return self._inner.cost_of(usage) if isinstance(self._inner, EstimatesCost) else None
 
     def wants(self, occasion: Occasion, project_id: str | None) -> bool:
         """Return whether the filter wants messages about a project's leases."""

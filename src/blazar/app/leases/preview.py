@@ -10,16 +10,17 @@ from blazar.domain.dates import format_date
 from blazar.domain.lease import EventType, Holdings, Lease
 
 
-def lease_preview(lease: Lease, holdings: Sequence[Holdings]) -> JsonObject:
+def lease_preview(lease: Lease, holdings: Sequence[Holdings], costs: Sequence[JsonObject] = ()) -> JsonObject:
     """Return a lease with the ids of the resources that its reservations would hold.
 
     Args:
         lease: The lease as it would be stored.
         holdings: What each of its reservations would hold, in their order.
+        costs: What the lease would cost, by filter.
 
     Returns:
-        ``start_date``, ``end_date``, ``before_end_date``, and ``reservations``, each with ``resource_type``,
-        ``amount`` and the ids of the ``resources``.
+        ``start_date``, ``end_date``, ``before_end_date``, ``reservations``, each with ``resource_type``,
+        ``amount`` and the ids of the ``resources``; and ``costs``.
     """
     before_end = lease.find_event(EventType.BEFORE_END)
     return {
@@ -30,4 +31,5 @@ def lease_preview(lease: Lease, holdings: Sequence[Holdings]) -> JsonObject:
             {"resource_type": each.resource_type, "amount": count_units(held), "resources": sorted(held)}
             for each, held in zip(lease.reservations, holdings, strict=True)
         ],
+        "costs": list(costs),
     }

@@ -161,8 +161,9 @@ def preview_update(
         return lease_preview(_renamed(lease, asked.keys), _read_holdings(context, lease))
     with explaining_change(work, lease_id, body), work.enforcing.aborted():
         plan = retrying(context, lambda attempt: _try_once(work, lease, asked, attempt))
+        costs = work.enforcing.costs()
     holdings = {each.reservation.id: each.after for each in plan.bookings}
-    return lease_preview(plan.lease, [holdings[each.id] for each in plan.lease.reservations])
+    return lease_preview(plan.lease, [holdings[each.id] for each in plan.lease.reservations], costs)
 
 
 def _read_holdings(context: Context, lease: Lease) -> Sequence[Holdings]:
