@@ -13,7 +13,7 @@ from blazar.booking.cloud_errors import cloud_errors_as_conflicts
 from blazar.booking.context import Context, Plugin
 from blazar.booking.enforcement import Enforcing
 from blazar.domain.errors import CannotChange, CloudError, Unavailable
-from blazar.domain.lease import Lease, ReservationId
+from blazar.domain.lease import Allocation, Lease, ReservationId
 from blazar.plugins.capabilities import CreatesAsLessee, ReadsAsLessee
 from blazar.ports.compute import Flavor, Lessee, LesseeCompute, ServerGroup
 from blazar.ports.manager import Caller
@@ -46,6 +46,7 @@ class RequestWork:
     """The quota check of the lease's project."""
     is_dry_run: bool = False
     """True if the request must not take effect, so that nothing is created for it."""
+    _held: tuple[Lease, tuple[Allocation, ...]] | None = None
     _new_ids: list[ReservationId] = field(default_factory=list)
     _seen: dict[ReservationId, tuple[Any, Any]] = field(default_factory=dict)
     _provided: dict[ReservationId, list[_Provided]] = field(default_factory=dict)
@@ -59,6 +60,15 @@ class RequestWork:
     def keep_ids(self, reservation_ids: Sequence[ReservationId]) -> None:
         """Let the new reservations of the request have these ids, in this order."""
         self._new_ids[:] = reservation_ids
+
+    def remember_held(self, lease: Lease, allocations: tuple[Allocation, ...]) -> None:
+        """Keep the allocations that were read with a lease, for the first attempt to change it."""
+        self._held = (lease, allocations)
+
+    def take_held(self, lease: Lease) -> tuple[Allocation, ...] | None:
+        """Return the allocations that were read with this lease, once: later attempts read them again."""
+        held, self._held = self._held, None
+        return held[1] if held is not None and held[0] is lease else None
 
     def look_up(self, plugin: Plugin, reservation_id: ReservationId, spec: Any) -> Any:
         """Return the spec completed with facts that only the lessee can see. Raises as the plugin does."""

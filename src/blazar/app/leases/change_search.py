@@ -80,6 +80,17 @@ def read_held(context: Context, lease: Lease) -> PresentHoldings:
     return PresentHoldings(allocations=allocations, states=states)
 
 
+def read_held_for(work: RequestWork, lease: Lease, asked: Mapping[str, object]) -> PresentHoldings:
+    """Return what a lease holds, as far as a change of it needs to know.
+
+    If only dates of a lease that is not active change, the states of its resources do not matter.
+    """
+    allocations = work.take_held(lease)
+    if allocations is None or "reservations" in asked or any(is_active(each) for each in lease.reservations):
+        return read_held(work.context, lease)
+    return PresentHoldings(allocations=allocations, states={})
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeSearch:
     """The search for the resources of those reservations of a lease for which a change needs one."""
@@ -190,7 +201,9 @@ def _search(
     before = find_before(lease, after)
     search = search_for(context, lease, after, outline.ahead)
     own = [each for each in present.allocations if each.reservation_id == after.id]
-    in_use = count_in_use(context, before or after, assign(context, lease, after, own, present.states))
+    in_use: Mapping[ResourceId, int] = {}
+    if is_active(before or after):
+        in_use = count_in_use(context, before or after, assign(context, lease, after, own, present.states))
     released = outline.released.get(after.id, frozenset())
     _check_not_in_use(released, in_use)
     held = present.by_reservation.get(after.id, {})

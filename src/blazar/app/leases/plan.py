@@ -12,7 +12,7 @@ from blazar.app.leases.change_search import (
     Outline,
     PresentHoldings,
     find_before,
-    read_held,
+    read_held_for,
     requirement_before,
     search_for_change,
 )
@@ -88,7 +88,7 @@ def plan_change(
         BadRequest, Conflict: The change is invalid or not possible.
     """
     context = work.context
-    present = read_held(context, lease)
+    present = read_held_for(work, lease, asked)
     outline = outline_change(work, lease, asked, present)
     search = search_for_change(work, lease, outline, present)
     found = None if offer is None else _find_offered(context, search, outline, offer)

@@ -11,10 +11,10 @@ from blazar.booking.history import history_view
 from blazar.booking.progress import progress_views
 from blazar.booking.views import API, JsonObject, held_view, lease_view
 from blazar.domain.errors import LeaseNotFound, OwnerMismatch
-from blazar.domain.lease import Lease, Owner, Reservation, ReservationStatus, StoredSpec
+from blazar.domain.lease import Allocation, Lease, Owner, Reservation, ReservationStatus, StoredSpec
 from blazar.plugins.capabilities import DescribesUse
 from blazar.ports.manager import PROGRESS_SINCE, Caller, WrittenObjects
-from blazar.ports.store import HeldResource
+from blazar.ports.store import HeldResource, Transaction
 
 _AT_ONCE: Final = 1_000
 """Leases in memory at once while a list of all leases is built, apart from their texts."""
@@ -94,7 +94,20 @@ def read_lease(context: Context, lease_id: str, expected: Owner | None = None) -
         OwnerMismatch: The lease does not belong to the *expected* owner; never raised if that is None.
     """
     with context.store.read() as transaction:
-        lease = transaction.leases.find(lease_id)
+        return _find(transaction, lease_id, expected)
+
+
+def read_held_lease(
+    context: Context, lease_id: str, expected: Owner | None = None
+) -> tuple[Lease, tuple[Allocation, ...]]:
+    """Return a lease with its allocations, from one transaction. Raises as :func:`read_lease`."""
+    with context.store.read() as transaction:
+        lease = _find(transaction, lease_id, expected)
+        return lease, transaction.allocations.of_reservations([each.id for each in lease.reservations])
+
+
+def _find(transaction: Transaction, lease_id: str, expected: Owner | None) -> Lease:
+    lease = transaction.leases.find(lease_id)
     if lease is None:
         raise LeaseNotFound(lease_id[:64])
     if expected is not None and lease.owner != expected:

@@ -9,7 +9,7 @@ from datetime import datetime
 from blazar.app.leases.change_refusals import explaining_change
 from blazar.app.leases.plan import Plan, plan_change
 from blazar.app.leases.preview import lease_preview
-from blazar.app.leases.read import read_lease
+from blazar.app.leases.read import read_held_lease, read_lease
 from blazar.app.leases.releasing import releasing
 from blazar.app.leases.requests import JsonObject, parse_name
 from blazar.app.leases.waiting import wait_for_lease
@@ -72,10 +72,11 @@ def update_lease(
         InvalidLeaseStatus: The lease is being deleted, or did not settle within that time.
         BadRequest, Conflict: The change is invalid or not possible; the lease is unchanged.
     """
-    first = read_lease(context, lease_id, expected)
+    first, held = read_held_lease(context, lease_id, expected)
     context.clock_guard.check()
     asked = _Asked(keys=asked_keys(body))
     with explaining_change(request := request_work(context, caller, first.project_id), lease_id, body):
+        request.remember_held(first, held)
         return _update(request, first, lambda: read_lease(context, lease_id, expected), lambda _: asked)
 
 
