@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from blazar.app.properties import hidden_names
 from blazar.app.questions import Question, format_minutes, group, parse_question
@@ -14,6 +14,7 @@ from blazar.booking.context import Context
 from blazar.domain.availability import Availability
 from blazar.domain.booking_rows import Mask
 from blazar.domain.busy_times import BusyTimes, Minutes, Steps
+from blazar.domain.capacity import Demand, encode_group
 from blazar.domain.dates import format_date
 from blazar.domain.expressions import render
 from blazar.domain.need import Need
@@ -120,6 +121,17 @@ def _tag_of(context: Context, question: Question, need: Need | None, version: st
         render(question.requirement),
         question.group_by,
         # A flavor of the same id may have been replaced by another one.
-        repr(need),
+        None if need is None or need.demand is None else [render(need.requirement), *_parts(need.demand)],
     ]
     return hashlib.sha256(json.dumps(decisive).encode()).hexdigest()[:32]
+
+
+def _parts(demand: Demand) -> Sequence[object]:
+    """Return a demand as JSON, in an order that does not depend on the process."""
+    return [
+        demand.amounts,
+        sorted(demand.required_traits),
+        sorted(demand.forbidden_traits),
+        [encode_group(each) for each in demand.groups],
+        demand.is_isolated,
+    ]
