@@ -7,6 +7,7 @@ from blazar.domain.errors import CloudNotFound, CloudRefused
 from blazar.domain.subnets import Subnet
 from blazar.ports.network import FloatingIP
 from rig.cloud.messages import Call, Reply, Route, Service
+from rig.cloud.segments import SEGMENT_ROUTES
 
 
 def _show_network(cloud: SimulatedCloud, call: Call) -> Reply:
@@ -99,5 +100,6 @@ NEUTRON = Service(
         Route("PUT", "/v2.0/floatingips/{id}", _change_floating_ip),
         Route("PUT", "/v2.0/floatingips/{id}/tags", _set_tags),
         Route("DELETE", "/v2.0/floatingips/{id}", _delete_floating_ip),
+        *SEGMENT_ROUTES,
     ),
 )

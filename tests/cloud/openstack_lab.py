@@ -66,6 +66,7 @@ class ContractLab:
         self.hosts = self._free_hosts()
         self.similar_names = ("node-1", "node-10")
         self.storage = None
+        self.segments = None
         self.project_ids = (self._new_project("one"), self._new_project("two"))
         self._grant(self._admin.user_id, self.project_ids[0], "admin")
 

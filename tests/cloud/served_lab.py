@@ -50,6 +50,7 @@ class ServedLab:
         self.similar_names = behind.similar_names
         self.network = behind.network
         self.storage = behind.storage
+        self.segments = behind.segments
         self.project_ids = behind.project_ids
         self.lessee = Lessee(project_id=self.project_ids[0], token=token_of("lessee", self.project_ids[0]))
 

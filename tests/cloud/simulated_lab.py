@@ -14,6 +14,7 @@ from blazar.cloud.simulated import SimulatedCloud
 from blazar.ports.compute import Lessee
 from blazar.ports.identity import Trust
 from blazar.ports.placement import Provider
+from blazar.ports.segments import Route
 
 if TYPE_CHECKING:
     from cloud.contract.lab import LabFactory
@@ -52,6 +53,35 @@ class SimulatedStorage:
         assert self._cloud.block_storage.list_volumes(type_id) == ()
 
 
+class SimulatedSegments:
+    """One physical network, of which Neutron chooses the VLANs from 100 to 110 for everybody."""
+
+    physical_network = "physnet1"
+    free_ids = (201, 202)
+    shared_range = (100, 110)
+
+    def __init__(self, cloud: SimulatedCloud) -> None:
+        self._cloud = cloud
+        cloud.add_physical_network(self.physical_network)
+        cloud.add_segment_range("vlan", self.physical_network, *self.shared_range)
+
+    def limit_networks(self, project_id: str) -> None:
+        self._cloud.set_network_quota(project_id, 0)
+
+    def add_subnet(self, network_id: str, cidr: str) -> str:
+        return self._cloud.add_subnet(network_id, cidr).id
+
+    def add_port(self, network_id: str, project_id: str) -> str:
+        return self._cloud.add_port(network_id, project_id).id
+
+    def add_trunk(self, port_id: str, subport_ids: frozenset[str]) -> str:
+        return self._cloud.add_trunk(port_id, subport_ids).id
+
+    def add_router(self, network_id: str, destination: str, nexthop: str) -> str:
+        route = Route(destination=destination, nexthop=nexthop)
+        return self._cloud.add_router(network_id, "project-one", (route,))
+
+
 class SimulatedLab:
     """Two hosts and an external network; time passes only during a wait for a deletion."""
 
@@ -65,6 +95,7 @@ class SimulatedLab:
         self.hosts = tuple(self._host(number) for number in (1, 10))
         self.similar_names = (self.hosts[0].hypervisor_hostname, self.hosts[1].hypervisor_hostname)
         self.network = self._network()
+        self.segments = SimulatedSegments(self.cloud)
         self.storage = SimulatedStorage(self.cloud)
 
     def _host(self, number: int) -> LabHost:

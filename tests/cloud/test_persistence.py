@@ -24,6 +24,7 @@ from blazar.domain.errors import CloudConflict, CloudUnavailable
 from blazar.domain.providers import Inventory
 from blazar.ports.compute import Flavor, Lessee
 from blazar.ports.placement import Inventories
+from blazar.ports.segments import Route, Segment
 
 DELETION_TIME = timedelta(seconds=10)
 
@@ -69,7 +70,20 @@ def fill(cloud: SimulatedCloud) -> None:
     )
     floating_ip = networks.create_floating_ip(network.id, subnet.id, "2001:db8::ff", "project")
     networks.set_floating_ip_tags(floating_ip.id, frozenset({"b", "a"}))
+    fill_segments(cloud)
     fill_storage(cloud, server.id)
+
+
+def fill_segments(cloud: SimulatedCloud) -> None:
+    cloud.add_physical_network("physnet1")
+    cloud.add_segment_range("vlan", "physnet1", 100, 110)
+    cloud.set_network_quota("project", 10)
+    segment = Segment(network_type="vlan", physical_network="physnet1", segment_id=201)
+    made = cloud.segments.create_network(segment, name="lab", project_id="project")
+    cloud.segments.set_network_tags(made.id, frozenset({"b", "a"}))
+    parent, child = (cloud.add_port(made.id, "project").id for _ in range(2))
+    cloud.add_trunk(parent, frozenset({child}))
+    cloud.add_router(made.id, "project", (Route(destination="192.0.2.0/24", nexthop="10.0.0.9"),))
 
 
 def fill_storage(cloud: SimulatedCloud, server_id: str) -> None:

@@ -19,6 +19,7 @@ from blazar.ports.identity import Projects, Trusts
 from blazar.ports.images import Images
 from blazar.ports.network import Networks
 from blazar.ports.placement import Placement
+from blazar.ports.segments import Segments
 
 
 class Cloud(Protocol):
@@ -55,6 +56,10 @@ class Cloud(Protocol):
     @property
     def networks(self) -> Networks:
         """Return Neutron."""
+
+    @property
+    def segments(self) -> Segments:
+        """Return Neutron's networks on chosen segments."""
 
     @property
     def block_storage(self) -> BlockStorage:

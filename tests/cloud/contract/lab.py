@@ -78,6 +78,37 @@ class LabStorage(Protocol):
         """Return when no volume of a type exists."""
 
 
+class LabSegments(Protocol):
+    """Segments of Neutron, and the actions of the lab's projects as its users."""
+
+    @property
+    def physical_network(self) -> str:
+        """Return the name of a physical network."""
+
+    @property
+    def free_ids(self) -> tuple[int, int]:
+        """Return two ids of its VLANs outside all ranges."""
+
+    @property
+    def shared_range(self) -> tuple[int, int]:
+        """Return the first and last id of a range of its VLANs from which Neutron chooses for everybody."""
+
+    def limit_networks(self, project_id: str) -> None:
+        """Do not let a project have any more networks."""
+
+    def add_subnet(self, network_id: str, cidr: str) -> str:
+        """Return the id of a new subnet."""
+
+    def add_port(self, network_id: str, project_id: str) -> str:
+        """Return the id of a new port."""
+
+    def add_trunk(self, port_id: str, subport_ids: frozenset[str]) -> str:
+        """Return the id of a new trunk."""
+
+    def add_router(self, network_id: str, destination: str, nexthop: str) -> str:
+        """Return the id of a new router with an interface in a network's subnet and an extra route."""
+
+
 class CloudLab(Protocol):
     """A cloud under test, and the actions of tests that are not in the ports."""
 
@@ -100,6 +131,10 @@ class CloudLab(Protocol):
     @property
     def storage(self) -> LabStorage | None:
         """Return Cinder; None if the cloud has none."""
+
+    @property
+    def segments(self) -> LabSegments | None:
+        """Return the segments; None if the lab has none to spare."""
 
     @property
     def project_ids(self) -> tuple[str, str]:

@@ -19,6 +19,7 @@ from blazar.cloud.openstack.lessee import OpenStackLesseeCompute
 from blazar.cloud.openstack.networks import OpenStackNetworks
 from blazar.cloud.openstack.placement import OpenStackPlacement
 from blazar.cloud.openstack.rest import RestClient
+from blazar.cloud.openstack.segments import OpenStackSegments
 from blazar.cloud.openstack.server_groups import OpenStackServerGroups
 from blazar.cloud.openstack.servers import OpenStackServers
 from blazar.cloud.openstack.sessions import Services
@@ -47,6 +48,7 @@ class OpenStackCloud:
     server_groups: OpenStackServerGroups
     placement: OpenStackPlacement
     networks: OpenStackNetworks
+    segments: OpenStackSegments
     block_storage: OpenStackBlockStorage
     projects: OpenStackProjects
     trusts: OpenStackTrusts
@@ -87,6 +89,7 @@ def make_cloud(conf: ConfigOpts, clock: Clock) -> OpenStackCloud:
         server_groups=OpenStackServerGroups(nova),
         placement=OpenStackPlacement(placement),
         networks=OpenStackNetworks(neutron),
+        segments=OpenStackSegments(neutron),
         block_storage=OpenStackBlockStorage(cinder),
         projects=OpenStackProjects(keystone),
         trusts=OpenStackTrusts(keystone, services.credentials(options.KEYSTONE)),

@@ -19,6 +19,8 @@ from blazar.cloud.simulated.network_operations import NetworkOperations
 from blazar.cloud.simulated.networks import SimulatedNetworks
 from blazar.cloud.simulated.operations import HostOperations
 from blazar.cloud.simulated.placement import SimulatedPlacement
+from blazar.cloud.simulated.segment_operations import SegmentOperations
+from blazar.cloud.simulated.segments import SimulatedSegments
 from blazar.cloud.simulated.servers import SimulatedImages, SimulatedServerGroups, SimulatedServers
 from blazar.cloud.simulated.storage_operations import StorageOperations
 from blazar.ports.clock import Clock
@@ -33,7 +35,7 @@ PLAIN_FLAVOR = Flavor(id="plain", name="plain", vcpus=1, memory_mb=512, disk_gb=
 """The default flavor of servers; it is created when it is first used."""
 
 
-class SimulatedCloud(HostOperations, NetworkOperations, StorageOperations):
+class SimulatedCloud(HostOperations, NetworkOperations, SegmentOperations, StorageOperations):
     """Nova, Placement, Neutron, Cinder and parts of Keystone in memory, with their real rules; thread-safe.
 
     The ports are those of :class:`blazar.ports.cloud.Cloud`. The other methods are actions of operators and
@@ -84,6 +86,7 @@ class SimulatedCloud(HostOperations, NetworkOperations, StorageOperations):
         self.server_groups = SimulatedServerGroups(self._calls)
         self.placement = SimulatedPlacement(self._calls)
         self.networks = SimulatedNetworks(self._calls)
+        self.segments = SimulatedSegments(self._calls)
         self.block_storage = SimulatedBlockStorage(self._calls)
         self.projects = SimulatedProjects(self._calls)
         self.trusts = SimulatedTrusts(self._calls)

@@ -23,6 +23,7 @@ from blazar.ports.identity import Project, Trust
 from blazar.ports.images import Image, ImageState
 from blazar.ports.network import FloatingIP, Network
 from blazar.ports.placement import Provider
+from blazar.ports.segments import Port, Route, Segment, SegmentNetwork, SegmentRange, Trunk
 
 VERSION = 2
 """The version of the document; files of other versions are refused."""
@@ -36,6 +37,8 @@ _FIELD_DECODERS: Mapping[str, Callable[[Any], object]] = {
     "state": ImageState,
     "tags": frozenset,
     "type_ids": frozenset,
+    "subport_ids": frozenset,
+    "segment": lambda found: Segment(**found),
     "attachments": lambda found: tuple(Attachment(**each) for each in found),
     "allocation_pools": lambda pools: tuple((first, last) for first, last in pools),
 }
@@ -63,6 +66,14 @@ def encode(state: CloudState) -> str:
         "networks": [*state.networks.values()],
         "subnets": [*state.subnets.values()],
         "floating_ips": [*state.floating_ips.values()],
+        "physical_networks": state.physical_networks,
+        "segment_ranges": [*state.segment_ranges.values()],
+        "segment_networks": [*state.segment_networks.values()],
+        "network_quotas": state.network_quotas,
+        "ports": [*state.ports.values()],
+        "port_networks": state.port_networks,
+        "trunks": [*state.trunks.values()],
+        "routers": state.routers,
         "storage_pools": [*state.storage_pools.values()],
         "volume_types": [*state.volume_types.values()],
         "type_access": state.type_access,
@@ -126,10 +137,30 @@ def _state(document: Mapping[str, Any]) -> CloudState:
         subnets=_table(document["subnets"], Subnet, lambda each: each.id),
         floating_ips=_table(document["floating_ips"], FloatingIP, lambda each: each.id),
         # Absent in older files, from here on.
+        **_segments(document),
         **_storage(document),
         projects=_table(document.get("projects", []), Project, lambda each: each.id),
         trusts=_table(document.get("trusts", []), Trust, lambda each: each.id),
     )
+
+
+def _segments(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the tables of segments."""
+    return {
+        "physical_networks": frozenset(document.get("physical_networks", ())),
+        "segment_ranges": _table(document.get("segment_ranges", []), SegmentRange, lambda each: each.id),
+        "segment_networks": _table(
+            document.get("segment_networks", []), SegmentNetwork, lambda each: each.id
+        ),
+        "network_quotas": document.get("network_quotas", {}),
+        "ports": _table(document.get("ports", []), Port, lambda each: each.id),
+        "port_networks": document.get("port_networks", {}),
+        "trunks": _table(document.get("trunks", []), Trunk, lambda each: each.id),
+        "routers": {
+            key: tuple(_value(Route, each) for each in routes)
+            for key, routes in document.get("routers", {}).items()
+        },
+    }
 
 
 def _storage(document: Mapping[str, Any]) -> dict[str, Any]:

@@ -62,6 +62,7 @@ from blazar.ports.identity import Projects, Trusts
 from blazar.ports.images import Images
 from blazar.ports.network import Networks
 from blazar.ports.placement import Placement
+from blazar.ports.segments import Segments
 
 OPERATIONS: frozenset[str] = frozenset(
     f"{service}.{name}"
@@ -70,6 +71,7 @@ OPERATIONS: frozenset[str] = frozenset(
         ("lessee", LesseeCompute),
         ("placement", Placement),
         ("networks", Networks),
+        ("segments", Segments),
         ("block_storage", BlockStorage),
         ("projects", Projects),
         ("trusts", Trusts),

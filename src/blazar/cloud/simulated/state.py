@@ -17,6 +17,7 @@ from blazar.ports.identity import Project, Trust
 from blazar.ports.images import Image
 from blazar.ports.network import FloatingIP, Network
 from blazar.ports.placement import Provider
+from blazar.ports.segments import Port, Route, SegmentNetwork, SegmentRange, Trunk
 
 DEFAULT_ZONE = "nova"
 """The zone of hosts that are in no aggregate with a zone."""
@@ -68,6 +69,20 @@ class CloudState:
     networks: dict[str, Network] = field(default_factory=dict)
     subnets: dict[str, Subnet] = field(default_factory=dict)
     floating_ips: dict[str, FloatingIP] = field(default_factory=dict)
+
+    physical_networks: frozenset[str] = frozenset()
+    """The physical networks that Neutron knows."""
+    segment_ranges: dict[str, SegmentRange] = field(default_factory=dict)
+    segment_networks: dict[str, SegmentNetwork] = field(default_factory=dict)
+    """The networks of which the segment is known; they are networks, too."""
+    network_quotas: dict[str, int] = field(default_factory=dict)
+    """The limits of networks, by project; projects without one have no limit."""
+    ports: dict[str, Port] = field(default_factory=dict)
+    port_networks: dict[str, str] = field(default_factory=dict)
+    """The ids of the ports' networks, by port id."""
+    trunks: dict[str, Trunk] = field(default_factory=dict)
+    routers: dict[str, tuple[Route, ...]] = field(default_factory=dict)
+    """The extra routes, by router id."""
 
     storage_pools: dict[str, StoragePool] = field(default_factory=dict)
     volume_types: dict[str, VolumeType] = field(default_factory=dict)
