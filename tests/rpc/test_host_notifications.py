@@ -298,6 +298,7 @@ def unconnected(tmp_path: Path) -> Iterator[HostNotifications]:
     conf.reset()
 
 
+@pytest.mark.usefixtures("abandoned_threads")
 def test_a_manager_without_a_broker_starts_and_stops(unconnected: HostNotifications) -> None:
     unconnected.start()
     unconnected.stop()

@@ -88,6 +88,7 @@ def test_a_notification_fails_at_once_while_no_broker_listens(make_conf: Any) ->
             notifier.notify("lease.create", PAYLOAD)
 
 
+@pytest.mark.usefixtures("abandoned_threads")
 def test_a_notification_fails_in_bounded_time_if_the_broker_goes_away(
     make_conf: Any, wire: Wire, topic: str
 ) -> None:
