@@ -147,8 +147,8 @@ class TestLog:
 
         with store.begin() as transaction:
             transaction.allocations.remove(OWNERS[0])
-            transaction.allocations.touch_freed({(ONE, OWNERS[0])})
-            transaction.allocations.touch_freed(set())
+            transaction.allocations.touch_bookings({(ONE, OWNERS[0])})
+            transaction.allocations.touch_bookings(set())
             transaction.commit()
 
         with store.read() as transaction:

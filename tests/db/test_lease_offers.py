@@ -50,7 +50,7 @@ def insert_lease(store: SqlStore, *hosts: str) -> None:
 
     def act(transaction: Transaction) -> None:
         generations = transaction.availability.generations({each.resource_id for each in held})
-        transaction.allocations.claim(generations, adding=held)
+        transaction.allocations.claim(generations, {each.pair for each in held})
         transaction.leases.insert(make_lease("lease"))
         transaction.allocations.insert(held)
 

@@ -62,7 +62,7 @@ def book(store: SqlStore, offer: Offer) -> None:
 
     def act(transaction: Transaction) -> None:
         generations = transaction.availability.generations({each.resource_id for each in offer.allocations})
-        transaction.allocations.claim(generations, adding=offer.allocations)
+        transaction.allocations.claim(generations, {each.pair for each in offer.allocations})
         transaction.offers.insert(offer)
 
     write(store, act)
@@ -224,7 +224,7 @@ def test_what_becomes_a_lease_does_not_expire(store: SqlStore, clock: ManualCloc
 
     def commit(transaction: Transaction) -> None:
         generations = transaction.availability.generations([ONE])
-        transaction.allocations.claim(generations, adding=offer.allocations)
+        transaction.allocations.claim(generations, {each.pair for each in offer.allocations})
         transaction.offers.commit(offer, EPOCH)
         transaction.leases.insert(make_lease("offer"))
         transaction.allocations.insert(offer.allocations)

@@ -41,7 +41,7 @@ class ClaimsWithoutGenerations(_BuggyStore):
     """Takes resources that were free when observed, even if they have been allocated since."""
 
     def broken(self, transaction: Transaction) -> object:
-        def claim(expected: Mapping[ResourceId, int], adding: object = ()) -> None:
+        def claim(expected: Mapping[ResourceId, int], changing: object = ()) -> None:
             transaction.allocations.touch(expected)
 
         return _Instead(transaction, allocations=_Instead(transaction.allocations, claim=claim))

@@ -105,7 +105,7 @@ def erase_lease(context: Context, transaction: Transaction, stored: Lease, shown
         transaction.allocations.touch({each.resource_id for each in held})
     else:
         # Before the start, nothing was released that is still being cleaned.
-        transaction.allocations.touch_freed({(each.resource_id, each.reservation_id) for each in held})
+        transaction.allocations.touch_bookings({each.pair for each in held})
     transaction.leases.delete(marked)
     reschedule_missing(context, transaction)
     announce(transaction, lease_view(shown, context.plugins), event_types.DELETED, now)

@@ -66,7 +66,11 @@ class SqlAllocations:
         )
         return {ReservationId(row.id): row.user_id for row in self._connection.execute(query)}
 
-    def claim(self, expected: Mapping[ResourceId, int], adding: Sequence[Allocation] = ()) -> None:
+    def claim(
+        self,
+        expected: Mapping[ResourceId, int],
+        changing: Collection[tuple[ResourceId, ReservationId]] = (),
+    ) -> None:
         """Increment these generations; raise ConcurrentUpdate if one is not as expected."""
         if not expected:
             return
@@ -74,11 +78,10 @@ class SqlAllocations:
             self._move_on_one(*next(iter(expected.items())))
         else:
             self._move_on_from(expected)
-        added = {(each.resource_id, each.reservation_id) for each in adding}
-        if added:
+        if changing:
             generations = {key: generation + 1 for key, generation in expected.items()}
-            note_bookings(self._connection, added, generations, self._clock.now())
-        rest = expected.keys() - {resource_id for resource_id, _ in added}
+            note_bookings(self._connection, changing, generations, self._clock.now())
+        rest = expected.keys() - {resource_id for resource_id, _ in changing}
         if rest:
             note_changes(self._connection, rest, self._clock.now(), facts_changed=False)
 
@@ -89,15 +92,15 @@ class SqlAllocations:
         self._move_on(resource_ids)
         note_changes(self._connection, resource_ids, self._clock.now(), facts_changed=False)
 
-    def touch_freed(self, freed: Collection[tuple[ResourceId, ReservationId]]) -> None:
-        """Increment the generations of resources that these reservations no longer have."""
-        resource_ids = sorted({resource_id for resource_id, _ in freed})
+    def touch_bookings(self, changed: Collection[tuple[ResourceId, ReservationId]]) -> None:
+        """Increment the generations of resources of which only these reservations' allocations change."""
+        resource_ids = sorted({resource_id for resource_id, _ in changed})
         if not resource_ids:
             return
         self._move_on(resource_ids)
         query = sa.select(resources.c.id, resources.c.generation).where(resources.c.id.in_(resource_ids))
         generations = {row.id: row.generation for row in self._connection.execute(query)}
-        note_bookings(self._connection, freed, generations, self._clock.now())
+        note_bookings(self._connection, changed, generations, self._clock.now())
 
     def insert(self, new: Sequence[Allocation]) -> None:
         """Add allocations."""

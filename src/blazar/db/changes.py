@@ -33,12 +33,11 @@ def note_bookings(
     generations: Mapping[ResourceId, int],
     at: datetime,
 ) -> None:
-    """Log that reservations booked or freed resources of which nothing else has changed.
+    """Log that bookings of these reservations changed, and nothing else of their resources.
 
     Args:
-        connection: The connection of the transaction that adds or deletes the bookings.
-        changed: The resources and the reservations. New ones had no bookings of these resources before,
-            except by the offer that becomes their lease; others have none any longer.
+        connection: The connection of the transaction that changes the bookings.
+        changed: The resources and the reservations.
         generations: The new generation of each resource; one that is gone is missing.
         at: The time of the change.
     """

@@ -150,6 +150,11 @@ class Allocation:
     """None: the whole resource."""
     released_at: datetime | None = None
 
+    @property
+    def pair(self) -> tuple[ResourceId, ReservationId]:
+        """Return the resource and the reservation that holds it."""
+        return self.resource_id, self.reservation_id
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Owner:

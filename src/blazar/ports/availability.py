@@ -16,8 +16,7 @@ from blazar.domain.lease import ReservationId, ResourceId
 class Change:
     """An entry of the change log: a resource changed; the other fields give its present state.
 
-    If reservations booked or freed the resource and nothing else about it changed, the log has one entry for
-    each of these reservations.
+    If only bookings of certain reservations changed, the log has one entry for each of these reservations.
     """
 
     sequence: int
@@ -26,7 +25,7 @@ class Change:
     generation: int | None = None
     """The generation to which this moved the resource; None for all other changes."""
     reservation_id: ReservationId | None = None
-    """The reservation that booked or freed it; None for all other changes."""
+    """The reservation whose bookings of it changed; None for all other changes."""
     present: int | None = None
     """The resource's present generation; None if the resource is gone or belongs to another collection."""
     bookings: tuple[Booking, ...] = ()

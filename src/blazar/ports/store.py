@@ -139,7 +139,7 @@ class AllocationStore(Protocol):
     """Allocations: each reservation's resources and windows.
 
     Every change increments the generations of the affected resources. ``release`` and ``purge_released`` do
-    so themselves; for the others, the caller also calls ``claim``, ``touch`` or ``touch_freed``, before or
+    so themselves; for the others, the caller also calls ``claim``, ``touch`` or ``touch_bookings``, before or
     after.
     """
 
@@ -149,13 +149,17 @@ class AllocationStore(Protocol):
     def of_reservations(self, reservation_ids: Collection[ReservationId]) -> tuple[Allocation, ...]:
         """Return the unreleased allocations of these reservations."""
 
-    def claim(self, expected: Mapping[ResourceId, int], adding: Sequence[Allocation] = ()) -> None:
+    def claim(
+        self,
+        expected: Mapping[ResourceId, int],
+        changing: Collection[tuple[ResourceId, ReservationId]] = (),
+    ) -> None:
         """Increment the generations of these resources.
 
         Args:
             expected: The present generation that each resource must have.
-            adding: The new reservations' allocations that the caller will pass to ``insert``; only if
-                nothing else of their resources changes.
+            changing: For resources of which nothing else changes, all reservations whose allocations the
+                caller adds, moves or removes; see :meth:`touch_bookings`.
 
         Raises:
             ConcurrentUpdate: A resource is not at its expected generation, or is gone.
@@ -164,11 +168,12 @@ class AllocationStore(Protocol):
     def touch(self, resource_ids: Collection[ResourceId]) -> None:
         """Increment the generations of these resources, whatever they are."""
 
-    def touch_freed(self, freed: Collection[tuple[ResourceId, ReservationId]]) -> None:
-        """Do the same for resources of which these reservations had allocations, and have none any longer.
+    def touch_bookings(self, changed: Collection[tuple[ResourceId, ReservationId]]) -> None:
+        """Do the same for resources of which only the allocations of these reservations change.
 
-        Indexes then drop only these bookings, instead of reading all bookings of the resources again. So a
-        reservation must not have released allocations of them, which are kept while resources are cleaned.
+        Indexes then read only these allocations, instead of all bookings of the resources. A reservation that
+        is deleted must not have released allocations of them: they are kept without a reservation while
+        resources are cleaned.
         """
 
     def insert(self, allocations: Sequence[Allocation]) -> None:

@@ -123,7 +123,7 @@ def _create_once(work: RequestWork, request: NewLease, attempt: int) -> tuple[Le
     with context.store.begin() as transaction:
         store_answer(transaction, request.keyed, view, now)
         with work.quota.kept(transaction):
-            transaction.allocations.claim(found.generations, adding=booked)
+            transaction.allocations.claim(found.generations, {each.pair for each in booked})
             transaction.leases.insert(lease)
             transaction.allocations.insert(booked)
         transaction.work.plan({lease.id: first_pass_of(context, lease)})

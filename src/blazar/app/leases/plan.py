@@ -38,6 +38,7 @@ from blazar.domain.lease import (
     EventType,
     Lease,
     Reservation,
+    ReservationId,
     ReservationStatus,
     ResourceId,
 )
@@ -59,6 +60,20 @@ class Plan:
     bookings: tuple[Booking, ...]
     """The holdings of all reservations, before and after; those of a removed one are empty afterwards."""
     generations: Mapping[ResourceId, int]
+
+    @property
+    def pairs(self) -> frozenset[tuple[ResourceId, ReservationId]]:
+        """Return every resource that is held before or after, with each reservation that holds it."""
+        return frozenset(
+            (key, each.reservation.id) for each in self.bookings for key in (*each.before, *each.after)
+        )
+
+    @property
+    def removes_reservations(self) -> bool:
+        """Return whether the lease has fewer reservations afterwards."""
+        return bool(
+            {each.reservation.id for each in self.bookings} - {each.id for each in self.lease.reservations}
+        )
 
     def frees_anything(self, before: Lease) -> bool:
         """Return whether the change frees capacity that the lease held *before*."""

@@ -310,8 +310,8 @@ def _write(transaction: Transaction, work: RequestWork, lease: Lease, plan: Plan
     now = work.context.clock.now()
     with work.quota.kept(transaction):
         changed = transaction.leases.replace(lease, plan.lease, now)
-        _book(transaction, lease, plan)
         offers = transaction.offers.held_for(lease.id)
+        _book(transaction, lease, plan, has_offers=bool(offers))
         freed = frozenset().union(*offers.values()) - plan.generations.keys()
         transaction.allocations.touch(freed)
         if asked.offer is not None:
@@ -344,16 +344,18 @@ def _rename(context: Context, caller: Caller, lease: Lease, renamed: Lease) -> _
     return changed, lease_view(changed, context.plugins)
 
 
-def _book(transaction: Transaction, lease: Lease, plan: Plan) -> None:
+def _book(transaction: Transaction, lease: Lease, plan: Plan, *, has_offers: bool) -> None:
+    """Move, remove and add allocations; *has_offers* tells whether offers for the lease end with it."""
     reservation_ids = [each.reservation.id for each in plan.bookings]
-    transaction.allocations.claim(plan.generations)
-    untouched = {
-        resource_id
-        for each in plan.bookings
-        for resource_id in each.before
-        if resource_id not in plan.generations
-    }
-    transaction.allocations.touch(untouched)
+    pairs = plan.pairs
+    claimed = {each for each in pairs if each[0] in plan.generations}
+    if has_offers or plan.removes_reservations:
+        # More may change than the allocations of these reservations: indexes read all of these resources.
+        transaction.allocations.claim(plan.generations)
+        transaction.allocations.touch({resource_id for resource_id, _ in pairs - claimed})
+    else:
+        transaction.allocations.claim(plan.generations, claimed)
+        transaction.allocations.touch_bookings(pairs - claimed)
     for each in plan.bookings:
         transaction.allocations.remove(each.reservation.id, each.dropped)
     transaction.allocations.move(reservation_ids, plan.window, began_at=lease.start)

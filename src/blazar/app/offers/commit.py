@@ -129,7 +129,7 @@ def _commit_once(
     with context.store.begin() as transaction:
         store_answer(transaction, request.keyed, view, now)
         with work.quota.kept(transaction):
-            transaction.allocations.claim(found.generations, adding=booked)
+            transaction.allocations.claim(found.generations, {each.pair for each in booked})
             released = {each.resource_id for each in offer.allocations} - found.generations.keys()
             transaction.allocations.touch(released)
             transaction.offers.commit(offer, now)

@@ -100,7 +100,7 @@ def _create_once(
         store_answer(transaction, request.keyed, view, now)
         check_number(context, transaction, offer)
         with work.quota.kept(transaction):
-            transaction.allocations.claim(found.generations, adding=offer.allocations)
+            transaction.allocations.claim(found.generations, {each.pair for each in offer.allocations})
             transaction.offers.insert(offer)
         work.enforcing.abort(transaction)
         transaction.commit()
