@@ -25,8 +25,8 @@ _DESCRIPTION = """\
 Reservations of cloud resources for a period.
 
 HEAD is available wherever GET is, and OPTIONS on every path. Every response has the header
-`x-openstack-request-id`. Unknown query parameters are ignored. Lists are complete, and their order is not
-specified.
+`x-openstack-request-id`. At version 1.0, unknown query parameters are ignored, and lists are complete, in an
+order that is not specified.
 
 Without `OpenStack-API-Version`, requests are served at version 1.0. Version 1.1 differs from it as follows:
 

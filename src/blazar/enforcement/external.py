@@ -128,14 +128,16 @@ class ExternalService:
             return
         if answer.status_code == HTTPStatus.NO_CONTENT:
             return
-        if answer.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR and self._settings.allow_on_error:
+        is_allowed = answer.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR and self._settings.allow_on_error
+        if answer.status_code != HTTPStatus.FORBIDDEN:
             _logger.warning(
-                "unexpected response of the usage service, lease allowed: call=%s status=%d",
+                "unexpected response of the usage service: call=%s status=%d lease_is=%s",
                 call,
                 answer.status_code,
+                "allowed" if is_allowed else "refused",
             )
-            return
-        raise UsageDenied(_reason(answer))
+        if not is_allowed:
+            raise UsageDenied(_reason(answer))
 
     def _post(self, call: str, more: JsonObject, document: JsonObject, key: str) -> _Answer:
         """Return the answer. Raises Unavailable if none arrives in time."""
@@ -194,8 +196,13 @@ def _parse_cost(answer: _Answer) -> Cost:
 
 def _reason(answer: _Answer) -> str:
     """Return the message for the lessee."""
+    if answer.status_code != HTTPStatus.FORBIDDEN:
+        return (
+            f"The usage enforcement service answered with status {answer.status_code}, neither allowing nor "
+            "refusing this; try again later"
+        )
     try:
-        body = json.loads(answer.body) if answer.status_code == HTTPStatus.FORBIDDEN else None
+        body = json.loads(answer.body)
     except (ValueError, RecursionError):
         body = None
     message = body.get("message") if isinstance(body, dict) else None
