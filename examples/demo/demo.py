@@ -136,7 +136,7 @@ def look_at(service: Service, story: Story, reservation: dict[str, Any]) -> None
         story.notes.append(f"in the lessee's project meanwhile: {addresses}")
     elif reservation.get("flavor_id"):
         number, flavor = service.hosts_in(reservation["flavor_id"]), reservation["flavor_id"]
-        story.notes.append(f"slots on {number} hosts, for servers of the private flavor {flavor}")
+        story.notes.append(f"on {number} hosts, for servers of the private flavor {flavor}")
 
 
 def strike(service: Service, story: Story, reservation_id: str) -> None:

@@ -116,7 +116,7 @@ SCRIPTS = (
         ends_in_minutes=7,
     ),
     Script(
-        name="cannot-be-had",
+        name="is-refused",
         about="wants the host of the first at the same time",
         reservations=_on_host("host-1"),
         ends_in_minutes=3,

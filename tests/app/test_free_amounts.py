@@ -254,7 +254,7 @@ def test_rights_and_private_properties(env: HttpEnv) -> None:
     [
         ({"resource_type": None}, "resource_type"),
         ({"resource_type": "physical:car"}, "resource_type: physical:car is not supported"),
-        ({"resource_type": "virtual:instance"}, "resource_type: "),
+        ({"resource_type": "virtual:instance"}, "unit: "),
         ({"from": "tomorrow"}, "from"),
         ({"from": "2030-01-01 00:00"}, "from: 2030-01-01 00:00 UTC is past"),
         ({"from": "9999-12-31 23:59"}, "from: must be at most 100 years"),
@@ -330,7 +330,7 @@ def test_free_instances_in_groups_with_a_filter(env: HttpEnv) -> None:
 @pytest.mark.parametrize(
     ("unit", "text"),
     [
-        (None, "use GET /v1/availability with unit"),
+        (None, "set unit, or use POST"),
         ("", "unit: must be of the form vcpus=…,memory_mb=…,disk_gb=…"),
         ("vcpus=1", "unit: must be of the form"),
         ("vcpus=1,memory_mb=,disk_gb=1", "unit: must be of the form"),

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from app.http_env import ADMIN, LESSEE, READER, STRANGER, HttpEnv, Json, Who, good, quiet_settings, refusal
+from app.slots import instances
 from app.test_catalogue import fail
 
 from blazar.settings import Settings
@@ -108,6 +109,22 @@ def test_cleaning_failed_hosts_and_groups(env_with: Callable[[Settings], HttpEnv
     ]
 
 
+@pytest.mark.usefixtures("hosts")
+def test_a_host_with_one_instance_is_held(env: HttpEnv) -> None:
+    env.create(10, 30, asked=instances(amount=1))
+    env.create(20, 40, asked=instances(amount=1), who=STRANGER)
+
+    found = groups(env, resource_type="virtual:instance")[None]
+
+    # Instances of both fit on one host, which is the caller's as long as one is.
+    assert found == {
+        (0, 10): {"free": 4},
+        (10, 30): {"free": 3, "mine": 1},
+        (30, 40): {"free": 3, "taken": 1},
+        (40, 600): {"free": 4},
+    }
+
+
 def test_ids_are_only_shown_by_policy(env: HttpEnv, hosts: list[str]) -> None:
     env.create(10, 30)
 
@@ -135,7 +152,7 @@ def test_rights(env: HttpEnv) -> None:
     ("keys", "problem"),
     [
         ({"resource_type": None}, "resource_type"),
-        ({"resource_type": "virtual:instance"}, "resource_type"),
+        ({"resource_type": "virtual:ghost"}, "resource_type"),
         ({"resources": "some"}, "resources: must be true or false"),
         ({"resources": "true", "group_by": "rack"}, "group_by: cannot be used together with resources"),
         ({"group_by": "color"}, "group_by: no property named color"),

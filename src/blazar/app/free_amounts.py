@@ -54,6 +54,7 @@ def list_free_amounts(
         index.prepare(question.requirement)
     with index.searching() as availability:
         facts = read_visible_facts(availability, hidden)
+        question.check_unit(facts)
         question.check(facts)
         tag = _tag_of(context, question, need, index.version())
         if tag in known:

@@ -41,18 +41,21 @@ class Question:
     unit: Mapping[str, str]
     """How large one unit is, by the keys of a reservation; empty for whole resources."""
 
+    def check_unit(self, facts: VisibleFacts) -> None:
+        """Raise InvalidParameter if free amounts depend on the size of a unit, which the question lacks."""
+        if not self.unit and not is_whole(self.plugin, facts):
+            raise InvalidParameter(
+                "unit",
+                f"reservations of {self.plugin.resource_type} hold parts of resources, and the free amount"
+                " depends on their size; set unit, or use POST /v1/availability/search",
+            )
+
     def check(self, facts: VisibleFacts) -> None:
-        """Check the names in the question, and that the type can be asked about.
+        """Check the names in the question.
 
         Raises:
             InvalidParameter, InvalidRequirement: A property does not exist, or is hidden from the caller.
         """
-        if not self.unit and not is_whole(self.plugin, facts):
-            raise InvalidParameter(
-                "resource_type",
-                f"reservations of {self.plugin.resource_type} hold parts of resources, and what is free"
-                " depends on their size; use GET /v1/availability with unit, or POST /v1/availability/search",
-            )
         unknown = unknown_keys(self.requirement, facts.usable(self.plugin))
         if unknown:
             raise InvalidRequirement("filter", f"no resource has a property named {', '.join(unknown)}")

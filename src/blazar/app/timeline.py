@@ -31,7 +31,8 @@ _STATES: Final = ("mine", "project", "taken", "cleaning", "failed")
 def get_timeline(context: Context, caller: Caller, query: JsonObject, with_ids: bool) -> JsonObject:
     """Return how many resources are in which state over time, in groups, or the state of each resource.
 
-    Of the leases of other projects, only the fact is told that a resource is taken.
+    Of the leases of other projects, only the fact is told that a resource is taken. Of a type whose
+    reservations hold parts of resources, a resource counts as held as soon as a part is.
 
     Args:
         context: The context.
