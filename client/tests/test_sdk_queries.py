@@ -158,3 +158,13 @@ def test_storage_pools_are_registered_changed_and_removed(
         {"name": "block1@fast#ssd", "gibibytes": 9, "rack": "r1"},
     )
     assert stub.calls[3] == ("PUT", "/storage-pools/P", {"rack": "r2"})
+
+
+def test_maintenance_is_planned_and_deleted(proxy: Any) -> None:
+    made = proxy.create_maintenance(resources=["host-7"], reason="new disks")
+    changed = proxy.update_maintenance(made, reason="older disks")
+
+    assert (made.status, changed.reason) == ("ACTIVE", "older disks")
+    assert made.id in [each.id for each in proxy.maintenances()]
+    assert proxy.get_maintenance(made.id).active == []
+    proxy.delete_maintenance(made)

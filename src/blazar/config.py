@@ -143,6 +143,7 @@ def _read_reconciler_settings(conf: cfg.ConfigOpts) -> ReconcilerSettings:
         plan_check_interval=timedelta(minutes=manager.plan_check_interval_minutes),
         answer_check_interval=timedelta(minutes=manager.answer_check_interval_minutes),
         offer_check_interval=timedelta(minutes=manager.offer_check_interval_minutes),
+        maintenance_check_interval=timedelta(seconds=manager.maintenance_check_interval_seconds),
         outbox_give_up_after=timedelta(hours=manager.outbox_give_up_hours),
     )
 

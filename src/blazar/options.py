@@ -240,6 +240,14 @@ MANAGER_OPTIONS: list[cfg.Opt] = [
         "was deleted; for 24 hours, a lease that is requested from it is refused with 410, and later with "
         "404. 0 for keeping them without limit.",
     ),
+    cfg.IntOpt(
+        "maintenance_check_interval_seconds",
+        default=60,
+        min=0,
+        help="Seconds between two checks of resources under maintenance: leases that have not started are "
+        "moved away from them as soon as that is possible, and resources leave their pool and return to it. "
+        "0 for no checks; then only the request moves leases.",
+    ),
 ]
 
 QUOTA_OPTIONS: list[cfg.Opt] = [

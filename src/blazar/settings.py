@@ -111,6 +111,8 @@ class ReconcilerSettings:
     """Time between two deletions of answers that are no longer repeated; zero for never."""
     offer_check_interval: timedelta = timedelta(minutes=10)
     """Time between two deletions of expired offers, which no longer hold anything; zero for never."""
+    maintenance_check_interval: timedelta = timedelta(minutes=1)
+    """Time between two checks of resources under maintenance; zero for none."""
 
     outbox_give_up_after: timedelta = timedelta(days=3)
     """Age at which an undelivered message is marked as failed; zero for never."""

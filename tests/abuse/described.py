@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import schemathesis
-from abuse.target import OFFERED
+from abuse.target import OFFERED, UNRESERVED
 from schemathesis import APIOperation, CheckFunction, GenerationMode
 from schemathesis import Case as AnyCase
 from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance
@@ -69,6 +69,13 @@ def likely_operations(network_id: str) -> list[Operation]:
         }
     schemas["HostCreate"]["properties"]["name"] = {"enum": ["host-3", "host-4", "host-5"]}
     schemas["storage-pools-create"]["properties"]["name"] = {"enum": list(STORAGE_POOLS)}
+    schemas["MaintenanceCreate"]["properties"] = {
+        "resources": {"enum": [[UNRESERVED]]},
+        "start_date": {"enum": ["2031-04-05 20:00", None]},
+        "end_date": {"enum": ["2031-04-06 20:00", None]},
+        "leave_pool": {"type": "boolean"},
+    }
+    schemas["MaintenanceCreate"]["required"] = ["resources"]
     schemas["FloatingIPCreate"]["properties"] = {
         "floating_network_id": {"enum": [network_id]},
         "floating_ip_address": {"enum": ["203.0.113.201", "203.0.113.202"]},

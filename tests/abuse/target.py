@@ -17,6 +17,8 @@ from blazar.options import MANAGER_OPTIONS
 SECONDS: Final = 60
 _HOST: Final = "host-1"
 _OFFERED_HOST: Final = "host-2"
+UNRESERVED: Final = "host-7"
+"""A host for maintenance, which must not take those of other requests."""
 _ADDRESS: Final = "203.0.113.200"
 _POOL: Final = next(iter(STORAGE_POOLS))
 _NEWER: Final = {"OpenStack-API-Version": "reservation 1.1"}
@@ -54,6 +56,9 @@ class Target:
         self._ensure("floatingip_id", "/v1/floatingips", "floatingip", floatingip)
         self._ensure("resource_id", "/v1/storage-pools", "storage_pool", {"name": _POOL}, headers=_NEWER)
         self._ensure_offer()
+        self._ensure("maintained_host_id", "/v1/os-hosts", "host", {"name": UNRESERVED})
+        maintenance = {"resources": [UNRESERVED]}
+        self._ensure("maintenance_id", "/v1/maintenance", "maintenance", maintenance, headers=_NEWER)
         self.known["property_name"] = "rack"
 
     def _ensure_offer(self) -> None:

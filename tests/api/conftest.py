@@ -32,6 +32,7 @@ POSTED: Mapping[str, object] = {
     "/v1/floatingips": FLOATINGIP,
     "/v1/storage-pools": {"name": "block1@fast#ssd", "media": "ssd"},
     "/v1/availability/search": {"reservations": [{"resource_type": "physical:host"}]},
+    "/v1/maintenance": {"resources": ["host-1"]},
     "/v1/offers": {**LEASE, "reservations": [{"resource_type": "physical:host"}]},
 }
 """Bodies of POST requests, by path; for all others, that of a lease."""
@@ -39,6 +40,7 @@ POSTED: Mapping[str, object] = {
 KNOWN = {
     "lease_id": "l1",
     "offer_id": "o1",
+    "maintenance_id": "m1",
     "host_id": "17",
     "property_name": "gpu",
     "floatingip_id": "f1",
@@ -48,6 +50,7 @@ KNOWN = {
 UNKNOWN = {
     "lease_id": "nowhere",
     "offer_id": "o9",
+    "maintenance_id": "m9",
     "host_id": "99",
     "property_name": "nothing",
     "floatingip_id": "f9",
@@ -61,7 +64,7 @@ def body_for(route: Route) -> object:
         return None
     if route.method == "POST":
         return POSTED.get(route.path, LEASE)
-    return {"private": True}
+    return {"reason": "done"} if "maintenance" in route.path else {"private": True}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from api.manager_answers import CATALOGUE, DATE, INSTANT, OFFER, floatingip, host, lease
+from api.manager_answers import CATALOGUE, DATE, INSTANT, MAINTENANCE, OFFER, floatingip, host, lease
 
 from blazar.domain.errors import LeaseNotFound, NotFound, OfferNotFound, OwnerMismatch
+from blazar.domain.maintenance import MaintenanceNotFound
 from blazar.plugins.floatingips.errors import FloatingIPNotFound
 from blazar.plugins.hosts.errors import HostNotFound, PropertyNotFound
 from blazar.ports.manager import Caller, JsonObject, Manager
@@ -137,7 +138,15 @@ class FakeManager:
     def get_timeline(self, caller: Caller, query: JsonObject, with_ids: bool) -> JsonObject:
         self._asked("get_timeline", caller, query, with_ids)
         interval = {"start_date": DATE, "end_date": DATE}
-        states = {"free": 1, "mine": 0, "project": 1, "taken": 0, "cleaning": 0, "failed": 0}
+        states = {
+            "free": 1,
+            "mine": 0,
+            "project": 1,
+            "taken": 0,
+            "maintenance": 0,
+            "cleaning": 0,
+            "failed": 0,
+        }
         asked = {"region": None, "resource_type": "physical:host", "from": DATE, "to": DATE}
         return {**asked, "groups": [{"value": "r1", "total": 2, "intervals": [{**interval, **states}]}]}
 
@@ -175,6 +184,26 @@ class FakeManager:
         self._asked("delete_offer", caller, offer_id)
         if offer_id != OFFER["id"]:
             raise OfferNotFound(offer_id)
+
+    def create_maintenance(self, caller: Caller, body: JsonObject, is_dry_run: bool) -> JsonObject:
+        self._asked("create_maintenance", caller, body, is_dry_run)
+        return MAINTENANCE
+
+    def list_maintenances(self, caller: Caller) -> Sequence[JsonObject]:
+        self._asked("list_maintenances", caller)
+        return [MAINTENANCE]
+
+    def get_maintenance(self, caller: Caller, maintenance_id: str) -> JsonObject:
+        self._asked("get_maintenance", caller, maintenance_id)
+        return _get_maintenance(maintenance_id)
+
+    def update_maintenance(self, caller: Caller, maintenance_id: str, body: JsonObject) -> JsonObject:
+        self._asked("update_maintenance", caller, maintenance_id, body)
+        return _get_maintenance(maintenance_id)
+
+    def delete_maintenance(self, caller: Caller, maintenance_id: str) -> None:
+        self._asked("delete_maintenance", caller, maintenance_id)
+        _get_maintenance(maintenance_id)
 
     def list_lease_resources(self, caller: Caller, lease_id: str) -> Sequence[JsonObject]:
         self._asked("list_lease_resources", caller, lease_id)
@@ -304,3 +333,9 @@ class FakeManager:
 
 
 _: Manager = FakeManager()
+
+
+def _get_maintenance(maintenance_id: str) -> JsonObject:
+    if maintenance_id != MAINTENANCE["id"]:
+        raise MaintenanceNotFound(maintenance_id)
+    return MAINTENANCE

@@ -140,3 +140,20 @@ def floatingip(floatingip_id: str) -> dict[str, object]:
         "created_at": STAMP,
         "updated_at": None,
     }
+
+
+MAINTENANCE: dict[str, object] = {
+    "id": "m1",
+    "resource_type": "physical:host",
+    "reason": "new disks",
+    "status": "PLANNED",
+    "start_date": INSTANT,
+    "end_date": None,
+    "leave_pool": False,
+    "user_id": "operator",
+    "created_at": "2031-04-05 06:07:08",
+    "resources": [{"id": "1", "name": "host-1"}],
+    "moves": [],
+    "active": [],
+    "unmovable": [],
+}

@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 
 from oslo_context.context import RequestContext
 
-from blazar.api.microversions import DEFAULT_VERSION, Version
+from blazar.api.microversions import DEFAULT_VERSION, DRY_RUN, Version
 from blazar.api.permissions import PRIVATE_PROPERTIES, Policy, Target
+from blazar.domain.errors import InvalidParameter
 from blazar.ports.manager import Caller, JsonObject, Manager
 from blazar.settings import DEFAULT_MAX_LIMIT
 from blazar.telemetry.log_context import LeaseRequestContext, shown_id
+
+_BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
 if TYPE_CHECKING:
     from wsgiref.types import WSGIEnvironment
@@ -56,6 +59,21 @@ class Call:
         """Return the caller for manager calls in which private properties matter."""
         sees = self.policy.allows(self.identity, PRIVATE_PROPERTIES, self.own_target)
         return replace(self.caller, sees_private_properties=sees)
+
+    @property
+    def is_dry_run(self) -> bool:
+        """Return whether the request must have no effect; API 1.0 ignores all parameters.
+
+        Raises:
+            InvalidParameter: The value is neither true nor false. A request that was meant as a dry run must
+                not take effect because of a typing error.
+        """
+        if self.version < DRY_RUN or "dry_run" not in self.query:
+            return False
+        value = _BOOLEANS.get(self.query["dry_run"].lower())
+        if value is None:
+            raise InvalidParameter("dry_run", "must be true or false")
+        return value
 
     @property
     def own_target(self) -> Target:

@@ -20,6 +20,7 @@ import falcon
 from blazar.api.microversions import STATUS_OF_SHORTAGES, requested_version
 from blazar.api.type_api import TypeApi
 from blazar.domain import errors
+from blazar.domain.maintenance import MaintenanceNotFound
 
 RETRY_AFTER_SECONDS = 5
 """``Retry-After`` of every 503, in seconds."""
@@ -46,6 +47,7 @@ STATUSES: Mapping[type[errors.BlazarError], int] = {
     errors.NotFound: 404,
     errors.LeaseNotFound: 404,
     errors.OfferNotFound: 404,
+    MaintenanceNotFound: 404,
     errors.Conflict: 409,
     errors.NotEnoughResources: 409,
     errors.InvalidLeaseStatus: 409,

@@ -10,14 +10,12 @@ from blazar.api import lists, schemas
 from blazar.api.call import Call, Response
 from blazar.api.idempotency import KEY_HEADER, REPLAYED
 from blazar.api.lists import RANGES, PagedList
-from blazar.api.microversions import DRY_RUN, LEASE_ALLOCATIONS, LEASE_HISTORY, OFFERS
+from blazar.api.microversions import LEASE_ALLOCATIONS, LEASE_HISTORY, OFFERS
 from blazar.api.permissions import BY_MEMBERS, BY_READERS, PRIVATE_PROPERTIES, Rule
 from blazar.api.route import Route
 from blazar.api.schema_parts import page, ref, wrapped, wrapped_list
 from blazar.domain.errors import Forbidden, InvalidParameter, Unavailable, UnknownMethod
 from blazar.ports.manager import JsonObject
-
-_BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
 LEASES: Final = PagedList(
     path="/v1/leases",
@@ -48,7 +46,7 @@ def create_lease(call: Call) -> object:
     require_project(call, "blazar:leases:post")
     caller, body = call.property_caller, _documented(call.body)
     is_offer = call.version >= OFFERS and "offer_id" in call.body
-    if _is_dry_run(call):
+    if call.is_dry_run:
         if is_offer:
             raise InvalidParameter("offer_id", "cannot be given in a dry run")
         return Response(value={"preview": call.manager.preview_lease(caller, body)}, status=200)
@@ -64,21 +62,6 @@ def create_lease(call: Call) -> object:
         ) from error
     answer = {"lease": created["lease"]}
     return Response(value=answer, headers=REPLAYED) if created["is_replayed"] else answer
-
-
-def _is_dry_run(call: Call) -> bool:
-    """Return whether the request must have no effect; API 1.0 ignores all parameters.
-
-    Raises:
-        InvalidParameter: The value is neither true nor false. A request that was meant as a dry run must not
-            take effect because of a typing error.
-    """
-    if call.version < DRY_RUN or "dry_run" not in call.query:
-        return False
-    value = _BOOLEANS.get(call.query["dry_run"].lower())
-    if value is None:
-        raise InvalidParameter("dry_run", "must be true or false")
-    return value
 
 
 def get_lease(call: Call) -> object:
@@ -111,7 +94,7 @@ def update_lease(call: Call) -> object:
     offer_id = call.body.get("offer_id") if call.version >= OFFERS else None
     if offer_id is not None:
         return _changed(call.manager.commit_lease_offer(caller, lease_id, call.owner, _only(call, offer_id)))
-    if _is_dry_run(call):
+    if call.is_dry_run:
         return {"preview": call.manager.preview_update(caller, lease_id, call.owner, body)}
     if call.owner is None:
         return _changed(call.manager.update_lease(caller, lease_id, body))
@@ -120,7 +103,7 @@ def update_lease(call: Call) -> object:
 
 def _only(call: Call, offer_id: object) -> str:
     """Return the id of the offer that a request for a change names. Raises InvalidParameter."""
-    if _is_dry_run(call):
+    if call.is_dry_run:
         raise InvalidParameter("offer_id", "cannot be given in a dry run")
     for key in call.body:
         if key != "offer_id":

@@ -15,6 +15,7 @@
 - Lessees can read the history of their leases (:data:`LEASE_HISTORY`).
 - Lessees can have resources held for a short time (:data:`OFFERS`).
 - Lists have pages, an order and filters (:data:`PAGES`).
+- Operators keep leases away from resources under maintenance (:data:`MAINTENANCE`).
 - Operators register resources of types that the existing service does not have (:data:`NEW_COLLECTIONS`).
 """
 
@@ -48,6 +49,8 @@ OFFERS = (1, 1)
 """First version with ``/v1/offers``, offers for leases, and ``offer_id`` in a request for a lease."""
 PAGES = (1, 1)
 """First version in which lists have pages, and refuse unknown parameters."""
+MAINTENANCE = (1, 1)
+"""First version with ``/v1/maintenance``."""
 NEW_COLLECTIONS = (1, 1)
 """First version with the collections of resource types that the existing service does not have."""
 

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Mapping
 from typing import cast
 
-from blazar.api import microversions
+from blazar.api import maintenance, microversions
 from blazar.api.idempotency import KEY_HEADER, KEY_PATTERN
 from blazar.api.lists import PagedList
 from blazar.api.route import Route
@@ -48,6 +48,7 @@ Without `OpenStack-API-Version`, requests are served at version 1.0. Version 1.1
 - Leases and reservations that GET returns have the keys of Progress.
 - Reservations of types with requirements accept `same` and `spread`: the name of a property that all
   resources of the reservation have the same value of, or over whose values they are spread.
+- `/v1/maintenance` exists, and `GET /v1/timeline` has the state `maintenance`.
 - The lists of leases, hosts, allocations and floating IPs have pages, an order and filters, and refuse
   unknown query parameters with 400. While the list has a `rel: next` link, more items follow.
 
@@ -145,6 +146,7 @@ def document() -> dict[str, object]:
             "schemas": {
                 **{each.body.name: each.body.definition for each in ROUTES if each.body is not None},
                 **COMPONENTS,
+                **maintenance.COMPONENTS,
                 **{name: schema for each in TYPE_APIS for name, schema in each.schemas.items()},
             },
             "responses": {str(status): _refusal(status) for status in _FAULTS},

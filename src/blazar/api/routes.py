@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from blazar.api import availability, leases, offers, versions
+from blazar.api import availability, leases, maintenance, offers, versions
 from blazar.api.permissions import BY_OPERATORS, PRIVATE_PROPERTIES, Rule
 from blazar.api.route import Route
 from blazar.api.type_api import TypeApi
@@ -20,11 +20,13 @@ CORE_ROUTES: tuple[Route, ...] = (
     *leases.ROUTES,
     *availability.ROUTES,
     *offers.ROUTES,
+    *maintenance.ROUTES,
 )
 CORE_RULES: tuple[Rule, ...] = (
     *leases.RULES,
     *availability.RULES,
     *offers.RULES,
+    *maintenance.RULES,
     Rule(
         name=PRIVATE_PROPERTIES,
         check=BY_OPERATORS,

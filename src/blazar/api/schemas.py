@@ -102,7 +102,7 @@ OFFER_CREATE = BodySchema(
 )
 
 _DATES = ["2031-04-05 20:00"]
-_RESOURCE_STATES = ("mine", "project", "taken", "cleaning", "failed")
+_RESOURCE_STATES = ("mine", "project", "taken", "maintenance", "cleaning", "failed")
 _NUMBER_OR_NULL: JsonSchema = {"type": ["integer", "null"]}
 _MINUTES: JsonSchema = {"type": ["integer", "string"], "maxLength": 11, "description": "In minutes."}
 

@@ -24,7 +24,7 @@ JsonObject = Mapping[str, object]
 
 MOST_ROWS: Final = 1000
 """The most resources of one answer with a row for each."""
-_STATES: Final = ("mine", "project", "taken", "cleaning", "failed")
+_STATES: Final = ("mine", "project", "taken", "maintenance", "cleaning", "failed")
 """If several apply to a resource at the same time, the first one counts."""
 
 
@@ -58,12 +58,13 @@ def get_timeline(context: Context, caller: Caller, query: JsonObject, with_ids: 
         ids = {each: availability.resource_at(each).id for each in np.flatnonzero(wanted).tolist()}
         times = BusyTimes.read(availability.bookings, wanted, question.minutes)
         # After the bookings, so that each reservation among them has its owner.
-        owners = _owners(context, caller)
-        own, mine = (
-            availability.bookings.owner_codes(each)
-            for each in (owners, [key for key, user in owners.items() if user == caller.user_id])
-        )
-    kinds = _kinds(question, times, own.astype(np.int64), mine.astype(np.int64), wanted & ~facts.reservable)
+        owners, maintenances = _owners(context, caller)
+        mine = [key for key, user in owners.items() if user == caller.user_id]
+        codes = {
+            state: availability.bookings.owner_codes(each).astype(np.int64)
+            for state, each in (("mine", mine), ("project", owners), ("maintenance", maintenances))
+        }
+    kinds = _kinds(question, times, codes, wanted & ~facts.reservable)
     answer = {
         "region": context.settings.region,
         "resource_type": question.plugin.resource_type,
@@ -93,22 +94,26 @@ def _parse_flag(query: JsonObject) -> bool:
     return text == "true"
 
 
-def _owners(context: Context, caller: Caller) -> Mapping[ReservationId, str | None]:
-    """Return the reservations of the caller's project with the users of their leases."""
-    if not caller.project_id:
-        return {}
+def _owners(
+    context: Context, caller: Caller
+) -> tuple[Mapping[ReservationId, str | None], Sequence[ReservationId]]:
+    """Return the reservations of the caller's project with the users of their leases, and maintenances."""
     with context.store.read() as transaction:
-        return transaction.allocations.holders_of(caller.project_id)
+        maintenances = [each.owner for each in transaction.maintenances.list()]
+        if not caller.project_id:
+            return {}, maintenances
+        return transaction.allocations.holders_of(caller.project_id), maintenances
 
 
 def _kinds(
-    question: Question, times: BusyTimes, own: Numbers, mine: Numbers, failed: Mask
+    question: Question, times: BusyTimes, codes: Mapping[str, Numbers], failed: Mask
 ) -> Sequence[Ranges]:
     """Return the ranges for each state; each has those of the states before it as well."""
     kept = times.ranges(with_cleaning=True)
     return [
-        times.ranges(with_cleaning=False, owners=mine),
-        times.ranges(with_cleaning=False, owners=own),
+        times.ranges(with_cleaning=False, owners=codes["mine"]),
+        times.ranges(with_cleaning=False, owners=codes["project"]),
+        times.ranges(with_cleaning=False, without=codes["maintenance"]),
         times.ranges(with_cleaning=False),
         kept,
         kept.of(~failed) + all_minutes(failed, question.minutes),

@@ -23,6 +23,8 @@ DEGRADED: Final = "lease.degraded"
 """Resources of the lease have failed; its flags say whether they were replaced."""
 HEALED: Final = "lease.healed"
 """All resources of the lease are healthy again."""
+MAINTENANCE: Final = "lease.maintenance"
+"""Maintenance of resources that the lease keeps was planned or changed; the payload has its dates."""
 
 ALL: Final = (
     CREATED,
@@ -36,4 +38,5 @@ ALL: Final = (
     FAILED,
     DEGRADED,
     HEALED,
+    MAINTENANCE,
 )

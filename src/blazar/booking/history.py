@@ -70,6 +70,8 @@ def _text(entry: JournalEntry) -> str | None:
             return _status_text(entry.reason)
         case "reservation.waits":
             return f"The reservation waits: {reason_for_lessee(entry.reason)}."
+        case "reservation.moved":
+            return "Resources of the reservation were replaced, because of maintenance."
         case "reservation.flags":
             return _FLAGS.get(entry.reason)
         case "event.status":

@@ -233,7 +233,7 @@ class AvailabilityIndex:
         watermark = Watermark(max(0, reader.last_change() - _REREAD))
         availability = Availability(self._casefold_facts)
         resources, parts = self._read(reader, None), reader.all_bookings(self._collection)
-        availability.load(resources, parts, reader.offered(self._collection))
+        availability.load(resources, parts, reader.without_lease(self._collection))
         self._availability, self._watermark, self._version = availability, watermark, None
 
     def _read(

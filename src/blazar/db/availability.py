@@ -15,7 +15,14 @@ import sqlalchemy as sa
 from blazar.db.collections import OWN_TABLES
 from blazar.db.plugin_resources import select_plugin_resources
 from blazar.db.shares import read_demand, read_share
-from blazar.db.tables import Instant, allocations, offer_allocations, resource_changes, resources
+from blazar.db.tables import (
+    Instant,
+    allocations,
+    maintenance_resources,
+    offer_allocations,
+    resource_changes,
+    resources,
+)
 from blazar.domain.availability import GenerationSummary, Resource
 from blazar.domain.bookings import Booking, BookingColumns
 from blazar.domain.interval import Interval
@@ -41,6 +48,14 @@ _OFFERED = (
     offer_allocations.c.demand,
     offer_allocations.c.expires_at,
 )
+_MAINTAINED: tuple[sa.Column[Any], ...] = (
+    maintenance_resources.c.resource_id,
+    maintenance_resources.c.maintenance_id,
+    maintenance_resources.c.start_at,
+    maintenance_resources.c.end_at,
+)
+# One that was ended before its start books nothing.
+_IS_BOOKED = maintenance_resources.c.start_at < maintenance_resources.c.end_at
 _NUMBERS_AT_ONCE: Final = 1_000
 _CHANGES: Final = (
     sa.select(
@@ -136,12 +151,21 @@ class SqlAvailability:
         offered = sa.select(*_OFFERED).where(offer_allocations.c.resource_id.in_(list(resource_ids)))
         for row in self._connection.execute(offered):
             yield _offered_booking(*row)
+        maintained = sa.select(*_MAINTAINED).where(_IS_BOOKED)
+        is_asked = maintenance_resources.c.resource_id.in_(list(resource_ids))
+        for row in self._connection.execute(maintained.where(is_asked)):
+            yield _maintenance_booking(row)
 
-    def offered(self, collection: str) -> Iterable[Booking]:
-        """Return all bookings of a collection's resources by offers."""
-        query = sa.select(*_OFFERED).join(resources, resources.c.id == offer_allocations.c.resource_id)
-        found = self._connection.execute(query.where(resources.c.collection == collection))
-        return [_offered_booking(*row) for row in found]
+    def without_lease(self, collection: str) -> Iterable[Booking]:
+        """Return all bookings of a collection's resources by offers and for maintenance."""
+        is_ours = resources.c.collection == collection
+        offered = sa.select(*_OFFERED).join(resources, resources.c.id == offer_allocations.c.resource_id)
+        maintained = sa.select(*_MAINTAINED).where(_IS_BOOKED)
+        maintained = maintained.join(resources, resources.c.id == maintenance_resources.c.resource_id)
+        return [
+            *(_offered_booking(*row) for row in self._connection.execute(offered.where(is_ours))),
+            *(_maintenance_booking(row) for row in self._connection.execute(maintained.where(is_ours))),
+        ]
 
     def all_bookings(self, collection: str) -> Iterator[BookingColumns]:
         """Yield all bookings of a collection's resources, some thousands at a time."""
@@ -194,6 +218,16 @@ def _booking(  # noqa: PLR0913 — a row
         window=Interval(start, end),
         share=read_share(slots, demand),
         released_at=released_at,
+    )
+
+
+def _maintenance_booking(row: Any) -> Booking:
+    """Return a booking that needs no release: it ends by itself."""
+    return Booking(
+        resource_id=ResourceId(row.resource_id),
+        reservation_id=ReservationId(row.maintenance_id),
+        window=Interval(row.start_at, row.end_at),
+        released_at=row.end_at,
     )
 
 

@@ -18,6 +18,7 @@ from blazar.db.collections import OWN_TABLES
 from blazar.db.engine import WRITES
 from blazar.db.journal import SqlFindings, SqlJournal
 from blazar.db.leases import SqlLeases
+from blazar.db.maintenance import SqlMaintenances
 from blazar.db.numbers import first_number
 from blazar.db.offers import SqlOffers
 from blazar.db.outbox import SqlOutbox
@@ -133,6 +134,11 @@ class SqlTransaction:
     def offers(self) -> SqlOffers:
         """Return the offers."""
         return SqlOffers(self._connection, self._specs)
+
+    @property
+    def maintenances(self) -> SqlMaintenances:
+        """Return the maintenances."""
+        return SqlMaintenances(self._connection)
 
     def commit(self) -> None:
         """Commit all changes."""

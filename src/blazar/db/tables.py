@@ -318,6 +318,36 @@ offer_allocations = _table(
     sa.Column("expires_at", Instant, nullable=False, index=True),
     sa.Index(None, "resource_id", "reservation_id"),
 )
+maintenances = _table(
+    "maintenances",
+    sa.Column("id", _Id, primary_key=True),
+    sa.Column("resource_type", sa.String(66), nullable=False),
+    sa.Column("reason", sa.String(255), nullable=False),
+    sa.Column("start_at", Instant, nullable=False),
+    # Far in the future if an operator is to end it.
+    sa.Column("end_at", Instant, nullable=False, index=True),
+    sa.Column("leaves_pool", sa.Boolean, nullable=False),
+    sa.Column("user_id", sa.String(255)),
+    sa.Column("created_at", Instant, nullable=False),
+)
+# Apart from the allocations of leases, which the database keeps from overlapping: a lease that has begun
+# keeps its resources during maintenance.
+maintenance_resources = _table(
+    "maintenance_resources",
+    sa.Column("id", _Counter, primary_key=True),
+    sa.Column(
+        "maintenance_id",
+        _Id,
+        sa.ForeignKey("maintenances.id", ondelete="CASCADE"),
+        nullable=False,
+        index=True,
+    ),
+    sa.Column(
+        "resource_id", _Id, sa.ForeignKey("resources.id", ondelete="CASCADE"), nullable=False, index=True
+    ),
+    sa.Column("start_at", Instant, nullable=False),
+    sa.Column("end_at", Instant, nullable=False),
+)
 # Projects with limits or offers: each row is locked while the project's reservations are counted.
 projects = _table(
     "projects",

@@ -93,7 +93,9 @@ class BusyTimes:
             minutes,
         )
 
-    def ranges(self, *, with_cleaning: bool, owners: Numbers | None = None) -> Ranges:
+    def ranges(
+        self, *, with_cleaning: bool, owners: Numbers | None = None, without: Numbers | None = None
+    ) -> Ranges:
         """Return when the resources are busy.
 
         A resource that should have been released by now, and was not, is busy up to the present minute.
@@ -101,6 +103,7 @@ class BusyTimes:
         Args:
             with_cleaning: Whether the cleaning time before and after bookings counts.
             owners: Codes of reservations; None for all.
+            without: Codes of owners whose bookings do not count.
         """
         cleaning = self.minutes.cleaning if with_cleaning else 0
         low, high = self.starts - cleaning, self.ends + cleaning
@@ -110,6 +113,9 @@ class BusyTimes:
         positions = self.positions
         if owners is not None:
             chosen = np.isin(self.owners, owners)
+            positions, low, high = positions[chosen], low[chosen], high[chosen]
+        elif without is not None and len(without):
+            chosen = ~np.isin(self.owners, without)
             positions, low, high = positions[chosen], low[chosen], high[chosen]
         return merged(positions, np.clip(low, 0, self.minutes.count), np.clip(high, 0, self.minutes.count))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from blazar.app import availability, catalogue, free_amounts, leases, offers, resources, timeline
+from blazar.app import availability, catalogue, free_amounts, leases, maintenance, offers, resources, timeline
 from blazar.booking.context import Context
 from blazar.booking.serving import TypeService, same_for_all, use_case
 from blazar.domain.errors import BadRequest
@@ -119,6 +119,12 @@ class ManagerService:
     list_offers = use_case(offers.list_offers)
     get_offer = use_case(offers.get_offer)
     delete_offer = use_case(offers.delete_offer)
+
+    create_maintenance = use_case(maintenance.create_maintenance)
+    list_maintenances = use_case(maintenance.list_maintenances)
+    get_maintenance = use_case(maintenance.get_maintenance)
+    update_maintenance = use_case(maintenance.update_maintenance)
+    delete_maintenance = use_case(maintenance.delete_maintenance)
 
     list_resources = same_for_all(resources.list_resources)
     get_resource = same_for_all(resources.get_resource)

@@ -319,6 +319,33 @@ class RegistersResources(ABC):
         """
 
 
+class HasPool(ABC):
+    """Resources wait in a pool of the cloud while no lease holds them.
+
+    Without it, resources under maintenance cannot leave it.
+    """
+
+    @abstractmethod
+    def leave_pool(self, cloud: Cloud, resources: Sequence[Mapping[str, Fact]]) -> None:
+        """Take resources out of the pool, by their facts; safe to repeat.
+
+        Raises:
+            CloudError: Not all could be taken out.
+        """
+
+    @abstractmethod
+    def enter_pool(self, cloud: Cloud, resources: Sequence[Mapping[str, Fact]]) -> None:
+        """Put those resources into the pool that no reservation holds; safe to repeat. Raises as above."""
+
+    @abstractmethod
+    def find_by_aggregate(self, cloud: Cloud, name: str) -> Collection[str] | None:
+        """Return the names of the resources in an aggregate of the cloud; None if there is no such aggregate.
+
+        Raises:
+            CloudError: It cannot be read.
+        """
+
+
 class HasLeftovers(ABC):
     """Objects in the cloud can outlive their reservation. Without it, the sweep does not search for them."""
 
@@ -347,6 +374,7 @@ CAPABILITIES: tuple[type, ...] = (
     ToleratesDamagedSpec,
     DiscoversResources,
     RegistersResources,
+    HasPool,
     HasLeftovers,
 )
 """All capabilities that a plugin can declare."""

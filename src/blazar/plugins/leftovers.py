@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from blazar.domain.lease import ResourceId
+from blazar.domain.maintenance import MaintenanceStatus
 from blazar.ports.clock import Clock
 from blazar.ports.cloud import Cloud
 from blazar.ports.compute import Aggregate
@@ -34,6 +36,18 @@ class Sweep:
         if self._aggregates is None:
             self._aggregates = self.cloud.aggregates.list_aggregates()
         return self._aggregates
+
+    def outside_pool(self) -> frozenset[ResourceId]:
+        """Return the resources that are out of their pool now because of maintenance."""
+        now = self.clock.now()
+        with self.store.read() as transaction:
+            maintenances = transaction.maintenances.list()
+        return frozenset(
+            key
+            for each in maintenances
+            if each.leaves_pool and each.status_at(now) is MaintenanceStatus.ACTIVE
+            for key in each.resource_ids
+        )
 
 
 class LeftoverKind(Protocol):

@@ -68,8 +68,8 @@ class AvailabilityReader(Protocol):
         The transaction can read nothing else until the iterator is exhausted.
         """
 
-    def offered(self, collection: str) -> Iterable[Booking]:
-        """Return all bookings of a collection's resources by offers, also by expired ones."""
+    def without_lease(self, collection: str) -> Iterable[Booking]:
+        """Return all bookings of a collection's resources by offers and for maintenance, also past ones."""
 
     def purge_changes(self, before: datetime) -> None:
         """Delete log entries older than *before*."""

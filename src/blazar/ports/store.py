@@ -18,6 +18,7 @@ from blazar.domain.lease import Allocation, Lease, LeaseId, LeaseStatus, Reserva
 from blazar.domain.paging import Page
 from blazar.ports.answers import AnswerStore
 from blazar.ports.availability import AvailabilityReader
+from blazar.ports.maintenance import MaintenanceStore
 from blazar.ports.offers import OfferStore
 from blazar.ports.outbox import Outbox
 from blazar.ports.plugin_resources import PluginResources
@@ -376,6 +377,10 @@ class Transaction(Protocol):
     @property
     def offers(self) -> OfferStore:
         """Return the offers."""
+
+    @property
+    def maintenances(self) -> MaintenanceStore:
+        """Return the maintenances."""
 
     def commit(self) -> None:
         """Commit all changes."""

@@ -155,5 +155,6 @@ def _in_clock_time(settings: Settings, speed: float) -> Settings:
             plan_check_interval=reconciler.plan_check_interval * speed,
             answer_check_interval=reconciler.answer_check_interval * speed,
             offer_check_interval=reconciler.offer_check_interval * speed,
+            maintenance_check_interval=reconciler.maintenance_check_interval * speed,
         ),
     )

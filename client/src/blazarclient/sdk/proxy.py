@@ -13,6 +13,7 @@ from blazarclient.sdk.resources import (
     FloatingIP,
     Host,
     Lease,
+    Maintenance,
     ResourceProperty,
     StoragePool,
 )
@@ -135,6 +136,34 @@ class Proxy(QueriesProxy):
     def delete_floating_ip(self, floating_ip: str | FloatingIP, ignore_missing: bool = True) -> None:
         """Unregister a floating IP, so that it can no longer be reserved."""
         self._delete(FloatingIP, floating_ip, ignore_missing=ignore_missing)
+
+    def maintenances(self, **query: Any) -> Iterator[Maintenance]:
+        """Yield the maintenances that match the attributes in *query*; needs API version 1.1."""
+        found: Iterator[Maintenance] = self._list(Maintenance, **query)
+        return found
+
+    def get_maintenance(self, maintenance: str | Maintenance) -> Maintenance:
+        """Return a maintenance, with what leases hold of its resources."""
+        found: Maintenance = self._get(Maintenance, maintenance)
+        return found
+
+    def create_maintenance(self, **attributes: Any) -> Maintenance:
+        """Keep leases away from resources, and return the maintenance with what it means for leases.
+
+        Args:
+            attributes: ``resources``, ``filter`` or ``aggregate``, and those of :class:`Maintenance`.
+        """
+        created: Maintenance = self._create(Maintenance, **attributes)
+        return created
+
+    def update_maintenance(self, maintenance: str | Maintenance, **attributes: Any) -> Maintenance:
+        """Change ``end_date`` or ``reason``, or take ``remove_resources`` out, and return the maintenance."""
+        changed: Maintenance = self._update(Maintenance, maintenance, **attributes)
+        return changed
+
+    def delete_maintenance(self, maintenance: str | Maintenance, ignore_missing: bool = True) -> None:
+        """End a maintenance, and delete it."""
+        self._delete(Maintenance, maintenance, ignore_missing=ignore_missing)
 
     def storage_pools(self, **query: Any) -> Iterator[StoragePool]:
         """Yield the storage pools that match the attributes in *query*; needs API version 1.1."""

@@ -163,6 +163,39 @@ class Offer(_ResourceOf11):
     created_at = resource.Body("created_at")
 
 
+class Maintenance(_ResourceOf11):
+    """Resources that no new lease gets for a period."""
+
+    base_path = "/maintenance"
+    resource_key = "maintenance"
+    resources_key = "maintenances"
+    allow_create = allow_fetch = allow_commit = allow_delete = allow_list = True
+
+    status = resource.Body("status")
+    reason = resource.Body("reason")
+    resource_type = resource.Body("resource_type")
+    #: Names or ids in requests; in answers, objects with ``id`` and ``name``.
+    resources = resource.Body("resources", type=list)
+    #: In requests: a requirement that the resources satisfy.
+    filter = resource.Body("filter")
+    #: In requests: an aggregate of Nova with the resources.
+    aggregate = resource.Body("aggregate")
+    #: In changes: names or ids of resources to take out of it.
+    remove_resources = resource.Body("remove_resources", type=list)
+    start_date = resource.Body("start_date")
+    #: None until an end is set.
+    end_date = resource.Body("end_date")
+    is_leaving_pool = resource.Body("leave_pool", type=bool)
+    #: Reservations that have not started, and get other resources.
+    moves = resource.Body("moves", type=list)
+    #: Resources that leases keep which have started.
+    active = resource.Body("active", type=list)
+    #: Resources that leases keep which have not started.
+    unmovable = resource.Body("unmovable", type=list)
+    user_id = resource.Body("user_id")
+    created_at = resource.Body("created_at")
+
+
 class StoragePool(_ResourceOf11):
     """A storage pool whose capacity can be reserved; extra capabilities are attributes."""
 

@@ -12,6 +12,7 @@ from blazarclient.v1 import (
     floatingips,
     hosts,
     leases,
+    maintenance,
     offers,
     storage_pools,
     timeline,
@@ -28,6 +29,7 @@ class Client:
         host: Hosts and their resource properties.
         floatingip: Floating IPs.
         storage_pool: Storage pools.
+        maintenance: Maintenance of resources.
         allocation: Allocations of resources.
         availability: Free times.
         catalogue: What can be reserved.
@@ -68,6 +70,7 @@ class Client:
         self.storage_pool = storage_pools.StoragePoolClientManager(
             *connection, version=self.version, **kwargs
         )
+        self.maintenance = maintenance.MaintenanceClientManager(*connection, version=self.version, **kwargs)
         self.availability = availability.AvailabilityClientManager(
             *connection, version=self.version, **kwargs
         )

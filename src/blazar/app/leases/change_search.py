@@ -17,6 +17,7 @@ from blazar.domain.errors import CannotChange, Conflict
 from blazar.domain.health import ResourceState
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Allocation, Holdings, Lease, Reservation, ReservationId, ResourceId
+from blazar.domain.maintenance import Maintenance
 from blazar.domain.requirements import Requirement
 from blazar.domain.wording import first_few
 
@@ -170,13 +171,56 @@ def search_for_change(
         for each in outline.reservations
         if for_all or not is_covered or not held.get(each.id) or _is_revised(lease, each)
     )
+    searches = [_search(work, lease, each, outline, present) for each in searched]
+    if any(each.wish.is_active for each in searches):
+        kept = _find_kept_maintenances(work.context, lease, outline, present)
+        searches = [_despite(each, kept) for each in searches]
     return ChangeSearch(
         lease=lease,
         reservations=outline.reservations,
         searched=searched,
-        searches=tuple(_search(work, lease, each, outline, present) for each in searched),
+        searches=tuple(searches),
         held=held,
     )
+
+
+def _find_kept_maintenances(
+    context: Context, lease: Lease, outline: Outline, present: PresentHoldings
+) -> Sequence[Maintenance]:
+    """Return the maintenances during which a lease that has begun keeps what it holds.
+
+    A lease can keep its resources as long as it could without the change, but no maintenance is in any time
+    that the change adds.
+    """
+    held = {each.resource_id for each in present.allocations}
+    known, ahead = Interval.at_least_an_instant(lease.start, lease.end), outline.ahead
+    added = [
+        Interval(start, end)
+        for start, end in ((ahead.start, known.start), (max(known.end, ahead.start), ahead.end))
+        if start < end
+    ]
+    with context.store.read() as transaction:
+        maintenances = transaction.maintenances.list()
+    return [
+        each
+        for each in maintenances
+        if held.intersection(each.resource_ids)
+        and each.window.overlaps(ahead)
+        and not any(each.window.overlaps(part) for part in added)
+    ]
+
+
+def _despite(search: Search, maintenances: Sequence[Maintenance]) -> Search:
+    """Return a search that keeps resources under maintenance, and chooses no others that are."""
+    if not maintenances or not search.wish.is_active:
+        return search
+    under = frozenset(key for each in maintenances for key in each.resource_ids)
+    wish = replace(
+        search.wish,
+        ignoring=search.wish.ignoring | {each.owner for each in maintenances},
+        excluded=search.wish.excluded | (under - search.wish.held.keys()),
+    )
+    return replace(search, wish=wish)
 
 
 def find_before(lease: Lease, after: Reservation) -> Reservation | None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from typing import ClassVar
 
 from blazar.domain.errors import CloudConflict, CloudNotFound
-from blazar.domain.lease import is_canonical_id
+from blazar.domain.lease import ResourceId, is_canonical_id
 from blazar.plugins.hosts.preemption import closings, open_host
 from blazar.plugins.hosts.settings import HostSettings
 from blazar.plugins.hosts.store import HOST_STORE
@@ -96,7 +96,7 @@ class StrayHosts:
             zone = each.availability_zone or ""
             if each.name == settings.freepool_name or zone.startswith(settings.availability_zone_prefix):
                 placed |= each.hosts
-        registered = _registered_hosts(self._sweep)
+        registered = _registered_hosts(self._sweep, self._sweep.outside_pool())
         return {service_host: None for service_host in sorted(registered) if service_host not in placed}
 
     def remove(self, name: str) -> bool:
@@ -104,10 +104,11 @@ class StrayHosts:
         return _return_host(self._sweep, self._settings, name)
 
 
-def _registered_hosts(sweep: Sweep) -> frozenset[str]:
+def _registered_hosts(sweep: Sweep, excluded: Collection[ResourceId] = ()) -> frozenset[str]:
     """Return the compute services of the hosts that are registered now."""
     with sweep.store.read() as transaction:
-        return frozenset(each.service_name for each in transaction.of(HOST_STORE).list())
+        hosts = transaction.of(HOST_STORE).list()
+    return frozenset(each.service_name for each in hosts if each.id not in excluded)
 
 
 def _find_freepool(sweep: Sweep, settings: HostSettings) -> Aggregate | None:

@@ -9,7 +9,7 @@ The aggregate's name, zone and metadata are those that BlazarFilter reads.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar
@@ -28,6 +28,7 @@ from blazar.plugins.capabilities import (
     HasCatalogueEntry,
     HasIndependentSteps,
     HasLeftovers,
+    HasPool,
     ReleasesChosenResources,
     ReleasesWhileActive,
     RequiresProperties,
@@ -52,6 +53,7 @@ from blazar.plugins.hosts.instead import instances_instead
 from blazar.plugins.hosts.items import HostItem, HostsSeen, Kind
 from blazar.plugins.hosts.leftovers import host_leftovers
 from blazar.plugins.hosts.observed import Observation
+from blazar.plugins.hosts.pool import put_back, take_out
 from blazar.plugins.hosts.settings import HostSettings
 from blazar.plugins.hosts.snapshots import take_snapshots
 from blazar.plugins.hosts.spec import HOST_KEYS, HostSpec, encode_spec, parse_spec, revise_spec
@@ -73,6 +75,7 @@ class Hosts(
     CleansUp,
     ActsBeforeEnd[HostSpec],
     ToleratesDamagedSpec[HostSpec],
+    HasPool,
     HasLeftovers,
 ):
     """The plugin."""
@@ -223,6 +226,27 @@ class Hosts(
         if action != "snapshot":
             return Done()
         return take_snapshots(cloud, assignment, due, self._settings.image_prefix)
+
+    def leave_pool(self, cloud: Cloud, resources: Sequence[Mapping[str, Fact]]) -> None:
+        """Take hosts out of the freepool."""
+        take_out(cloud, self._settings, _service_hosts(resources))
+
+    def enter_pool(self, cloud: Cloud, resources: Sequence[Mapping[str, Fact]]) -> None:
+        """Put hosts back into the freepool, except those in a reservation's aggregate."""
+        put_back(cloud, self._settings, _service_hosts(resources))
+
+    def find_by_aggregate(self, cloud: Cloud, name: str) -> Collection[str] | None:
+        """Return the hypervisors of the hosts in an aggregate of Nova, by name; None if there is none."""
+        for each in cloud.aggregates.list_aggregates():
+            if each.name == name:
+                hosts = each.hosts
+                hypervisors = cloud.hypervisors.list_hypervisors()
+                return [one.hypervisor_hostname for one in hypervisors if one.service_host in hosts]
+        return None
+
+
+def _service_hosts(resources: Sequence[Mapping[str, Fact]]) -> frozenset[str]:
+    return frozenset(str(each["service_name"]) for each in resources)
 
 
 def make_plugin(settings: Settings, conf: object) -> Hosts:

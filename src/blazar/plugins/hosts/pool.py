@@ -5,6 +5,9 @@ Each step is repeatable, so both directions can be retried after any failure.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from contextlib import suppress
+
 from blazar.domain.errors import CloudConflict, CloudNotFound
 from blazar.plugins.hosts.errors import FreepoolNotFound, HostHasServers
 from blazar.plugins.hosts.host import Host
@@ -71,3 +74,25 @@ def _leave_freepool(cloud: Cloud, settings: HostSettings, host: Host) -> None:
     except CloudNotFound:
         if host.service_name in get_freepool(cloud, settings).hosts:
             raise
+
+
+def take_out(cloud: Cloud, settings: HostSettings, service_hosts: Collection[str]) -> None:
+    """Remove those of the hosts from the freepool that are in it; their reservation providers stay."""
+    freepool = get_freepool(cloud, settings)
+    for each in sorted(freepool.hosts & set(service_hosts)):
+        with suppress(CloudNotFound):
+            cloud.aggregates.remove_host(freepool.id, each)
+
+
+def put_back(cloud: Cloud, settings: HostSettings, service_hosts: Collection[str]) -> None:
+    """Add those of the hosts to the freepool that are neither in it nor in a reservation's aggregate."""
+    freepool = get_freepool(cloud, settings)
+    reserved = {
+        host
+        for each in cloud.aggregates.list_aggregates()
+        if (each.availability_zone or "").startswith(settings.availability_zone_prefix)
+        for host in each.hosts
+    }
+    for each in sorted(set(service_hosts) - freepool.hosts - reserved):
+        with suppress(CloudConflict):
+            cloud.aggregates.add_host(freepool.id, each)

@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from blazar.booking.context import OwnCollection, PeriodicTask
+from blazar.booking.maintenance import MAINTAIN
 from blazar.reconcile.periodic.answers import delete_old_answers
 from blazar.reconcile.periodic.discovery import discover_resources
+from blazar.reconcile.periodic.maintenance import maintain
 from blazar.reconcile.periodic.offers import delete_expired_offers
 from blazar.reconcile.periodic.unplanned import plan_leases
 from blazar.reconcile.sweep import sweep
@@ -52,6 +54,11 @@ def periodic_tasks(settings: Settings, collections: Iterable[OwnCollection]) -> 
             run=delete_expired_offers,
             interval=reconciler.offer_check_interval,
             is_enabled=bool(reconciler.offer_check_interval),
+        ),
+        MAINTAIN: PeriodicTask(
+            run=maintain,
+            interval=reconciler.maintenance_check_interval,
+            is_enabled=bool(reconciler.maintenance_check_interval),
         ),
         **{key: task for tasks in own for key, task in tasks.items()},
     }
