@@ -24,6 +24,7 @@ class FakeManager:
         self.resources: dict[str, JsonObject] = {
             "t1": {"id": "t1", "name": "a", "amounts": {}, "reservable": True, "weight": 3}
         }
+        self.registered_at_once = 1
         self.properties = {"gpu": False, "rack": True}
         self.calls: list[tuple[Any, ...]] = []
         self.failure: Exception | None = None
@@ -272,6 +273,10 @@ class FakeManager:
         self._asked("create_resource", caller, collection, body)
         return self.resources["t1"]
 
+    def create_resources(self, caller: Caller, collection: str, body: JsonObject) -> Sequence[JsonObject]:
+        self._asked("create_resources", caller, collection, body)
+        return [self.resources["t1"]] * self.registered_at_once
+
     def update_resource(
         self, caller: Caller, collection: str, resource_id: str, body: JsonObject
     ) -> JsonObject:
@@ -281,6 +286,24 @@ class FakeManager:
     def delete_resource(self, caller: Caller, collection: str, resource_id: str) -> None:
         self._asked("delete_resource", caller, collection, resource_id)
         del self.resources[resource_id]
+
+    def list_resource_allocations(
+        self, caller: Caller, collection: str, lease_id: str | None, reservation_id: str | None
+    ) -> Sequence[JsonObject]:
+        self._asked("list_resource_allocations", caller, collection, lease_id, reservation_id)
+        return [self._allocations(each) for each in self.resources]
+
+    def get_resource_allocations(
+        self,
+        caller: Caller,
+        collection: str,
+        resource_id: str,
+        lease_id: str | None,
+        reservation_id: str | None,
+    ) -> JsonObject:
+        self._asked("get_resource_allocations", caller, collection, resource_id, lease_id, reservation_id)
+        self.get_resource(caller, collection, resource_id)
+        return self._allocations(resource_id)
 
     def list_allocations(
         self,

@@ -43,6 +43,34 @@ def test_the_operations_reach_the_manager(api: Api) -> None:
     ]
 
 
+def test_one_request_registers_several_resources_if_the_collection_declares_it(
+    make_api: Callable[..., Api],
+) -> None:
+    api = make_api(types=[api_of("thing.plugin", replace(THINGS, registers_several=True))])
+    thing = api.manager.resources["t1"]
+
+    one = api.post("/v1/things", json={"name": "b"})
+    api.manager.registered_at_once = 2
+    two = api.post("/v1/things", json={"name": "c-d"})
+
+    assert (one.status_code, one.json) == (201, {"thing": thing})
+    assert (two.status_code, two.json) == (201, {"things": [thing, thing]})
+
+
+def test_allocations_are_read_for_all_resources_and_for_one(api: Api) -> None:
+    several = api.get("/v1/things/allocations", query_string="lease_id=l1")
+    one = api.get("/v1/things/t1/allocation", query_string="reservation_id=r1&lease_id=")
+
+    assert several.json == {"allocations": [{"resource_id": "t1", "reservations": []}]}
+    assert one.json == {"allocation": {"resource_id": "t1", "reservations": []}}
+    assert api.get("/v1/things/t9/allocation").status_code == 404
+    assert [each for each in api.manager.calls if "allocations" in each[0]] == [
+        ("list_resource_allocations", "shelf", "l1", None),
+        ("get_resource_allocations", "shelf", "t1", None, "r1"),
+        ("get_resource_allocations", "shelf", "t9", None, None),
+    ]
+
+
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
 def test_an_unknown_resource_is_not_found(api: Api, method: str) -> None:
     assert api.request(method, "/v1/things/t9", json={"weight": 1}).status_code == 404
@@ -80,6 +108,8 @@ def test_a_conflict_is_409(api: Api) -> None:
         ("POST", "/v1/things"),
         ("PUT", "/v1/things/t1"),
         ("DELETE", "/v1/things/t1"),
+        ("GET", "/v1/things/allocations"),
+        ("GET", "/v1/things/t1/allocation"),
     ],
 )
 def test_by_default_only_operators_have_access(api: Api, method: str, path: str) -> None:
@@ -109,7 +139,7 @@ def test_the_operations_of_two_collections_have_different_names() -> None:
     other = replace(THINGS, name="box", path="boxes", singular="box", plural="boxes")
     names = [route.name for each in (THINGS, other) for route in api_of("thing.plugin", each).routes]
 
-    assert len(set(names)) == len(names) == 10
+    assert len(set(names)) == len(names) == 14
 
 
 def test_a_collection_that_is_not_declared_does_not_exist(make_api: Callable[..., Api]) -> None:

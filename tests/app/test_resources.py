@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 import pytest
 from app.http_env import HttpEnv
@@ -35,6 +35,9 @@ class RegisteredShelf(Things, RegistersResources):
             raise InvalidParameter("name", "is a trap")
         facts = {"weight": str(body["weight"])}
         return PluginResource(collection="shelf", name=str(body["name"]), facts=facts)
+
+    def register_all(self, cloud: Cloud, body: Mapping[str, object]) -> Sequence[PluginResource]:
+        return [self.register(cloud, {**body, "name": each}) for each in str(body["name"]).split(",")]
 
     def change(self, cloud: Cloud, resource: PluginResource, body: Mapping[str, object]) -> PluginResource:
         return replace(resource, facts={**resource.facts, "weight": str(body["weight"])})
@@ -73,6 +76,56 @@ def test_registered_resources_are_listed_shown_changed_and_removed(
     assert resources.get_resource(env.context, "shelf", thing_id) == changed
     resources.delete_resource(env.context, "shelf", thing_id)
     assert listed(env) == [("b", "3")]
+
+
+def test_several_resources_are_registered_together_or_not_at_all(
+    env: HttpEnv, shelf: RegisteredShelf
+) -> None:
+    def register_all(names: str) -> list[object]:
+        body = {"name": names, "weight": 3}
+        return [each["name"] for each in resources.create_resources(env.context, "shelf", body)]
+
+    assert register_all("b,c") == ["b", "c"]
+    with pytest.raises(Conflict, match="b, c are already registered"):
+        register_all("a,b,c")
+    with pytest.raises(InvalidParameter, match="is a trap"):
+        register_all("d,trap")
+
+    assert listed(env) == [("b", "3"), ("c", "3")]
+    assert register_all("a") == ["a"]
+
+
+def test_operators_see_which_lease_holds_a_resource(env: HttpEnv, shelf: RegisteredShelf) -> None:
+    first, second = register(env, "a"), register(env, "b")
+    lease = env.create("now", 60, asked=dict(THING))
+    other = env.create(60, 90, asked=dict(THING))
+
+    found = resources.list_resource_allocations(env.context, "shelf", None, None)
+    of_lease = resources.list_resource_allocations(env.context, "shelf", other["id"], None)
+
+    assert [each["resource_id"] for each in found] == [first, second]
+    held = [each for each in found if each["reservations"]]
+    assert {str(each["lease_id"]) for one in held for each in _reservations(one)} == {
+        lease["id"],
+        other["id"],
+    }
+    (allocated,) = [each for one in of_lease for each in _reservations(one)]
+    assert allocated == {
+        "id": other["reservations"][0]["id"],
+        "lease_id": other["id"],
+        "start_date": env.shown(60),
+        "end_date": env.shown(90),
+    }
+    for each in found:
+        assert each == resources.get_resource_allocations(
+            env.context, "shelf", str(each["resource_id"]), None, None
+        )
+    with pytest.raises(NotFound):
+        resources.get_resource_allocations(env.context, "shelf", "none", None, None)
+
+
+def _reservations(allocation: Mapping[str, object]) -> Sequence[Mapping[str, object]]:
+    return cast("Sequence[Mapping[str, object]]", allocation["reservations"])
 
 
 def test_a_registered_resource_can_be_reserved_until_it_is_removed(

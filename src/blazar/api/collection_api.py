@@ -13,7 +13,7 @@ from blazar.api.call import Call
 from blazar.api.microversions import MIN_VERSION, Version
 from blazar.api.permissions import BY_OPERATORS, BY_READERS, Rule
 from blazar.api.route import Route
-from blazar.api.schema_parts import ID
+from blazar.api.schema_parts import ID, wrapped, wrapped_list
 from blazar.api.type_api import TypeApi
 from blazar.api.validation import BodySchema, JsonSchema
 from blazar.domain.collections import ResourceCollection
@@ -39,6 +39,13 @@ class Handlers:
         """Register a resource and return it."""
         return self._one(call.manager.create_resource(call.caller, self.collection.name, call.body))
 
+    def create_resources(self, call: Call) -> object:
+        """Register a resource, or several ones together, and return them."""
+        made = call.manager.create_resources(call.caller, self.collection.name, call.body)
+        if len(made) == 1:
+            return self._one(made[0])
+        return {self.collection.plural: [dict(each) for each in made]}
+
     def update_resource(self, call: Call) -> object:
         """Change a registered resource that is not reserved, and return it."""
         name, resource_id = self.collection.name, call.params["resource_id"]
@@ -49,14 +56,31 @@ class Handlers:
         call.manager.delete_resource(call.caller, self.collection.name, call.params["resource_id"])
         return None
 
+    def list_allocations(self, call: Call) -> object:
+        """Return the allocations of every registered resource; one without any has an empty list."""
+        name = self.collection.name
+        found = call.manager.list_resource_allocations(call.caller, name, *_asked_for(call))
+        return {"allocations": [dict(each) for each in found]}
+
+    def get_allocations(self, call: Call) -> object:
+        """Return the allocations of a registered resource."""
+        name, resource_id = self.collection.name, call.params["resource_id"]
+        found = call.manager.get_resource_allocations(call.caller, name, resource_id, *_asked_for(call))
+        return {"allocation": found}
+
     def _one(self, found: object) -> object:
         return {self.collection.singular: found}
+
+
+def _asked_for(call: Call) -> tuple[str | None, str | None]:
+    """Return the lease and the reservation whose allocations a request asks for."""
+    return call.query.get("lease_id") or None, call.query.get("reservation_id") or None
 
 
 def _routes_of(collection: ResourceCollection, since: Version) -> tuple[Route, ...]:
     handlers, rule, name = Handlers(collection), collection.rule, collection.path
     path = f"/v1/{name}"
-    answer, answers = _answers_of(collection)
+    answer, answers, made = _answers_of(collection)
     on_all = partial(Route, path=path, since=since)
     on_one = partial(Route, path=f"{path}/{{resource_id}}", since=since)
     on_known = partial(on_one, looked_up_by=handlers.get_resource)
@@ -69,12 +93,12 @@ def _routes_of(collection: ResourceCollection, since: Version) -> tuple[Route, .
     )
     creation = on_all(
         method="POST",
-        handler=handlers.create_resource,
+        handler=handlers.create_resources if collection.registers_several else handlers.create_resource,
         name=f"create_{name}",
         rules=(rule("post"),),
         status=201,
         body=BodySchema(name=f"{name}-create", definition=collection.create_schema),
-        answer=answer,
+        answer=made,
     )
     reading = on_one(
         method="GET", handler=handlers.get_resource, name=f"get_{name}", rules=(rule("get"),), answer=answer
@@ -86,8 +110,9 @@ def _routes_of(collection: ResourceCollection, since: Version) -> tuple[Route, .
         rules=(rule("get"), rule("delete")),
         status=204,
     )
+    common = (listing, creation, reading, removal, *_allocation_routes(collection, since))
     if collection.update_schema is None:
-        return listing, creation, reading, removal
+        return common
     change = on_known(
         method="PUT",
         handler=handlers.update_resource,
@@ -96,11 +121,32 @@ def _routes_of(collection: ResourceCollection, since: Version) -> tuple[Route, .
         body=BodySchema(name=f"{name}-update", definition=collection.update_schema),
         answer=answer,
     )
-    return listing, creation, reading, removal, change
+    return *common, change
 
 
-def _answers_of(collection: ResourceCollection) -> tuple[JsonSchema, JsonSchema]:
-    """Return the schemas of the responses with one resource, and with all."""
+def _allocation_routes(collection: ResourceCollection, since: Version) -> tuple[Route, ...]:
+    handlers, rule, name = Handlers(collection), collection.rule, collection.path
+    route = partial(Route, method="GET", since=since, query=("lease_id", "reservation_id"))
+    return (
+        route(
+            path=f"/v1/{name}/allocations",
+            handler=handlers.list_allocations,
+            name=f"list_{name}_allocations",
+            rules=(rule("get_allocations"),),
+            answer=wrapped_list("allocations", "ResourceAllocations"),
+        ),
+        route(
+            path=f"/v1/{name}/{{resource_id}}/allocation",
+            handler=handlers.get_allocations,
+            name=f"get_{name}_allocations",
+            rules=(rule("get"), rule("get_allocations")),
+            answer=wrapped("allocation", "ResourceAllocations"),
+        ),
+    )
+
+
+def _answers_of(collection: ResourceCollection) -> tuple[JsonSchema, JsonSchema, JsonSchema]:
+    """Return the schemas of the responses with one resource, with all, and to a registration."""
     resource: JsonSchema = {
         "type": "object",
         "description": "A resource also has the facts of its plugin.",
@@ -113,14 +159,13 @@ def _answers_of(collection: ResourceCollection) -> tuple[JsonSchema, JsonSchema]
         },
     }
     one, several = collection.singular, collection.plural
-    return (
-        {"type": "object", "required": [one], "properties": {one: resource}},
-        {
-            "type": "object",
-            "required": [several],
-            "properties": {several: {"type": "array", "items": resource}},
-        },
-    )
+    answer = {"type": "object", "required": [one], "properties": {one: resource}}
+    answers = {
+        "type": "object",
+        "required": [several],
+        "properties": {several: {"type": "array", "items": resource}},
+    }
+    return answer, answers, {"anyOf": [answer, answers]} if collection.registers_several else answer
 
 
 def api_of(plugin: str, collection: ResourceCollection, *, since: Version = MIN_VERSION) -> TypeApi:
@@ -137,6 +182,7 @@ def api_of(plugin: str, collection: ResourceCollection, *, since: Version = MIN_
         ("post", BY_OPERATORS, "Register"),
         ("put", BY_OPERATORS, "Change"),
         ("delete", BY_OPERATORS, "Remove"),
+        ("get_allocations", BY_OPERATORS, "Read the allocations of"),
     )
     return TypeApi(
         plugin=plugin,

@@ -95,6 +95,8 @@ _QUERY: dict[str, str] = {
     "unit": "How large one unit is, if reservations of the type hold parts of resources: the `unit_keys` of "
     "the catalogue with values, such as `vcpus=4,memory_mb=8192,disk_gb=40`. The answer then counts units.",
     "resources": "`true` for a row for each resource, instead of groups. The default is `false`.",
+    "lease_id": "Return only allocations of this lease, also ended ones.",
+    "reservation_id": "Return only allocations of this reservation, also ended ones.",
     "group_by": "A property of the catalogue: one group for each of its values. Without it, all resources "
     "are one group.",
 }

@@ -334,6 +334,17 @@ _FOUND_SLOT: JsonSchema = complete(
 )
 
 COMPONENTS: dict[str, JsonSchema] = {
+    "Allocation": complete(
+        "The dates are those of the lease.",
+        id=ID,
+        lease_id=ID,
+        start_date=INSTANT,
+        end_date=INSTANT,
+    ),
+    "ResourceAllocations": complete(
+        resource_id={"type": "string", "description": "The id of the registered resource."},
+        reservations={"type": "array", "items": ref("Allocation")},
+    ),
     "Reservation": complete(
         "A reservation also has the keys of its resource type.",
         id=ID,

@@ -1,4 +1,4 @@
-"""Use cases of resources that operators register for plugins: list, register, change, remove."""
+"""Use cases of resources that operators register for plugins: list, register, change, remove, allocations."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from blazar.booking.context import Context
 from blazar.booking.resources import delete_stored
 from blazar.booking.retrying import retrying
 from blazar.booking.scheduling import reschedule_missing
-from blazar.booking.views import JsonObject, resource_view
+from blazar.booking.views import JsonObject, allocation_view, resource_view
 from blazar.domain.errors import Conflict, InvalidParameter, NotFound
 from blazar.domain.lease import ResourceId
 from blazar.domain.plugin_resources import PluginResource
+from blazar.domain.wording import first_few
 from blazar.plugins.capabilities import RegistersResources
-from blazar.ports.store import Transaction
+from blazar.ports.store import BookedWindow, Transaction
 
 _LONGEST_NAME = 255
 
@@ -41,21 +42,37 @@ def create_resource(context: Context, collection: str, body: JsonObject) -> Json
         BadRequest, NotFound, Conflict: The plugin refuses it.
         Conflict: A resource of this name is already registered.
     """
-    plugin = _plugin_of(context, collection)
-    resource = plugin.register(context.cloud, body)
-    _check_name(resource, collection)
+    resource = _plugin_of(context, collection).register(context.cloud, body)
+    _insert(context, collection, (resource,))
+    return resource_view(resource)
+
+
+@cloud_errors_as_conflicts()
+def create_resources(context: Context, collection: str, body: JsonObject) -> Sequence[JsonObject]:
+    """Register all resources of one request, or none, and return them. Raises as :func:`create_resource`."""
+    registered = _plugin_of(context, collection).register_all(context.cloud, body)
+    _insert(context, collection, registered)
+    return [resource_view(each) for each in registered]
+
+
+def _insert(context: Context, collection: str, registered: Sequence[PluginResource]) -> None:
+    """Store resources. Raises Conflict if one of them is already registered."""
+    for each in registered:
+        _check_name(each, collection)
 
     def once(attempt: int) -> None:
         with context.store.begin() as transaction:
-            if transaction.plugin_resources.get_many([resource.id]):
-                raise Conflict(f"{resource.name} is already registered")
-            transaction.plugin_resources.insert(resource, context.clock.now())
+            present = transaction.plugin_resources.get_many([each.id for each in registered])
+            if present:
+                names = first_few([each.name for each in present])
+                raise Conflict(f"{names} {'is' if len(present) == 1 else 'are'} already registered")
+            for each in registered:
+                transaction.plugin_resources.insert(each, context.clock.now())
             reschedule_missing(context, transaction)
             transaction.commit()
 
     retrying(context, once)
     context.waker.wake()
-    return resource_view(resource)
 
 
 @cloud_errors_as_conflicts()
@@ -105,6 +122,38 @@ def delete_resource(context: Context, collection: str, resource_id: str) -> None
     plugin.check_removable(context.cloud, resource)
     if not delete_stored(context, resource):
         raise _reserved(resource)
+
+
+def list_resource_allocations(
+    context: Context, collection: str, lease_id: str | None, reservation_id: str | None
+) -> Sequence[JsonObject]:
+    """Return the allocations of each registered resource of a collection, by name. Raises NotFound."""
+    _plugin_of(context, collection)
+    with context.store.read() as transaction:
+        found = transaction.plugin_resources.list(collection)
+        booked = transaction.allocations.list_booked(
+            now=context.clock.now(), lease_id=lease_id, reservation_id=reservation_id
+        )
+    by_resource: dict[str, list[BookedWindow]] = {}
+    for each in booked:
+        by_resource.setdefault(each.resource_id, []).append(each)
+    return [allocation_view(each.id, by_resource.get(each.id, [])) for each in found]
+
+
+def get_resource_allocations(
+    context: Context, collection: str, resource_id: str, lease_id: str | None, reservation_id: str | None
+) -> JsonObject:
+    """Return the allocations of a registered resource. Raises NotFound."""
+    _plugin_of(context, collection)
+    with context.store.read() as transaction:
+        resource = _get(transaction, collection, resource_id)
+        booked = transaction.allocations.list_booked(
+            now=context.clock.now(),
+            resource_id=resource.id,
+            lease_id=lease_id,
+            reservation_id=reservation_id,
+        )
+    return allocation_view(resource.id, booked)
 
 
 def _plugin_of(context: Context, collection: str) -> RegistersResources:

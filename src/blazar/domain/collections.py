@@ -12,9 +12,9 @@ _PATH: Final = re.compile(r"[a-z][a-z0-9-]*")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceCollection:
-    """The API of a collection: ``/v1/<path>`` with list, register, show, change and remove.
+    """The API of a collection: ``/v1/<path>`` with list, register, show, change, remove, and allocations.
 
-    Policy rules are ``blazar:<path>:get``, ``:post``, ``:put`` and ``:delete``.
+    Policy rules are ``blazar:<path>:get``, ``:post``, ``:put``, ``:delete`` and ``:get_allocations``.
 
     Raises:
         ValueError: The path has characters other than lower case letters, digits and hyphens.
@@ -31,6 +31,8 @@ class ResourceCollection:
     """The JSON Schema of the body with which a resource is registered."""
     update_schema: Mapping[str, object] | None = None
     """The JSON Schema of the body with which a resource is changed; None if it cannot be changed."""
+    registers_several: bool = False
+    """Whether one request can register several resources; the response then has ``plural`` instead."""
     readers: frozenset[str] = field(default=frozenset({"admin"}))
     """Who may list and show resources by default: ``admin``, or also ``reader``, the readers of projects."""
 
@@ -39,5 +41,5 @@ class ResourceCollection:
             raise ValueError(f"{self.path!r} is not a path: use lower case letters, digits and hyphens")
 
     def rule(self, action: str) -> str:
-        """Return the name of a policy rule, for the action ``get``, ``post``, ``put`` or ``delete``."""
+        """Return the name of a policy rule, such as ``blazar:things:get`` for the action ``get``."""
         return f"blazar:{self.path}:{action}"

@@ -129,8 +129,11 @@ class ManagerService:
     list_resources = same_for_all(resources.list_resources)
     get_resource = same_for_all(resources.get_resource)
     create_resource = same_for_all(resources.create_resource)
+    create_resources = same_for_all(resources.create_resources)
     update_resource = same_for_all(resources.update_resource)
     delete_resource = same_for_all(resources.delete_resource)
+    list_resource_allocations = same_for_all(resources.list_resource_allocations)
+    get_resource_allocations = same_for_all(resources.get_resource_allocations)
 
 
 def _parse_owner(owner: JsonObject) -> Owner:

@@ -303,6 +303,14 @@ class RegistersResources(ABC):
             NotFound, Conflict: The cloud has no such resource, or it cannot be reserved.
         """
 
+    def register_all(self, cloud: Cloud, body: JsonObject) -> Sequence[PluginResource]:
+        """Return the resources that one request registers, with different names; all or none are stored.
+
+        Called instead of :meth:`register` if the collection declares ``registers_several``. By default, it
+        returns one resource. Raises as :meth:`register`.
+        """
+        return (self.register(cloud, body),)
+
     @abstractmethod
     def change(self, cloud: Cloud, resource: PluginResource, body: JsonObject) -> PluginResource:
         """Return a registered resource with changes; its name stays. Raises as :meth:`register`.

@@ -370,6 +370,9 @@ class Manager(Protocol):
     def create_resource(self, caller: Caller, collection: str, body: JsonObject) -> JsonObject:
         """Register a resource for a plugin and return it."""
 
+    def create_resources(self, caller: Caller, collection: str, body: JsonObject) -> Sequence[JsonObject]:
+        """Register all resources of one request, or none, and return them."""
+
     def update_resource(
         self, caller: Caller, collection: str, resource_id: str, body: JsonObject
     ) -> JsonObject:
@@ -377,3 +380,32 @@ class Manager(Protocol):
 
     def delete_resource(self, caller: Caller, collection: str, resource_id: str) -> None:
         """Remove a registered resource that is not reserved."""
+
+    def list_resource_allocations(
+        self, caller: Caller, collection: str, lease_id: str | None, reservation_id: str | None
+    ) -> Sequence[JsonObject]:
+        """Return the present and future allocations of each registered resource, by name of the resource.
+
+        Args:
+            caller: The caller.
+            collection: The collection.
+            lease_id: If given, only allocations of this lease, also past ones.
+            reservation_id: If given, only allocations of this reservation, also past ones.
+
+        Returns:
+            Each with ``resource_id``, and ``reservations`` with ``id``, ``lease_id``, ``start_date`` and
+            ``end_date``.
+
+        Raises:
+            NotFound: No plugin registers resources of this collection.
+        """
+
+    def get_resource_allocations(
+        self,
+        caller: Caller,
+        collection: str,
+        resource_id: str,
+        lease_id: str | None,
+        reservation_id: str | None,
+    ) -> JsonObject:
+        """Return the allocations of one of them. Raises NotFound."""

@@ -14,7 +14,6 @@ from blazar.api.route import Route
 from blazar.api.schema_parts import (
     COUNT,
     ID,
-    INSTANT,
     INSTANT_OR_NULL,
     REQUIREMENT,
     complete,
@@ -292,13 +291,6 @@ _SCHEMAS: Final[dict[str, JsonSchema]] = {
         resource_id={"type": "string", "description": "The id of the host."},
         reservations={"type": "array", "items": ref("Allocation")},
     ),
-    "Allocation": complete(
-        "The dates are those of the lease.",
-        id=ID,
-        lease_id=ID,
-        start_date=INSTANT,
-        end_date=INSTANT,
-    ),
     "ResourcePropertyListed": {
         "type": "object",
         "description": "`private` and `values` are present if details are requested.",
@@ -364,8 +356,6 @@ API: Final = TypeApi(
     rules=_RULES,
     schemas=_SCHEMAS,
     parameters={
-        "lease_id": "Return only allocations of this lease, also ended ones.",
-        "reservation_id": "Return only allocations of this reservation, also ended ones.",
         "detail": "Return more than names; `false`, `0`, `no`, `off` or empty for names only.",
         "all": "Include private properties, for operators; `false`, `0`, `no`, `off` or empty to omit them.",
         "hypervisor_hostname": "Return only the host with this name.",
