@@ -16,8 +16,9 @@ from blazar.domain.health import Diagnosis, Health
 from blazar.domain.lease import ReservationId, ResourceId
 from blazar.plugins.floatingips.errors import FloatingIPAlreadyRegistered
 from blazar.plugins.floatingips.floatingip import FloatingIP
-from blazar.plugins.floatingips.store import FLOATING_IP_STORE, Holder
+from blazar.plugins.floatingips.store import FLOATING_IP_STORE
 from blazar.plugins.hosts.store import HOST_STORE
+from blazar.ports.store import Holder
 
 ONE = ResourceId("fip-1")
 
@@ -153,7 +154,7 @@ def test_those_are_told_that_hold_a_floating_ip(store: SqlStore) -> None:
         transaction.commit()
 
     with store.read() as transaction:
-        holders = transaction.of(FLOATING_IP_STORE).list_holders()
+        holders = transaction.allocations.list_holders("floatingip")
 
     assert holders == {
         ONE: (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Final
@@ -18,7 +19,7 @@ from blazar.domain.interval import Interval
 from blazar.domain.lease import Allocation, LeaseId, ReservationId, ReservationStatus, ResourceId
 from blazar.domain.offers import EXPIRY_GRACE
 from blazar.ports.clock import Clock
-from blazar.ports.store import BookedWindow, DateRanges, EarlierHolder, HeldResource
+from blazar.ports.store import BookedWindow, DateRanges, EarlierHolder, HeldResource, Holder
 
 _UNRELEASED = allocations.c.released_at.is_(None)
 # Built once: building a statement takes longer than executing it.
@@ -269,6 +270,31 @@ class SqlAllocations:
             for row in self._connection.execute(query)
             for _ in range(row.slots or 1)
         )
+
+    def list_holders(self, collection: str) -> Mapping[ResourceId, tuple[Holder, ...]]:
+        """Return the holders of each resource of a collection, in one statement."""
+        query = (
+            sa.select(
+                allocations.c.resource_id,
+                allocations.c.reservation_id,
+                allocations.c.start_at,
+                leases.c.project_id,
+            )
+            .join(resources, resources.c.id == allocations.c.resource_id)
+            .join(reservations, reservations.c.id == allocations.c.reservation_id)
+            .join(leases, leases.c.id == reservations.c.lease_id)
+            .where(resources.c.collection == collection, _UNRELEASED)
+            .order_by(allocations.c.start_at, allocations.c.id)
+        )
+        found: dict[ResourceId, list[Holder]] = defaultdict(list)
+        for row in self._connection.execute(query):
+            holder = Holder(
+                reservation_id=ReservationId(row.reservation_id),
+                project_id=row.project_id,
+                start=row.start_at,
+            )
+            found[ResourceId(row.resource_id)].append(holder)
+        return {key: tuple(holders) for key, holders in found.items()}
 
     def list_held(self, lease_id: LeaseId) -> tuple[HeldResource, ...]:
         """Return the resources that a lease's reservations hold, by resource name, in one statement."""

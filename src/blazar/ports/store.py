@@ -117,6 +117,15 @@ class BookedWindow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Holder:
+    """A reservation that holds a resource now or later, with fields of its lease."""
+
+    reservation_id: ReservationId
+    project_id: str | None
+    start: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class HeldResource:
     """A resource that a reservation holds, its human-readable name, and the window."""
 
@@ -229,6 +238,9 @@ class AllocationStore(Protocol):
 
     def list_held(self, lease_id: LeaseId) -> tuple[HeldResource, ...]:
         """Return the resources that a lease's reservations hold, ordered by resource name."""
+
+    def list_holders(self, collection: str) -> Mapping[ResourceId, tuple[Holder, ...]]:
+        """Return the holders of each held resource of a collection, also late ones, by their starts."""
 
     def count_held(self, lease_ids: Collection[LeaseId]) -> Mapping[ReservationId, int]:
         """Return the number of resources and slots that each reservation of these leases holds.

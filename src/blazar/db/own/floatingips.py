@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,13 +13,13 @@ from blazar.db.health import read_diagnosis, resource_filters, resource_row
 from blazar.db.own_table import OwnTable
 from blazar.db.pages import Listing, select_page
 from blazar.db.parts import Parts
-from blazar.db.tables import allocations, floatingips, leases, reservations, resources
+from blazar.db.tables import floatingips, resources
 from blazar.domain.availability import Resource
-from blazar.domain.lease import ReservationId, ResourceId
+from blazar.domain.lease import ResourceId
 from blazar.domain.paging import Page
 from blazar.plugins.floatingips.errors import FloatingIPAlreadyRegistered
 from blazar.plugins.floatingips.floatingip import FloatingIP
-from blazar.plugins.floatingips.store import FloatingIPFilter, FloatingIPStore, Holder
+from blazar.plugins.floatingips.store import FloatingIPFilter, FloatingIPStore
 
 COLLECTION = "floatingip"
 _LISTED_BY: Final = {
@@ -115,31 +114,6 @@ class SqlFloatingIPs:
         self._connection.execute(sa.delete(floatingips).where(floatingips.c.id == floatingip_id))
         self._connection.execute(sa.delete(resources).where(resources.c.id == floatingip_id))
         note_changes(self._connection, [floatingip_id], self._clock.now(), facts_changed=True)
-
-    def list_holders(self) -> Mapping[ResourceId, tuple[Holder, ...]]:
-        """Return each floating IP's present and future holders; floating IPs without any are omitted."""
-        query = (
-            sa.select(
-                allocations.c.resource_id,
-                allocations.c.reservation_id,
-                allocations.c.start_at,
-                leases.c.project_id,
-            )
-            .join(floatingips, floatingips.c.id == allocations.c.resource_id)
-            .join(reservations, reservations.c.id == allocations.c.reservation_id)
-            .join(leases, leases.c.id == reservations.c.lease_id)
-            .where(allocations.c.released_at.is_(None))
-            .order_by(allocations.c.start_at, allocations.c.id)
-        )
-        found: dict[ResourceId, list[Holder]] = defaultdict(list)
-        for row in self._connection.execute(query):
-            holder = Holder(
-                reservation_id=ReservationId(row.reservation_id),
-                project_id=row.project_id,
-                start=row.start_at,
-            )
-            found[ResourceId(row.resource_id)].append(holder)
-        return {key: tuple(holders) for key, holders in found.items()}
 
 
 def _row(floatingip: FloatingIP) -> Mapping[str, Any]:

@@ -15,9 +15,10 @@ from blazar.domain.health import HEALTHY, Diagnosis, Health
 from blazar.domain.subnets import Subnet, find_obstacle
 from blazar.plugins.floatingips.floatingip import FloatingIP, addresses_by_network
 from blazar.plugins.floatingips.names import say_in_use
-from blazar.plugins.floatingips.store import FLOATING_IP_STORE, Holder
+from blazar.plugins.floatingips.store import FLOATING_IP_STORE
 from blazar.ports.network import FloatingIP as Existing
 from blazar.ports.network import Network
+from blazar.ports.store import Holder
 
 _logger = logging.getLogger(__name__)
 
@@ -53,7 +54,7 @@ def check_floatingips(
     """
     with context.store.read() as transaction:
         registered = transaction.of(FLOATING_IP_STORE).list()
-        before = transaction.of(FLOATING_IP_STORE).list_holders()
+        before = transaction.allocations.list_holders(FLOATING_IP_STORE.collection)
     views = {}
     for network_id, addresses in addresses_by_network(registered).items():
         check_claim()
@@ -64,7 +65,7 @@ def check_floatingips(
     with context.store.read() as transaction:
         registered = transaction.of(FLOATING_IP_STORE).list()
         # A lease that started or ended since may explain what Neutron returned, so read the holders again.
-        after = transaction.of(FLOATING_IP_STORE).list_holders()
+        after = transaction.allocations.list_holders(FLOATING_IP_STORE.collection)
     failed = {}
     for each in registered:
         if each.network_id not in views:

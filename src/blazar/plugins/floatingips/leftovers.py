@@ -41,7 +41,7 @@ class FloatingIPLeftovers:
         # Read after the cloud, so that a lease that starts meanwhile is not among the marked ones.
         with self._store.read() as transaction:
             registered = transaction.of(FLOATING_IP_STORE).list()
-            holders = transaction.of(FLOATING_IP_STORE).list_holders()
+            holders = transaction.allocations.list_holders(FLOATING_IP_STORE.collection)
         now = self._clock.now()
         projects = {
             (each.network_id, each.address): {

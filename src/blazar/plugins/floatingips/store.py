@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final, Protocol
 
-from blazar.domain.lease import ReservationId, ResourceId
+from blazar.domain.lease import ResourceId
 from blazar.domain.paging import Page
 from blazar.plugins.floatingips.floatingip import FloatingIP
 from blazar.ports.store import StoreKey
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Holder:
-    """A reservation that holds a resource now or later, with fields of its lease."""
-
-    reservation_id: ReservationId
-    project_id: str | None
-    start: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,9 +48,6 @@ class FloatingIPStore(Protocol):
 
     def delete(self, floatingip_id: ResourceId) -> None:
         """Delete a floating IP."""
-
-    def list_holders(self) -> Mapping[ResourceId, tuple[Holder, ...]]:
-        """Return each floating IP's present and future holders; floating IPs without any are omitted."""
 
 
 FLOATING_IP_STORE: Final[StoreKey[FloatingIPStore]] = StoreKey("floatingip")
