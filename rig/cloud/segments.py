@@ -32,7 +32,7 @@ def _range(found: SegmentRange) -> object:
 def _list_networks(cloud: SimulatedCloud, call: Call) -> Reply:
     physical, number = call.value(_PHYSICAL), call.value(_ID)
     if physical is None and number is None:
-        found = cloud.segments.list_networks(call.value(_TYPE))
+        found = cloud.segments.list_networks(call.value(_TYPE), project_id=call.value("project_id"))
     else:
         segment = Segment(
             network_type=call.value(_TYPE) or "",
@@ -102,6 +102,11 @@ def _delete_port(cloud: SimulatedCloud, call: Call) -> Reply:
     return Reply(status=204)
 
 
+def _update_port(cloud: SimulatedCloud, call: Call) -> Reply:
+    cloud.segments.unbind_port(call["id"])
+    return Reply(body={"port": {"id": call["id"]}})
+
+
 def _list_trunks(cloud: SimulatedCloud, call: Call) -> Reply:
     return Reply(body={"trunks": [_trunk(each) for each in cloud.segments.list_trunks()]})
 
@@ -148,6 +153,7 @@ SEGMENT_ROUTES = (
     HttpRoute("PUT", "/v2.0/networks/{id}/tags", _set_tags),
     HttpRoute("DELETE", "/v2.0/networks/{id}", _delete_network),
     HttpRoute("GET", "/v2.0/ports", _list_ports),
+    HttpRoute("PUT", "/v2.0/ports/{id}", _update_port),
     HttpRoute("DELETE", "/v2.0/ports/{id}", _delete_port),
     HttpRoute("GET", "/v2.0/trunks", _list_trunks),
     HttpRoute("PUT", "/v2.0/trunks/{id}/remove_subports", _remove_subports),

@@ -71,8 +71,9 @@ class SimulatedSegments:
     def add_subnet(self, network_id: str, cidr: str) -> str:
         return self._cloud.add_subnet(network_id, cidr).id
 
-    def add_port(self, network_id: str, project_id: str) -> str:
-        return self._cloud.add_port(network_id, project_id).id
+    def add_port(self, network_id: str, project_id: str, *, server_id: str = "") -> str:
+        owner = "compute:nova" if server_id else ""
+        return self._cloud.add_port(network_id, project_id, device_id=server_id, device_owner=owner).id
 
     def add_trunk(self, port_id: str, subport_ids: frozenset[str]) -> str:
         return self._cloud.add_trunk(port_id, subport_ids).id

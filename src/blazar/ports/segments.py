@@ -93,8 +93,10 @@ class Segments(Protocol):
     def find_network(self, segment: Segment) -> SegmentNetwork | None:
         """Return the network on a segment, whatever its project, or None."""
 
-    def list_networks(self, network_type: str | None = None) -> tuple[SegmentNetwork, ...]:
-        """Return the networks of all projects that are on segments, all or those of one type."""
+    def list_networks(
+        self, network_type: str | None = None, *, project_id: str | None = None
+    ) -> tuple[SegmentNetwork, ...]:
+        """Return the networks that are on segments: all, or those of one type, or of one project."""
 
     def create_network(
         self, segment: Segment, *, name: str, project_id: str, description: str = ""
@@ -129,6 +131,9 @@ class Segments(Protocol):
             CloudConflict: A trunk or a router has it.
         """
 
+    def unbind_port(self, port_id: str) -> None:
+        """Take a port from the server that uses it, which keeps running. Raises CloudNotFound."""
+
     def list_trunks(self) -> tuple[Trunk, ...]:
         """Return the trunks of all projects; empty if Neutron has no trunks."""
 
@@ -136,7 +141,12 @@ class Segments(Protocol):
         """Take ports out of a trunk. Raises CloudNotFound if it does not exist or lacks one of them."""
 
     def delete_trunk(self, trunk_id: str) -> None:
-        """Delete a trunk; its ports stay. Raises CloudNotFound, or CloudConflict if it cannot be now."""
+        """Delete a trunk; its ports stay.
+
+        Raises:
+            CloudNotFound: It does not exist.
+            CloudConflict: A server uses its parent port, which some drivers must not lose its trunk then.
+        """
 
     def list_routes(self, router_id: str) -> tuple[Route, ...]:
         """Return the extra routes of a router. Raises CloudNotFound."""

@@ -99,8 +99,8 @@ class LabSegments(Protocol):
     def add_subnet(self, network_id: str, cidr: str) -> str:
         """Return the id of a new subnet."""
 
-    def add_port(self, network_id: str, project_id: str) -> str:
-        """Return the id of a new port."""
+    def add_port(self, network_id: str, project_id: str, *, server_id: str = "") -> str:
+        """Return the id of a new port, used by a server if one is given."""
 
     def add_trunk(self, port_id: str, subport_ids: frozenset[str]) -> str:
         """Return the id of a new trunk."""

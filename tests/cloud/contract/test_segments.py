@@ -65,6 +65,8 @@ def test_a_network_is_made_on_a_segment_for_a_project(
     assert network in segments.list_networks()
     assert network in segments.list_networks("vlan")
     assert network not in segments.list_networks("vxlan")
+    assert network in segments.list_networks(project_id=lab.project_ids[0])
+    assert network not in segments.list_networks(project_id=lab.project_ids[1])
 
 
 def test_a_network_on_a_segment_is_found_as_a_network(lab: CloudLab, network: SegmentNetwork) -> None:
@@ -177,6 +179,19 @@ def test_a_parent_port_is_deleted_after_its_trunk(segments: Segments, place: Lab
     assert trunk_id not in [each.id for each in segments.list_trunks()]
 
 
+def test_a_trunk_of_a_server_is_deleted_after_its_parent_port_is_unbound(
+    lab: CloudLab, segments: Segments, place: LabSegments, network: SegmentNetwork
+) -> None:
+    parent = place.add_port(network.id, lab.project_ids[0], server_id=UNKNOWN_ID)
+    trunk_id = place.add_trunk(parent, frozenset())
+
+    segments.unbind_port(parent)
+
+    segments.delete_trunk(trunk_id)
+    (port,) = segments.list_ports(network.id)
+    assert (port.id, port.device_id, port.device_owner) == (parent, "", "")
+
+
 def test_a_subport_is_deleted_after_it_has_left_its_trunk(
     lab: CloudLab, segments: Segments, place: LabSegments, network: SegmentNetwork, port: str
 ) -> None:
@@ -222,6 +237,8 @@ def test_nothing_can_be_done_with_what_is_missing(segments: Segments) -> None:
         segments.delete_network(UNKNOWN_ID)
     with pytest.raises(CloudNotFound):
         segments.delete_port(UNKNOWN_ID)
+    with pytest.raises(CloudNotFound):
+        segments.unbind_port(UNKNOWN_ID)
     with pytest.raises(CloudNotFound):
         segments.delete_trunk(UNKNOWN_ID)
     with pytest.raises(CloudNotFound):

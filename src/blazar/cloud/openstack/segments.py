@@ -36,9 +36,11 @@ class OpenStackSegments:
         # A Neutron that ignored a filter must not lead to a network on another segment.
         return next((each for each in found if each.segment == segment), None)
 
-    def list_networks(self, network_type: str | None = None) -> tuple[SegmentNetwork, ...]:
-        """Return the networks of all projects that are on segments."""
-        found = self._list_networks({"provider:network_type": network_type})
+    def list_networks(
+        self, network_type: str | None = None, *, project_id: str | None = None
+    ) -> tuple[SegmentNetwork, ...]:
+        """Return the networks that are on segments: all, or those of one type, or of one project."""
+        found = self._list_networks({"provider:network_type": network_type, "project_id": project_id})
         return tuple(each for each in found if each.segment.network_type in _ON_A_SEGMENT)
 
     def _list_networks(self, params: Mapping[str, object]) -> tuple[SegmentNetwork, ...]:
@@ -77,6 +79,11 @@ class OpenStackSegments:
     def delete_port(self, port_id: str) -> None:
         """Delete a port. Raises as in the port."""
         self._neutron.delete("ports", port_id)
+
+    def unbind_port(self, port_id: str) -> None:
+        """Take a port from the server that uses it. Raises CloudNotFound."""
+        body = {"port": {"device_id": "", "device_owner": "", "binding:host_id": ""}}
+        self._neutron.put("ports", port_id, body=body)
 
     def list_trunks(self) -> tuple[Trunk, ...]:
         """Return all trunks; none without Neutron's plugin for them."""

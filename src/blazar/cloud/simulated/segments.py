@@ -40,10 +40,15 @@ class SimulatedSegments(Service):
         return _on(self._state, segment)
 
     @reads("segments.list_networks")
-    def list_networks(self, network_type: str | None = None) -> tuple[SegmentNetwork, ...]:
-        """Return the networks of all projects that are on segments, oldest first."""
-        found = self._state.segment_networks.values()
-        return tuple(each for each in found if network_type in (None, each.segment.network_type))
+    def list_networks(
+        self, network_type: str | None = None, *, project_id: str | None = None
+    ) -> tuple[SegmentNetwork, ...]:
+        """Return the networks that are on segments, oldest first: all, or of one type, or of one project."""
+        return tuple(
+            each
+            for each in self._state.segment_networks.values()
+            if network_type in (None, each.segment.network_type) and project_id in (None, each.project_id)
+        )
 
     @writes("segments.create_network")
     def create_network(
@@ -94,6 +99,12 @@ class SimulatedSegments(Service):
             raise CloudConflict(f"port {port_id} belongs to router {port.device_id}")
         _forget_port(self._state, port_id)
 
+    @writes("segments.unbind_port")
+    def unbind_port(self, port_id: str) -> None:
+        """Take a port from the server that uses it. Raises CloudNotFound."""
+        port = known(self._state.ports, port_id, "port")
+        self._state.ports[port_id] = replace(port, device_id="", device_owner="")
+
     @reads("segments.list_trunks")
     def list_trunks(self) -> tuple[Trunk, ...]:
         """Return all trunks, oldest first."""
@@ -110,8 +121,11 @@ class SimulatedSegments(Service):
 
     @writes("segments.delete_trunk")
     def delete_trunk(self, trunk_id: str) -> None:
-        """Delete a trunk. Raises CloudNotFound."""
-        known(self._state.trunks, trunk_id, "trunk")
+        """Delete a trunk, as with Open vSwitch: not while a server uses its parent port."""
+        trunk = known(self._state.trunks, trunk_id, "trunk")
+        parent = self._state.ports.get(trunk.port_id)
+        if parent is not None and parent.device_owner.startswith("compute:"):
+            raise CloudConflict(f"trunk {trunk_id} is currently in use")
         del self._state.trunks[trunk_id]
 
     @reads("segments.list_routes")
