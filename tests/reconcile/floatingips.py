@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from samples import stored_spec
 
 from blazar.domain.lease import LeaseStatus, Reservation, ReservationStatus, ResourceId
-from blazar.plugins.floatingips.names import reservation_tag, tags_of
+from blazar.plugins.neutron_tags import reservation_tag, tags_of
 from blazar.ports.manager import Caller
 from blazar.ports.network import FloatingIP
 

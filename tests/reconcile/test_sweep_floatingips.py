@@ -13,7 +13,7 @@ from samples import know_a_lease
 from blazar.cloud.simulated.faults import FaultKind, FaultRule
 from blazar.domain.errors import CloudUnavailable
 from blazar.plugins.floatingips.check import check_floatingips
-from blazar.plugins.floatingips.names import reservation_tag, tags_of
+from blazar.plugins.neutron_tags import reservation_tag, tags_of
 from blazar.ports.network import FloatingIP
 from blazar.reconcile.sweep import Sweepings, sweep
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from blazar.domain.errors import InvalidParameter, MissingParameter
 from blazar.domain.expressions import parse
@@ -16,6 +16,7 @@ FALSE_WORDS = frozenset({"0", "f", "false", "off", "n", "no"})
 _NONE_WORDS = frozenset({"", "None", "none"})
 """Texts that mean null as an affinity; some forms send an empty text."""
 _TOO_LONG_FOR_A_NUMBER = 12
+_LONGEST_CAPABILITY = 64
 
 
 def parse_number(body: Mapping[str, object], key: str, *, least: int) -> int:
@@ -51,11 +52,23 @@ def parse_affinity(value: object) -> bool | None:
     raise InvalidParameter("affinity", "must be true, false or null")
 
 
-def parse_properties(value: object) -> str | None:
+def parse_properties(value: object, key: str = "resource_properties") -> str | None:
     """Return a requirement as text, after checking its syntax; a list is returned as JSON.
 
     Raises:
         InvalidRequirement: The value is not a requirement.
     """
-    parse(value, field="resource_properties")
+    parse(value, field=key)
     return value if value is None or isinstance(value, str) else json.dumps(value)
+
+
+def check_capability_names(names: Iterable[str], taken: Collection[str]) -> None:
+    """Check the names of extra capabilities, of which none may be in *taken*. Raises InvalidParameter."""
+    for name in names:
+        if name in taken:
+            raise InvalidParameter(name, "cannot be the name of an extra capability")
+        if not 0 < len(name) <= _LONGEST_CAPABILITY or not name.isprintable():
+            raise InvalidParameter(
+                name[:_LONGEST_CAPABILITY],
+                f"must have 1 to {_LONGEST_CAPABILITY} printable characters as a name",
+            )

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, ClassVar
 from blazar.domain.lease import is_canonical_id
 from blazar.plugins.floatingips.floatingip import FloatingIP as Registered
 from blazar.plugins.floatingips.floatingip import addresses_by_network
-from blazar.plugins.floatingips.names import MARK, named_reservations
 from blazar.plugins.floatingips.store import FLOATING_IP_STORE
 from blazar.plugins.leftovers import LeftoverKind, Sweep
+from blazar.plugins.neutron_tags import MARK, named_reservations
 from blazar.ports.network import FloatingIP
 
 

@@ -45,7 +45,7 @@ from blazar.plugins.contract import (
 from blazar.plugins.floatingips.choice import choose_floatingips, in_network
 from blazar.plugins.floatingips.items import FloatingIPItem, FloatingIPsSeen, Kind
 from blazar.plugins.floatingips.leftovers import FloatingIPLeftovers
-from blazar.plugins.floatingips.names import other_tags, reservation_tag, say_in_use, tags_of
+from blazar.plugins.floatingips.names import say_in_use
 from blazar.plugins.floatingips.spec import (
     FLOATING_IP_KEYS,
     MADE,
@@ -57,6 +57,7 @@ from blazar.plugins.floatingips.spec import (
     revise_spec,
 )
 from blazar.plugins.leftovers import LeftoverKind, Sweep
+from blazar.plugins.neutron_tags import other_tags, reservation_tag, tags_of
 from blazar.ports.cloud import Cloud
 from blazar.ports.network import FloatingIP, Networks
 from blazar.settings import Settings

@@ -10,7 +10,7 @@ from blazar.domain.errors import InvalidParameter
 from blazar.domain.plugin_resources import PluginResource
 from blazar.domain.requirements import Fact
 from blazar.domain.wording import first_few
-from blazar.plugins.parameters import LARGEST_NUMBER
+from blazar.plugins.parameters import LARGEST_NUMBER, check_capability_names
 from blazar.plugins.volumes.errors import StoragePoolInUse
 from blazar.plugins.volumes.names import RESOURCE, reservation_of
 from blazar.ports.block_storage import BlockStorage, StoragePool, VolumeType
@@ -21,7 +21,6 @@ POOL_FACTS: Final = frozenset({"pool", "backend_name", "pool_name", "vendor_name
 """Facts that every pool has; operators cannot set them."""
 PUBLIC_POOL_FACTS: Final = frozenset({"vendor_name", "storage_protocol"})
 _TAKEN_KEYS: Final = POOL_FACTS | {"id", "name", "amounts", "reservable", "gibibytes"}
-_LONGEST_KEY: Final = 64
 
 _SIZE: Final = {
     "type": "integer",
@@ -92,13 +91,7 @@ def describe_pool(pool: StoragePool, gibibytes: int, more: Mapping[str, Fact]) -
 
 def check_keys(keys: Iterable[str]) -> None:
     """Check the names of extra capabilities. Raises InvalidParameter."""
-    for key in keys:
-        if key in _TAKEN_KEYS:
-            raise InvalidParameter(key, "cannot be the name of an extra capability")
-        if not 0 < len(key) <= _LONGEST_KEY or not key.isprintable():
-            raise InvalidParameter(
-                key[:_LONGEST_KEY], f"must have 1 to {_LONGEST_KEY} printable characters as a name"
-            )
+    check_capability_names(keys, _TAKEN_KEYS)
 
 
 def check_size(storage: BlockStorage, pool: StoragePool, gibibytes: int | None) -> int:
