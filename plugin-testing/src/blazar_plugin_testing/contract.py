@@ -10,6 +10,7 @@ import functools
 import json
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -101,8 +102,12 @@ class StepEnv:
         return {each.id: each.share for each in self.assignment.resources}
 
     def seen(self, phase: Phase) -> Any:
-        """Return the plugin's observation."""
-        return self.plugin.observe(self.cloud, self.assignment, phase)
+        """Return the plugin's observation, after its notes were stored with the spec, as the service does."""
+        found = self.plugin.observe(self.cloud, self.assignment, phase)
+        if found.notes:
+            stored = {**self.plugin.encode(self.assignment.spec), **found.notes}
+            self.assignment = replace(self.assignment, spec=self.plugin.decode(stored))
+        return found
 
     def wanted(self, phase: Phase) -> Any:
         """Return the items that the plugin wants."""
