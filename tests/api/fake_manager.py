@@ -287,6 +287,16 @@ class FakeManager:
         self._asked("delete_resource", caller, collection, resource_id)
         del self.resources[resource_id]
 
+    def list_collection_properties(
+        self, caller: Caller, collection: str, include_private: bool
+    ) -> Sequence[JsonObject]:
+        return self.list_resource_properties(caller, include_private)
+
+    def update_collection_property(
+        self, caller: Caller, collection: str, name: str, private: bool | None
+    ) -> JsonObject:
+        return self.update_resource_property(caller, name, private)
+
     def list_resource_allocations(
         self, caller: Caller, collection: str, lease_id: str | None, reservation_id: str | None
     ) -> Sequence[JsonObject]:

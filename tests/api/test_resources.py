@@ -71,6 +71,21 @@ def test_allocations_are_read_for_all_resources_and_for_one(api: Api) -> None:
     ]
 
 
+def test_properties_are_listed_and_made_private(api: Api) -> None:
+    names = api.get("/v1/things/properties").json
+    details = api.get("/v1/things/properties", query_string="detail=true&all=1").json
+    changed = api.patch("/v1/things/properties/gpu", json={"private": True})
+
+    assert names == {"resource_properties": [{"property": "gpu"}]}
+    assert [(each["property"], each["private"]) for each in details["resource_properties"]] == [
+        ("gpu", False),
+        ("rack", True),
+    ]
+    assert changed.json["resource_property"]["private"] is True
+    assert api.patch("/v1/things/properties/none", json={"private": True}).status_code == 404
+    assert api.patch("/v1/things/properties/gpu", json={"private": "maybe"}).status_code == 400
+
+
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
 def test_an_unknown_resource_is_not_found(api: Api, method: str) -> None:
     assert api.request(method, "/v1/things/t9", json={"weight": 1}).status_code == 404
@@ -110,6 +125,8 @@ def test_a_conflict_is_409(api: Api) -> None:
         ("DELETE", "/v1/things/t1"),
         ("GET", "/v1/things/allocations"),
         ("GET", "/v1/things/t1/allocation"),
+        ("GET", "/v1/things/properties"),
+        ("PATCH", "/v1/things/properties/gpu"),
     ],
 )
 def test_by_default_only_operators_have_access(api: Api, method: str, path: str) -> None:
@@ -139,7 +156,7 @@ def test_the_operations_of_two_collections_have_different_names() -> None:
     other = replace(THINGS, name="box", path="boxes", singular="box", plural="boxes")
     names = [route.name for each in (THINGS, other) for route in api_of("thing.plugin", each).routes]
 
-    assert len(set(names)) == len(names) == 14
+    assert len(set(names)) == len(names) == 18
 
 
 def test_a_collection_that_is_not_declared_does_not_exist(make_api: Callable[..., Api]) -> None:

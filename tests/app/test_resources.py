@@ -11,17 +11,21 @@ import pytest
 from app.http_env import HttpEnv
 from app.shelves import THING, Things, with_shelf
 
-from blazar.app import resources
+from blazar.app import collection_properties, resources
 from blazar.domain.collections import ResourceCollection
 from blazar.domain.errors import Conflict, InvalidParameter, NotFound
 from blazar.domain.plugin_resources import PluginResource
 from blazar.plugins.capabilities import RegistersResources
 from blazar.ports.cloud import Cloud
+from blazar.ports.manager import Caller
 from blazar.reconcile.periodic.discovery import discover_resources
 
 COLLECTION = ResourceCollection(
     name="shelf", path="things", singular="thing", plural="things", create_schema={}, update_schema={}
 )
+
+
+CALLER = Caller(user_id="u", project_id="p", sees_private_properties=True)
 
 
 class RegisteredShelf(Things, RegistersResources):
@@ -33,8 +37,9 @@ class RegisteredShelf(Things, RegistersResources):
     def register(self, cloud: Cloud, body: Mapping[str, object]) -> PluginResource:
         if body["name"] == "trap":
             raise InvalidParameter("name", "is a trap")
-        facts = {"weight": str(body["weight"])}
-        return PluginResource(collection="shelf", name=str(body["name"]), facts=facts)
+        facts = {key: str(body[key]) for key in ("weight", "colour") if key in body}
+        name, properties = str(body["name"]), frozenset(facts) - {"weight"}
+        return PluginResource(collection="shelf", name=name, facts=facts, properties=properties)
 
     def register_all(self, cloud: Cloud, body: Mapping[str, object]) -> Sequence[PluginResource]:
         return [self.register(cloud, {**body, "name": each}) for each in str(body["name"]).split(",")]
@@ -61,7 +66,7 @@ def register(env: HttpEnv, name: str = "a", weight: int = 3) -> str:
 
 def listed(env: HttpEnv) -> list[object]:
     """Return the names and weights of the registered things."""
-    return [(each["name"], each["weight"]) for each in resources.list_resources(env.context, "shelf")]
+    return [(each["name"], each["weight"]) for each in resources.list_resources(env.context, CALLER, "shelf")]
 
 
 def test_registered_resources_are_listed_shown_changed_and_removed(
@@ -73,7 +78,7 @@ def test_registered_resources_are_listed_shown_changed_and_removed(
     assert listed(env) == [("a", "3"), ("b", "3")]
     changed = resources.update_resource(env.context, "shelf", thing_id, {"weight": 5})
     assert changed == {"id": thing_id, "name": "a", "weight": "5", "amounts": {}, "reservable": True}
-    assert resources.get_resource(env.context, "shelf", thing_id) == changed
+    assert resources.get_resource(env.context, CALLER, "shelf", thing_id) == changed
     resources.delete_resource(env.context, "shelf", thing_id)
     assert listed(env) == [("b", "3")]
 
@@ -122,6 +127,42 @@ def test_operators_see_which_lease_holds_a_resource(env: HttpEnv, shelf: Registe
         )
     with pytest.raises(NotFound):
         resources.get_resource_allocations(env.context, "shelf", "none", None, None)
+
+
+def test_properties_are_listed_with_their_values_and_made_private(
+    env: HttpEnv, shelf: RegisteredShelf
+) -> None:
+    for name, colour in (("a", "red"), ("b", "blue"), ("c", "red")):
+        body = {"name": name, "weight": 3, "colour": colour}
+        resources.create_resource(env.context, "shelf", body)
+    register(env, "d")
+    lessee = replace(CALLER, sees_private_properties=False)
+
+    def listed_properties(include_private: bool) -> Sequence[object]:
+        return collection_properties.list_collection_properties(env.context, "shelf", include_private)
+
+    def colours(caller: Caller) -> list[object]:
+        return [each.get("colour") for each in resources.list_resources(env.context, caller, "shelf")]
+
+    public = {"property": "colour", "private": False, "values": ["blue", "red"]}
+    assert listed_properties(False) == [public]
+    changed = collection_properties.update_collection_property(env.context, "shelf", "colour", True)
+
+    assert (changed["resource_type"], changed["property_name"], changed["private"]) == (
+        "shelf",
+        "colour",
+        True,
+    )
+    assert listed_properties(False) == []
+    assert listed_properties(True) == [{**public, "private": True}]
+    assert colours(CALLER) == ["red", "blue", "red", None]
+    assert colours(lessee) == [None] * 4
+    assert collection_properties.update_collection_property(env.context, "shelf", "colour", None) == changed
+    for collection, name in (("shelf", "weight"), ("shelf", "nothing"), ("host", "colour")):
+        with pytest.raises(NotFound):
+            collection_properties.update_collection_property(env.context, collection, name, True)
+    with pytest.raises(NotFound):
+        collection_properties.list_collection_properties(env.context, "nothing", True)
 
 
 def _reservations(allocation: Mapping[str, object]) -> Sequence[Mapping[str, object]]:
@@ -173,14 +214,14 @@ def test_refusals_change_nothing(env: HttpEnv, shelf: RegisteredShelf) -> None:
 @pytest.mark.parametrize("collection", ["host", "floatingip", "nothing"])
 def test_other_collections_are_out_of_reach(env: HttpEnv, shelf: RegisteredShelf, collection: str) -> None:
     with pytest.raises(NotFound):
-        resources.list_resources(env.context, collection)
+        resources.list_resources(env.context, CALLER, collection)
     with pytest.raises(NotFound):
         resources.delete_resource(env.context, collection, "1")
 
 
 def test_the_id_of_another_collection_is_not_found(env: HttpEnv, shelf: RegisteredShelf) -> None:
     with pytest.raises(NotFound, match="No resource of shelf has the id 1"):
-        resources.get_resource(env.context, "shelf", "1")
+        resources.get_resource(env.context, CALLER, "shelf", "1")
 
 
 if TYPE_CHECKING:

@@ -17,12 +17,13 @@ from blazar.booking.views import (
     allocation_view,
     held_view,
     lease_view,
+    property_view,
 )
 from blazar.domain.interval import Interval
 from blazar.domain.lease import LeaseId, ReservationId, ResourceId
+from blazar.domain.plugin_resources import ResourceProperty
 from blazar.plugins.floatingips.views import floatingip_view
-from blazar.plugins.hosts.host import ResourceProperty
-from blazar.plugins.hosts.views import host_view, property_view
+from blazar.plugins.hosts.views import host_view
 from blazar.ports.store import BookedWindow, HeldResource
 
 MOMENT = datetime(2031, 4, 5, 6, 7, 8, 901234, tzinfo=UTC)

@@ -100,3 +100,41 @@ def test_what_is_deleted_is_gone_from_searches(store: SqlStore) -> None:
 def test_what_operators_register_is_not_in_stock(store: SqlStore, collection: str) -> None:
     with pytest.raises(ValueError, match=collection):
         put(store, replace(POOL, collection=collection))
+
+
+def test_many_resources_are_added_with_their_properties_in_a_few_statements(
+    store: SqlStore, engine: sa.Engine
+) -> None:
+    named = replace(POOL, properties=frozenset({"product", "year"}))
+    many = [replace(named, name=f"site-{number}") for number in range(50)]
+    with counted(engine) as statements, store.begin() as transaction:
+        transaction.plugin_resources.insert_many(many, EPOCH)
+        transaction.commit()
+
+    assert statements.count("SELECT", "UPDATE", "INSERT") < 10
+    with store.read() as transaction:
+        found = transaction.plugin_resources.list("pool")
+        searched = transaction.availability.read("pool", [many[0].id])
+        properties = transaction.plugin_resources.list_properties("pool")
+    assert {each.name: each.properties for each in found} == {each.name: each.properties for each in many}
+    assert dict(searched[0].properties) == {"product": "cad", "year": 2031}
+    assert [(each.name, each.is_private) for each in properties] == [("product", False), ("year", False)]
+
+
+def test_a_private_property_stays_private_for_new_resources_and_other_collections(store: SqlStore) -> None:
+    put(store, replace(POOL, properties=frozenset({"product"})), replace(OTHER, facts={"product": "x"}))
+    with store.begin() as transaction:
+        transaction.plugin_resources.set_property_private("pool", "product", True, EPOCH)
+        transaction.plugin_resources.set_property_private("box", "product", True, EPOCH)
+        transaction.commit()
+
+    put(store, replace(POOL, name="second", properties=frozenset({"product", "year"})))
+
+    with store.read() as transaction:
+        assert transaction.plugin_resources.private_names() == {"product"}
+        assert [each.name for each in transaction.plugin_resources.list_properties("pool")] == [
+            "product",
+            "year",
+        ]
+        (box,) = transaction.plugin_resources.list("box")
+        assert box.properties == frozenset()

@@ -11,7 +11,8 @@ from functools import partial
 
 from blazar.api.call import Call
 from blazar.api.microversions import MIN_VERSION, Version
-from blazar.api.permissions import BY_OPERATORS, BY_READERS, Rule
+from blazar.api.permissions import BY_OPERATORS, BY_READERS, PRIVATE_PROPERTIES, Rule
+from blazar.api.properties import PROPERTY_UPDATE, QUERY, requested_privacy, respond_with_properties
 from blazar.api.route import Route
 from blazar.api.schema_parts import ID, wrapped, wrapped_list
 from blazar.api.type_api import TypeApi
@@ -27,13 +28,13 @@ class Handlers:
 
     def list_resources(self, call: Call) -> object:
         """Return all registered resources."""
-        found = call.manager.list_resources(call.caller, self.collection.name)
+        found = call.manager.list_resources(call.property_caller, self.collection.name)
         return {self.collection.plural: [dict(each) for each in found]}
 
     def get_resource(self, call: Call) -> object:
         """Return a registered resource."""
         resource_id = call.params["resource_id"]
-        return self._one(call.manager.get_resource(call.caller, self.collection.name, resource_id))
+        return self._one(call.manager.get_resource(call.property_caller, self.collection.name, resource_id))
 
     def create_resource(self, call: Call) -> object:
         """Register a resource and return it."""
@@ -68,6 +69,17 @@ class Handlers:
         found = call.manager.get_resource_allocations(call.caller, name, resource_id, *_asked_for(call))
         return {"allocation": found}
 
+    def list_properties(self, call: Call) -> object:
+        """Return the properties of registered resources; private ones only if an operator requests all."""
+        find = partial(call.manager.list_collection_properties, call.caller, self.collection.name)
+        return respond_with_properties(call, find)
+
+    def update_property(self, call: Call) -> object:
+        """Make a property private or public and return it."""
+        name, private = call.params["property_name"], requested_privacy(call)
+        changed = call.manager.update_collection_property(call.caller, self.collection.name, name, private)
+        return {"resource_property": changed}
+
     def _one(self, found: object) -> object:
         return {self.collection.singular: found}
 
@@ -78,30 +90,47 @@ def _asked_for(call: Call) -> tuple[str | None, str | None]:
 
 
 def _routes_of(collection: ResourceCollection, since: Version) -> tuple[Route, ...]:
-    handlers, rule, name = Handlers(collection), collection.rule, collection.path
-    path = f"/v1/{name}"
-    answer, answers, made = _answers_of(collection)
-    on_all = partial(Route, path=path, since=since)
-    on_one = partial(Route, path=f"{path}/{{resource_id}}", since=since)
-    on_known = partial(on_one, looked_up_by=handlers.get_resource)
-    listing = on_all(
-        method="GET",
-        handler=handlers.list_resources,
-        name=f"list_{name}",
-        rules=(rule("get"),),
-        answer=answers,
+    return (
+        *_reading_routes(collection, since),
+        *_changing_routes(collection, since),
+        *_allocation_routes(collection, since),
+        *_property_routes(collection, since),
     )
-    creation = on_all(
+
+
+def _reading_routes(collection: ResourceCollection, since: Version) -> tuple[Route, ...]:
+    handlers, rule, name = Handlers(collection), collection.rule, collection.path
+    answer, answers, _ = _answers_of(collection)
+    route = partial(
+        Route, method="GET", since=since, rules=(rule("get"),), asked_by_handler=(PRIVATE_PROPERTIES,)
+    )
+    return (
+        route(path=f"/v1/{name}", handler=handlers.list_resources, name=f"list_{name}", answer=answers),
+        route(
+            path=f"/v1/{name}/{{resource_id}}",
+            handler=handlers.get_resource,
+            name=f"get_{name}",
+            answer=answer,
+        ),
+    )
+
+
+def _changing_routes(collection: ResourceCollection, since: Version) -> tuple[Route, ...]:
+    handlers, rule, name = Handlers(collection), collection.rule, collection.path
+    answer, _, made = _answers_of(collection)
+    on_known = partial(
+        Route, path=f"/v1/{name}/{{resource_id}}", since=since, looked_up_by=handlers.get_resource
+    )
+    creation = Route(
         method="POST",
+        path=f"/v1/{name}",
+        since=since,
         handler=handlers.create_resources if collection.registers_several else handlers.create_resource,
         name=f"create_{name}",
         rules=(rule("post"),),
         status=201,
         body=BodySchema(name=f"{name}-create", definition=collection.create_schema),
         answer=made,
-    )
-    reading = on_one(
-        method="GET", handler=handlers.get_resource, name=f"get_{name}", rules=(rule("get"),), answer=answer
     )
     removal = on_known(
         method="DELETE",
@@ -110,9 +139,8 @@ def _routes_of(collection: ResourceCollection, since: Version) -> tuple[Route, .
         rules=(rule("get"), rule("delete")),
         status=204,
     )
-    common = (listing, creation, reading, removal, *_allocation_routes(collection, since))
     if collection.update_schema is None:
-        return common
+        return creation, removal
     change = on_known(
         method="PUT",
         handler=handlers.update_resource,
@@ -121,7 +149,7 @@ def _routes_of(collection: ResourceCollection, since: Version) -> tuple[Route, .
         body=BodySchema(name=f"{name}-update", definition=collection.update_schema),
         answer=answer,
     )
-    return *common, change
+    return creation, change, removal
 
 
 def _allocation_routes(collection: ResourceCollection, since: Version) -> tuple[Route, ...]:
@@ -141,6 +169,33 @@ def _allocation_routes(collection: ResourceCollection, since: Version) -> tuple[
             name=f"get_{name}_allocations",
             rules=(rule("get"), rule("get_allocations")),
             answer=wrapped("allocation", "ResourceAllocations"),
+        ),
+    )
+
+
+def _property_routes(collection: ResourceCollection, since: Version) -> tuple[Route, ...]:
+    handlers, rule, name = Handlers(collection), collection.rule, collection.path
+    return (
+        Route(
+            method="GET",
+            path=f"/v1/{name}/properties",
+            handler=handlers.list_properties,
+            name=f"list_{name}_properties",
+            since=since,
+            rules=(rule("get_resource_properties"),),
+            asked_by_handler=(PRIVATE_PROPERTIES,),
+            query=QUERY,
+            answer=wrapped_list("resource_properties", "ResourcePropertyListed"),
+        ),
+        Route(
+            method="PATCH",
+            path=f"/v1/{name}/properties/{{property_name}}",
+            handler=handlers.update_property,
+            name=f"update_{name}_property",
+            since=since,
+            rules=(rule("update_resource_properties"),),
+            body=PROPERTY_UPDATE,
+            answer=wrapped("resource_property", "ResourceProperty"),
         ),
     )
 
@@ -183,6 +238,8 @@ def api_of(plugin: str, collection: ResourceCollection, *, since: Version = MIN_
         ("put", BY_OPERATORS, "Change"),
         ("delete", BY_OPERATORS, "Remove"),
         ("get_allocations", BY_OPERATORS, "Read the allocations of"),
+        ("get_resource_properties", BY_OPERATORS, "List the properties of"),
+        ("update_resource_properties", BY_OPERATORS, "Make private or public the properties of"),
     )
     return TypeApi(
         plugin=plugin,

@@ -15,6 +15,7 @@ from typing import cast
 from blazar.api import maintenance, microversions
 from blazar.api.idempotency import KEY_HEADER, KEY_PATTERN
 from blazar.api.lists import PagedList
+from blazar.api.properties import PROPERTY_SCHEMAS
 from blazar.api.route import Route
 from blazar.api.routes import ROUTES, TYPE_APIS
 from blazar.api.schema_parts import ref
@@ -95,6 +96,8 @@ _QUERY: dict[str, str] = {
     "unit": "How large one unit is, if reservations of the type hold parts of resources: the `unit_keys` of "
     "the catalogue with values, such as `vcpus=4,memory_mb=8192,disk_gb=40`. The answer then counts units.",
     "resources": "`true` for a row for each resource, instead of groups. The default is `false`.",
+    "detail": "Return more than names; `false`, `0`, `no`, `off` or empty for names only.",
+    "all": "Include private properties, for operators; `false`, `0`, `no`, `off` or empty to omit them.",
     "lease_id": "Return only allocations of this lease, also ended ones.",
     "reservation_id": "Return only allocations of this reservation, also ended ones.",
     "group_by": "A property of the catalogue: one group for each of its values. Without it, all resources "
@@ -149,6 +152,7 @@ def document() -> dict[str, object]:
                 **{each.body.name: each.body.definition for each in ROUTES if each.body is not None},
                 **COMPONENTS,
                 **maintenance.COMPONENTS,
+                **PROPERTY_SCHEMAS,
                 **{name: schema for each in TYPE_APIS for name, schema in each.schemas.items()},
             },
             "responses": {str(status): _refusal(status) for status in _FAULTS},

@@ -40,4 +40,4 @@ def private_names(context: Context) -> frozenset[str]:
     """Return the names of all private properties."""
     with context.store.read() as transaction:
         private = {name for each in context.collections for name in each.private_properties(transaction)}
-    return frozenset(private)
+        return transaction.plugin_resources.private_names() | private

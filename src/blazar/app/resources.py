@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from blazar.app.properties import hidden_names
 from blazar.booking.cloud_errors import cloud_errors_as_conflicts
 from blazar.booking.context import Context
 from blazar.booking.resources import delete_stored
@@ -15,23 +16,26 @@ from blazar.domain.lease import ResourceId
 from blazar.domain.plugin_resources import PluginResource
 from blazar.domain.wording import first_few
 from blazar.plugins.capabilities import RegistersResources
+from blazar.ports.manager import Caller
 from blazar.ports.store import BookedWindow, Transaction
 
 _LONGEST_NAME = 255
 
 
-def list_resources(context: Context, collection: str) -> Sequence[JsonObject]:
+def list_resources(context: Context, caller: Caller, collection: str) -> Sequence[JsonObject]:
     """Return the registered resources of a collection, by name. Raises NotFound."""
-    _plugin_of(context, collection)
+    plugin_of(context, collection)
+    hidden = hidden_names(context, caller)
     with context.store.read() as transaction:
-        return [resource_view(each) for each in transaction.plugin_resources.list(collection)]
+        return [resource_view(each, hidden) for each in transaction.plugin_resources.list(collection)]
 
 
-def get_resource(context: Context, collection: str, resource_id: str) -> JsonObject:
+def get_resource(context: Context, caller: Caller, collection: str, resource_id: str) -> JsonObject:
     """Return a registered resource. Raises NotFound."""
-    _plugin_of(context, collection)
+    plugin_of(context, collection)
+    hidden = hidden_names(context, caller)
     with context.store.read() as transaction:
-        return resource_view(_get(transaction, collection, resource_id))
+        return resource_view(_get(transaction, collection, resource_id), hidden)
 
 
 @cloud_errors_as_conflicts()
@@ -42,7 +46,7 @@ def create_resource(context: Context, collection: str, body: JsonObject) -> Json
         BadRequest, NotFound, Conflict: The plugin refuses it.
         Conflict: A resource of this name is already registered.
     """
-    resource = _plugin_of(context, collection).register(context.cloud, body)
+    resource = plugin_of(context, collection).register(context.cloud, body)
     _insert(context, collection, (resource,))
     return resource_view(resource)
 
@@ -50,7 +54,7 @@ def create_resource(context: Context, collection: str, body: JsonObject) -> Json
 @cloud_errors_as_conflicts()
 def create_resources(context: Context, collection: str, body: JsonObject) -> Sequence[JsonObject]:
     """Register all resources of one request, or none, and return them. Raises as :func:`create_resource`."""
-    registered = _plugin_of(context, collection).register_all(context.cloud, body)
+    registered = plugin_of(context, collection).register_all(context.cloud, body)
     _insert(context, collection, registered)
     return [resource_view(each) for each in registered]
 
@@ -66,8 +70,7 @@ def _insert(context: Context, collection: str, registered: Sequence[PluginResour
             if present:
                 names = first_few([each.name for each in present])
                 raise Conflict(f"{names} {'is' if len(present) == 1 else 'are'} already registered")
-            for each in registered:
-                transaction.plugin_resources.insert(each, context.clock.now())
+            transaction.plugin_resources.insert_many(registered, context.clock.now())
             reschedule_missing(context, transaction)
             transaction.commit()
 
@@ -83,7 +86,7 @@ def update_resource(context: Context, collection: str, resource_id: str, body: J
         BadRequest, NotFound, Conflict: The plugin refuses the change, or no such resource is registered.
         Conflict: A lease holds the resource, now or later.
     """
-    plugin = _plugin_of(context, collection)
+    plugin = plugin_of(context, collection)
 
     def once(attempt: int) -> PluginResource:
         with context.store.read() as transaction:
@@ -116,7 +119,7 @@ def delete_resource(context: Context, collection: str, resource_id: str) -> None
         NotFound: No such resource is registered.
         Conflict: A lease holds it, now or later, or the plugin refuses.
     """
-    plugin = _plugin_of(context, collection)
+    plugin = plugin_of(context, collection)
     with context.store.read() as transaction:
         resource = _get(transaction, collection, resource_id)
     plugin.check_removable(context.cloud, resource)
@@ -128,7 +131,7 @@ def list_resource_allocations(
     context: Context, collection: str, lease_id: str | None, reservation_id: str | None
 ) -> Sequence[JsonObject]:
     """Return the allocations of each registered resource of a collection, by name. Raises NotFound."""
-    _plugin_of(context, collection)
+    plugin_of(context, collection)
     with context.store.read() as transaction:
         found = transaction.plugin_resources.list(collection)
         booked = transaction.allocations.list_booked(
@@ -144,7 +147,7 @@ def get_resource_allocations(
     context: Context, collection: str, resource_id: str, lease_id: str | None, reservation_id: str | None
 ) -> JsonObject:
     """Return the allocations of a registered resource. Raises NotFound."""
-    _plugin_of(context, collection)
+    plugin_of(context, collection)
     with context.store.read() as transaction:
         resource = _get(transaction, collection, resource_id)
         booked = transaction.allocations.list_booked(
@@ -156,7 +159,8 @@ def get_resource_allocations(
     return allocation_view(resource.id, booked)
 
 
-def _plugin_of(context: Context, collection: str) -> RegistersResources:
+def plugin_of(context: Context, collection: str) -> RegistersResources:
+    """Return the plugin that registers the resources of a collection. Raises NotFound."""
     for plugin in context.plugins.values():
         if plugin.collection == collection and isinstance(plugin, RegistersResources):
             return plugin

@@ -5,7 +5,7 @@ Documents are made directly from values, once; other code passes them on unchang
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
@@ -13,7 +13,7 @@ from typing import Final
 from blazar.booking.context import Plugin
 from blazar.booking.specs import rendered_spec
 from blazar.domain.lease import Event, Lease, Reservation
-from blazar.domain.plugin_resources import PluginResource
+from blazar.domain.plugin_resources import PluginResource, ResourceProperty
 from blazar.ports.store import BookedWindow, HeldResource
 
 JsonObject = Mapping[str, object]
@@ -107,14 +107,35 @@ def _event_view(event: Event, lease: Lease, formats: Formats) -> JsonObject:
     }
 
 
-def resource_view(resource: PluginResource) -> JsonObject:
-    """Return a registered resource."""
+def resource_view(resource: PluginResource, hidden: Collection[str] = ()) -> JsonObject:
+    """Return a registered resource.
+
+    Args:
+        resource: The resource.
+        hidden: Names of extra capabilities that are hidden from the caller.
+    """
     return {
-        **resource.facts,
+        **{
+            key: value
+            for key, value in resource.facts.items()
+            if key not in resource.properties or key not in hidden
+        },
         "id": resource.id,
         "name": resource.name,
         "amounts": dict(resource.amounts),
         "reservable": resource.diagnosis.is_reservable,
+    }
+
+
+def property_view(each: ResourceProperty) -> JsonObject:
+    """Return a resource property as a response to PATCH."""
+    return {
+        "id": each.id,
+        "resource_type": each.resource_type,
+        "property_name": each.name,
+        "private": each.is_private,
+        "created_at": CHANGED.stamp(each.created_at),
+        "updated_at": CHANGED.stamp(each.updated_at),
     }
 
 

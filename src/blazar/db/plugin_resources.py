@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping
+import uuid
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 import sqlalchemy as sa
 
 from blazar.db.changes import note_changes
 from blazar.db.collections import OWN_TABLES
 from blazar.db.health import read_diagnosis, resource_row
-from blazar.db.tables import resources, stock
+from blazar.db.tables import resource_properties, resources, stock
 from blazar.domain.lease import ResourceId
-from blazar.domain.plugin_resources import PluginResource
+from blazar.domain.plugin_resources import PluginResource, ResourceProperty
+
+_PROPERTY_NAMES: Final = sa.select(resource_properties.c.resource_type, resource_properties.c.name)
 
 
 def select_plugin_resources(
@@ -22,7 +26,7 @@ def select_plugin_resources(
     collection: str | None = None,
     resource_ids: Collection[ResourceId] | None = None,
 ) -> tuple[PluginResource, ...]:
-    """Return these resources, those of a collection, or all, by name, in one statement."""
+    """Return these resources, those of a collection, or all, by name, in two statements."""
     query = (
         sa.select(stock, resources)
         .join(resources, resources.c.id == stock.c.id)
@@ -32,7 +36,17 @@ def select_plugin_resources(
         query = query.where(resources.c.collection == collection)
     if resource_ids is not None:
         query = query.where(stock.c.id.in_(list(resource_ids)))
-    return tuple(_plugin_resource(row) for row in connection.execute(query))
+    rows = connection.execute(query).all()
+    names = _property_names(connection) if rows else {}
+    return tuple(_plugin_resource(row, names.get(row.collection, frozenset())) for row in rows)
+
+
+def _property_names(connection: sa.Connection) -> Mapping[str, frozenset[str]]:
+    """Return the names of the properties of each collection."""
+    names: dict[str, set[str]] = defaultdict(set)
+    for row in connection.execute(_PROPERTY_NAMES):
+        names[row.resource_type].add(row.name)
+    return {collection: frozenset(found) for collection, found in names.items()}
 
 
 class SqlPluginResources:
@@ -65,18 +79,26 @@ class SqlPluginResources:
         self._connection.execute(
             sa.update(stock).where(stock.c.id == resource.id).values(**_description(resource), updated_at=at)
         )
+        self._ensure_properties(resource.collection, resource.properties, at)
         note_changes(self._connection, [resource.id], at, facts_changed=True)
 
     def insert(self, resource: PluginResource, at: datetime) -> None:
         """Add a resource."""
-        row = resource_row(resource, resource.collection, self._first_number())
-        self._connection.execute(sa.insert(resources).values(**row))
-        self._connection.execute(
-            sa.insert(stock).values(
-                id=resource.id, name=resource.name, created_at=at, **_description(resource)
-            )
-        )
-        note_changes(self._connection, [resource.id], at, facts_changed=True)
+        self.insert_many([resource], at)
+
+    def insert_many(self, new: Sequence[PluginResource], at: datetime) -> None:
+        """Add resources of one collection, in a few statements."""
+        if not new:
+            return
+        rows = [resource_row(each, each.collection, self._first_number()) for each in new]
+        self._connection.execute(sa.insert(resources), rows)
+        described = [
+            {"id": each.id, "name": each.name, "created_at": at, **_description(each)} for each in new
+        ]
+        self._connection.execute(sa.insert(stock), described)
+        names = frozenset(name for each in new for name in each.properties)
+        self._ensure_properties(new[0].collection, names, at)
+        note_changes(self._connection, [each.id for each in new], at, facts_changed=True)
 
     def delete(self, resource_id: ResourceId, at: datetime) -> None:
         """Delete a resource."""
@@ -84,16 +106,57 @@ class SqlPluginResources:
         self._connection.execute(sa.delete(resources).where(resources.c.id == resource_id))
         note_changes(self._connection, [resource_id], at, facts_changed=True)
 
+    def list_properties(self, collection: str) -> tuple[ResourceProperty, ...]:
+        """Return the properties that resources of a collection have or had."""
+        query = (
+            sa.select(resource_properties)
+            .where(resource_properties.c.resource_type == collection)
+            .order_by(resource_properties.c.name)
+        )
+        return tuple(ResourceProperty(**row) for row in self._connection.execute(query).mappings())
+
+    def set_property_private(self, collection: str, name: str, is_private: bool, at: datetime) -> None:
+        """Make a property private or public."""
+        self._connection.execute(
+            sa.update(resource_properties)
+            .where(resource_properties.c.resource_type == collection, resource_properties.c.name == name)
+            .values(is_private=is_private, updated_at=at)
+        )
+
+    def private_names(self) -> frozenset[str]:
+        """Return the names of the private properties of all collections."""
+        query = sa.select(resource_properties.c.name).where(resource_properties.c.is_private == sa.true())
+        return frozenset(self._connection.scalars(query))
+
+    def _ensure_properties(self, collection: str, names: frozenset[str], at: datetime) -> None:
+        if not names:
+            return
+        known = {each.name for each in self.list_properties(collection)}
+        rows = [
+            {
+                "id": str(uuid.uuid4()),
+                "resource_type": collection,
+                "name": name,
+                "is_private": False,
+                "created_at": at,
+            }
+            for name in sorted(names - known)
+        ]
+        if rows:
+            self._connection.execute(sa.insert(resource_properties), rows)
+
 
 def _description(resource: PluginResource) -> Mapping[str, str]:
     return {"facts": json.dumps(dict(resource.facts)), "amounts": json.dumps(dict(resource.amounts))}
 
 
-def _plugin_resource(row: sa.Row[Any]) -> PluginResource:
+def _plugin_resource(row: sa.Row[Any], property_names: frozenset[str]) -> PluginResource:
+    facts = json.loads(row.facts)
     return PluginResource(
         collection=row.collection,
         name=row.name,
-        facts=json.loads(row.facts),
+        facts=facts,
+        properties=property_names & facts.keys(),
         amounts=json.loads(row.amounts),
         diagnosis=read_diagnosis(row.health, row.problem),
         generation=row.generation,

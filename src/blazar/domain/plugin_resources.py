@@ -5,6 +5,7 @@ from __future__ import annotations
 import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from blazar.domain.availability import Resource
 from blazar.domain.health import HEALTHY, Diagnosis
@@ -17,6 +18,19 @@ _NAMESPACE = uuid.UUID("8d8a5c5e-5c35-4f0c-8f0e-0f6f1d0b7d3a")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceProperty:
+    """The name of an extra capability; a private one is hidden from listings."""
+
+    id: str
+    resource_type: str
+    """The type of hosts; for resources of plugins, their collection."""
+    name: str
+    is_private: bool = False
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PluginResource:
     """A resource, discovered or registered, as its plugin describes it."""
 
@@ -26,6 +40,8 @@ class PluginResource:
     """The name known to the cloud and to operators; at most 255 characters, unique in its collection."""
     facts: Mapping[str, Fact] = field(default_factory=dict)
     """Facts that requirements are compared with, and that the plugin needs to work on the resource."""
+    properties: frozenset[str] = frozenset()
+    """The names of the facts that are extra capabilities: operators set them, lessees see public ones."""
     amounts: Mapping[str, int] = field(default_factory=dict)
     """The amounts that can be reserved in shares, by resource class; empty if it is only reserved whole."""
     diagnosis: Diagnosis = HEALTHY
@@ -46,6 +62,7 @@ class PluginResource:
             generation=self.generation,
             is_reservable=self.diagnosis.is_reservable,
             facts=self.facts,
+            properties={key: value for key, value in self.facts.items() if key in self.properties},
             size=tuple(self.amounts[key] for key in sorted(self.amounts)),
             providers=(provider,) if inventories else (),
         )

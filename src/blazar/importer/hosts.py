@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 
 from blazar.domain.health import HEALTHY, Diagnosis, Health
 from blazar.domain.lease import ResourceId
+from blazar.domain.plugin_resources import ResourceProperty
 from blazar.domain.providers import HostProvider, Inventory
 from blazar.importer.ledger import Fate, Kind, Ledger, Table
 from blazar.importer.present import Present
-from blazar.plugins.hosts.host import Host, ResourceProperty
+from blazar.plugins.hosts.host import Host
 from blazar.ports.old_service import OldDatabase, OldHost, OldInventory, OldProperty
 
 _NAMESPACE = uuid.UUID("0f3c1a52-3b1e-5a57-8a0c-0f7f3a1d9c11")

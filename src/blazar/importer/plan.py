@@ -21,6 +21,7 @@ from blazar.domain.lease import (
     ResourceId,
 )
 from blazar.domain.lifecycle import with_status
+from blazar.domain.plugin_resources import ResourceProperty
 from blazar.importer.allocations import OldAllocations
 from blazar.importer.details import DetailsReader, Wanted
 from blazar.importer.floatingips import plan_floatingips
@@ -37,7 +38,7 @@ from blazar.importer.ledger import Fate, Kind, Ledger, Table
 from blazar.importer.overbooking import Claim, KeptBookings
 from blazar.importer.present import Present
 from blazar.plugins.floatingips.floatingip import FloatingIP
-from blazar.plugins.hosts.host import Host, ResourceProperty
+from blazar.plugins.hosts.host import Host
 from blazar.ports.old_service import OldDatabase, OldEvent, OldLease, OldReservation
 
 _LONGEST_NAME = 80

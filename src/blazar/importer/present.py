@@ -9,8 +9,9 @@ from datetime import datetime
 from blazar.domain.capacity import Share
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Lease, ResourceId
+from blazar.domain.plugin_resources import ResourceProperty
 from blazar.plugins.floatingips.floatingip import FloatingIP
-from blazar.plugins.hosts.host import Host, ResourceProperty
+from blazar.plugins.hosts.host import Host
 
 IMPORT = "import"
 """The event name of journal entries about imported objects; for non-leases, the reason names the object."""

@@ -5,7 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from blazar.app import availability, catalogue, free_amounts, leases, maintenance, offers, resources, timeline
+from blazar.app import (
+    availability,
+    catalogue,
+    collection_properties,
+    free_amounts,
+    leases,
+    maintenance,
+    offers,
+    resources,
+    timeline,
+)
 from blazar.booking.context import Context
 from blazar.booking.serving import TypeService, same_for_all, use_case
 from blazar.domain.errors import BadRequest
@@ -126,14 +136,16 @@ class ManagerService:
     update_maintenance = use_case(maintenance.update_maintenance)
     delete_maintenance = use_case(maintenance.delete_maintenance)
 
-    list_resources = same_for_all(resources.list_resources)
-    get_resource = same_for_all(resources.get_resource)
+    list_resources = use_case(resources.list_resources)
+    get_resource = use_case(resources.get_resource)
     create_resource = same_for_all(resources.create_resource)
     create_resources = same_for_all(resources.create_resources)
     update_resource = same_for_all(resources.update_resource)
     delete_resource = same_for_all(resources.delete_resource)
     list_resource_allocations = same_for_all(resources.list_resource_allocations)
     get_resource_allocations = same_for_all(resources.get_resource_allocations)
+    list_collection_properties = same_for_all(collection_properties.list_collection_properties)
+    update_collection_property = same_for_all(collection_properties.update_collection_property)
 
 
 def _parse_owner(owner: JsonObject) -> Owner:

@@ -409,3 +409,20 @@ class Manager(Protocol):
         reservation_id: str | None,
     ) -> JsonObject:
         """Return the allocations of one of them. Raises NotFound."""
+
+    def list_collection_properties(
+        self, caller: Caller, collection: str, include_private: bool
+    ) -> Sequence[JsonObject]:
+        """Return the properties of the registered resources of a collection, by name.
+
+        Returns:
+            Each with ``property``, ``private`` and ``values``.
+
+        Raises:
+            NotFound: No plugin registers resources of this collection.
+        """
+
+    def update_collection_property(
+        self, caller: Caller, collection: str, name: str, private: bool | None
+    ) -> JsonObject:
+        """Make one of them private or public (None: no change), and return it. Raises NotFound."""

@@ -30,9 +30,10 @@ from blazar.db.tables import (
 from blazar.domain.availability import Resource
 from blazar.domain.lease import ReservationId, ResourceId
 from blazar.domain.paging import Page
+from blazar.domain.plugin_resources import ResourceProperty
 from blazar.domain.providers import HostProvider
 from blazar.plugins.hosts.errors import HostAlreadyRegistered
-from blazar.plugins.hosts.host import HOST_DETAILS, Host, ResourceProperty
+from blazar.plugins.hosts.host import HOST_DETAILS, Host
 from blazar.plugins.hosts.store import HostFilter, HostStore
 
 RESOURCE_TYPE = "physical:host"

@@ -10,11 +10,16 @@ from blazar.api import lists
 from blazar.api.call import Call
 from blazar.api.lists import RANGES, PagedList
 from blazar.api.permissions import BY_OPERATORS, PRIVATE_PROPERTIES, Rule
+from blazar.api.properties import (
+    PROPERTY_UPDATE,
+    QUERY,
+    requested_privacy,
+    respond_with_properties,
+)
 from blazar.api.route import Route
 from blazar.api.schema_parts import (
     COUNT,
     ID,
-    INSTANT_OR_NULL,
     REQUIREMENT,
     complete,
     page,
@@ -72,17 +77,6 @@ HOST_UPDATE = BodySchema(
         "additionalProperties": {"type": ["string", "number", "boolean", "null"]},
     },
 )
-
-PROPERTY_UPDATE = BodySchema(
-    name="ResourcePropertyUpdate",
-    definition={
-        "type": "object",
-        "description": "Other keys are ignored. Without `private`, nothing changes.",
-        "properties": {"private": {"enum": [True, False, 0, 1]}},
-    },
-)
-
-_NO_WORDS = frozenset({"", "false", "0", "no", "off"})
 
 
 def list_hosts(call: Call) -> object:
@@ -143,23 +137,16 @@ def get_allocations(call: Call) -> object:
 
 def list_resource_properties(call: Call) -> object:
     """Return the properties of all hosts; private ones only if an operator requests all."""
-    include_private = _is_set(call, "all") and call.property_caller.sees_private_properties
-    found = REQUESTS.on(call.manager).list_resource_properties(call.caller, include_private)
-    keys = ("property", "private", "values") if _is_set(call, "detail") else ("property",)
-    return {"resource_properties": [{key: each[key] for key in keys} for each in found]}
+    return respond_with_properties(
+        call, partial(REQUESTS.on(call.manager).list_resource_properties, call.caller)
+    )
 
 
 def update_resource_property(call: Call) -> object:
     """Make a resource property private or public and return it."""
-    private = bool(call.body["private"]) if "private" in call.body else None
-    name = call.params["property_name"]
+    name, private = call.params["property_name"], requested_privacy(call)
     changed = REQUESTS.on(call.manager).update_resource_property(call.caller, name, private)
     return {"resource_property": changed}
-
-
-def _is_set(call: Call, flag: str) -> bool:
-    """Return whether a flag of the query is set to a word other than those in `_NO_WORDS`."""
-    return call.query.get(flag, "").strip().lower() not in _NO_WORDS
 
 
 _ROUTES: Final = (
@@ -228,7 +215,7 @@ _ROUTES: Final = (
         handler=list_resource_properties,
         rules=("blazar:oshosts:get_resource_properties",),
         asked_by_handler=(PRIVATE_PROPERTIES,),
-        query=("detail", "all"),
+        query=QUERY,
         answer=wrapped_list("resource_properties", "ResourcePropertyListed"),
     ),
     Route(
@@ -291,24 +278,6 @@ _SCHEMAS: Final[dict[str, JsonSchema]] = {
         resource_id={"type": "string", "description": "The id of the host."},
         reservations={"type": "array", "items": ref("Allocation")},
     ),
-    "ResourcePropertyListed": {
-        "type": "object",
-        "description": "`private` and `values` are present if details are requested.",
-        "required": ["property"],
-        "properties": {
-            "property": {"type": "string"},
-            "private": {"type": "boolean"},
-            "values": {"type": "array", "items": {"type": "string"}},
-        },
-    },
-    "ResourceProperty": complete(
-        id=ID,
-        resource_type={"type": "string"},
-        property_name={"type": "string"},
-        private={"type": "boolean"},
-        created_at=INSTANT_OR_NULL,
-        updated_at=INSTANT_OR_NULL,
-    ),
 }
 
 _RULES: Final = (
@@ -356,8 +325,6 @@ API: Final = TypeApi(
     rules=_RULES,
     schemas=_SCHEMAS,
     parameters={
-        "detail": "Return more than names; `false`, `0`, `no`, `off` or empty for names only.",
-        "all": "Include private properties, for operators; `false`, `0`, `no`, `off` or empty to omit them.",
         "hypervisor_hostname": "Return only the host with this name.",
         "availability_zone": "Return only hosts in this zone.",
     },

@@ -112,17 +112,5 @@ class Host:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ResourceProperty:
-    """The name of an extra capability; a private one is hidden from listings."""
-
-    id: str
-    resource_type: str
-    name: str
-    is_private: bool = False
-    created_at: datetime | None = None
-    updated_at: datetime | None = None
-
-
 def _seconds(instant: datetime | None) -> str | None:
     return instant.strftime("%Y-%m-%d %H:%M:%S") if instant else None

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from blazar.booking.context import Context
-from blazar.booking.views import JsonObject
+from blazar.booking.views import JsonObject, property_view
+from blazar.domain.plugin_resources import ResourceProperty
 from blazar.plugins.hosts.errors import PropertyNotFound
-from blazar.plugins.hosts.host import ResourceProperty
 from blazar.plugins.hosts.store import HOST_STORE
-from blazar.plugins.hosts.views import property_view
 from blazar.ports.manager import Caller
 from blazar.ports.store import Transaction
 

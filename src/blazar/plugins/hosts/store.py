@@ -9,8 +9,9 @@ from typing import Final, Protocol
 
 from blazar.domain.lease import ReservationId, ResourceId
 from blazar.domain.paging import Page
+from blazar.domain.plugin_resources import ResourceProperty
 from blazar.domain.providers import HostProvider
-from blazar.plugins.hosts.host import Host, ResourceProperty
+from blazar.plugins.hosts.host import Host
 from blazar.ports.store import StoreKey
 
 

@@ -1,12 +1,12 @@
-"""Hosts and resource properties as JSON: for API v1, and for enforcement filters."""
+"""Hosts as JSON: for API v1, and for enforcement filters."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from blazar.booking.views import API, CHANGED, USAGE, Formats, JsonObject
+from blazar.booking.views import API, USAGE, Formats, JsonObject
 from blazar.domain.lease import ResourceId
-from blazar.plugins.hosts.host import Host, ResourceProperty
+from blazar.plugins.hosts.host import Host
 from blazar.plugins.hosts.store import HOST_STORE
 from blazar.ports.store import Transaction
 
@@ -36,18 +36,6 @@ def host_view(host: Host, hidden: Collection[str] = (), formats: Formats = API) 
         "created_at": formats.stamp(host.created_at),
         "updated_at": formats.stamp(host.updated_at),
         **{name: value for name, value in host.capabilities.items() if name not in hidden},
-    }
-
-
-def property_view(each: ResourceProperty) -> JsonObject:
-    """Return a resource property as a response to PATCH."""
-    return {
-        "id": each.id,
-        "resource_type": each.resource_type,
-        "property_name": each.name,
-        "private": each.is_private,
-        "created_at": CHANGED.stamp(each.created_at),
-        "updated_at": CHANGED.stamp(each.updated_at),
     }
 
 

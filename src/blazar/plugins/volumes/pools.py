@@ -85,7 +85,11 @@ def describe_pool(pool: StoragePool, gibibytes: int, more: Mapping[str, Fact]) -
         **{key: str(pool.capabilities.get(key, "")) for key in sorted(PUBLIC_POOL_FACTS)},
     }
     return PluginResource(
-        collection=STORAGE_POOLS.name, name=pool.name, facts=facts, amounts={GIBIBYTES: gibibytes}
+        collection=STORAGE_POOLS.name,
+        name=pool.name,
+        facts=facts,
+        properties=frozenset(more),
+        amounts={GIBIBYTES: gibibytes},
     )
 
 

@@ -50,7 +50,8 @@ class RegistersPools(RegistersResources):
             pool = get_pool(cloud.block_storage, resource.name)
             wanted = cast("int", body["gibibytes"])
             amounts = {GIBIBYTES: check_size(cloud.block_storage, pool, wanted)}
-        return replace(resource, facts=facts, amounts=amounts)
+        properties = (resource.properties | changes.keys()) & facts.keys()
+        return replace(resource, facts=facts, properties=properties, amounts=amounts)
 
     def check_removable(self, cloud: Cloud, resource: PluginResource) -> None:
         """Allow the removal of every pool that no lease holds: its volumes are gone by then."""
