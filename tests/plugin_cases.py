@@ -24,9 +24,12 @@ from blazar.plugins.floatingips.floatingip import FloatingIP
 from blazar.plugins.floatingips.plugin import make_plugin as make_floatingips
 from blazar.plugins.hosts.plugin import make_plugin as make_hosts
 from blazar.plugins.instances.plugin import make_plugin as make_instances
+from blazar.plugins.networks.plugin import make_plugin as make_networks
+from blazar.plugins.networks.segments import describe_segment
 from blazar.plugins.volumes.plugin import make_plugin as make_volumes
 from blazar.plugins.volumes.pools import GIBIBYTES, describe_pool
 from blazar.ports.compute import Flavor, Lessee, LesseeCompute
+from blazar.ports.segments import Segment
 from blazar.settings import Settings
 from blazar_plugin_testing.plugin_env import RESERVATION as RESERVATION
 from blazar_plugin_testing.plugin_env import complete_spec
@@ -153,6 +156,15 @@ def _furnish_pools(cloud: SimulatedCloud) -> tuple[Resource, ...]:
     )
 
 
+def _furnish_segments(cloud: SimulatedCloud) -> tuple[Resource, ...]:
+    """Add a physical network, of which three VLANs can be reserved."""
+    cloud.add_physical_network("physnet1")
+    segments = [
+        Segment(network_type="vlan", physical_network="physnet1", segment_id=each) for each in (201, 202, 203)
+    ]
+    return tuple(describe_segment(each, {"fabric": "a"}).as_resource() for each in segments)
+
+
 def _network_of(cloud: SimulatedCloud) -> str:
     """Return the id of the first network that a cloud is given; ids follow from the order of calls."""
     return cloud.add_network("public").id
@@ -218,5 +230,17 @@ CASES = {
         },
         furnish=_furnish_pools,
         share=Share(slots=1, demand=Demand.of({GIBIBYTES: 20})),
+    ),
+    "network": PluginCase(
+        make=make_networks,
+        body={
+            "amount": "2",
+            "network_name": "lab",
+            "network_description": "of a course",
+            "network_properties": '["==", "$network_type", "vlan"]',
+            "resource_properties": '["==", "$fabric", "a"]',
+            "before_end": "default",
+        },
+        furnish=_furnish_segments,
     ),
 }

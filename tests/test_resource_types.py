@@ -11,7 +11,8 @@ from blazar.type_options import TypeOptions
 
 def test_every_resource_type_is_found_by_the_entry_point_of_its_plugin() -> None:
     folders = {
-        f"blazar.plugins.{each}" for each in ("flavors", "floatingips", "hosts", "instances", "volumes")
+        f"blazar.plugins.{each}"
+        for each in ("flavors", "floatingips", "hosts", "instances", "networks", "volumes")
     }
 
     assert set(list_folders()) == folders
@@ -20,7 +21,7 @@ def test_every_resource_type_is_found_by_the_entry_point_of_its_plugin() -> None
 def test_a_resource_type_needs_no_other_part_than_its_plugin() -> None:
     collections = {each.name for each in load_parts("collection", OwnCollection)}
 
-    assert collections == {"host", "floatingip", "storage-pool"}
+    assert collections == {"host", "floatingip", "network", "storage-pool"}
     assert load_parts("no_such_part", object) == ()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from blazar.cloud.simulated import SimulatedCloud
+from blazar.domain.errors import CloudNotFound
 from blazar.ports.segments import Port, Route, Segment, SegmentNetwork, SegmentRange, Trunk
 from rig.cloud.messages import Call, Reply
 from rig.cloud.messages import Route as HttpRoute
@@ -11,7 +12,9 @@ _TYPE, _PHYSICAL, _ID = "provider:network_type", "provider:physical_network", "p
 
 
 def _list_ranges(cloud: SimulatedCloud, call: Call) -> Reply:
-    found = cloud.segments.list_ranges() or ()
+    found = cloud.segments.list_ranges()
+    if found is None:
+        raise CloudNotFound("The resource could not be found.")
     return Reply(body={"network_segment_ranges": [_range(each) for each in found]})
 
 

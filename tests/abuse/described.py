@@ -31,7 +31,7 @@ _VERSIONS: Final = [
     "reservation x",
 ]
 _NEWER: Final = ["reservation 1.1", "reservation latest"]
-_TYPES: Final = ("Host", "Instance", "Flavor", "FloatingIP", "Volume")
+_TYPES: Final = ("Host", "Instance", "Flavor", "FloatingIP", "Volume", "Network")
 # Unknown parameters are ignored, which a schema cannot express.
 # Nor can it express all rules of leases, such as the order of dates and the syntax of requirements.
 _NOT_ASKED: Final[list[CheckFunction]] = [positive_data_acceptance]
@@ -60,11 +60,11 @@ def likely_operations(network_id: str) -> list[Operation]:
     kinds = [{"$ref": f"#/components/schemas/{each}ReservationCreate"} for each in _TYPES]
     schemas["LeaseCreate"]["properties"]["reservations"] = {"type": "array", "items": {"anyOf": kinds}}
     schemas["OfferCreate"]["properties"]["reservations"] = {"enum": [[OFFERED]]}
-    for each in ("Host", "Instance", "Flavor", "Volume"):
+    for each in ("Host", "Instance", "Flavor", "Volume", "Network"):
         properties = schemas[f"{each}ReservationCreate"]["properties"]
         properties |= {
             key: {"enum": ["", '["==", "$rack", "r1"]', '[">=", "$vcpus", "1"]']}
-            for key in ("hypervisor_properties", "resource_properties")
+            for key in ("hypervisor_properties", "network_properties", "resource_properties")
             if key in properties
         }
     schemas["HostCreate"]["properties"]["name"] = {"enum": ["host-3", "host-4", "host-5"]}
@@ -76,6 +76,10 @@ def likely_operations(network_id: str) -> list[Operation]:
         "leave_pool": {"type": "boolean"},
     }
     schemas["MaintenanceCreate"]["required"] = ["resources"]
+    schemas["networks-create"]["properties"] |= {
+        "physical_network": {"enum": ["physnet1", None]},
+        "segment_id": {"enum": [201, "202", "210-212", None]},
+    }
     schemas["FloatingIPCreate"]["properties"] = {
         "floating_network_id": {"enum": [network_id]},
         "floating_ip_address": {"enum": ["203.0.113.201", "203.0.113.202"]},

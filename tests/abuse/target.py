@@ -94,7 +94,8 @@ def start(folder: Path, *arguments: str) -> Target:
     """
     (default,) = (each.default for each in MANAGER_OPTIONS if each.name == "plugins")
     config = folder / "blazar.conf"
-    config.write_text(f"[manager]\nplugins = {','.join([*default, 'virtual.volume.plugin'])}\n")
+    plugins = ",".join([*default, "virtual.volume.plugin", "network.plugin"])
+    config.write_text(f"[manager]\nplugins = {plugins}\n")
     program, url = start_standalone(folder, "--config-file", str(config), *arguments)
     networks = json.loads((folder / "cloud.json").read_text())["networks"]
     return Target(program=program, url=url.removesuffix("/v1"), network_id=networks[0]["id"])

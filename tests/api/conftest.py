@@ -30,6 +30,7 @@ LEASE = {"name": "night", "start_date": "2031-04-05 20:00", "end_date": "2031-04
 
 POSTED: Mapping[str, object] = {
     "/v1/floatingips": FLOATINGIP,
+    "/v1/networks": {"network_type": "vlan", "physical_network": "physnet1", "segment_id": 201},
     "/v1/storage-pools": {"name": "block1@fast#ssd", "media": "ssd"},
     "/v1/availability/search": {"reservations": [{"resource_type": "physical:host"}]},
     "/v1/maintenance": {"resources": ["host-1"]},

@@ -9,6 +9,7 @@ import pytest
 import sqlalchemy as sa
 from app.floatingips import Pool, make_pool
 from app.http_env import HttpEnv, quiet_settings
+from app.networks import Vlans, make_vlans
 from app.prepared_env import PreparedEnv
 from app.storage import Storage, make_storage
 from databases import make_database
@@ -83,6 +84,12 @@ def pool(env: HttpEnv) -> Pool:
 def storage(engine: sa.Engine, tmp_path: Path, failures: list[str]) -> Storage:
     """Return a service with two storage pools, of which none is registered."""
     return make_storage(engine, tmp_path)
+
+
+@pytest.fixture
+def vlans(engine: sa.Engine, tmp_path: Path, failures: list[str]) -> Vlans:
+    """Return a service with a physical network, of which no segment is registered."""
+    return make_vlans(engine, tmp_path)
 
 
 @pytest.fixture(scope="module")

@@ -79,6 +79,18 @@ def test_others_read_nothing_of_it(env: HttpEnv) -> None:
             "preemptible servers are being deleted: secret",
             "servers of others are being removed from a resource",
         ),
+        (
+            "network secret is being deleted: one or more ports are still in use",
+            "a network is being deleted with everything that is on it",
+        ),
+        (
+            "segment secret is in use in Neutron: network secret",
+            "a resource is in use outside of all reservations",
+        ),
+        (
+            "Quota exceeded for resources: secret",
+            "a quota of the project in another service is used up",
+        ),
         ("the cloud does not respond: secret", "the cloud does not respond"),
         ("its stored spec is damaged: it", "its stored data are damaged; it can only be deleted"),
         ("before-end action: secret", "the action before the end of the lease has not succeeded"),

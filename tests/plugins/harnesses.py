@@ -16,14 +16,17 @@ from blazar.plugins.floatingips.plugin import FloatingIPs
 from blazar.plugins.hosts.plugin import Hosts
 from blazar.plugins.hosts.settings import HostSettings
 from blazar.plugins.instances.plugin import Instances
+from blazar.plugins.networks.plugin import Networks
 from blazar.plugins.slots.names import provider_name
 from blazar.plugins.volumes.plugin import Volumes
 from blazar.ports.compute import Flavor, Lessee
+from blazar.ports.segments import Segment
 from blazar_plugin_testing import CloudEnv, Harness
 from blazar_plugin_testing.service_env import LESSEE
 
 HOSTS = tuple(f"host-{number}" for number in range(4))
 ADDRESSES = tuple(f"203.0.113.{200 + number}" for number in range(4))
+VLANS = tuple(range(201, 205))
 POOLS = tuple(f"block{number}@fast{number}#ssd" for number in range(3))
 STRANGE_ID = "11111111-2222-4333-8444-555555555555"
 """An id in the form of a reservation id."""
@@ -44,6 +47,10 @@ class CloudHarness(Harness):
             "groups": sorted(each.name for each in cloud.server_groups.list_server_groups()),
             "classes": sorted(env.cloud.placement.list_resource_classes()),
             "inventories": list(_inventories(env.cloud)),
+            "networks": sorted(
+                (each.name, each.project_id, str(each.segment), sorted(each.tags))
+                for each in cloud.segments.list_networks()
+            ),
             "types": sorted(_volume_types(cloud)),
             "addresses": sorted(
                 (each.address, each.project_id, sorted(each.tags)) for each in networks.list_floating_ips()
@@ -223,3 +230,41 @@ class VolumesHarness(CloudHarness):
         cloud.add_volume_type(f"reservation:{STRANGE_ID}:12345678", specs)
         cloud.block_storage.create_type("reservation:mine", "", specs)
         cloud.create_volume("stranger", 5, f"reservation:{STRANGE_ID}:12345678")
+
+
+class NetworksHarness(CloudHarness):
+    """``network``: four VLANs."""
+
+    body: ClassVar[JsonObject] = CASES["network"].body
+    changes: ClassVar[JsonObject] = {"amount": "3"}
+    everything: ClassVar[JsonObject] = {"amount": 4}
+    less: ClassVar[JsonObject | None] = {"amount": 1}
+    refused: ClassVar[tuple[tuple[str, JsonObject], ...]] = (
+        ("amount", {"amount": 0}),
+        ("amount", {"amount": "many"}),
+        ("amount", {"amount": 2**31}),
+        ("network_name", {"network_name": "a\u0000b"}),
+        ("network_name", {"network_name": "x" * 201}),
+        ("network_description", {"network_description": 7}),
+        ("network_properties", {"network_properties": "("}),
+        ("resource_properties", {"resource_properties": '["==", "$no_such_property", "1"]'}),
+        ("before_end", {"before_end": "snapshot"}),
+    )
+
+    def set_up(self, env: CloudEnv) -> None:
+        env.cloud.add_physical_network("physnet1")
+        env.cloud.add_segment_range("vlan", "physnet1", 100, 110)
+
+    def register(self, service: ManagerService) -> None:
+        body = {"network_type": "vlan", "physical_network": "physnet1", "fabric": "a"}
+        service.create_resources(LESSEE, "network", {**body, "segment_id": f"{VLANS[0]}-{VLANS[-1]}"})
+
+    def make_plugin(self, env: CloudEnv) -> Plugin:
+        return Networks()
+
+    def put_strangers(self, env: CloudEnv) -> None:
+        segments = env.cloud.segments
+        for number, tags in ((120, {"blazar"}), (121, {f"reservation:{STRANGE_ID}", "blazar"})):
+            segment = Segment(network_type="vlan", physical_network="physnet1", segment_id=number)
+            made = segments.create_network(segment, name="strange", project_id="stranger")
+            segments.set_network_tags(made.id, frozenset(tags))

@@ -12,6 +12,7 @@ from blazar.domain.lifecycle import Phase
 from blazar.plugins.capabilities import CleansUp
 from blazar.plugins.floatingips.items import Kind as FloatingIPKind
 from blazar.plugins.hosts.items import Kind as HostKind
+from blazar.plugins.networks.items import Kind as NetworkKind
 from blazar.plugins.slots.items import Kind as SlotKind
 from blazar.plugins.volumes.items import Kind as VolumeKind
 from blazar.settings import Settings
@@ -22,6 +23,7 @@ KINDS: Mapping[str, type[IntEnum]] = {
     "flavor:instance": SlotKind,
     "virtual:floatingip": FloatingIPKind,
     "virtual:volume": VolumeKind,
+    "network": NetworkKind,
 }
 
 

@@ -7,6 +7,7 @@ from plugins.harnesses import (
     FloatingIPsHarness,
     HostsHarness,
     InstancesHarness,
+    NetworksHarness,
     VolumesHarness,
 )
 
@@ -36,3 +37,7 @@ class TestFloatingIPs(OwnContract):
 
 class TestVolumes(OwnContract):
     harness_type = VolumesHarness
+
+
+class TestNetworks(OwnContract):
+    harness_type = NetworksHarness

@@ -56,7 +56,11 @@ def play(story: Story, engine: sa.Engine, folder: Path) -> list[Json]:
         folder: A folder for files.
     """
     env = HttpEnv(
-        engine, folder, story.settings, guard=noauth if story.guard is None else story.guard(folder)
+        engine,
+        folder,
+        story.settings,
+        plugins=story.plugins,
+        guard=noauth if story.guard is None else story.guard(folder),
     )
     names = Names()
     found: list[Json] = []

@@ -139,6 +139,14 @@ def addresses(*numbers: int) -> Step:
     return Step(f"an operator registers {', '.join(address(each) for each in numbers)}", act)
 
 
+def _add_physical_network(env: HttpEnv, names: Names) -> None:
+    env.cloud.add_physical_network("physnet1")
+    env.cloud.add_segment_range("vlan", "physnet1", 100, 110)
+
+
+PHYSICAL_NETWORK = Step("the cloud has a physical network, physnet1", _add_physical_network)
+
+
 def failing(operation: str, **rule: Any) -> Step:
     """Make an operation of the cloud fail, by default with status 503, until :data:`MENDED`."""
 

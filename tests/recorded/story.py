@@ -7,7 +7,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.http_env import ADMIN, LESSEE, READER, STRANGER, HttpEnv, Json, Who, host_reservation, quiet_settings
+from app.http_env import (
+    ADMIN,
+    LESSEE,
+    PLUGINS,
+    READER,
+    STRANGER,
+    HttpEnv,
+    Json,
+    Who,
+    host_reservation,
+    quiet_settings,
+)
 from recorded.names import Names
 
 from blazar.settings import Settings
@@ -67,6 +78,7 @@ class Story:
     """Also the name of the file with its responses."""
     parts: tuple[Request | Step, ...]
     settings: Settings = field(default_factory=quiet_settings)
+    plugins: tuple[str, ...] = PLUGINS
     guard: Callable[[Path], Guard] | None = None
     """Makes the authentication for the API, given a folder; None to trust identity headers."""
 

@@ -59,6 +59,11 @@ class Port:
     device_owner: str = ""
 
     @property
+    def is_of_neutron(self) -> bool:
+        """Return whether Neutron made it by itself, so that it is deleted with its network."""
+        return self.device_owner in ("network:dhcp", "network:distributed")
+
+    @property
     def is_router_interface(self) -> bool:
         """Return whether a router has it, so that only its removal from the router deletes it."""
         return (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from recorded.stories import access, bodies, floatingips, hosts, instances, leases, versions
+from recorded.stories import access, bodies, floatingips, hosts, instances, leases, networks, versions
 
 STORIES = (
     *versions.STORIES,
@@ -12,5 +12,6 @@ STORIES = (
     *leases.STORIES,
     *instances.STORIES,
     *floatingips.STORIES,
+    *networks.STORIES,
 )
 """In reading order."""

@@ -29,9 +29,14 @@ if TYPE_CHECKING:
 class SimulatedSegments(Service):
     """Networks on segments, with ports, trunks and routers. One network is on a segment at a time."""
 
+    reports_ranges: bool = True
+    """Whether Neutron has the plugin that reports ranges."""
+
     @reads("segments.list_ranges")
     def list_ranges(self) -> tuple[SegmentRange, ...] | None:
-        """Return the ranges from which Neutron chooses."""
+        """Return the ranges from which Neutron chooses; None without the plugin for them."""
+        if not self.reports_ranges:
+            return None
         return tuple(self._state.segment_ranges.values())
 
     @reads("segments.find_network")
@@ -95,7 +100,8 @@ class SimulatedSegments(Service):
                 raise CloudConflict(f"port {port_id} is the parent of trunk {trunk.id}")
             if port_id in trunk.subport_ids:
                 raise CloudConflict(f"port {port_id} is a subport of trunk {trunk.id}")
-        if port.is_router_interface:
+        # A port of a router that no longer exists can be deleted.
+        if port.is_router_interface and port.device_id in self._state.routers:
             raise CloudConflict(f"port {port_id} belongs to router {port.device_id}")
         _forget_port(self._state, port_id)
 
@@ -157,10 +163,13 @@ class SimulatedSegments(Service):
 
 
 def delete_segment_network(state: CloudState, network_id: str) -> None:
-    """Delete a network with its subnets. Raises CloudNotFound, CloudConflict."""
+    """Delete a network with its subnets and Neutron's own ports. Raises CloudNotFound, CloudConflict."""
     known(state.segment_networks, network_id, "network")
-    if network_id in state.port_networks.values():
+    ports = [state.ports[key] for key, home in state.port_networks.items() if home == network_id]
+    if not all(each.is_of_neutron for each in ports):
         raise CloudConflict(f"one or more ports are in use on network {network_id}")
+    for port in ports:
+        _forget_port(state, port.id)
     del state.segment_networks[network_id]
     state.networks.pop(network_id, None)
     for subnet in [each for each in state.subnets.values() if each.network_id == network_id]:

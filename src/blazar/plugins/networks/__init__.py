@@ -1,0 +1,1 @@
+"""``network``: reservations of network segments."""
