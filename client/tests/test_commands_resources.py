@@ -228,3 +228,121 @@ def test_a_lease_for_storage_needs_its_size(blazar: Run, stub: Stub) -> None:
             "volume_name": "data",
         }
     ]
+
+
+VLANS = 'network_properties=["==", "$network_type", "vlan"]'
+NETWORK = {
+    "id": ID,
+    "name": "vlan:physnet1:201",
+    "network_type": "vlan",
+    "physical_network": "physnet1",
+    "segment_id": 201,
+    "reservable": True,
+}
+
+
+def test_networks_are_managed_by_name(blazar: Run, stub: Stub) -> None:
+    stub.respond({"network": NETWORK}, status=201)
+    for _ in range(2):
+        stub.respond({"networks": [NETWORK]})
+    for _ in range(2):
+        stub.respond({"network": NETWORK})
+    stub.respond(status=204)
+
+    created = blazar(
+        *("network-create", "--network-type", "vlan", "--physical-network", "physnet1"),
+        *("--segment-id", "201", "--extra", "fabric=a"),
+    )
+    listed = blazar("network-list", "-f", "json")
+    blazar("network-update", NETWORK["name"], "--extra", "fabric=b")
+    blazar("network-unset", ID, "--extra", "fabric")
+    deleted = blazar("network-delete", ID)
+    nothing = blazar("network-update", ID)
+
+    assert created.out.startswith("Created a new network:\n")
+    shown = ("id", "network_type", "physical_network", "segment_id", "reservable")
+    assert listed.json == [{key: NETWORK[key] for key in shown}]
+    assert deleted.out == f"Deleted network: {ID}\n"
+    assert (nothing.code, nothing.err) == (1, "No change is given; --extra is required\n")
+    body = {"network_type": "vlan", "physical_network": "physnet1", "segment_id": "201", "fabric": "a"}
+    assert stub.calls == [
+        ("POST", "/networks", body),
+        ("GET", "/networks", None),
+        ("GET", "/networks", None),
+        ("PUT", f"/networks/{ID}", {"fabric": "b"}),
+        ("PUT", f"/networks/{ID}", {"fabric": None}),
+        ("DELETE", f"/networks/{ID}", None),
+    ]
+
+
+def test_a_range_of_networks_is_registered(blazar: Run, stub: Stub) -> None:
+    other = {**NETWORK, "id": "2", "name": "vlan:physnet1:202"}
+    stub.respond({"networks": [NETWORK, other]}, status=201)
+
+    ran = blazar(
+        *("network-create", "--network-type", "vlan", "--physical-network", "physnet1"),
+        *("--segment-id", "201-202", "-f", "json"),
+    )
+
+    assert ran.json == {NETWORK["name"]: ID, "vlan:physnet1:202": "2"}
+    assert "network for each of 2 segments" in ran.err
+    assert blazar("network-create", "--network-type", "gre").code == 2
+
+
+def test_properties_of_networks_are_listed_shown_and_set(blazar: Run, stub: Stub) -> None:
+    detailed = {"property": "fabric", "private": False, "values": ["a", "b"]}
+    stub.respond({"resource_properties": [detailed]})
+    stub.respond({"resource_properties": [detailed]})
+    stub.respond({"resource_property": {"property_name": "fabric", "private": True}})
+
+    listed = blazar("network-property-list", "--detail", "-f", "json")
+    shown = blazar("network-property-show", "fabric", "-f", "json")
+    changed = blazar("network-property-set", "fabric", "--private")
+
+    assert listed.json == [{"property": "fabric", "private": False, "property_values": ["a", "b"]}]
+    assert shown.json == listed.json[0]
+    assert changed.out == "Updated network property: fabric\n"
+    assert [each[:2] for each in stub.calls] == [
+        ("GET", "/networks/properties?detail=True"),
+        ("GET", "/networks/properties?detail=True"),
+        ("PATCH", "/networks/properties/fabric"),
+    ]
+
+
+def test_allocations_of_networks_are_listed_and_shown_by_name(blazar: Run, stub: Stub) -> None:
+    allocation = {"resource_id": ID, "reservations": []}
+    stub.respond({"allocations": [allocation]})
+    stub.respond({"networks": [NETWORK]})
+    stub.respond({"networks": [NETWORK]})
+    stub.respond({"allocation": allocation})
+
+    listed = blazar("allocation-list", "network", "--long", "-f", "json")
+    shown = blazar("allocation-show", "network", "vlan:physnet1:201", "-f", "json")
+
+    assert listed.json == [{**allocation, "name": "vlan:physnet1:201"}]
+    assert shown.json == allocation
+    assert stub.calls[3][1] == f"/networks/{ID}/allocation"
+
+
+def test_a_lease_for_networks_needs_a_name(blazar: Run, stub: Stub) -> None:
+    stub.respond({"lease": {"id": ID, "reservations": []}}, status=201)
+    dates = ("--start-date", "2031-01-01 10:00", "--end-date", "2031-01-01 12:00")
+
+    missing = blazar("lease-create", "x", *dates, "--reservation", "resource_type=network")
+    made = blazar(
+        *("lease-create", "x", *dates),
+        *("--reservation", f"resource_type=network,network_name=lab,amount=2,{VLANS}"),
+    )
+
+    assert missing.code != 0
+    assert "network_name" in missing.err
+    assert made.code == 0
+    assert stub.calls[0][2]["reservations"] == [
+        {
+            "resource_type": "network",
+            "network_name": "lab",
+            "amount": 2,
+            "network_properties": VLANS.partition("=")[2],
+            "resource_properties": "",
+        }
+    ]

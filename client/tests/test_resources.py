@@ -198,3 +198,40 @@ def test_storage_pools_are_created_read_changed_and_deleted_with_api_1_1(stub: S
         ("DELETE", "/storage-pools/P", None),
     ]
     assert {each.headers["OpenStack-API-Version"] for each in stub.sent} == {"reservation 1.1"}
+
+
+def test_networks_are_created_read_changed_and_deleted(stub: Stub, client: Client) -> None:
+    network = {"id": "N", "name": "vlan:physnet1:201", "segment_id": 201}
+    stub.respond({"network": network}, status=201)
+    stub.respond({"networks": [network, network]}, status=201)
+    stub.respond({"network": network})
+    stub.respond({"networks": [network]})
+    stub.respond({"network": network})
+    stub.respond({"allocation": {"resource_id": "N", "reservations": []}})
+    stub.respond({"allocations": []})
+    stub.respond({"resource_properties": [{"property": "fabric"}]})
+    stub.respond(None, status=204)
+
+    assert client.network.create("vlan", "physnet1", 201, fabric="a") == network
+    assert client.network.create("vxlan", segment_id="1-2") == [network, network]
+    assert client.network.get("N") == network
+    assert client.network.list(sort_by="name") == [network]
+    assert client.network.update("N", {"fabric": None}) == network
+    assert client.network.get_allocation("N", lease_id="L")["resource_id"] == "N"
+    assert client.network.list_allocations() == []
+    assert client.network.list_properties() == [{"property": "fabric"}]
+    client.network.delete("N")
+
+    assert client.network.update("N", {}) == "Nothing to update."
+    body = {"network_type": "vlan", "physical_network": "physnet1", "segment_id": 201, "fabric": "a"}
+    assert stub.calls == [
+        ("POST", "/networks", body),
+        ("POST", "/networks", {"network_type": "vxlan", "segment_id": "1-2"}),
+        ("GET", "/networks/N", None),
+        ("GET", "/networks", None),
+        ("PUT", "/networks/N", {"fabric": None}),
+        ("GET", "/networks/N/allocation?lease_id=L", None),
+        ("GET", "/networks/allocations", None),
+        ("GET", "/networks/properties", None),
+        ("DELETE", "/networks/N", None),
+    ]

@@ -168,3 +168,51 @@ def test_maintenance_is_planned_and_deleted(proxy: Any) -> None:
     assert made.id in [each.id for each in proxy.maintenances()]
     assert proxy.get_maintenance(made.id).active == []
     proxy.delete_maintenance(made)
+
+
+def test_networks_are_registered_changed_and_removed(stub: Stub, environment: pytest.MonkeyPatch) -> None:
+    network = {
+        "id": "N",
+        "name": "vlan:physnet1:201",
+        "network_type": "vlan",
+        "physical_network": "physnet1",
+        "segment_id": 201,
+        "reservable": True,
+        "fabric": "a",
+    }
+    stub.has_versions = True
+    stub.respond({"network": network}, status=201)
+    stub.respond({"networks": [network, {**network, "id": "M"}]}, status=201)
+    stub.respond({"networks": [network]})
+    stub.respond({"network": network})
+    stub.respond({"network": network | {"fabric": "b"}})
+    stub.respond({"allocations": [{"resource_id": "N", "reservations": []}]})
+    stub.respond({"resource_properties": [{"property": "fabric", "private": False, "values": ["a"]}]})
+    stub.respond({"resource_property": {"property_name": "fabric", "private": True}})
+    stub.respond(status=204)
+
+    options: dict[str, Any] = {"auth_type": "none", "reservation_endpoint_override": stub.url}
+    made_connection: Any = connection.Connection(**options)
+    with made_connection as conn:
+        sdk.install(conn)
+        proxy = conn.reservation
+        made = proxy.create_network("vlan", physical_network="physnet1", segment_id=201, fabric="a")
+        many = proxy.create_networks("vlan", "201-202", physical_network="physnet1")
+        listed = [each.name for each in proxy.networks()]
+        found = proxy.get_network("N")
+        changed = proxy.update_network("N", fabric="b")
+        allocated = [each.resource_id for each in proxy.network_allocations()]
+        (fabric,) = proxy.network_properties()
+        private = proxy.update_network_property("fabric", is_private=True)
+        proxy.delete_network("N")
+
+    assert (made.id, made.segment_id, made.is_reservable, made.fabric) == ("N", 201, True, "a")
+    assert [each.id for each in many] == ["N", "M"]
+    assert (listed, found.network_type, changed.fabric) == (["vlan:physnet1:201"], "vlan", "b")
+    assert (allocated, fabric.property_values, private.is_private) == (["N"], ["a"], True)
+    assert stub.calls[1] == (
+        "POST",
+        "/networks",
+        {"network_type": "vlan", "segment_id": "201-202", "physical_network": "physnet1"},
+    )
+    assert stub.calls[-1] == ("DELETE", "/networks/N", None)

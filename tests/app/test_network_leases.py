@@ -88,6 +88,15 @@ class TestStart:
 
         assert vlans.network().segment == vlan(202)
 
+    def test_segments_of_one_reservation_may_have_the_same_property(self, env: HttpEnv, vlans: Vlans) -> None:
+        vlans.register(201, fabric="a")
+        vlans.register(202, 203, fabric="b")
+        wish = env.wish(asked=asked(amount=2, same="fabric"))
+        good(env.post("/leases", wish, who=LESSEE, headers=NEWER), 201)
+        env.work()
+
+        assert {each.segment for each in vlans.networks()} == {vlan(202), vlan(203)}
+
     @pytest.mark.parametrize(
         ("keys", "key"),
         [

@@ -47,6 +47,17 @@ CREATE_RESERVATION_KEYS: dict[str, dict[str, Any]] = {
         "required_floatingips": [],
         "resource_type": "virtual:floatingip",
     },
+    "network": {
+        "network_name": "",
+        "network_description": None,
+        "amount": 1,
+        "network_properties": "",
+        "resource_properties": "",
+        "before_end": None,
+        "same": None,
+        "spread": None,
+        "resource_type": "network",
+    },
     "virtual:volume": {
         "gibibytes": "",
         "amount": 1,
@@ -76,6 +87,7 @@ MANDATORY: dict[str, tuple[str, ...]] = {
     HOST: ("min", "max"),
     "virtual:instance": ("vcpus", "memory_mb", "disk_gb", "amount"),
     "virtual:floatingip": ("network_id",),
+    "network": ("network_name",),
     "virtual:volume": ("gibibytes",),
     "flavor:instance": ("flavor_id", "amount"),
 }
@@ -86,6 +98,7 @@ UPDATE_KEYS = (
     *("min", "max", "hypervisor_properties", "resource_properties", "before_end"),
     *("vcpus", "memory_mb", "disk_gb", "amount", "affinity", "flavor_id"),
     *("network_id", "required_floatingips", "resource_type"),
+    *("network_name", "network_description", "network_properties"),
     *("gibibytes", "volume_name"),
     *("same", "spread"),
 )
@@ -97,7 +110,7 @@ GROUPING_KEYS = ("same", "spread")
 """Keys of reservations that a service understands from API 1.1 on; at 1.0 it would ignore them."""
 
 _COUNTS = ("min", "max", "vcpus", "memory_mb", "disk_gb", "amount", "gibibytes")
-_REQUIREMENTS = ("hypervisor_properties", "resource_properties")
+_REQUIREMENTS = ("hypervisor_properties", "network_properties", "resource_properties")
 _OPERATORS = ("=", "==", "!=", ">=", "<=", ">", "<")
 _INTEGER = re.compile(r"0|-?[1-9][0-9]*")
 

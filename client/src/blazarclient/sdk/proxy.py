@@ -14,8 +14,12 @@ from blazarclient.sdk.resources import (
     Host,
     Lease,
     Maintenance,
+    Network,
+    NetworkAllocation,
+    NetworkProperty,
     ResourceProperty,
     StoragePool,
+    reason,
 )
 
 
@@ -164,6 +168,64 @@ class Proxy(QueriesProxy):
     def delete_maintenance(self, maintenance: str | Maintenance, ignore_missing: bool = True) -> None:
         """End a maintenance, and delete it."""
         self._delete(Maintenance, maintenance, ignore_missing=ignore_missing)
+
+    def networks(self, **query: Any) -> Iterator[Network]:
+        """Yield the network segments that match the attributes in *query*."""
+        found: Iterator[Network] = self._list(Network, **query)
+        return found
+
+    def get_network(self, network: str | Network) -> Network:
+        """Return a network segment."""
+        found: Network = self._get(Network, network)
+        return found
+
+    def create_network(self, network_type: str, **attributes: Any) -> Network:
+        """Register a network segment and return it.
+
+        Args:
+            network_type: ``vlan``, ``vxlan`` or ``flat``.
+            attributes: ``physical_network``, not for ``vxlan``; ``segment_id``, not for ``flat``; and extra
+                capabilities.
+        """
+        created: Network = self._create(Network, network_type=network_type, **attributes)
+        return created
+
+    def create_networks(self, network_type: str, segment_ids: str, **attributes: Any) -> list[Network]:
+        """Register all network segments of a range, or none, and return them.
+
+        Args:
+            network_type: ``vlan`` or ``vxlan``.
+            segment_ids: The first and the last id, as in ``201-240``.
+            attributes: ``physical_network``, not for ``vxlan``, and extra capabilities.
+        """
+        body = {"network_type": network_type, "segment_id": segment_ids, **attributes}
+        response = self.post("/networks", json=body)
+        exceptions.raise_from_response(response, error_message=reason(response))
+        return [Network.existing(**each) for each in response.json()["networks"]]
+
+    def update_network(self, network: str | Network, **extra_capabilities: Any) -> Network:
+        """Change a network segment that is not reserved and return it; None removes an extra capability."""
+        changed: Network = self._update(Network, network, **extra_capabilities)
+        return changed
+
+    def delete_network(self, network: str | Network, ignore_missing: bool = True) -> None:
+        """Unregister a network segment, so that it can no longer be reserved."""
+        self._delete(Network, network, ignore_missing=ignore_missing)
+
+    def network_allocations(self, **query: Any) -> Iterator[NetworkAllocation]:
+        """Yield the allocations of each network segment; filters are those of :meth:`allocations`."""
+        found: Iterator[NetworkAllocation] = self._list(NetworkAllocation, **query)
+        return found
+
+    def network_properties(self, **query: Any) -> Iterator[NetworkProperty]:
+        """Yield the properties of network segments; ``all=True`` includes private properties."""
+        found: Iterator[NetworkProperty] = self._list(NetworkProperty, detail=True, **query)
+        return found
+
+    def update_network_property(self, name: str, is_private: bool) -> NetworkProperty:
+        """Make a property of network segments private or public and return it."""
+        changed: NetworkProperty = self._update(NetworkProperty, name, is_private=is_private)
+        return changed
 
     def storage_pools(self, **query: Any) -> Iterator[StoragePool]:
         """Yield the storage pools that match the attributes in *query*; needs API version 1.1."""

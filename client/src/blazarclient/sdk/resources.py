@@ -129,6 +129,34 @@ class ResourceProperty(_Resource):
     property_values = resource.Body("values", type=list)
 
 
+class Network(_Resource):
+    """A network segment that can be reserved; extra capabilities are attributes."""
+
+    base_path = "/networks"
+    resource_key = "network"
+    resources_key = "networks"
+    allow_create = allow_fetch = allow_commit = allow_delete = allow_list = True
+    _allow_unknown_attrs_in_body = True
+
+    #: ``vlan``, ``vxlan`` or ``flat``.
+    network_type = resource.Body("network_type")
+    physical_network = resource.Body("physical_network")
+    segment_id = resource.Body("segment_id", type=int)
+    is_reservable = resource.Body("reservable", type=bool)
+
+
+class NetworkAllocation(Allocation):
+    """Current and future reservations of a network segment."""
+
+    base_path = "/networks/allocations"
+
+
+class NetworkProperty(ResourceProperty):
+    """A property that requirements on network segments can use."""
+
+    base_path = "/networks/properties"
+
+
 class _ResourceOf11(_Resource):
     """Base of the resources that exist from API version 1.1 on."""
 

@@ -13,6 +13,7 @@ from blazarclient.v1 import (
     hosts,
     leases,
     maintenance,
+    networks,
     offers,
     storage_pools,
     timeline,
@@ -28,6 +29,7 @@ class Client:
         lease: Leases.
         host: Hosts and their resource properties.
         floatingip: Floating IPs.
+        network: Network segments.
         storage_pool: Storage pools.
         maintenance: Maintenance of resources.
         allocation: Allocations of resources.
@@ -67,6 +69,7 @@ class Client:
         self.lease = leases.LeaseClientManager(*connection, version=self.version, **kwargs)
         self.host = hosts.ComputeHostClientManager(*connection, version=self.version, **kwargs)
         self.floatingip = floatingips.FloatingIPClientManager(*connection, version=self.version, **kwargs)
+        self.network = networks.NetworkClientManager(*connection, version=self.version, **kwargs)
         self.storage_pool = storage_pools.StoragePoolClientManager(
             *connection, version=self.version, **kwargs
         )

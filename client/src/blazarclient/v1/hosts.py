@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from blazarclient import base, exception
-from blazarclient.base import Record, Records, many, one, ordered, path
+from blazarclient.base import Record, Records, many, one, path
 from blazarclient.i18n import _
-from blazarclient.v1 import allocations
+from blazarclient.v1 import allocations, properties
 
 _COLLECTION = "os-hosts"
 
 
-class ComputeHostClientManager(base.BaseClientManager):
+class ComputeHostClientManager(properties.PropertyClientManager):
     """Hosts that can be reserved, and their resource properties."""
+
+    collection = _COLLECTION
 
     def create(self, name: str, **kwargs: Any) -> Record:
         """Register a host and return it.
@@ -68,54 +69,3 @@ class ComputeHostClientManager(base.BaseClientManager):
         """Return the result of :meth:`get_allocation` for every host, like ``allocation.list``."""
         filters = {"lease_id": lease_id, "reservation_id": reservation_id}
         return allocations.of_all(self.request_manager, _COLLECTION, filters, sort_by)
-
-    def list_properties(
-        self,
-        detail: bool = False,
-        all: bool = False,  # noqa: A002  (the signature is public)
-        sort_by: str | None = None,
-    ) -> Records:
-        """Return the resource properties of hosts.
-
-        Args:
-            detail: Include ``private`` and ``property_values``.
-            all: Include private properties; administrators only.
-            sort_by: Key to sort by.
-        """
-        query = {"detail": "True" if detail else None, "all": "True" if all else None}
-        _response, body = self.request_manager.get(path(_COLLECTION, "properties", **query))
-        properties = many(body, "resource_properties")
-        if detail:
-            properties = [_with_property_values(each) for each in properties]
-        return ordered(properties, sort_by)
-
-    def get_property(self, property_name: str) -> Record:
-        """Return a resource property with its values.
-
-        Raises:
-            ResourcePropertyNotFound: The user can see no property with that name.
-        """
-        # Most users are not allowed to list private properties, so these are requested only if needed.
-        for include_private in (False, True):
-            try:
-                properties = self.list_properties(detail=True, all=include_private)
-            except exception.Forbidden:
-                if not include_private:
-                    raise
-                break
-            for each in properties:
-                if each["property"] == property_name:
-                    return each
-        raise exception.ResourcePropertyNotFound()
-
-    def set_property(self, property_name: str, private: bool) -> Record:
-        """Make a resource property private or public and return it."""
-        _response, body = self.request_manager.patch(
-            path(_COLLECTION, "properties", property_name), body={"private": private}
-        )
-        return one(body, "resource_property")
-
-
-def _with_property_values(detailed: Record) -> Record:
-    """Rename ``values``, which in Django templates would call the method of the dict."""
-    return {("property_values" if key == "values" else key): value for key, value in detailed.items()}

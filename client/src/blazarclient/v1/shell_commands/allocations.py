@@ -15,8 +15,11 @@ from blazarclient.v1.shell_commands.hosts import HOST_ID_PATTERN
 RESOURCE_ID_PATTERN = HOST_ID_PATTERN
 """Pattern of a whole resource id."""
 
-COLLECTIONS = {"host": "os-hosts"}
+COLLECTIONS = {"host": "os-hosts", "network": "networks"}
 """Collection in URLs, by type of resource."""
+
+NAMES = {"host": ("hypervisor_hostname", RESOURCE_ID_PATTERN), "network": ("name", command.UUID_PATTERN)}
+"""Key of the name, and pattern of a whole id, by type of resource."""
 
 
 class _AllocationCommand(command.ReservationCommand):
@@ -25,7 +28,7 @@ class _AllocationCommand(command.ReservationCommand):
     def add_filters(self, parser: argparse.ArgumentParser) -> None:
         """Add the type of resource and the filters to *parser*."""
         parser.add_argument(
-            "resource_type", metavar="{host}", choices=sorted(COLLECTIONS), help=_("type of resource")
+            "resource_type", metavar="{host,network}", choices=sorted(COLLECTIONS), help=_("type of resource")
         )
         parser.add_argument(
             "--reservation-id", metavar="<id>", help=_("only allocations of this reservation")
@@ -75,18 +78,21 @@ class ListAllocations(_AllocationCommand, command.ListCommand):
 
     def columns(self, parsed_args: argparse.Namespace) -> tuple[str, ...]:
         """Return the default columns."""
-        long = parsed_args.long or "hypervisor_hostname" in parsed_args.columns
-        return ("resource_id", "hypervisor_hostname", "reservations") if long else self.list_columns
+        name_key, _pattern = NAMES[parsed_args.resource_type]
+        long = parsed_args.long or name_key in parsed_args.columns
+        return ("resource_id", name_key, "reservations") if long else self.list_columns
 
     def fetch(self, parsed_args: argparse.Namespace) -> Records:
         """Return the allocations."""
         found: Records = self.manager().list(
             COLLECTIONS[parsed_args.resource_type], **self.filters(parsed_args)
         )
-        if "hypervisor_hostname" not in self.columns(parsed_args):
+        name_key, _pattern = NAMES[parsed_args.resource_type]
+        if name_key not in self.columns(parsed_args):
             return found
-        names = {each["id"]: each["hypervisor_hostname"] for each in self.get_client().host.list()}
-        return [each | {"hypervisor_hostname": names.get(each["resource_id"])} for each in found]
+        listed = getattr(self.get_client(), parsed_args.resource_type).list()
+        names = {each["id"]: each[name_key] for each in listed}
+        return [each | {name_key: names.get(each["resource_id"])} for each in found]
 
 
 class ShowAllocations(_AllocationCommand, command.ShowCommand):
@@ -103,8 +109,7 @@ class ShowAllocations(_AllocationCommand, command.ShowCommand):
             self.get_client(),
             parsed_args.resource_type,
             parsed_args.name_or_id,
-            "hypervisor_hostname",
-            RESOURCE_ID_PATTERN,
+            *NAMES[parsed_args.resource_type],
         )
         allocation = self.manager().get(
             COLLECTIONS[parsed_args.resource_type], found, **self.filters(parsed_args)

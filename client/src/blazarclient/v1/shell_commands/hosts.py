@@ -206,7 +206,8 @@ class UpdateHostProperty(_HostCommand, command.UpdateCommand):
 
     def success_message(self, parsed_args: argparse.Namespace) -> str:
         """Return the message about the change."""
-        return _("Updated host property: %s") % (parsed_args.property_name,)
+        names = {"resource": self.resource, "name": parsed_args.property_name}
+        return _("Updated %(resource)s property: %(name)s") % names
 
 
 class ListHostCapabilities(ListHostProperties):
