@@ -24,7 +24,8 @@ from blazar.domain.lease import (
 )
 from blazar.plugins.floatingips.floatingip import FloatingIP
 from blazar.plugins.hosts.host import Host
-from blazar.ports.store import JournalEntry, Store
+from blazar.ports.journal import JournalEntry
+from blazar.ports.store import Store
 
 HOUR = timedelta(hours=1)
 MINUTE = timedelta(minutes=1)

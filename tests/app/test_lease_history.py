@@ -9,7 +9,7 @@ from clocks import EPOCH
 from blazar.booking.history import history_view
 from blazar.booking.reasons import UNKNOWN, reason_for_lessee
 from blazar.domain.lease import LeaseId
-from blazar.ports.store import JournalEntry
+from blazar.ports.journal import JournalEntry
 
 
 def history(env: HttpEnv, lease: Json, who: Who = LESSEE) -> list[Json]:

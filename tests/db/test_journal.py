@@ -9,8 +9,8 @@ from samples import HOUR, at, make_lease
 
 from blazar.db.store import SqlStore
 from blazar.domain.lease import LeaseId, ReservationId
+from blazar.ports.journal import JournalEntry
 from blazar.ports.outbox import Message
-from blazar.ports.store import JournalEntry
 
 LEASE = LeaseId("lease")
 MICROSECOND = timedelta(microseconds=1)

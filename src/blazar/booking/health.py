@@ -8,7 +8,7 @@ from blazar.booking.context import Context
 from blazar.booking.scheduling import reschedule_missing
 from blazar.domain.health import Diagnosis, Health
 from blazar.domain.lease import ResourceId
-from blazar.ports.store import JournalEntry
+from blazar.ports.journal import JournalEntry
 
 _logger = logging.getLogger(__name__)
 

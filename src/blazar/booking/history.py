@@ -12,7 +12,7 @@ from typing import Final
 
 from blazar.booking.reasons import reason_for_lessee
 from blazar.booking.views import API, JsonObject
-from blazar.ports.store import DELETE, JournalEntry
+from blazar.ports.journal import DELETE, JournalEntry
 
 _REQUESTS: Final = {
     "create": "The lease was created.",

@@ -10,7 +10,8 @@ from blazar.booking.context import Context
 from blazar.booking.scheduling import next_pass_of, reschedule_missing
 from blazar.domain.lease import LeaseId, ResourceId
 from blazar.domain.wording import first_few
-from blazar.ports.store import JournalEntry, Transaction
+from blazar.ports.journal import JournalEntry
+from blazar.ports.store import Transaction
 
 MOVED = "reservation.moved"
 """The journal's event; its reason has the resources, and why they were replaced."""

@@ -11,9 +11,10 @@ from blazar.booking.scheduling import reschedule_missing
 from blazar.booking.views import JsonObject, lease_view
 from blazar.domain.lease import EventStatus, EventType, Lease, LeaseId, LeaseStatus
 from blazar.domain.lifecycle import has_started
+from blazar.ports.journal import JournalEntry
 from blazar.ports.manager import Caller
 from blazar.ports.outbox import Message
-from blazar.ports.store import JournalEntry, Transaction
+from blazar.ports.store import Transaction
 
 BEFORE_END_PROBLEM = "before-end action: "
 """Prefix of the problem of a reservation whose before-end action failed or waits."""

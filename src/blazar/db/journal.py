@@ -10,7 +10,7 @@ from typing import Final
 import sqlalchemy as sa
 
 from blazar.db.tables import journal, sweep_findings
-from blazar.ports.store import DELETE, JournalEntry
+from blazar.ports.journal import DELETE, JournalEntry
 
 _INSERT_ENTRY: Final = sa.insert(journal)
 

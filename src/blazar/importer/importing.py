@@ -22,8 +22,9 @@ from blazar.importer.present import IMPORT, Booking, Present
 from blazar.plugins.floatingips.store import FLOATING_IP_STORE
 from blazar.plugins.hosts.settings import HostSettings
 from blazar.plugins.hosts.store import HOST_STORE
+from blazar.ports.journal import JournalEntry
 from blazar.ports.old_service import CannotImport, OldDatabase, OldService
-from blazar.ports.store import JournalEntry, Transaction
+from blazar.ports.store import Transaction
 
 BATCH = 500
 """The number of leases, hosts or floating IPs written in one transaction."""

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, Protocol, TypeVar, cast, overload
 
+from blazar.ports.maintenance_requests import MaintenanceRequests
+
 JsonObject = Mapping[str, object]
 
 OLDEST_API = (1, 0)
@@ -99,11 +101,12 @@ class RequestsKey(Generic[_RequestsT]):
 
 
 def list_methods(protocol: Any) -> list[str]:
-    """Return the names of the requests that a Protocol declares."""
-    return [name for name in vars(protocol) if not name.startswith("_")]
+    """Return the names of the requests that a Protocol declares or inherits."""
+    declaring = [each for each in protocol.__mro__ if getattr(each, "_is_protocol", False)]
+    return [name for each in declaring for name in vars(each) if not name.startswith("_")]
 
 
-class Manager(Protocol):
+class Manager(MaintenanceRequests, Protocol):
     """The use cases. The caller owns the results; a list may be a :class:`WrittenObjects`.
 
     A manager also has the methods of the ``REQUESTS`` of each resource type.
@@ -314,45 +317,6 @@ class Manager(Protocol):
         Raises:
             BadRequest: A part of the query is invalid.
         """
-
-    def create_maintenance(self, caller: Caller, body: JsonObject, is_dry_run: bool) -> JsonObject:
-        """Book resources for maintenance, and move the reservations that have not started.
-
-        Args:
-            caller: The caller.
-            body: ``resources``, ``filter`` or ``aggregate``, and optionally ``resource_type``,
-                ``start_date``, ``end_date``, ``reason`` and ``leave_pool``.
-            is_dry_run: Whether nothing is to be stored.
-
-        Returns:
-            The maintenance, with ``moves``, and with ``active`` and ``unmovable``: the leases that keep
-            resources.
-
-        Raises:
-            BadRequest: The body is invalid, or selects no resource.
-        """
-
-    def list_maintenances(self, caller: Caller) -> Sequence[JsonObject]:
-        """Return all maintenances, in the order of their starts."""
-
-    def get_maintenance(self, caller: Caller, maintenance_id: str) -> JsonObject:
-        """Return a maintenance as :meth:`create_maintenance`. Raises MaintenanceNotFound."""
-
-    def update_maintenance(self, caller: Caller, maintenance_id: str, body: JsonObject) -> JsonObject:
-        """Change a maintenance and return it.
-
-        Args:
-            caller: The caller.
-            maintenance_id: The maintenance.
-            body: ``end_date``, ``reason`` or ``remove_resources``.
-
-        Raises:
-            MaintenanceNotFound: There is none with this id.
-            BadRequest: The body is invalid, or the maintenance has ended.
-        """
-
-    def delete_maintenance(self, caller: Caller, maintenance_id: str) -> None:
-        """End a maintenance, and delete it. Raises MaintenanceNotFound."""
 
     def list_resources(self, caller: Caller, collection: str) -> Sequence[JsonObject]:
         """Return the resources that operators registered for a plugin, by name.

@@ -36,7 +36,8 @@ from blazar.domain.lifecycle import (
     reservation_phase,
 )
 from blazar.plugins.contract import Assignment, Outcome, Unusable, Waiting
-from blazar.ports.store import EarlierHolder, JournalEntry, Transaction
+from blazar.ports.journal import JournalEntry
+from blazar.ports.store import EarlierHolder, Transaction
 from blazar.ports.work import Claim
 from blazar.reconcile.before_end import BeforeEnd, act_before_end
 from blazar.reconcile.claims import Interrupted

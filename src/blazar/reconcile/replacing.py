@@ -18,7 +18,7 @@ from blazar.domain.errors import BadRequest, Conflict
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Allocation, Holdings, Lease, Reservation, ResourceId
 from blazar.domain.lifecycle import has_started
-from blazar.ports.store import JournalEntry
+from blazar.ports.journal import JournalEntry
 from blazar.ports.work import Claim
 
 _logger = logging.getLogger(__name__)

@@ -19,7 +19,8 @@ from blazar.domain.errors import CloudConflict, CloudError, CloudNotFound, Cloud
 from blazar.domain.lease import is_canonical_id
 from blazar.plugins.capabilities import HasLeftovers
 from blazar.plugins.leftovers import LeftoverKind, Sweep
-from blazar.ports.store import JournalEntry, Transaction
+from blazar.ports.journal import JournalEntry
+from blazar.ports.store import Transaction
 
 _FINDER = "sweep"
 

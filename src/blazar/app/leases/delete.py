@@ -15,8 +15,9 @@ from blazar.booking.transitions import erase_lease, record_request
 from blazar.domain.interval import Interval
 from blazar.domain.lease import EventStatus, EventType, Lease, Owner
 from blazar.domain.lifecycle import has_ended, has_started, with_status
+from blazar.ports.journal import DELETE
 from blazar.ports.manager import Caller
-from blazar.ports.store import DELETE, Transaction
+from blazar.ports.store import Transaction
 
 
 def delete_lease(context: Context, caller: Caller, lease_id: str, expected: Owner | None = None) -> None:

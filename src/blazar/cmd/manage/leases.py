@@ -16,8 +16,8 @@ from blazar.cmd.manage.rendering import add_format, present, shown
 from blazar.domain.dates import format_date
 from blazar.domain.errors import Conflict
 from blazar.domain.lease import Lease, ReservationStatus
+from blazar.ports.journal import JournalEntry
 from blazar.ports.manager import Caller
-from blazar.ports.store import JournalEntry
 
 _POLL = timedelta(milliseconds=200)
 

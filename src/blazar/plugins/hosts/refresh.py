@@ -13,7 +13,7 @@ from blazar.plugins.hosts.description import redescribe, view_cloud
 from blazar.plugins.hosts.host import HOST_DETAILS, Host
 from blazar.plugins.hosts.settings import HostSettings
 from blazar.plugins.hosts.store import HOST_STORE
-from blazar.ports.store import JournalEntry
+from blazar.ports.journal import JournalEntry
 
 _logger = logging.getLogger(__name__)
 

@@ -1,0 +1,64 @@
+"""Port: the journal of all transitions, and the findings of checks.
+
+Errors of the database are those of :mod:`blazar.ports.store`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, Protocol
+
+from blazar.domain.lease import LeaseId, ReservationId
+
+DELETE: Final = "delete"
+"""The event name of the journal entry for a request to delete a lease."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JournalEntry:
+    """A transition and its reason. ``actor`` is a user's id or a manager's name."""
+
+    at: datetime
+    lease_id: LeaseId | None
+    event: str
+    reason: str = ""
+    reservation_id: ReservationId | None = None
+    actor: str = ""
+    request_id: str | None = None
+
+
+class Journal(Protocol):
+    """The record of all transitions; entries outlive their lease."""
+
+    def append(self, entries: Sequence[JournalEntry]) -> None:
+        """Add entries."""
+
+    def knows_leases(self) -> bool:
+        """Return whether the journal has an entry for any lease."""
+
+    def known_reservations(self, reservation_ids: Collection[str]) -> frozenset[str]:
+        """Return those of the ids that name reservations with journal entries."""
+
+    def has_delete(self, lease_id: str) -> bool:
+        """Return whether a request to delete the lease was recorded."""
+
+    def list_event(self, event: str) -> tuple[JournalEntry, ...]:
+        """Return the entries with this event, of all leases, oldest first."""
+
+    def list(self, lease_id: str) -> tuple[JournalEntry, ...]:
+        """Return a lease's entries, oldest first."""
+
+
+class Findings(Protocol):
+    """Possible faults that count only if they are seen twice, since they may be transient."""
+
+    def note(self, finder: str, keys: Collection[str], at: datetime) -> Mapping[str, datetime]:
+        """Replace a finder's findings by these; return when each was first seen.
+
+        Args:
+            finder: The name of the check; one word.
+            keys: The findings of this check.
+            at: The time of this check.
+        """
