@@ -113,6 +113,16 @@ def _volume(volume: Volume) -> object:
     }
 
 
+def _list_snapshots(cloud: SimulatedCloud, call: Call) -> Reply:
+    volume_id = call.value("volume_id")
+    if volume_id is None or call.value("all_tenants") != "1":
+        raise CloudRefused("snapshots are only listed of one volume, for all projects here")
+    count = cloud.block_storage.count_snapshots(volume_id)
+    found = [{"id": f"{volume_id}-{number}", "volume_id": volume_id} for number in range(count)]
+    some, has_next = page_of(found, [each["id"] for each in found], call)
+    return Reply(body={"snapshots": list(some), **_links("snapshots", has_next)})
+
+
 def _delete_volume(cloud: SimulatedCloud, call: Call) -> Reply:
     if call.value("cascade") != "true":
         raise CloudRefused("volumes are only deleted with their snapshots here")
@@ -188,6 +198,7 @@ CINDER = Service(
         Route("PUT", "/v3/os-quota-sets/{id}", _set_quotas),
         Route("GET", "/v3/volumes/detail", _list_volumes),
         Route("DELETE", "/v3/volumes/{id}", _delete_volume),
+        Route("GET", "/v3/snapshots/detail", _list_snapshots),
         Route("POST", "/v3/volumes/{id}/action", _act_on_volume),
         Route("GET", "/v3/os-volume-transfer/detail", _list_transfers),
         Route("DELETE", "/v3/os-volume-transfer/{id}", _delete_transfer),

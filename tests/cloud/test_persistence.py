@@ -92,12 +92,14 @@ def fill_storage(cloud: SimulatedCloud, server_id: str) -> None:
     cloud.block_storage.add_type_access(made.id, "project")
     cloud.block_storage.set_quota("project", "t", 9)
     cloud.block_storage.deletion_time = DELETION_TIME
-    kept, given, going = (cloud.create_volume("project", 1, "t").id for _ in range(3))
+    kept, given, going, moving = (cloud.create_volume("project", 1, "t").id for _ in range(4))
     cloud.snapshot_volume(kept)
     cloud.group_volumes("group", frozenset({made.id}), (kept,))
     cloud.attach_volume(kept, server_id, is_root=True)
     cloud.begin_transfer(given)
     cloud.block_storage.delete_volume(going)
+    cloud.block_storage.move_time = timedelta(minutes=1)
+    cloud.block_storage.retype_volume(moving, made.id)
 
 
 def test_everything_is_there_again(clock: ManualClock, state_file: Path) -> None:
@@ -116,7 +118,7 @@ def test_everything_is_there_again(clock: ManualClock, state_file: Path) -> None
     (volume_type,) = second.block_storage.list_types()
     volumes = second.block_storage.list_volumes(volume_type.id)
     assert volumes == first.block_storage.list_volumes(volume_type.id)
-    assert [each.status for each in volumes] == ["in-use", "awaiting-transfer", "deleting"]
+    assert [each.status for each in volumes] == ["in-use", "awaiting-transfer", "deleting", "retyping"]
     assert second.boot_server("second", "project", flavor_id="r").service_host == "node-1"
     with pytest.raises(CloudConflict):
         second.boot_server("third", "project", flavor_id="r")

@@ -129,6 +129,9 @@ class BlockStorage(Protocol):
     def list_volumes(self, type_id: str) -> tuple[Volume, ...]:
         """Return the volumes of a type in all projects; reads all pages."""
 
+    def count_snapshots(self, volume_id: str) -> int:
+        """Return the number of snapshots of a volume; 0 if the volume does not exist."""
+
     def delete_volume(self, volume_id: str, *, force: bool = False) -> None:
         """Request the deletion of a volume with its snapshots; it completes later. Backups stay.
 
@@ -160,7 +163,10 @@ class BlockStorage(Protocol):
         """Delete a group. Raises CloudNotFound, CloudConflict if it has volumes."""
 
     def retype_volume(self, volume_id: str, type_id: str) -> None:
-        """Request that a volume is moved to another type; it completes later, or never without a word.
+        """Request that a volume is moved to another type, and with it to a pool of that type.
+
+        The move completes later; until then, the status is ``retyping``. If the volume has snapshots, or no
+        pool of the other type has room, Cinder accepts the request and does nothing.
 
         Raises:
             CloudNotFound: The volume does not exist.

@@ -150,7 +150,10 @@ def test_a_volume_is_deleted_with_its_snapshots(
     lab: CloudLab, cinder: BlockStorage, storage: LabStorage, private: VolumeType
 ) -> None:
     volume_id = storage.create_volume(lab.project_ids[0], 1, private.name)
+    assert cinder.count_snapshots(volume_id) == 0
     storage.snapshot(volume_id)
+    assert cinder.count_snapshots(volume_id) == 1
+    assert cinder.count_snapshots(UNKNOWN_ID) == 0
     assert cinder.get_quotas(lab.project_ids[0], [private.name])[private.name].used == 2
 
     cinder.delete_volume(volume_id)

@@ -111,6 +111,19 @@ class OpenStackBlockStorage:
             version=_WITH_GROUPS,
         )
 
+    def count_snapshots(self, volume_id: str) -> int:
+        """Return the number of snapshots of a volume; 0 if the volume does not exist."""
+        params = {"all_tenants": "1", "volume_id": volume_id}
+        found = self._cinder.list(
+            "snapshots",
+            "detail",
+            key="snapshots",
+            parse=lambda each: str(each["id"]),
+            params=params,
+            version=_ANY,
+        )
+        return len(found)
+
     def delete_volume(self, volume_id: str, *, force: bool = False) -> None:
         """Request the deletion of a volume with its snapshots. Raises CloudNotFound, CloudConflict."""
         params = {"cascade": "true", **({"force": "true"} if force else {})}

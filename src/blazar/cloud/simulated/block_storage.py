@@ -8,7 +8,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from blazar.cloud.simulated.calls import Calls, Service, reads, writes
-from blazar.cloud.simulated.state import CloudState, known
+from blazar.cloud.simulated.state import CloudState, VolumeMove, known
 from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused
 from blazar.ports.block_storage import (
     NO_LIMIT,
@@ -27,11 +27,15 @@ _MOVABLE = frozenset({"available", "in-use"})
 
 
 class SimulatedBlockStorage(Service):
-    """Pools, private types, quotas and volumes. The deletion of a volume takes *deletion_time*."""
+    """Pools, private types, quotas and volumes.
+
+    The deletion of a volume takes *deletion_time*, and its move to another type *move_time*.
+    """
 
     def __init__(self, calls: Calls) -> None:
         super().__init__(calls)
         self.deletion_time = timedelta(0)
+        self.move_time = timedelta(0)
 
     @reads("block_storage.list_pools")
     def list_pools(self) -> tuple[StoragePool, ...]:
@@ -116,6 +120,11 @@ class SimulatedBlockStorage(Service):
         found = self._state.volume_types.get(type_id)
         return tuple(each for each in self._state.volumes.values() if found and each.type_name == found.name)
 
+    @reads("block_storage.count_snapshots")
+    def count_snapshots(self, volume_id: str) -> int:
+        """Return the number of snapshots of a volume; 0 if the volume does not exist."""
+        return self._state.volume_snapshots.get(volume_id, 0)
+
     @writes("block_storage.delete_volume")
     def delete_volume(self, volume_id: str, *, force: bool = False) -> None:
         """Request the deletion of a volume with its snapshots. Raises CloudNotFound, CloudConflict."""
@@ -127,7 +136,7 @@ class SimulatedBlockStorage(Service):
         now = self._calls.now()
         self._state.volumes[volume_id] = replace(volume, status="deleting")
         self._state.volume_deletions[volume_id] = now + self.deletion_time
-        self._state.forget_deleted_volumes(now)
+        self._state.finish_volume_work(now)
 
     @writes("block_storage.force_detach")
     def force_detach(self, volume_id: str, attachment_id: str) -> None:
@@ -179,11 +188,12 @@ class SimulatedBlockStorage(Service):
 
     @writes("block_storage.retype_volume")
     def retype_volume(self, volume_id: str, type_id: str) -> None:
-        """Move a volume to another type at once; nothing happens if it has snapshots, as in Cinder.
+        """Start to move a volume to another type; nothing happens if it has snapshots, as in Cinder.
 
         Raises:
             CloudNotFound: The volume does not exist.
-            CloudConflict: Its status does not allow it, or no pool of the type has room.
+            CloudConflict: Its status, its group or the quota of its project does not allow it, or there is no
+                such type.
         """
         state = self._state
         volume = known(state.volumes, volume_id, "volume")
@@ -192,9 +202,16 @@ class SimulatedBlockStorage(Service):
             raise CloudConflict(f"volume {volume_id} cannot be moved to volume type {type_id}")
         if state.volume_snapshots.get(volume_id):
             return
+        if refusal := quota_refusal(state, volume.project_id, target.name, volume.size):
+            raise CloudConflict(refusal)
         pool = find_pool(state, target, volume.size)
         if pool is not None:
-            state.volumes[volume_id] = replace(volume, type_name=target.name, pool=pool.name)
+            now = self._calls.now()
+            state.volumes[volume_id] = replace(volume, status="retyping")
+            state.volume_moves[volume_id] = VolumeMove(
+                due_at=now + self.move_time, type_name=target.name, pool=pool.name, status=volume.status
+            )
+            state.finish_volume_work(now)
 
 
 def insert_type(
@@ -231,6 +248,15 @@ def used_by(state: CloudState, project_id: str, type_name: str) -> int:
         for each in state.volumes.values()
         if (each.project_id, each.type_name) == (project_id, type_name)
     )
+
+
+def quota_refusal(state: CloudState, project_id: str, type_name: str, size: int) -> str:
+    """Return why a project has no room for so many GiB more of a type; empty if it has."""
+    limit = state.type_quotas.get(quota_key(project_id, type_name))
+    used = used_by(state, project_id, type_name)
+    if limit is not None and 0 <= limit < used + size:
+        return f"the quota for gigabytes_{type_name} is {limit}, and {used} are used"
+    return ""
 
 
 def find_pool(state: CloudState, volume_type: VolumeType, size: int) -> StoragePool | None:

@@ -93,7 +93,7 @@ class Calls:
             )
         with self._lock:
             self._state.forget_deleted_servers(self._clock.now())
-            self._state.forget_deleted_volumes(self._clock.now())
+            self._state.finish_volume_work(self._clock.now())
             yield self._state
             if writes:
                 self._save()

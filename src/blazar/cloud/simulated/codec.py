@@ -14,7 +14,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from blazar.cloud.simulated.state import CloudState, Consumption
+from blazar.cloud.simulated.state import CloudState, Consumption, VolumeMove
 from blazar.domain.providers import Inventory
 from blazar.domain.subnets import Subnet
 from blazar.ports.block_storage import Attachment, StoragePool, Volume, VolumeGroup, VolumeType
@@ -80,6 +80,7 @@ def encode(state: CloudState) -> str:
         "type_quotas": state.type_quotas,
         "volumes": [*state.volumes.values()],
         "volume_deletions": state.volume_deletions,
+        "volume_moves": state.volume_moves,
         "volume_snapshots": state.volume_snapshots,
         "volume_groups": [*state.volume_groups.values()],
         "transfers": state.transfers,
@@ -173,6 +174,10 @@ def _storage(document: Mapping[str, Any]) -> dict[str, Any]:
         "type_quotas": document.get("type_quotas", {}),
         "volumes": _table(document.get("volumes", []), Volume, lambda each: each.id),
         "volume_deletions": {key: datetime.fromisoformat(due) for key, due in deletions.items()},
+        "volume_moves": {
+            key: _value(VolumeMove, {**each, "due_at": datetime.fromisoformat(each["due_at"])})
+            for key, each in document.get("volume_moves", {}).items()
+        },
         "volume_snapshots": document.get("volume_snapshots", {}),
         "volume_groups": _table(document.get("volume_groups", []), VolumeGroup, lambda each: each.id),
         "transfers": document.get("transfers", {}),

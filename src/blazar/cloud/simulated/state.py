@@ -38,6 +38,16 @@ class Consumption:
     amount: int
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VolumeMove:
+    """A move of a volume to another type that is in progress; ``status`` is the volume's when it is over."""
+
+    due_at: datetime
+    type_name: str
+    pool: str
+    status: str
+
+
 @dataclass(slots=True, kw_only=True)
 class CloudState:
     """The whole state. The values are frozen; a change replaces them.
@@ -93,6 +103,8 @@ class CloudState:
     volumes: dict[str, Volume] = field(default_factory=dict)
     volume_deletions: dict[str, datetime] = field(default_factory=dict)
     """The instants at which volumes that are being deleted will be gone, by volume id."""
+    volume_moves: dict[str, VolumeMove] = field(default_factory=dict)
+    """The moves that are in progress, by volume id."""
     volume_snapshots: dict[str, int] = field(default_factory=dict)
     """The number of snapshots, by volume id."""
     volume_groups: dict[str, VolumeGroup] = field(default_factory=dict)
@@ -149,8 +161,14 @@ class CloudState:
             self.forget_attachments(server_id)
         self.consumptions = tuple(each for each in self.consumptions if each.consumer_id not in gone)
 
-    def forget_deleted_volumes(self, now: datetime) -> None:
-        """Remove the volumes whose deletion is complete at *now*, with their snapshots."""
+    def finish_volume_work(self, now: datetime) -> None:
+        """Remove volumes whose deletion is complete at *now*, with their snapshots; complete moves."""
+        for volume_id in [key for key, each in self.volume_moves.items() if each.due_at <= now]:
+            move = self.volume_moves.pop(volume_id)
+            if volume_id in self.volumes:
+                self.volumes[volume_id] = replace(
+                    self.volumes[volume_id], type_name=move.type_name, pool=move.pool, status=move.status
+                )
         for volume_id in [key for key, due_at in self.volume_deletions.items() if due_at <= now]:
             del self.volume_deletions[volume_id]
             self.volumes.pop(volume_id, None)

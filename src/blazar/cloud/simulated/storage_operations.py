@@ -9,7 +9,7 @@ from blazar.cloud.simulated.block_storage import (
     find_pool,
     insert_type,
     quota_key,
-    used_by,
+    quota_refusal,
 )
 from blazar.cloud.simulated.calls import Calls
 from blazar.cloud.simulated.state import CloudState, known
@@ -99,6 +99,16 @@ class StorageOperations:
             volume = known(state.volumes, volume_id, "volume")
             state.volumes[volume_id] = replace(volume, status=status)
 
+    def delete_snapshots(self, volume_id: str) -> None:
+        """Delete all snapshots of a volume."""
+        with self._calls.exclusive() as state:
+            state.volume_snapshots.pop(volume_id, None)
+
+    def set_type_quota(self, project_id: str, type_name: str, limit: int) -> None:
+        """Set a project's room for a type, as an operator does, even below what is used."""
+        with self._calls.exclusive() as state:
+            state.type_quotas[quota_key(project_id, type_name)] = limit
+
     def rename_volume(self, volume_id: str, name: str) -> None:
         """Rename a volume. Raises CloudNotFound."""
         with self._calls.exclusive() as state:
@@ -161,7 +171,5 @@ def _visible_type(state: CloudState, project_id: str, name: str) -> VolumeType:
 
 
 def _check_quota(state: CloudState, project_id: str, type_name: str, size: int) -> None:
-    limit = state.type_quotas.get(quota_key(project_id, type_name))
-    used = used_by(state, project_id, type_name)
-    if limit is not None and 0 <= limit < used + size:
-        raise CloudRefused(f"the quota for gigabytes_{type_name} is {limit}, and {used} are used")
+    if refusal := quota_refusal(state, project_id, type_name, size):
+        raise CloudRefused(refusal)
