@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
-from app.http_env import NEWER, PLUGINS, HttpEnv, Json, good
+from app.http_env import NEWER, PLUGINS, HttpEnv, Json, good, quiet_settings
 
+from blazar.plugins.volumes.settings import VolumeSettings
 from blazar.ports.block_storage import VolumeType
 
 FAST, SLOW = "block1@fast#ssd", "block1@slow#disk"
@@ -54,9 +55,10 @@ def asked(**keys: Any) -> Json:
     return {"resource_type": "virtual:volume", "gibibytes": 40, **keys}
 
 
-def make_storage(engine: sa.Engine, folder: Path) -> Storage:
-    """Return the pools of a new service."""
-    env = HttpEnv(engine, folder, plugins=(*PLUGINS, "virtual.volume.plugin"))
+def make_storage(engine: sa.Engine, folder: Path, own: VolumeSettings | None = None) -> Storage:
+    """Return the pools of a new service with these settings."""
+    settings = quiet_settings().with_own(own or VolumeSettings())
+    env = HttpEnv(engine, folder, settings, plugins=(*PLUGINS, "virtual.volume.plugin"))
     env.cloud.add_storage_pool(FAST, 100, capabilities={"media": "ssd"})
     env.cloud.add_storage_pool(SLOW, 100, capabilities={"media": "disk"})
     return Storage(env)

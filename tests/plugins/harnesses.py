@@ -19,6 +19,7 @@ from blazar.plugins.instances.plugin import Instances
 from blazar.plugins.networks.plugin import Networks
 from blazar.plugins.slots.names import provider_name
 from blazar.plugins.volumes.plugin import Volumes
+from blazar.plugins.volumes.settings import VolumeSettings
 from blazar.ports.compute import Flavor, Lessee
 from blazar.ports.segments import Segment
 from blazar_plugin_testing import CloudEnv, Harness
@@ -210,6 +211,8 @@ class VolumesHarness(CloudHarness):
         ("resource_properties", {"resource_properties": "("}),
         ("resource_properties", {"resource_properties": '["==", "$no_such_property", "1"]'}),
         ("volume_name", {"volume_name": "a\u0000b"}),
+        ("end_action", {"end_action": "burn"}),
+        ("end_action", {"end_action": "retain"}),
     )
 
     def set_up(self, env: CloudEnv) -> None:
@@ -221,7 +224,7 @@ class VolumesHarness(CloudHarness):
             service.create_resource(LESSEE, "storage-pool", {"name": name})
 
     def make_plugin(self, env: CloudEnv) -> Plugin:
-        return Volumes()
+        return Volumes(VolumeSettings())
 
     def put_strangers(self, env: CloudEnv) -> None:
         cloud = env.cloud

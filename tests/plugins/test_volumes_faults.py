@@ -7,7 +7,10 @@ from datetime import timedelta
 import pytest
 from plugins.harnesses import VolumesHarness
 
+from blazar.booking.context import Plugin
 from blazar.domain.lease import LeaseStatus
+from blazar.plugins.volumes.plugin import Volumes
+from blazar.plugins.volumes.settings import VolumeSettings
 from blazar_plugin_testing import CloudEnv
 from blazar_plugin_testing.contract import HarnessedEnv
 from blazar_plugin_testing.faults import COMMIT_FAULTS
@@ -24,9 +27,14 @@ class UsedHarness(VolumesHarness):
 
     def set_up(self, env: CloudEnv) -> None:
         super().set_up(env)
+        env.cloud.add_storage_pool("block9@shared#any", None)
+        env.cloud.add_volume_type("standard", {"volume_backend_name": "shared"})
         env.cloud.add_hypervisor("node")
         # The flavor of servers exists from the first server on.
         env.cloud.boot_server("other", "other", service_host="node")
+
+    def make_plugin(self, env: CloudEnv) -> Plugin:
+        return Volumes(VolumeSettings(retain_volume_type="standard"))
 
 
 def use(env: PluginEnv) -> None:
@@ -52,7 +60,7 @@ def comes(env: PluginEnv) -> None:
         lease = env.create("a", 1, 3, EVERYTHING)
         env.at(1.5)
     assert env.lease(lease).status is LeaseStatus.ACTIVE
-    names = [each.name for each in env.cloud.block_storage.list_types()]
+    names = [each.name for each in env.cloud.block_storage.list_types() if not each.is_public]
     quotas = env.cloud.block_storage.get_quotas(PROJECT, names)
     assert sorted(each.limit for each in quotas.values()) == [100, 100, 100]
     env.at(3.5)
@@ -75,7 +83,36 @@ def goes(env: PluginEnv) -> None:
     env.at(6.5)
 
 
-STORIES = {"comes": comes, "goes": goes}
+def is_retained(env: PluginEnv) -> None:
+    """The data of every volume stay, in whatever state it is, and no other lease starts before."""
+    lease = env.create("a", 1, 3, {**EVERYTHING, "end_action": "retain"})
+    following = env.create("b", 3, 6, EVERYTHING)
+    env.at(1.5)
+    with env.faults.exempt():
+        use(env)
+        storage = env.cloud.block_storage
+        storage.move_time = timedelta(seconds=5)
+        before = [each for made in storage.list_types() for each in storage.list_volumes(made.id)]
+        for each in before:
+            env.cloud.delete_snapshots(each.id)
+            if each.has_failed:
+                env.cloud.set_volume_status(each.id, "available")
+    with env.trial():
+        env.at(4)
+    assert env.lease(lease).status is LeaseStatus.TERMINATED
+    assert env.lease(following).status is LeaseStatus.ACTIVE
+    with env.faults.exempt():
+        after = [env.cloud.find_volume(each.id) for each in before]
+        assert [each and each.type_name for each in after] == ["standard"] * len(before)
+        for server in env.cloud.servers.list_servers():
+            if server.name == "gone":
+                env.cloud.servers.delete_server(server.id)
+        for each in before:
+            storage.delete_volume(each.id)
+    env.at(6.5)
+
+
+STORIES = {"comes": comes, "goes": goes, "is-retained": is_retained}
 
 
 class TestEveryStep(HarnessedEnv):

@@ -64,6 +64,7 @@ CREATE_RESERVATION_KEYS: dict[str, dict[str, Any]] = {
         "affinity": "None",
         "resource_properties": None,
         "volume_name": None,
+        "end_action": None,
         "same": None,
         "spread": None,
         "resource_type": "virtual:volume",
@@ -99,7 +100,7 @@ UPDATE_KEYS = (
     *("vcpus", "memory_mb", "disk_gb", "amount", "affinity", "flavor_id"),
     *("network_id", "required_floatingips", "resource_type"),
     *("network_name", "network_description", "network_properties"),
-    *("gibibytes", "volume_name"),
+    *("gibibytes", "volume_name", "end_action"),
     *("same", "spread"),
 )
 """Keys that an update of a reservation may contain."""

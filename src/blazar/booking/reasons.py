@@ -14,10 +14,19 @@ from blazar.domain.lease import DAMAGED
 
 UNKNOWN: Final = "a resource could not be provided; operators find the details in the journal"
 
+_UUID: Final = r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
+_OBSTACLE: Final = rf"{_UUID} \((?:has failed|has snapshots|refused|attached)\)"
+"""A volume of the lessee's own, with a word of the service's own; nothing of what the cloud says."""
+
 _TEXTS: Final = tuple(
     (re.compile(pattern), text)
     for pattern, text in (
         (rf"^{DAMAGED}", "its stored data are damaged; it can only be deleted"),
+        (
+            rf"(volumes that cannot be moved: {_OBSTACLE}(?:, {_OBSTACLE})*(?: and \d+ more)?)",
+            r"\1",
+        ),
+        (r"^volumes are being moved", "volumes are being moved to an ordinary volume type"),
         (rf"^{BEFORE_END_PROBLEM}", "the action before the end of the lease has not succeeded"),
         (
             r"not released yet|in the aggregate of another reservation",
@@ -39,4 +48,5 @@ _TEXTS: Final = tuple(
 
 def reason_for_lessee(problem: str) -> str:
     """Return the reason that a lessee may read for a recorded problem."""
-    return next((text for pattern, text in _TEXTS if pattern.search(problem)), UNKNOWN)
+    found = ((pattern.search(problem), text) for pattern, text in _TEXTS)
+    return next((match.expand(text) for match, text in found if match), UNKNOWN)

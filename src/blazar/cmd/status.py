@@ -26,6 +26,8 @@ from blazar.manager.plugins import load_filters
 from blazar.plugins.hosts.settings import HostSettings
 from blazar.plugins.hosts.store import HOST_STORE
 from blazar.plugins.volumes.pools import STORAGE_POOLS, find_open_types
+from blazar.plugins.volumes.retaining import find_target_problem
+from blazar.plugins.volumes.settings import VolumeSettings
 from blazar.reconcile.sweep import find_leftovers
 
 _SHOWN = 10
@@ -173,12 +175,18 @@ def check_freepool(context: Context) -> Result:
 
 
 def check_storage_pools(context: Context) -> Result:
-    """Return a warning if Cinder may put volumes of public types into registered pools."""
+    """Return a warning if Cinder may put volumes of public types into registered pools.
+
+    If that is true of the type to which volumes are moved at the end, it is a failure: they would stay.
+    """
     with context.store.read() as transaction:
         registered = transaction.plugin_resources.list(STORAGE_POOLS.name)
     if not registered:
         return _success("No storage pool is registered")
-    found = find_open_types(context.cloud.block_storage.list_types(), registered)
+    types = context.cloud.block_storage.list_types()
+    if problem := find_target_problem(types, registered, context.settings.of(VolumeSettings)):
+        return _failure(problem)
+    found = [each for each in find_open_types(types, registered) if each.is_public]
     if not found:
         return _success("No public volume type may use a registered storage pool")
     names = first_few(sorted(each.name for each in found), _SHOWN)

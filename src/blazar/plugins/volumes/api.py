@@ -11,6 +11,7 @@ from blazar.api.schema_parts import AFFINITY, REQUIREMENT
 from blazar.api.type_api import TypeApi
 from blazar.api.validation import JsonSchema
 from blazar.plugins.volumes.pools import STORAGE_POOLS
+from blazar.plugins.volumes.spec import EndAction
 
 _COUNT: Final[JsonSchema] = {"type": ["integer", "string"], "minimum": 1, "maximum": 2**31 - 1}
 
@@ -36,6 +37,11 @@ _SCHEMAS: Final[dict[str, JsonSchema]] = {
                 "type": "string",
                 "maxLength": 200,
                 "description": "The description of the volume types in Cinder.",
+            },
+            "end_action": {
+                "enum": [each.value for each in EndAction],
+                "description": "What becomes of the volumes at the end: they are deleted, which is the "
+                "default, or moved to an ordinary volume type if the operator offers it.",
             },
         },
     },

@@ -46,5 +46,7 @@ class VolumesSeen:
     items: frozenset[VolumeItem] = frozenset()
     types: dict[str, VolumeType] = field(default_factory=dict)
     """The reservation's volume types, by scope."""
+    target: VolumeType | None = None
+    """The ordinary type to which volumes are moved at the end; None if it does not exist."""
     notes: Mapping[str, object] = field(default_factory=dict)
     """The names of the types, for the stored spec."""

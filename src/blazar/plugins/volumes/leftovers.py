@@ -11,7 +11,7 @@ from blazar.domain.lease import is_canonical_id
 from blazar.plugins.contract import Waiting
 from blazar.plugins.leftovers import LeftoverKind, Sweep
 from blazar.plugins.volumes.names import reservation_of
-from blazar.plugins.volumes.teardown import remove_type
+from blazar.plugins.volumes.teardown import remove_type, remove_volumes
 
 
 class VolumeTypeLeftovers:
@@ -33,9 +33,10 @@ class VolumeTypeLeftovers:
         for project_id in sorted(storage.list_type_access(name)):
             with suppress(CloudNotFound):
                 storage.remove_type_access(name, project_id)
-        outcome = remove_type(self._cloud, name)
-        if isinstance(outcome, Waiting):
-            raise CloudConflict(outcome.reason)
+        for step in (remove_volumes, remove_type):
+            outcome = step(self._cloud, name)
+            if isinstance(outcome, Waiting):
+                raise CloudConflict(outcome.reason)
         return True
 
 

@@ -2,37 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from blazar.domain.errors import CloudNotFound
 from blazar.domain.lifecycle import Phase
 from blazar.plugins.contract import Assignment
 from blazar.plugins.volumes.items import Kind, VolumeItem, VolumesSeen
 from blazar.plugins.volumes.names import RESOURCE, reservation_of
-from blazar.plugins.volumes.spec import MADE, VolumeSpec
+from blazar.plugins.volumes.retaining import find_target
+from blazar.plugins.volumes.spec import ENDED, MADE, EndAction, VolumeSpec
 from blazar.ports.block_storage import BlockStorage, VolumeType
 
 
 def find_types(storage: BlockStorage, reservation_id: str) -> Mapping[str, VolumeType]:
     """Return the volume types of a reservation, by resource; one request."""
-    return {
-        each.extra_specs.get(RESOURCE, ""): each
-        for each in storage.list_types()
-        if reservation_of(each) == reservation_id
-    }
+    return _types_of(storage.list_types(), reservation_id)
 
 
-def observe_volumes(storage: BlockStorage, assignment: Assignment[VolumeSpec], phase: Phase) -> VolumesSeen:
+def observe_volumes(
+    storage: BlockStorage, assignment: Assignment[VolumeSpec], phase: Phase, target: str
+) -> VolumesSeen:
     """Return the items that exist; one request, and two and one for each pool if there are types.
 
     Volumes are only looked for where they must go: when the reservation is over, and in pools that it no
     longer holds.
+
+    Args:
+        storage: Cinder.
+        assignment: The reservation.
+        phase: Its phase.
+        target: The name or id of the type to which volumes are moved at the end; may be empty.
     """
-    types = find_types(storage, assignment.reservation_id)
-    made = {scope: each.name for scope, each in types.items()}
+    everything = storage.list_types()
+    types = _types_of(everything, assignment.reservation_id)
     items = frozenset(_items(storage, assignment, phase, types)) if types else frozenset()
-    notes = {MADE: made} if phase is Phase.RUNNING and made != assignment.spec.made else {}
-    return VolumesSeen(items=items, types=dict(types), notes=notes)
+    notes = _notes(assignment, phase, {scope: each.name for scope, each in types.items()})
+    return VolumesSeen(items=items, types=dict(types), target=find_target(everything, target), notes=notes)
+
+
+def _types_of(types: Iterable[VolumeType], reservation_id: str) -> Mapping[str, VolumeType]:
+    return {
+        each.extra_specs.get(RESOURCE, ""): each for each in types if reservation_of(each) == reservation_id
+    }
+
+
+def _notes(assignment: Assignment[VolumeSpec], phase: Phase, made: Mapping[str, str]) -> Mapping[str, object]:
+    """Return what is to be stored with the spec: the types, and when the end was first seen."""
+    spec = assignment.spec
+    notes: dict[str, object] = {}
+    if phase is Phase.RUNNING and made != spec.made:
+        notes[MADE] = made
+    if phase is Phase.OVER and spec.end_action is not EndAction.DELETE and spec.ended_at is None:
+        notes[ENDED] = assignment.now.isoformat()
+    elif phase is not Phase.OVER and spec.ended_at is not None:
+        # A reservation in error is over, and may be retried later.
+        notes[ENDED] = None
+    return notes
 
 
 def _items(

@@ -21,13 +21,24 @@ VOLUME_OPTIONS: list[cfg.Opt] = [
         help="Minutes between two checks of registered storage pools against Cinder, for pools that are gone "
         "or too small, and for volumes of others in them; 0 for never.",
     ),
+    cfg.StrOpt(
+        "retain_volume_type",
+        default="",
+        help="Name or id of the ordinary volume type to which the volumes of a reservation with end_action "
+        "retain are moved at its end. It must not use registered storage pools. Empty: end_action retain is "
+        "refused.",
+    ),
 ]
 
 
 def with_options(conf: cfg.ConfigOpts, settings: Settings) -> Settings:
     """Return the settings with the values of the options of storage reservations."""
-    interval = timedelta(minutes=conf[GROUP].check_interval_minutes)
-    return settings.with_own(VolumeSettings(check_interval=interval))
+    group = conf[GROUP]
+    own = VolumeSettings(
+        check_interval=timedelta(minutes=group.check_interval_minutes),
+        retain_volume_type=group.retain_volume_type.strip(),
+    )
+    return settings.with_own(own)
 
 
 OPTIONS: Final = TypeOptions(groups={GROUP: VOLUME_OPTIONS}, with_options=with_options)

@@ -1,22 +1,24 @@
 """The resource plugin for ``virtual:volume``.
 
 While a reservation is active, its project has a private volume type for each of its pools, pinned to the
-pool, with a quota of exactly the reserved room. At the end, the type is deleted with all its volumes.
+pool, with a quota of exactly the reserved room. At the end, the type is deleted with all its volumes, unless
+they are to be kept.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from blazar.domain.availability import Availability
-from blazar.domain.errors import CannotChange, CloudConflict, CloudNotFound
+from blazar.domain.errors import CannotChange, CloudConflict, CloudNotFound, InvalidParameter
 from blazar.domain.lease import Holdings, ReservationId, ResourceId
 from blazar.domain.lifecycle import Phase
 from blazar.domain.quotas import QuotaUnit
 from blazar.plugins.capabilities import (
+    ActsBeforeEnd,
     CleansUp,
     DescribesUse,
     HasCatalogueEntry,
@@ -46,8 +48,11 @@ from blazar.plugins.volumes.names import extra_specs, type_name
 from blazar.plugins.volumes.observed import find_types, observe_volumes
 from blazar.plugins.volumes.pools import PUBLIC_POOL_FACTS, STORAGE_POOLS
 from blazar.plugins.volumes.registration import RegistersPools
+from blazar.plugins.volumes.retaining import check_movable, move_volumes
+from blazar.plugins.volumes.settings import VolumeSettings
 from blazar.plugins.volumes.spec import (
     VOLUME_KEYS,
+    EndAction,
     VolumeSpec,
     decode_spec,
     encode_spec,
@@ -56,7 +61,7 @@ from blazar.plugins.volumes.spec import (
     revise_spec,
 )
 from blazar.plugins.volumes.teardown import remove_type, remove_volumes
-from blazar.ports.block_storage import BlockStorage
+from blazar.ports.block_storage import BlockStorage, VolumeType
 from blazar.ports.cloud import Cloud
 from blazar.settings import Settings
 
@@ -72,6 +77,7 @@ class Volumes(
     ServesDespiteFailure[VolumeSpec],
     HasIndependentSteps,
     CleansUp,
+    ActsBeforeEnd[VolumeSpec],
     ToleratesDamagedSpec[VolumeSpec],
     HasLeftovers,
 ):
@@ -86,13 +92,27 @@ class Volumes(
     independent_ranks: ClassVar[frozenset[int]] = frozenset(Kind)
     clean_up_ranks: ClassVar[frozenset[int]] = frozenset({Kind.VOLUMES})
 
+    def __init__(self, settings: VolumeSettings) -> None:
+        self._settings = settings
+
     def parse(self, body: JsonObject) -> VolumeSpec:
         """Return the spec of a new reservation."""
-        return parse_spec(body)
+        return self._offered(parse_spec(body))
 
     def revise(self, spec: VolumeSpec, changes: JsonObject, *, is_active: bool) -> VolumeSpec:
         """Return the spec with the keys of an update."""
-        return revise_spec(spec, changes, is_active=is_active)
+        after = revise_spec(spec, changes, is_active=is_active)
+        return after if after.end_action is spec.end_action else self._offered(after)
+
+    def _offered(self, spec: VolumeSpec) -> VolumeSpec:
+        """Return the spec. Raises InvalidParameter if the operator has not configured its end action."""
+        if spec.end_action is EndAction.RETAIN and not self._settings.retain_volume_type:
+            raise InvalidParameter(
+                "end_action",
+                "retain is not offered here: the operator has named no volume type"
+                " ([virtual:volume] retain_volume_type)",
+            )
+        return spec
 
     def encode(self, spec: VolumeSpec) -> JsonObject:
         """Return the spec as JSON."""
@@ -134,7 +154,8 @@ class Volumes(
 
     def observe(self, cloud: Cloud, assignment: Assignment[VolumeSpec], phase: Phase) -> VolumesSeen:
         """Return the items that exist."""
-        return observe_volumes(cloud.block_storage, assignment, phase)
+        target = self._settings.retain_volume_type
+        return observe_volumes(cloud.block_storage, assignment, phase, target)
 
     def make(
         self, cloud: Cloud, assignment: Assignment[VolumeSpec], item: VolumeItem, seen: VolumesSeen
@@ -162,13 +183,13 @@ class Volumes(
     def remove(
         self, cloud: Cloud, assignment: Assignment[VolumeSpec], item: VolumeItem, seen: VolumesSeen
     ) -> Outcome:
-        """Withdraw the access, delete volumes, or delete the type with its quota."""
+        """Withdraw the access, delete or move volumes, or delete the type with its quota."""
         found = seen.types.get(item.scope)
         # Another quota replaces this one, or it is deleted with the type.
         if item.kind is Kind.QUOTA or found is None:
             return Done()
         if item.kind is Kind.VOLUMES:
-            return remove_volumes(cloud, found.id)
+            return _clear(cloud, assignment, found, seen)
         if item.kind is Kind.TYPE:
             return remove_type(cloud, found.id)
         with suppress(CloudNotFound):
@@ -213,9 +234,30 @@ class Volumes(
             if resource_id in used:
                 _lower(storage, assignment, resource_id, size)
 
+    def before_end(self, cloud: Cloud, assignment: Assignment[VolumeSpec], due: datetime) -> Outcome:
+        """Check whether volumes that are to be retained can be moved.
+
+        After the end, the teardown reports this, so that nothing delays it.
+        """
+        if assignment.spec.end_action is not EndAction.RETAIN or assignment.now >= assignment.window.end:
+            return Done()
+        target = self._settings.retain_volume_type
+        return check_movable(cloud.block_storage, assignment.reservation_id, target)
+
     def leftover_kinds(self, sweep: Sweep) -> tuple[LeftoverKind, ...]:
         """Return volume types."""
         return (VolumeTypeLeftovers(sweep),)
+
+
+def _clear(
+    cloud: Cloud, assignment: Assignment[VolumeSpec], volume_type: VolumeType, seen: VolumesSeen
+) -> Outcome:
+    """Delete the volumes of a type, or move them."""
+    spec = assignment.spec
+    if spec.end_action is EndAction.RETAIN:
+        late = assignment.now - (spec.ended_at or assignment.now)
+        return move_volumes(cloud, volume_type.id, seen.target, late)
+    return remove_volumes(cloud, volume_type.id)
 
 
 def _reserved(resource: AllocatedResource) -> int:
@@ -265,8 +307,8 @@ def _lower(
 
 def make_plugin(settings: Settings, conf: object) -> Volumes:
     """Return the plugin; the target of the entry point ``virtual.volume.plugin``."""
-    return Volumes()
+    return Volumes(settings.of(VolumeSettings))
 
 
 if TYPE_CHECKING:
-    _: ResourcePlugin[VolumeSpec, VolumeItem, VolumesSeen] = Volumes()
+    _: ResourcePlugin[VolumeSpec, VolumeItem, VolumesSeen] = Volumes(VolumeSettings())

@@ -166,12 +166,12 @@ def count_foreign(storage: BlockStorage, pool: StoragePool) -> int:
 def find_open_types(
     types: Iterable[VolumeType], registered: Iterable[PluginResource]
 ) -> tuple[VolumeType, ...]:
-    """Return the public types whose volumes Cinder may put into registered pools."""
+    """Return the types whose volumes Cinder may put into registered pools, without those of reservations."""
     places = {(each.facts["backend_name"], each.facts["pool_name"]) for each in registered}
     return tuple(
         each
         for each in types
-        if each.is_public
+        if reservation_of(each) is None
         and any(
             each.extra_specs.get("volume_backend_name", backend_name) == backend_name
             and each.extra_specs.get("pool_name", pool_name) == pool_name

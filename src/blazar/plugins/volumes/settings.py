@@ -15,6 +15,9 @@ class VolumeSettings(OwnSettings):
 
     check_interval: timedelta = timedelta(minutes=10)
     """Time between two checks of registered storage pools against Cinder; zero for never."""
+    retain_volume_type: str = ""
+    """The ordinary volume type to which volumes are moved by ``end_action`` retain; empty if lessees cannot
+    ask for it."""
 
     def embedded(self, speed: float) -> Self:
         """Return the settings of the embedded service."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
+from enum import StrEnum
 from typing import Any, Final
 
 from blazar.domain.capacity import Demand
@@ -13,12 +15,29 @@ from blazar.domain.requirements import Requirement
 from blazar.plugins.parameters import parse_affinity, parse_number, parse_properties
 from blazar.plugins.volumes.pools import GIBIBYTES
 
-VOLUME_KEYS: Final = ("gibibytes", "amount", "affinity", "resource_properties", "volume_name")
+VOLUME_KEYS: Final = (
+    "gibibytes",
+    "amount",
+    "affinity",
+    "resource_properties",
+    "volume_name",
+    "end_action",
+)
 """The keys of a reservation; only ``gibibytes`` is required."""
 MADE: Final = "made_types"
 """The key of the created volume types in the store."""
+ENDED: Final = "ended_at"
+"""The key of the instant at which the end was first seen, in the store."""
 
 _LONGEST_NAME: Final = 200
+
+
+class EndAction(StrEnum):
+    """The treatment of the volumes of a reservation at its end."""
+
+    DELETE = "delete"
+    RETAIN = "retain"
+    """They are moved to an ordinary volume type."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,8 +53,11 @@ class VolumeSpec:
     resource_properties: str | None = None
     volume_name: str = ""
     """A text by which the lessee recognizes the volume types."""
+    end_action: EndAction = EndAction.DELETE
     made: Mapping[str, str] = field(default_factory=dict)
     """The names of the volume types created for it, by resource; set only by the service."""
+    ended_at: datetime | None = None
+    """When the service first saw that the reservation is over; set only by the service."""
 
     @property
     def demand(self) -> Demand:
@@ -60,6 +82,7 @@ def parse_spec(body: Mapping[str, object]) -> VolumeSpec:
         affinity=parse_affinity(body.get("affinity")),
         resource_properties=parse_properties(body.get("resource_properties")),
         volume_name=_parse_name(body.get("volume_name")),
+        end_action=_parse_end_action(body.get("end_action")),
     )
 
 
@@ -68,9 +91,10 @@ def revise_spec(spec: VolumeSpec, changes: Mapping[str, object], *, is_active: b
 
     Raises:
         MissingParameter, InvalidParameter, InvalidRequirement: A key is missing or invalid.
-        CannotChange: The reservation is active, and only ``gibibytes`` and ``amount`` may change.
+        CannotChange: The reservation is active, and only ``gibibytes``, ``amount`` and ``end_action`` may
+            change.
     """
-    after = replace(parse_spec({**render_spec(spec), **changes}), made=spec.made)
+    after = replace(parse_spec({**render_spec(spec), **changes}), made=spec.made, ended_at=spec.ended_at)
     if is_active:
         fixed = {
             "affinity": after.affinity != spec.affinity,
@@ -84,13 +108,19 @@ def revise_spec(spec: VolumeSpec, changes: Mapping[str, object], *, is_active: b
 
 
 def encode_spec(spec: VolumeSpec) -> Mapping[str, object]:
-    """Return the spec in its stored form; clients see it without :data:`MADE`."""
-    return {**render_spec(spec), MADE: dict(spec.made)}
+    """Return the spec in its stored form; clients see it without what only the service sets."""
+    ended_at = None if spec.ended_at is None else spec.ended_at.isoformat()
+    return {**render_spec(spec), MADE: dict(spec.made), ENDED: ended_at}
 
 
 def decode_spec(stored: Mapping[str, Any]) -> VolumeSpec:
     """Return the spec from its stored form."""
-    return replace(parse_spec(stored), made=stored.get(MADE, {}))
+    ended_at = stored.get(ENDED)
+    return replace(
+        parse_spec(stored),
+        made=stored.get(MADE, {}),
+        ended_at=None if ended_at is None else datetime.fromisoformat(ended_at),
+    )
 
 
 def render_spec(spec: VolumeSpec) -> Mapping[str, object]:
@@ -101,7 +131,16 @@ def render_spec(spec: VolumeSpec) -> Mapping[str, object]:
         "affinity": spec.affinity,
         "resource_properties": spec.resource_properties,
         "volume_name": spec.volume_name,
+        "end_action": spec.end_action.value,
     }
+
+
+def _parse_end_action(value: object) -> EndAction:
+    if value is None:
+        return EndAction.DELETE
+    if not isinstance(value, str) or value not in list(EndAction):
+        raise InvalidParameter("end_action", f"must be one of {', '.join(EndAction)}")
+    return EndAction(value)
 
 
 def _parse_name(value: object) -> str:

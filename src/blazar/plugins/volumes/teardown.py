@@ -7,22 +7,20 @@ Cinder deletes the type.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from typing import Final
 
-from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused
+from blazar.domain.errors import CloudConflict, CloudNotFound
 from blazar.domain.wording import first_few
 from blazar.plugins.contract import Done, Outcome, Waiting
-from blazar.ports.block_storage import Attachment, Volume
+from blazar.plugins.volumes.detaching import cancel_transfers, detach, leave_groups
+from blazar.ports.block_storage import Volume
 from blazar.ports.cloud import Cloud
 
 _RETRY: Final = timedelta(seconds=2)
 _SLOW_RETRY: Final = timedelta(seconds=30)
 """For obstacles that an operator must remove."""
-_AWAITING: Final = "awaiting-transfer"
 
 
 def remove_volumes(cloud: Cloud, type_id: str) -> Outcome:
@@ -30,15 +28,18 @@ def remove_volumes(cloud: Cloud, type_id: str) -> Outcome:
     volumes = cloud.block_storage.list_volumes(type_id)
     if not volumes:
         return Done()
-    _cancel_transfers(cloud, volumes)
-    _leave_groups(cloud, volumes)
+    cancel_transfers(cloud, volumes)
+    leave_groups(cloud, volumes)
     reasons = [reason for each in volumes if (reason := _remove(cloud, each))]
     left = f"volumes are being deleted: {first_few(sorted(each.id for each in volumes))}"
     return Waiting(_RETRY, "; ".join([left, *reasons[:1]]))
 
 
 def remove_type(cloud: Cloud, type_id: str) -> Outcome:
-    """Delete a type that has no volumes, with the empty groups of only this type."""
+    """Delete a type that has no volumes, with the empty groups of only this type.
+
+    If a volume has appeared meanwhile, the type waits until it was removed.
+    """
     storage = cloud.block_storage
     try:
         storage.delete_type(type_id)
@@ -51,10 +52,9 @@ def remove_type(cloud: Cloud, type_id: str) -> Outcome:
 
 def _free_type(cloud: Cloud, type_id: str) -> Outcome:
     """Remove what keeps a type from being deleted, and return what it waits for."""
-    remaining = remove_volumes(cloud, type_id)
-    if isinstance(remaining, Waiting):
-        return remaining
     storage = cloud.block_storage
+    if storage.list_volumes(type_id):
+        return Waiting(_RETRY, f"volumes of volume type {type_id} have appeared")
     shared = []
     for group in storage.list_groups():
         if type_id not in group.type_ids:
@@ -72,60 +72,16 @@ def _free_type(cloud: Cloud, type_id: str) -> Outcome:
     return Waiting(_RETRY, f"Cinder still uses volume type {type_id}")
 
 
-def _cancel_transfers(cloud: Cloud, volumes: Sequence[Volume]) -> None:
-    if all(each.status != _AWAITING for each in volumes):
-        return
-    transfers = cloud.block_storage.list_transfers()
-    for each in volumes:
-        if each.id in transfers:
-            with suppress(CloudNotFound):
-                cloud.block_storage.delete_transfer(transfers[each.id])
-
-
-def _leave_groups(cloud: Cloud, volumes: Iterable[Volume]) -> None:
-    members: Mapping[str, list[str]] = defaultdict(list)
-    for each in volumes:
-        if each.group_id is not None:
-            members[each.group_id].append(each.id)
-    for group_id, volume_ids in members.items():
-        # A group that is changing, or a volume that has left it, is handled in the next round.
-        with suppress(CloudNotFound, CloudConflict):
-            cloud.block_storage.leave_group(group_id, volume_ids)
-
-
 def _remove(cloud: Cloud, volume: Volume) -> str:
     """Detach a volume, or delete it; return the obstacle, or an empty text."""
-    reasons = [_detach(cloud, volume, each) for each in volume.attachments]
-    if any(reasons):
-        return next(filter(None, reasons))
+    if obstacle := detach(cloud, volume, deletes_servers=True):
+        return obstacle
     if volume.status == "deleting":
         return ""
     try:
         cloud.block_storage.delete_volume(volume.id, force=volume.has_failed)
     except CloudNotFound:
         return ""
-    except CloudConflict as error:
-        return error.message
-    return ""
-
-
-def _detach(cloud: Cloud, volume: Volume, attachment: Attachment) -> str:
-    """End an attachment; a server that was booted from the volume is deleted. Return the obstacle."""
-    server_id = attachment.server_id
-    try:
-        if server_id is None:
-            cloud.block_storage.force_detach(volume.id, attachment.id)
-        else:
-            cloud.servers.detach_volume(server_id, volume.id)
-    except CloudRefused:
-        if server_id is None:
-            raise
-        with suppress(CloudNotFound):
-            cloud.servers.delete_server(server_id)
-    except CloudNotFound:
-        # Nova does not know the attachment, or the server is gone; Cinder refuses if it is mistaken.
-        with suppress(CloudNotFound, CloudConflict):
-            cloud.block_storage.force_detach(volume.id, attachment.id)
     except CloudConflict as error:
         return error.message
     return ""

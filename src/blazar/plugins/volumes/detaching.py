@@ -1,0 +1,74 @@
+"""Taking volumes out of transfers, groups and servers, so that Cinder deletes or moves them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Final
+
+from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused
+from blazar.ports.block_storage import Attachment, Volume
+from blazar.ports.cloud import Cloud
+
+_AWAITING: Final = "awaiting-transfer"
+
+
+def cancel_transfers(cloud: Cloud, volumes: Sequence[Volume]) -> None:
+    """Cancel the pending transfers of these volumes."""
+    if all(each.status != _AWAITING for each in volumes):
+        return
+    transfers = cloud.block_storage.list_transfers()
+    for each in volumes:
+        if each.id in transfers:
+            with suppress(CloudNotFound):
+                cloud.block_storage.delete_transfer(transfers[each.id])
+
+
+def leave_groups(cloud: Cloud, volumes: Iterable[Volume]) -> None:
+    """Take these volumes out of their groups."""
+    members: Mapping[str, list[str]] = defaultdict(list)
+    for each in volumes:
+        if each.group_id is not None:
+            members[each.group_id].append(each.id)
+    for group_id, volume_ids in members.items():
+        # A group that is changing, or a volume that has left it, is handled in the next round.
+        with suppress(CloudNotFound, CloudConflict):
+            cloud.block_storage.leave_group(group_id, volume_ids)
+
+
+def detach(cloud: Cloud, volume: Volume, *, deletes_servers: bool) -> str:
+    """End the attachments of a volume; return the first obstacle, or an empty text.
+
+    Args:
+        cloud: The cloud.
+        volume: The volume.
+        deletes_servers: Whether a server that was booted from the volume is deleted. Otherwise, it keeps the
+            volume, and that is no obstacle.
+    """
+    obstacles = [_end(cloud, volume, each, deletes_servers) for each in volume.attachments]
+    return next(filter(None, obstacles), "")
+
+
+def _end(cloud: Cloud, volume: Volume, attachment: Attachment, deletes_servers: bool) -> str:
+    """End an attachment; return the obstacle, or an empty text."""
+    server_id = attachment.server_id
+    try:
+        if server_id is None:
+            cloud.block_storage.force_detach(volume.id, attachment.id)
+        else:
+            cloud.servers.detach_volume(server_id, volume.id)
+    except CloudRefused:
+        # Nova refuses to detach the volume from which the server was booted.
+        if server_id is None:
+            raise
+        if deletes_servers:
+            with suppress(CloudNotFound):
+                cloud.servers.delete_server(server_id)
+    except CloudNotFound:
+        # Nova does not know the attachment, or the server is gone; Cinder refuses if it is mistaken.
+        with suppress(CloudNotFound, CloudConflict):
+            cloud.block_storage.force_detach(volume.id, attachment.id)
+    except CloudConflict as error:
+        return error.message
+    return ""

@@ -1,0 +1,150 @@
+"""Moving the volumes of a reservation to an ordinary type at its end, so that their data stay.
+
+Cinder copies the data. It accepts a move that it cannot make, and does nothing; so the obstacles are examined
+before, and the type of each volume is read again in each round. A volume that cannot be moved is not deleted:
+it keeps its capacity, and the lease waits, until its owner or an operator removes the obstacle or the volume.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import timedelta
+from typing import Final
+
+from blazar.domain.errors import CloudConflict, CloudNotFound
+from blazar.domain.plugin_resources import PluginResource
+from blazar.domain.wording import first_few
+from blazar.plugins.contract import Done, Outcome, Refused, Waiting
+from blazar.plugins.volumes.detaching import cancel_transfers, detach, leave_groups
+from blazar.plugins.volumes.names import reservation_of
+from blazar.plugins.volumes.pools import find_open_types
+from blazar.plugins.volumes.settings import VolumeSettings
+from blazar.ports.block_storage import BlockStorage, Volume, VolumeType
+from blazar.ports.cloud import Cloud
+
+CANNOT_MOVE: Final = "volumes that cannot be moved"
+"""Start of the reason that names volumes with obstacles."""
+
+_MOVABLE: Final = frozenset({"available", "in-use"})
+_SHORTEST_PAUSE: Final = timedelta(seconds=2)
+_LONGEST_PAUSE: Final = timedelta(minutes=10)
+_NO_TARGET: Final = "the volume type to which volumes are to be moved does not exist"
+_FAILED, _SNAPSHOTS, _REFUSED, _ATTACHED = "has failed", "has snapshots", "refused", "attached"
+
+
+def find_target(types: Iterable[VolumeType], name: str) -> VolumeType | None:
+    """Return the volume type with this name or id, or None."""
+    return next((each for each in types if name in (each.name, each.id)), None) if name else None
+
+
+def find_target_problem(
+    types: Sequence[VolumeType], registered: Iterable[PluginResource], settings: VolumeSettings
+) -> str:
+    """Return why volumes cannot be moved to the configured type, or an empty text."""
+    name = settings.retain_volume_type
+    target = find_target(types, name)
+    if name and target is None:
+        return f"[virtual:volume] retain_volume_type: Cinder has no volume type {name}"
+    if target is not None and find_open_types([target], registered):
+        return (
+            f"[virtual:volume] retain_volume_type: volume type {name} may use registered storage pools, in"
+            " which volumes would stay; pin it to another back end"
+        )
+    return ""
+
+
+def check_movable(storage: BlockStorage, reservation_id: str, name: str) -> Outcome:
+    """Return Done if all volumes of a reservation can be moved to a type, as far as is known before.
+
+    One request, one for each pool, and one for each volume. *name* is the type's name or id.
+    """
+    types = storage.list_types()
+    if find_target(types, name) is None:
+        return Refused(_NO_TARGET)
+    own = [each for each in types if reservation_of(each) == reservation_id]
+    volumes = [volume for each in own for volume in storage.list_volumes(each.id)]
+    obstacles = find_obstacles(storage, volumes)
+    return Refused(render_obstacles(obstacles)) if obstacles else Done()
+
+
+def find_obstacles(storage: BlockStorage, volumes: Iterable[Volume]) -> Mapping[str, str]:
+    """Return why volumes cannot be moved, by id; without those that can. One request for each."""
+    found = {}
+    for each in volumes:
+        if each.has_failed:
+            found[each.id] = _FAILED
+        elif storage.count_snapshots(each.id):
+            found[each.id] = _SNAPSHOTS
+    return found
+
+
+def render_obstacles(obstacles: Mapping[str, str]) -> str:
+    """Return the reason that names volumes with their obstacles."""
+    return f"{CANNOT_MOVE}: {first_few([f'{key} ({each})' for key, each in sorted(obstacles.items())])}"
+
+
+def move_volumes(cloud: Cloud, type_id: str, target: VolumeType | None, late: timedelta) -> Outcome:
+    """Advance the move of all volumes of a type by one step; return Done if there are none.
+
+    Args:
+        cloud: The cloud.
+        type_id: The type of the reservation.
+        target: The type to which they are moved; None if it does not exist.
+        late: The time since the end. The longer the moves take, the less often they are tried.
+    """
+    volumes = cloud.block_storage.list_volumes(type_id)
+    if not volumes:
+        return Done()
+    pause = min(max(_SHORTEST_PAUSE, late / 10), _LONGEST_PAUSE)
+    cancel_transfers(cloud, volumes)
+    leave_groups(cloud, volumes)
+    moves = _Moves(cloud, target)
+    for each in volumes:
+        moves.advance(each)
+    if target is None:
+        return Waiting(pause, _NO_TARGET)
+    return Waiting(pause, moves.reason())
+
+
+class _Moves:
+    """The moves of one round."""
+
+    def __init__(self, cloud: Cloud, target: VolumeType | None) -> None:
+        self._cloud, self._target = cloud, target
+        self._obstacles: dict[str, str] = {}
+        self._details: list[str] = []
+        self._pending: list[str] = []
+
+    def advance(self, volume: Volume) -> None:
+        """Detach a volume, or start its move; note the progress."""
+        obstacle = detach(self._cloud, volume, deletes_servers=False)
+        if obstacle:
+            self._obstacles[volume.id] = _ATTACHED
+            self._details.append(obstacle)
+            return
+        is_movable = volume.status in _MOVABLE and volume.group_id is None and self._target is not None
+        if is_movable or volume.has_failed:
+            self._obstacles |= find_obstacles(self._cloud.block_storage, [volume])
+        if volume.id in self._obstacles:
+            return
+        if is_movable:
+            self._start(volume)
+        self._pending.append(volume.id)
+
+    def _start(self, volume: Volume) -> None:
+        assert self._target is not None
+        try:
+            self._cloud.block_storage.retype_volume(volume.id, self._target.id)
+        except CloudNotFound:
+            return
+        except CloudConflict as error:
+            # A volume that has just been detached may be accepted in the next round.
+            self._obstacles[volume.id] = _REFUSED
+            self._details.append(error.message)
+
+    def reason(self) -> str:
+        """Return what the volumes wait for, first the obstacles that a person must remove."""
+        pending = [each for each in self._pending if each not in self._obstacles]
+        parts = [render_obstacles(self._obstacles)] if self._obstacles else []
+        parts += [f"volumes are being moved: {first_few(sorted(pending))}"] if pending else []
+        return "; ".join([*parts, *self._details[:1]])
