@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from contextlib import suppress
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from blazar.plugins.capabilities import (
     DiscoversResources,
     HasCatalogueEntry,
     HasIndependentSteps,
+    HoldsAfterEnd,
     ReadsAsLessee,
     RegistersResources,
     ReleasesWhileActive,
@@ -177,6 +179,12 @@ class CapabilityContract(HarnessedEnv):
 
         assert plugin.clean_up_ranks
         assert wanted.isdisjoint(plugin.clean_up_ranks)
+
+    def test_resources_are_held_after_the_end_as_long_as_the_request_says(self, env: PluginEnv) -> None:
+        plugin, spec = require(env, HoldsAfterEnd), env.spec()
+
+        assert plugin.hold_after_end(spec) >= timedelta(0)
+        assert plugin.hold_after_end(plugin.decode(plugin.encode(spec))) == plugin.hold_after_end(spec)
 
     def test_before_end_can_be_repeated(self, steps: StepEnv) -> None:
         plugin = require(steps.env, ActsBeforeEnd)

@@ -8,7 +8,7 @@ from itertools import islice
 
 from blazar.booking.context import Context
 from blazar.booking.search import Found, Search, find_resources, holdings_of
-from blazar.booking.specs import intact_spec
+from blazar.booking.specs import booked_window, intact_spec
 from blazar.domain.availability import Availability
 from blazar.domain.capacity import Demand, Share
 from blazar.domain.headroom import Headroom
@@ -104,6 +104,9 @@ def _usable(
         collection = context.plugin_for(reservation.resource_type).collection
         with context.indexes[collection].searching() as view:
             wish = _wish(context, reservation, reservations, window)
+            wish = replace(
+                wish, window=booked_window(context.plugin_for(reservation.resource_type), wish.spec, window)
+            )
             own = held.get(reservation.id, {})
             found = _with_room(view, replace(wish, held=own, beside=given), own)
             # An earlier reservation may have seen an older generation; the claim must be made on that one.

@@ -9,7 +9,7 @@ from typing import Any
 
 from blazar.booking.context import Context, Plugin
 from blazar.booking.grouped_choice import choose
-from blazar.booking.specs import intact_spec, requirement_of
+from blazar.booking.specs import booked_window, intact_spec, requirement_of
 from blazar.domain.availability import Availability, Shuffle
 from blazar.domain.capacity import Share
 from blazar.domain.errors import BadRequest, Conflict, NotEnoughResources, rebuild
@@ -22,7 +22,10 @@ from blazar.ports.metrics import SHORTAGES
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
-    """The wish of one reservation, the plugin that interprets it, and the grouping of its units."""
+    """The wish of one reservation, the plugin that interprets it, and the grouping of its units.
+
+    The window of the wish is that of the lease. The plugin gets the window in which resources are booked.
+    """
 
     plugin: Plugin
     wish: Wish[Any]
@@ -129,7 +132,12 @@ def _find_in_memory(
     generations: dict[ResourceId, int] = {}
     begun = {each.plugin.collection for each in searches} if is_current else set()
     for search in searches:
-        wish = replace(search.wish, beside=_together(search.wish.beside, given), shuffle=shuffle)
+        wish = replace(
+            search.wish,
+            window=booked_window(search.plugin, search.wish.spec, search.wish.window),
+            beside=_together(search.wish.beside, given),
+            shuffle=shuffle,
+        )
         collection = search.plugin.collection
         index = context.indexes[collection]
         with index.searching_on() if collection in begun else index.searching() as view:

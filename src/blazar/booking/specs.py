@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from blazar.booking.context import Plugin
-from blazar.domain.lease import Reservation, StoredSpec
+from blazar.domain.interval import Interval
+from blazar.domain.lease import Reservation, ReservationId, StoredSpec
 from blazar.domain.need import Need
 from blazar.domain.requirements import Requirement
-from blazar.plugins.capabilities import RequiresProperties, StatesNeed, ToleratesDamagedSpec
+from blazar.plugins.capabilities import (
+    HoldsAfterEnd,
+    RequiresProperties,
+    StatesNeed,
+    ToleratesDamagedSpec,
+)
 from blazar.ports.damage import damaged_rows
 
 JsonObject = Mapping[str, object]
@@ -48,6 +55,32 @@ def need_of(plugin: Plugin, spec: Any) -> Need:
     if isinstance(plugin, StatesNeed):
         return plugin.need(spec)
     return Need(least=0, most=0, requirement=requirement_of(plugin, spec))
+
+
+def booked_window(plugin: Plugin, spec: Any, window: Interval) -> Interval:
+    """Return the window in which a reservation books its resources, for the window of its lease."""
+    if not isinstance(plugin, HoldsAfterEnd):
+        return window
+    return window.lengthened(plugin.hold_after_end(spec))
+
+
+def booked_window_of(plugins: Mapping[str, Plugin], reservation: Reservation, window: Interval) -> Interval:
+    """Return the same for a reservation; *window* itself if its spec cannot be read."""
+    plugin, spec = plugins.get(reservation.resource_type), reservation.spec
+    if plugin is None or isinstance(spec, StoredSpec):
+        return window
+    return booked_window(plugin, spec, window)
+
+
+def booked_together(
+    plugins: Mapping[str, Plugin], reservations: Iterable[Reservation], window: Interval
+) -> Iterator[tuple[list[ReservationId], Interval]]:
+    """Yield the reservations that book their resources in the same window, with that window."""
+    found: dict[datetime, list[ReservationId]] = {}
+    for each in reservations:
+        found.setdefault(booked_window_of(plugins, each, window).end, []).append(each.id)
+    for end, ids in found.items():
+        yield ids, replace(window, end=end)
 
 
 def rendered_spec(plugin: Plugin | None, reservation: Reservation) -> JsonObject:

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from blazar.booking.context import Context
 from blazar.booking.search import Found, Search, count_units, find_in_window
-from blazar.booking.specs import need_of
+from blazar.booking.specs import booked_window, need_of
 from blazar.domain.grouped_units import grouped_profile
 from blazar.domain.interval import Interval
 from blazar.domain.need import Need
@@ -106,7 +106,8 @@ def _profile(context: Context, search: Search, starts: Starts) -> tuple[Need, Pr
     need = need_of(search.plugin, search.wish.spec)
     if search.most is not None:
         need = replace(need, most=max(need.most, search.most))
-    starts = replace(starts, ignoring=search.wish.ignoring)
+    after = booked_window(search.plugin, search.wish.spec, starts.window(0)).end - starts.window(0).end
+    starts = replace(starts, duration=starts.duration + -(-after // _MINUTE), ignoring=search.wish.ignoring)
     with context.indexes[search.plugin.collection].searching_on() as availability:
         if search.grouping is None:
             return need, availability.profile(need, starts)

@@ -54,6 +54,10 @@ class Interval:
         """Return the part from *instant* on. Raises ValueError if the end is not after it."""
         return Interval(max(self.start, instant), self.end)
 
+    def lengthened(self, extra: timedelta) -> Interval:
+        """Return the interval with *extra* (not negative) added at the end, clipped as by :meth:`widened`."""
+        return Interval(self.start, self.widened(extra).end)
+
     def widened(self, margin: timedelta) -> Interval:
         """Return the interval with *margin* (not negative) added at both ends.
 

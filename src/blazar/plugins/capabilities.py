@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import ClassVar, Generic
 
 from blazar.domain.collections import ResourceCollection
@@ -207,6 +207,21 @@ class ReleasesChosenResources(ABC, Generic[SpecT]):
         """
 
 
+class HoldsAfterEnd(ABC, Generic[SpecT]):
+    """Resources stay booked for some time after the end of a lease.
+
+    Without it, they are booked up to the end, and a resource that is released late may have been promised to
+    the next lease, which then waits or gets another one.
+    """
+
+    @abstractmethod
+    def hold_after_end(self, spec: SpecT) -> timedelta:
+        """Return how long the resources stay booked after the end; zero for not at all. Pure.
+
+        A resource that is observed free before that is released. A change of the spec may change the time.
+        """
+
+
 # Reconcile passes.
 
 
@@ -375,6 +390,7 @@ CAPABILITIES: tuple[type, ...] = (
     CreatesAsLessee,
     ReleasesWhileActive,
     ReleasesChosenResources,
+    HoldsAfterEnd,
     HasIndependentSteps,
     CleansUp,
     ActsBeforeEnd,

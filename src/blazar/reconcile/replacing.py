@@ -12,6 +12,7 @@ from datetime import datetime
 
 from blazar.booking.context import Context
 from blazar.booking.search import Found, Search, beside, find_resources, holdings_of, search_for
+from blazar.booking.specs import booked_window_of
 from blazar.booking.transitions import record_changes
 from blazar.domain.capacity import Share
 from blazar.domain.errors import BadRequest, Conflict
@@ -143,8 +144,8 @@ class Replacing:
     @property
     def _window(self) -> Interval:
         """Return the window for which the resources are needed, without the part that has passed."""
-        window = self.held[0].window if self.held else Interval(self.lease.start, self.lease.end)
-        return Interval(max(window.start, self.context.clock.now()), window.end)
+        start = self.held[0].window.start if self.held else self.lease.start
+        return Interval(max(start, self.context.clock.now()), self.lease.end)
 
     def _held_by_others(self) -> Mapping[ResourceId, tuple[Share | None, ...]]:
         others = [each.id for each in self.lease.reservations if each.id != self.reservation.id]
@@ -156,7 +157,7 @@ class Replacing:
         return Allocation(
             resource_id=resource_id,
             reservation_id=self.reservation.id,
-            window=self._window,
+            window=booked_window_of(self.context.plugins, self.reservation, self._window),
             share=share,
         )
 

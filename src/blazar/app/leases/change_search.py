@@ -12,7 +12,7 @@ from blazar.app.request_work import RequestWork
 from blazar.booking.assignments import assign
 from blazar.booking.context import Context, Plugin
 from blazar.booking.search import Found, Search, beside, holdings_of, search_for
-from blazar.booking.specs import intact_spec, requirement_of
+from blazar.booking.specs import booked_window_of, intact_spec, requirement_of
 from blazar.domain.errors import CannotChange, Conflict
 from blazar.domain.health import ResourceState
 from blazar.domain.interval import Interval
@@ -164,8 +164,13 @@ def search_for_change(
         for_all: Whether to search for all reservations, also those that can stay as they are.
     """
     held = present.by_reservation
+    booked = {
+        each.id: booked_window_of(work.context.plugins, each, outline.ahead) for each in outline.reservations
+    }
     # An allocation added after the lease began starts at the time when it was added.
-    is_covered = all(each.window.covers(outline.ahead) for each in present.allocations)
+    is_covered = all(
+        each.window.covers(booked.get(each.reservation_id, outline.ahead)) for each in present.allocations
+    )
     searched = tuple(
         each
         for each in outline.reservations

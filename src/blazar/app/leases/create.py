@@ -118,7 +118,7 @@ def _create_once(work: RequestWork, request: NewLease, attempt: int) -> tuple[Le
     context = work.context
     lease, found = _decide(work, request, attempt)
     now = context.clock.now()
-    booked = allocations_of(lease.reservations, Interval(request.start, request.end), found.chosen)
+    booked = allocations_of(context, lease.reservations, Interval(request.start, request.end), found.chosen)
     view = lease_view(lease, context.plugins)
     with context.store.begin() as transaction:
         store_answer(transaction, request.keyed, view, now)

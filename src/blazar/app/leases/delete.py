@@ -11,6 +11,7 @@ from blazar.booking.context import Context
 from blazar.booking.enforcement import tell_end
 from blazar.booking.retrying import retrying
 from blazar.booking.scheduling import reschedule_missing
+from blazar.booking.specs import booked_together
 from blazar.booking.transitions import erase_lease, record_request
 from blazar.domain.interval import Interval
 from blazar.domain.lease import EventStatus, EventType, Lease, Owner
@@ -53,7 +54,7 @@ def _delete_once(context: Context, caller: Caller, lease: Lease) -> bool:
             tell_end(context, transaction, lease)
         if any(each.is_deployed for each in lease.reservations):
             transaction.leases.replace(lease, doomed, now)
-            _end_allocations(transaction, lease, now)
+            _end_allocations(context, transaction, lease, now)
             transaction.work.schedule([lease.id], now)
         else:
             erase_lease(context, transaction, lease, doomed)
@@ -76,8 +77,8 @@ def _delete_offers(context: Context, transaction: Transaction, lease: Lease) -> 
         reschedule_missing(context, transaction)
 
 
-def _end_allocations(transaction: Transaction, lease: Lease, now: datetime) -> None:
-    """Make the resources of a lease that has begun available to others from now on."""
+def _end_allocations(context: Context, transaction: Transaction, lease: Lease, now: datetime) -> None:
+    """End the bookings of a lease that has begun as if it ended now."""
     if has_ended(lease) or not (has_started(lease) or lease.start < now):
         return
     reservation_ids = [each.id for each in lease.reservations]
@@ -85,4 +86,5 @@ def _end_allocations(transaction: Transaction, lease: Lease, now: datetime) -> N
     transaction.allocations.touch({each.resource_id for each in held})
     if now < lease.end:
         window = Interval.at_least_an_instant(lease.start, now)
-        transaction.allocations.move(reservation_ids, window, began_at=lease.start)
+        for ids, booked in booked_together(context.plugins, lease.reservations, window):
+            transaction.allocations.move(ids, booked, began_at=lease.start)

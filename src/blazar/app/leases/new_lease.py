@@ -9,6 +9,8 @@ from datetime import datetime
 from blazar.app.leases.requests import NewLease
 from blazar.app.request_work import RequestWork
 from blazar.booking.assignments import exists_ahead
+from blazar.booking.context import Context
+from blazar.booking.specs import booked_window_of
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Allocation, Event, EventType, Holdings, Lease, LeaseStatus, Reservation
 
@@ -68,11 +70,15 @@ def provided(work: RequestWork, request: NewLease, lease: Lease) -> Lease:
 
 
 def allocations_of(
-    reservations: Sequence[Reservation], window: Interval, chosen: Sequence[Holdings]
+    context: Context, reservations: Sequence[Reservation], window: Interval, chosen: Sequence[Holdings]
 ) -> list[Allocation]:
-    """Return the allocations of reservations, which have these holdings, in the same order."""
+    """Return the allocations of reservations, which have these holdings, in the same order.
+
+    *window* is that of the lease; some resources stay booked for longer.
+    """
     return [
-        Allocation(resource_id=resource_id, reservation_id=reservation.id, window=window, share=share)
+        Allocation(resource_id=resource_id, reservation_id=reservation.id, window=booked, share=share)
         for reservation, holdings in zip(reservations, chosen, strict=True)
+        for booked in [booked_window_of(context.plugins, reservation, window)]
         for resource_id, share in holdings.items()
     ]

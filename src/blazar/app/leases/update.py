@@ -20,6 +20,7 @@ from blazar.booking.context import Context
 from blazar.booking.retrying import retrying
 from blazar.booking.scheduling import next_pass_of, reschedule_missing, wake_for
 from blazar.booking.search import holdings_of
+from blazar.booking.specs import booked_together, booked_window_of
 from blazar.booking.transitions import announce, record_request
 from blazar.booking.views import lease_view
 from blazar.domain.errors import InvalidLeaseStatus
@@ -311,7 +312,7 @@ def _write(transaction: Transaction, work: RequestWork, lease: Lease, plan: Plan
     with work.quota.kept(transaction):
         changed = transaction.leases.replace(lease, plan.lease, now)
         offers = transaction.offers.held_for(lease.id)
-        _book(transaction, lease, plan, has_offers=bool(offers))
+        _book(work.context, transaction, lease, plan, has_offers=bool(offers))
         freed = frozenset().union(*offers.values()) - plan.generations.keys()
         transaction.allocations.touch(freed)
         if asked.offer is not None:
@@ -344,9 +345,9 @@ def _rename(context: Context, caller: Caller, lease: Lease, renamed: Lease) -> _
     return changed, lease_view(changed, context.plugins)
 
 
-def _book(transaction: Transaction, lease: Lease, plan: Plan, *, has_offers: bool) -> None:
+def _book(context: Context, transaction: Transaction, lease: Lease, plan: Plan, *, has_offers: bool) -> None:
     """Move, remove and add allocations; *has_offers* tells whether offers for the lease end with it."""
-    reservation_ids = [each.reservation.id for each in plan.bookings]
+    reservations = [each.reservation for each in plan.bookings]
     pairs = plan.pairs
     claimed = {each for each in pairs if each[0] in plan.generations}
     if has_offers or plan.removes_reservations:
@@ -358,13 +359,14 @@ def _book(transaction: Transaction, lease: Lease, plan: Plan, *, has_offers: boo
         transaction.allocations.touch_bookings(pairs - claimed)
     for each in plan.bookings:
         transaction.allocations.remove(each.reservation.id, each.dropped)
-    transaction.allocations.move(reservation_ids, plan.window, began_at=lease.start)
+    for ids, booked in booked_together(context.plugins, reservations, plan.window):
+        transaction.allocations.move(ids, booked, began_at=lease.start)
     transaction.allocations.insert(
         [
             Allocation(
                 resource_id=resource_id,
                 reservation_id=each.reservation.id,
-                window=plan.ahead,
+                window=booked_window_of(context.plugins, each.reservation, plan.ahead),
                 share=share,
             )
             for each in plan.bookings

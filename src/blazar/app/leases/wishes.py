@@ -9,7 +9,7 @@ from blazar.app.leases.requests import NewReservation
 from blazar.app.properties import hidden_in_request
 from blazar.app.request_work import RequestWork
 from blazar.booking.search import Found, Search
-from blazar.booking.specs import requirement_of
+from blazar.booking.specs import booked_window, requirement_of
 from blazar.domain.interval import Interval
 from blazar.domain.quotas import Held
 from blazar.domain.requirements import Requirement
@@ -29,10 +29,11 @@ def searches_for(
 
 
 def held_by(reservations: Sequence[NewReservation], window: Interval, found: Found) -> Sequence[Held]:
-    """Return what reservations would hold in a window, for the project's quota."""
+    """Return what reservations would hold for the window of a lease, for the project's quota."""
     return [
-        Held(resource_type=each.resource_type, window=window, count=1, share=share)
+        Held(resource_type=each.resource_type, window=booked, count=1, share=share)
         for each, chosen in zip(reservations, found.chosen, strict=True)
+        for booked in [booked_window(each.plugin, each.spec, window)]
         for share in chosen.values()
     ]
 

@@ -124,7 +124,7 @@ def _commit_once(
     holdings = dict(zip((each.id for each in lease.reservations), found.chosen, strict=True))
     work.enforcing.check_create(lease, holdings)
     work.quota.prepare()
-    booked = allocations_of(lease.reservations, window, found.chosen)
+    booked = allocations_of(context, lease.reservations, window, found.chosen)
     view = lease_view(lease, context.plugins)
     with context.store.begin() as transaction:
         store_answer(transaction, request.keyed, view, now)

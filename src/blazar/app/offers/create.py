@@ -132,7 +132,7 @@ def _offer(context: Context, lease: Lease, window: Interval, found: Found, ttl: 
         # A lease cannot be made after its end.
         expires_at=min(now + ttl, lease.end),
         reservations=lease.reservations,
-        allocations=tuple(allocations_of(lease.reservations, window, found.chosen)),
+        allocations=tuple(allocations_of(context, lease.reservations, window, found.chosen)),
         created_at=now,
     )
 

@@ -19,6 +19,7 @@ from blazar.app.offers.read import offer_view
 from blazar.app.request_work import RequestWork, request_work
 from blazar.booking.context import Context
 from blazar.booking.retrying import retrying
+from blazar.booking.specs import booked_window_of
 from blazar.domain.dates import format_date
 from blazar.domain.errors import InvalidPeriod, MissingParameter
 from blazar.domain.lease import Allocation, EventType, Lease, LeaseId, Owner
@@ -150,7 +151,8 @@ def _missing(context: Context, plan: Plan) -> Iterable[Allocation]:
         held = transaction.allocations.of_reservations([each.reservation.id for each in plan.bookings])
     for each in plan.bookings:
         own = [allocation for allocation in held if allocation.reservation_id == each.reservation.id]
-        yield from missing_allocations(each.reservation.id, each.after, own, plan.ahead)
+        booked = booked_window_of(context.plugins, each.reservation, plan.ahead)
+        yield from missing_allocations(each.reservation.id, each.after, own, booked)
 
 
 def _fixed(asked: JsonObject, plan: Plan, now: datetime) -> JsonObject:
