@@ -213,6 +213,7 @@ class VolumesHarness(CloudHarness):
         ("volume_name", {"volume_name": "a\u0000b"}),
         ("end_action", {"end_action": "burn"}),
         ("end_action", {"end_action": "retain"}),
+        ("end_action", {"end_action": "freeze"}),
     )
 
     def set_up(self, env: CloudEnv) -> None:

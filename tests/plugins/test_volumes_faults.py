@@ -34,7 +34,7 @@ class UsedHarness(VolumesHarness):
         env.cloud.boot_server("other", "other", service_host="node")
 
     def make_plugin(self, env: CloudEnv) -> Plugin:
-        return Volumes(VolumeSettings(retain_volume_type="standard"))
+        return Volumes(VolumeSettings(retain_volume_type="standard", freeze_grace_hours=1))
 
 
 def use(env: PluginEnv) -> None:
@@ -112,7 +112,25 @@ def is_retained(env: PluginEnv) -> None:
     env.at(6.5)
 
 
-STORIES = {"comes": comes, "goes": goes, "is-retained": is_retained}
+def is_frozen(env: PluginEnv) -> None:
+    """Nothing is deleted during the grace period, and all of it afterwards."""
+    lease = env.create("a", 1, 2, {**EVERYTHING, "end_action": "freeze"})
+    env.at(1.5)
+    with env.faults.exempt():
+        use(env)
+        storage = env.cloud.block_storage
+        before = [each for made in storage.list_types() for each in storage.list_volumes(made.id)]
+    with env.trial():
+        env.run_until(2.5)
+    with env.faults.exempt():
+        assert all(env.cloud.find_volume(each.id) for each in before)
+    assert env.lease(lease).status is LeaseStatus.TERMINATING
+    with env.trial():
+        env.at(3.5)
+    assert env.lease(lease).status is LeaseStatus.TERMINATED
+
+
+STORIES = {"comes": comes, "goes": goes, "is-retained": is_retained, "is-frozen": is_frozen}
 
 
 class TestEveryStep(HarnessedEnv):

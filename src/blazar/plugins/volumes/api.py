@@ -41,7 +41,8 @@ _SCHEMAS: Final[dict[str, JsonSchema]] = {
             "end_action": {
                 "enum": [each.value for each in EndAction],
                 "description": "What becomes of the volumes at the end: they are deleted, which is the "
-                "default, or moved to an ordinary volume type if the operator offers it.",
+                "default, moved to an ordinary volume type, or kept without access for a grace period and "
+                "then deleted. The operator may not offer the last two.",
             },
         },
     },

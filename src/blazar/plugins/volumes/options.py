@@ -28,6 +28,15 @@ VOLUME_OPTIONS: list[cfg.Opt] = [
         "retain are moved at its end. It must not use registered storage pools. Empty: end_action retain is "
         "refused.",
     ),
+    cfg.IntOpt(
+        "freeze_grace_hours",
+        default=0,
+        min=0,
+        max=8760,
+        help="Hours for which the volumes of a reservation with end_action freeze are kept after its end, "
+        "without access for the lessee. Their capacity stays booked. 0: end_action freeze is refused. A "
+        "change applies to later requests.",
+    ),
 ]
 
 
@@ -37,6 +46,7 @@ def with_options(conf: cfg.ConfigOpts, settings: Settings) -> Settings:
     own = VolumeSettings(
         check_interval=timedelta(minutes=group.check_interval_minutes),
         retain_volume_type=group.retain_volume_type.strip(),
+        freeze_grace_hours=group.freeze_grace_hours,
     )
     return settings.with_own(own)
 

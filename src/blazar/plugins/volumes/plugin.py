@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from blazar.domain.availability import Availability
 from blazar.domain.errors import CannotChange, CloudConflict, CloudNotFound, InvalidParameter
+from blazar.domain.interval import Interval
 from blazar.domain.lease import Holdings, ReservationId, ResourceId
 from blazar.domain.lifecycle import Phase
 from blazar.domain.quotas import QuotaUnit
@@ -24,6 +26,7 @@ from blazar.plugins.capabilities import (
     HasCatalogueEntry,
     HasIndependentSteps,
     HasLeftovers,
+    HoldsAfterEnd,
     ReleasesWhileActive,
     ServesDespiteFailure,
     ToleratesDamagedSpec,
@@ -42,6 +45,7 @@ from blazar.plugins.contract import (
 from blazar.plugins.leftovers import LeftoverKind, Sweep
 from blazar.plugins.units import RequestsUnits
 from blazar.plugins.volumes.choice import choose_pools
+from blazar.plugins.volumes.freezing import freeze_volumes
 from blazar.plugins.volumes.items import Kind, VolumeItem, VolumesSeen
 from blazar.plugins.volumes.leftovers import VolumeTypeLeftovers
 from blazar.plugins.volumes.names import extra_specs, type_name
@@ -74,6 +78,7 @@ class Volumes(
     HasCatalogueEntry,
     DescribesUse[VolumeSpec],
     ReleasesWhileActive[VolumeSpec],
+    HoldsAfterEnd[VolumeSpec],
     ServesDespiteFailure[VolumeSpec],
     HasIndependentSteps,
     CleansUp,
@@ -105,14 +110,31 @@ class Volumes(
         return after if after.end_action is spec.end_action else self._offered(after)
 
     def _offered(self, spec: VolumeSpec) -> VolumeSpec:
-        """Return the spec. Raises InvalidParameter if the operator has not configured its end action."""
-        if spec.end_action is EndAction.RETAIN and not self._settings.retain_volume_type:
+        """Return the spec with the grace period of its end action.
+
+        Raises:
+            InvalidParameter: The operator has not configured the action.
+        """
+        settings = self._settings
+        if spec.end_action is EndAction.RETAIN and not settings.retain_volume_type:
             raise InvalidParameter(
                 "end_action",
                 "retain is not offered here: the operator has named no volume type"
                 " ([virtual:volume] retain_volume_type)",
             )
-        return spec
+        if spec.end_action is not EndAction.FREEZE:
+            return replace(spec, grace_hours=0)
+        if not settings.freeze_grace_hours:
+            raise InvalidParameter(
+                "end_action",
+                "freeze is not offered here: the operator has set no grace period"
+                " ([virtual:volume] freeze_grace_hours)",
+            )
+        return replace(spec, grace_hours=settings.freeze_grace_hours)
+
+    def hold_after_end(self, spec: VolumeSpec) -> timedelta:
+        """Return the grace period of frozen volumes."""
+        return spec.grace
 
     def encode(self, spec: VolumeSpec) -> JsonObject:
         """Return the spec as JSON."""
@@ -183,7 +205,7 @@ class Volumes(
     def remove(
         self, cloud: Cloud, assignment: Assignment[VolumeSpec], item: VolumeItem, seen: VolumesSeen
     ) -> Outcome:
-        """Withdraw the access, delete or move volumes, or delete the type with its quota."""
+        """Withdraw the access, delete, move or keep volumes, or delete the type with its quota."""
         found = seen.types.get(item.scope)
         # Another quota replaces this one, or it is deleted with the type.
         if item.kind is Kind.QUOTA or found is None:
@@ -252,11 +274,17 @@ class Volumes(
 def _clear(
     cloud: Cloud, assignment: Assignment[VolumeSpec], volume_type: VolumeType, seen: VolumesSeen
 ) -> Outcome:
-    """Delete the volumes of a type, or move them."""
-    spec = assignment.spec
+    """Advance the end action for the volumes of a type."""
+    spec, now = assignment.spec, assignment.now
+    ended_at = spec.ended_at or now
     if spec.end_action is EndAction.RETAIN:
-        late = assignment.now - (spec.ended_at or assignment.now)
-        return move_volumes(cloud, volume_type.id, seen.target, late)
+        return move_volumes(cloud, volume_type.id, seen.target, now - ended_at)
+    if spec.end_action is EndAction.FREEZE:
+        # A lease that is deleted ends before the end of its window; late rounds do not prolong the freeze.
+        ended = Interval.at_least_an_instant(assignment.window.start, min(assignment.window.end, ended_at))
+        until = ended.lengthened(spec.grace).end
+        if now < until:
+            return freeze_volumes(cloud, volume_type.id, now, until)
     return remove_volumes(cloud, volume_type.id)
 
 

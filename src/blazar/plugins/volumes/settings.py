@@ -19,6 +19,9 @@ class VolumeSettings(OwnSettings):
     """The ordinary volume type to which volumes are moved by ``end_action`` retain; empty if lessees cannot
     ask for it."""
 
+    freeze_grace_hours: int = 0
+    """How long volumes are kept after the end by ``end_action`` freeze; zero if lessees cannot ask for it."""
+
     def embedded(self, speed: float) -> Self:
         """Return the settings of the embedded service."""
         return replace(self, check_interval=self.check_interval * speed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
 
@@ -26,6 +26,8 @@ VOLUME_KEYS: Final = (
 """The keys of a reservation; only ``gibibytes`` is required."""
 MADE: Final = "made_types"
 """The key of the created volume types in the store."""
+GRACE: Final = "freeze_grace_hours"
+"""The key of the time for which frozen volumes are kept, in answers and in the store."""
 ENDED: Final = "ended_at"
 """The key of the instant at which the end was first seen, in the store."""
 
@@ -38,6 +40,8 @@ class EndAction(StrEnum):
     DELETE = "delete"
     RETAIN = "retain"
     """They are moved to an ordinary volume type."""
+    FREEZE = "freeze"
+    """They are kept without access for the operator's grace period, and then deleted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +60,8 @@ class VolumeSpec:
     end_action: EndAction = EndAction.DELETE
     made: Mapping[str, str] = field(default_factory=dict)
     """The names of the volume types created for it, by resource; set only by the service."""
+    grace_hours: int = 0
+    """How long frozen volumes are kept; 0 for other actions. Set only by the service."""
     ended_at: datetime | None = None
     """When the service first saw that the reservation is over; set only by the service."""
 
@@ -63,6 +69,11 @@ class VolumeSpec:
     def demand(self) -> Demand:
         """Return the demand of one part."""
         return Demand.of({GIBIBYTES: self.gibibytes})
+
+    @property
+    def grace(self) -> timedelta:
+        """Return how long volumes are kept after the end."""
+        return timedelta(hours=self.grace_hours)
 
     @property
     def requirement(self) -> Requirement:
@@ -94,7 +105,12 @@ def revise_spec(spec: VolumeSpec, changes: Mapping[str, object], *, is_active: b
         CannotChange: The reservation is active, and only ``gibibytes``, ``amount`` and ``end_action`` may
             change.
     """
-    after = replace(parse_spec({**render_spec(spec), **changes}), made=spec.made, ended_at=spec.ended_at)
+    after = replace(
+        parse_spec({**render_spec(spec), **changes}),
+        made=spec.made,
+        grace_hours=spec.grace_hours,
+        ended_at=spec.ended_at,
+    )
     if is_active:
         fixed = {
             "affinity": after.affinity != spec.affinity,
@@ -119,6 +135,7 @@ def decode_spec(stored: Mapping[str, Any]) -> VolumeSpec:
     return replace(
         parse_spec(stored),
         made=stored.get(MADE, {}),
+        grace_hours=stored.get(GRACE) or 0,
         ended_at=None if ended_at is None else datetime.fromisoformat(ended_at),
     )
 
@@ -132,6 +149,7 @@ def render_spec(spec: VolumeSpec) -> Mapping[str, object]:
         "resource_properties": spec.resource_properties,
         "volume_name": spec.volume_name,
         "end_action": spec.end_action.value,
+        GRACE: spec.grace_hours or None,
     }
 
 
