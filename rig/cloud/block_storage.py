@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 
 from blazar.cloud.simulated import SimulatedCloud
 from blazar.domain.errors import CloudConflict, CloudRefused
-from blazar.ports.block_storage import StoragePool, Volume, VolumeGroup, VolumeType
+from blazar.ports.block_storage import (
+    NewVolume,
+    StoragePool,
+    Volume,
+    VolumeCopy,
+    VolumeGroup,
+    VolumeType,
+)
 from rig.cloud.messages import Call, Reply, Route, Service
 from rig.cloud.paging import page_of
 
@@ -107,6 +115,7 @@ def _volume(volume: Volume) -> object:
         "status": volume.status,
         "os-vol-host-attr:host": volume.pool,
         "group_id": volume.group_id,
+        "metadata": dict(volume.metadata),
         "attachments": [
             {"attachment_id": each.id, "server_id": each.server_id or ""} for each in volume.attachments
         ],
@@ -114,13 +123,55 @@ def _volume(volume: Volume) -> object:
 
 
 def _list_snapshots(cloud: SimulatedCloud, call: Call) -> Reply:
+    return _list_copies("snapshots", cloud.block_storage.list_snapshots, call)
+
+
+def _list_backups(cloud: SimulatedCloud, call: Call) -> Reply:
+    return _list_copies("backups", cloud.block_storage.list_backups, call)
+
+
+def _list_copies(key: str, read: Callable[[str], Sequence[VolumeCopy]], call: Call) -> Reply:
     volume_id = call.value("volume_id")
     if volume_id is None or call.value("all_tenants") != "1":
-        raise CloudRefused("snapshots are only listed of one volume, for all projects here")
-    count = cloud.block_storage.count_snapshots(volume_id)
-    found = [{"id": f"{volume_id}-{number}", "volume_id": volume_id} for number in range(count)]
-    some, has_next = page_of(found, [each["id"] for each in found], call)
-    return Reply(body={"snapshots": list(some), **_links("snapshots", has_next)})
+        raise CloudRefused(f"{key} are only listed of one volume, for all projects here")
+    found = read(volume_id)
+    some, has_next = page_of(found, [each.id for each in found], call)
+    return Reply(body={key: [asdict(each) for each in some], **_links(key, has_next)})
+
+
+def _create_volume(cloud: SimulatedCloud, call: Call) -> Reply:
+    body = call.body["volume"]
+    new = NewVolume(
+        name=body["name"],
+        size=body["size"],
+        type_name=body["volume_type"],
+        image_id=body.get("imageRef"),
+        metadata=body["metadata"],
+    )
+    try:
+        made = cloud.storage_in(call.caller.project_id or "").create_volume(new)
+    except CloudConflict as error:
+        return Reply(status=413, body=_error(413, error.message))
+    return Reply(status=202, body={"volume": {"id": made}})
+
+
+def _create_snapshot(cloud: SimulatedCloud, call: Call) -> Reply:
+    return _create_copy("snapshot", cloud.storage_in(call.caller.project_id or "").create_snapshot, call)
+
+
+def _create_backup(cloud: SimulatedCloud, call: Call) -> Reply:
+    return _create_copy("backup", cloud.storage_in(call.caller.project_id or "").create_backup, call)
+
+
+def _create_copy(key: str, create: Callable[[str, str, str], str], call: Call) -> Reply:
+    body = call.body[key]
+    if body["force"] is not True:
+        raise CloudRefused("attached volumes are only copied by force")
+    try:
+        made = create(body["volume_id"], body["name"], body["description"])
+    except CloudConflict as error:
+        raise CloudRefused(error.message) from error
+    return Reply(status=202, body={key: {"id": made}})
 
 
 def _delete_volume(cloud: SimulatedCloud, call: Call) -> Reply:
@@ -198,7 +249,11 @@ CINDER = Service(
         Route("PUT", "/v3/os-quota-sets/{id}", _set_quotas),
         Route("GET", "/v3/volumes/detail", _list_volumes),
         Route("DELETE", "/v3/volumes/{id}", _delete_volume),
+        Route("POST", "/v3/volumes", _create_volume, is_open=True),
         Route("GET", "/v3/snapshots/detail", _list_snapshots),
+        Route("POST", "/v3/snapshots", _create_snapshot, is_open=True),
+        Route("GET", "/v3/backups/detail", _list_backups),
+        Route("POST", "/v3/backups", _create_backup, is_open=True),
         Route("POST", "/v3/volumes/{id}/action", _act_on_volume),
         Route("GET", "/v3/os-volume-transfer/detail", _list_transfers),
         Route("DELETE", "/v3/os-volume-transfer/{id}", _delete_transfer),

@@ -39,15 +39,17 @@ _SUBJECT = "X-Subject-Token"
 def caller_of(token: str | None) -> Caller | None:
     """Return the user and project of a token; None if it is not a token of this cloud."""
     try:
-        user_id, project_id = json.loads(urlsafe_b64decode(token or ""))
+        user_id, project_id, *as_member = json.loads(urlsafe_b64decode(token or ""))
     except (ValueError, TypeError, binascii.Error):
         return None
-    return Caller(user_id=user_id, project_id=project_id, is_admin=user_id in ADMINS)
+    is_admin = user_id in ADMINS and not as_member
+    return Caller(user_id=user_id, project_id=project_id, is_admin=is_admin)
 
 
-def token_of(user_id: str, project_id: str | None) -> str:
-    """Return a token of a user in a project."""
-    return urlsafe_b64encode(json.dumps([user_id, project_id]).encode()).decode()
+def token_of(user_id: str, project_id: str | None, *, as_member: bool = False) -> str:
+    """Return a token of a user in a project; with *as_member*, an administrator is only a member there."""
+    content = [user_id, project_id, *([True] if as_member else [])]
+    return urlsafe_b64encode(json.dumps(content).encode()).decode()
 
 
 def _versions(cloud: SimulatedCloud, call: Call) -> Reply:
@@ -65,9 +67,21 @@ def _version_of(call: Call) -> object:
 
 def _issue(cloud: SimulatedCloud, call: Call) -> Reply:
     auth = call.body["auth"]
+    if "token" in auth["identity"]["methods"]:
+        return _issue_in_project(cloud, call)
     user, project = auth["identity"]["password"]["user"], _project(auth)
     user_id = user.get("id") or user["name"]
     token = token_of(user_id, project)
+    return Reply(status=201, body=_describe(token, call.base_url), headers={_SUBJECT: token})
+
+
+def _issue_in_project(cloud: SimulatedCloud, call: Call) -> Reply:
+    """Exchange a token for one in another project, in which its user is a member."""
+    auth = call.body["auth"]
+    caller, project = caller_of(auth["identity"]["token"]["id"]), _project(auth)
+    if caller is None or project is None or not cloud.is_served(project):
+        return Reply(status=401, body=_error(401, "The user has no access to the project."))
+    token = token_of(caller.user_id, project, as_member=True)
     return Reply(status=201, body=_describe(token, call.base_url), headers={_SUBJECT: token})
 
 

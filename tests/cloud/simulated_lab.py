@@ -52,6 +52,14 @@ class SimulatedStorage:
     def wait_until_gone(self, type_id: str) -> None:
         assert self._cloud.block_storage.list_volumes(type_id) == ()
 
+    def serve(self, project_id: str) -> None:
+        self._cloud.serve_project(project_id)
+
+    def wait_until_copied(self, volume_id: str) -> None:
+        found = self._cloud.find_volume(volume_id)
+        assert found is not None
+        assert found.status == "available"
+
 
 class SimulatedSegments:
     """One physical network, of which Neutron chooses the VLANs from 100 to 110 for everybody."""

@@ -226,6 +226,7 @@ def test_every_method_of_the_ports_is_an_operation_of_its_name(
     ports = {
         "compute": [getattr(simulated, each) for each in COMPUTE_PORTS],
         "lessee": [simulated.compute_for(Lessee(project_id="project"))],
+        "project_storage": [simulated.storage_in("project")],
     }
     (method,) = (
         getattr(port, name)

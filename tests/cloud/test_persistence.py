@@ -98,6 +98,10 @@ def fill_storage(cloud: SimulatedCloud, server_id: str) -> None:
     cloud.attach_volume(kept, server_id, is_root=True)
     cloud.begin_transfer(given)
     cloud.block_storage.delete_volume(going)
+    cloud.serve_project("project")
+    copied = cloud.create_volume("project", 1, "t").id
+    cloud.block_storage.copy_time = timedelta(minutes=1)
+    cloud.storage_in("project").create_backup(copied, "backup", "text")
     cloud.block_storage.move_time = timedelta(minutes=1)
     cloud.block_storage.retype_volume(moving, made.id)
 
@@ -118,7 +122,13 @@ def test_everything_is_there_again(clock: ManualClock, state_file: Path) -> None
     (volume_type,) = second.block_storage.list_types()
     volumes = second.block_storage.list_volumes(volume_type.id)
     assert volumes == first.block_storage.list_volumes(volume_type.id)
-    assert [each.status for each in volumes] == ["in-use", "awaiting-transfer", "deleting", "retyping"]
+    assert [each.status for each in volumes] == [
+        "in-use",
+        "awaiting-transfer",
+        "deleting",
+        "retyping",
+        "backing-up",
+    ]
     assert second.boot_server("second", "project", flavor_id="r").service_host == "node-1"
     with pytest.raises(CloudConflict):
         second.boot_server("third", "project", flavor_id="r")

@@ -62,10 +62,45 @@ class Volume:
     """The name of its pool; empty until it was scheduled."""
     attachments: tuple[Attachment, ...] = ()
     group_id: str | None = None
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    """Keys that its owner can change."""
 
     @property
     def has_failed(self) -> bool:
         """Return whether its last operation failed, so that Cinder deletes it only by force."""
+        return self.status.startswith("error")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewVolume:
+    """A volume to be created."""
+
+    name: str
+    size: int
+    type_name: str
+    image_id: str | None = None
+    """The image that is copied to it; None for an empty volume."""
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VolumeCopy:
+    """A snapshot or a backup of a volume; its owner can change name and description."""
+
+    id: str
+    name: str
+    description: str
+    status: str
+    """Cinder's word: ``available`` when it is complete."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Return whether all data were copied."""
+        return self.status == "available"
+
+    @property
+    def has_failed(self) -> bool:
+        """Return whether it will never be complete."""
         return self.status.startswith("error")
 
 
@@ -129,8 +164,11 @@ class BlockStorage(Protocol):
     def list_volumes(self, type_id: str) -> tuple[Volume, ...]:
         """Return the volumes of a type in all projects; reads all pages."""
 
-    def count_snapshots(self, volume_id: str) -> int:
-        """Return the number of snapshots of a volume; 0 if the volume does not exist."""
+    def list_snapshots(self, volume_id: str) -> tuple[VolumeCopy, ...]:
+        """Return the snapshots of a volume; none if it does not exist."""
+
+    def list_backups(self, volume_id: str) -> tuple[VolumeCopy, ...]:
+        """Return the backups of a volume, which outlive it."""
 
     def delete_volume(self, volume_id: str, *, force: bool = False) -> None:
         """Request the deletion of a volume with its snapshots; it completes later. Backups stay.
@@ -171,4 +209,39 @@ class BlockStorage(Protocol):
         Raises:
             CloudNotFound: The volume does not exist.
             CloudConflict: Its status does not allow it, or the quotas of its project do not.
+        """
+
+
+class ProjectStorage(Protocol):
+    """Cinder as a member of one project uses it, with the service's own account.
+
+    The objects belong to the project and count towards its quotas. Cinder has no call with which an
+    administrator creates an object for another project, so the account needs a role in the project, and not
+    that of an administrator, who would also see the images of others. Without the role, every call raises
+    ``CloudRefused``.
+    """
+
+    def create_volume(self, new: NewVolume) -> str:
+        """Request a new volume, and return its id; it becomes available, or fails, later.
+
+        Raises:
+            CloudNotFound: The project does not see the type.
+            CloudConflict: A quota does not allow it.
+            CloudRefused: The project does not see the image, or it does not fit.
+        """
+
+    def create_snapshot(self, volume_id: str, name: str, description: str) -> str:
+        """Request a snapshot of a volume of the project, also of an attached one, and return its id.
+
+        Raises:
+            CloudNotFound: The volume does not exist, or the project does not see its type.
+            CloudConflict: Its status or a quota does not allow it.
+        """
+
+    def create_backup(self, volume_id: str, name: str, description: str) -> str:
+        """Request a backup of a volume of the project, also of an attached one, and return its id.
+
+        Raises:
+            CloudNotFound: The volume does not exist.
+            CloudConflict: Its status or a quota does not allow it.
         """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from blazar.ports.block_storage import BlockStorage
+from blazar.ports.block_storage import BlockStorage, ProjectStorage
 from blazar.ports.compute import (
     Aggregates,
     Flavors,
@@ -64,6 +64,9 @@ class Cloud(Protocol):
     @property
     def block_storage(self) -> BlockStorage:
         """Return Cinder."""
+
+    def storage_in(self, project_id: str) -> ProjectStorage:
+        """Return Cinder as a member of a project uses it. Does not call the cloud."""
 
     @property
     def projects(self) -> Projects:

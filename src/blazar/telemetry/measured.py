@@ -15,6 +15,7 @@ from blazar.ports.meter import Meter
 if TYPE_CHECKING:
     from datetime import timedelta
 
+    from blazar.ports.block_storage import ProjectStorage
     from blazar.ports.cloud import Cloud
     from blazar.ports.compute import Lessee, LesseeCompute
     from blazar.ports.enforcement import Cost, EnforcementFilter, JsonObject, LeaseUsage, Occasion
@@ -109,6 +110,10 @@ class _MeasuredCloud:
     def compute_for(self, lessee: Lessee) -> LesseeCompute:
         """Return the part of Nova that is called with a lessee's token. No I/O."""
         return cast("LesseeCompute", self._measured("lessee", self._cloud.compute_for(lessee)))
+
+    def storage_in(self, project_id: str) -> ProjectStorage:
+        """Return Cinder as a member of a project uses it. No I/O."""
+        return cast("ProjectStorage", self._measured("project_storage", self._cloud.storage_in(project_id)))
 
     def _measured(self, service: str, port: object) -> object:
         def call(operation: str, request: Call) -> Any:

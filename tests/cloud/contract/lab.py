@@ -77,6 +77,12 @@ class LabStorage(Protocol):
     def wait_until_gone(self, type_id: str) -> None:
         """Return when no volume of a type exists."""
 
+    def serve(self, project_id: str) -> None:
+        """Give the service's account the role of a member in a project."""
+
+    def wait_until_copied(self, volume_id: str) -> None:
+        """Return when a volume is available again."""
+
 
 class LabSegments(Protocol):
     """Segments of Neutron, and the actions of the lab's projects as its users."""

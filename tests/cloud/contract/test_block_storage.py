@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import uuid
+from dataclasses import replace
+from typing import Any
 
 import pytest
 from cloud.contract.lab import CloudLab, LabStorage
 
 from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused
-from blazar.ports.block_storage import BlockStorage, StoragePool, VolumeType
+from blazar.ports.block_storage import BlockStorage, NewVolume, ProjectStorage, StoragePool, VolumeType
 
 UNKNOWN_ID = str(uuid.UUID(int=1))
 
@@ -150,10 +152,10 @@ def test_a_volume_is_deleted_with_its_snapshots(
     lab: CloudLab, cinder: BlockStorage, storage: LabStorage, private: VolumeType
 ) -> None:
     volume_id = storage.create_volume(lab.project_ids[0], 1, private.name)
-    assert cinder.count_snapshots(volume_id) == 0
+    assert cinder.list_snapshots(volume_id) == ()
     storage.snapshot(volume_id)
-    assert cinder.count_snapshots(volume_id) == 1
-    assert cinder.count_snapshots(UNKNOWN_ID) == 0
+    assert [each.is_complete for each in cinder.list_snapshots(volume_id)] == [True]
+    assert cinder.list_snapshots(UNKNOWN_ID) == ()
     assert cinder.get_quotas(lab.project_ids[0], [private.name])[private.name].used == 2
 
     cinder.delete_volume(volume_id)
@@ -259,3 +261,98 @@ def test_a_volume_moves_to_another_type_unless_it_has_snapshots(
     with pytest.raises(CloudNotFound):
         cinder.retype_volume(UNKNOWN_ID, storage.ordinary_type_id)
     cinder.delete_volume(moved)
+
+
+@pytest.fixture
+def member(lab: CloudLab, storage: LabStorage) -> ProjectStorage:
+    """The first project, in which the service has a role."""
+    storage.serve(lab.project_ids[0])
+    return lab.cloud.storage_in(lab.project_ids[0])
+
+
+def new_volume(lab: CloudLab, volume_type: VolumeType, **keys: Any) -> NewVolume:
+    return replace(NewVolume(name=lab.name("volume"), size=1, type_name=volume_type.name), **keys)
+
+
+def test_a_volume_is_created_for_a_project_in_its_type(
+    lab: CloudLab, cinder: BlockStorage, storage: LabStorage, private: VolumeType, member: ProjectStorage
+) -> None:
+    made = member.create_volume(new_volume(lab, private, size=2, metadata={"a": "b"}))
+    storage.wait_until_copied(made)
+
+    (found,) = cinder.list_volumes(private.id)
+    assert (found.id, found.project_id, found.size, found.metadata) == (
+        made,
+        lab.project_ids[0],
+        2,
+        {"a": "b"},
+    )
+    assert found.name == lab.name("volume")
+    with pytest.raises(CloudConflict):
+        member.create_volume(new_volume(lab, private, size=2))
+    with pytest.raises(CloudRefused):
+        member.create_volume(new_volume(lab, private, image_id=UNKNOWN_ID))
+    cinder.remove_type_access(private.id, lab.project_ids[0])
+    with pytest.raises(CloudNotFound):
+        member.create_volume(new_volume(lab, private))
+
+
+def test_nothing_is_created_for_a_project_in_which_the_service_has_no_role(
+    lab: CloudLab, cinder: BlockStorage, private: VolumeType
+) -> None:
+    stranger = lab.cloud.storage_in(lab.project_ids[1])
+
+    with pytest.raises(CloudRefused):
+        stranger.create_volume(new_volume(lab, private))
+    with pytest.raises(CloudRefused):
+        stranger.create_backup(UNKNOWN_ID, "name", "")
+
+    assert cinder.list_volumes(private.id) == ()
+
+
+def test_a_backup_outlives_its_volume(
+    lab: CloudLab, cinder: BlockStorage, storage: LabStorage, private: VolumeType, member: ProjectStorage
+) -> None:
+    volume_id = storage.create_volume(lab.project_ids[0], 1, private.name)
+
+    made = member.create_backup(volume_id, lab.name("backup"), "for a test")
+    storage.wait_until_copied(volume_id)
+
+    (found,) = cinder.list_backups(volume_id)
+    assert (found.id, found.name, found.description) == (made, lab.name("backup"), "for a test")
+    assert found.is_complete
+    assert not found.has_failed
+    cinder.delete_volume(volume_id)
+    storage.wait_until_gone(private.id)
+    assert [each.id for each in cinder.list_backups(volume_id)] == [made]
+    with pytest.raises(CloudNotFound):
+        member.create_backup(volume_id, "name", "")
+
+
+def test_a_snapshot_counts_towards_the_quota(
+    lab: CloudLab, cinder: BlockStorage, storage: LabStorage, private: VolumeType, member: ProjectStorage
+) -> None:
+    volume_id = storage.create_volume(lab.project_ids[0], 2, private.name)
+    cinder.set_quota(lab.project_ids[0], private.name, 4)
+
+    made = member.create_snapshot(volume_id, lab.name("snapshot"), "for a test")
+
+    assert [(each.id, each.description) for each in cinder.list_snapshots(volume_id)] == [
+        (made, "for a test")
+    ]
+    with pytest.raises(CloudConflict):
+        member.create_snapshot(volume_id, "name", "")
+    with pytest.raises(CloudNotFound):
+        member.create_snapshot(UNKNOWN_ID, "name", "")
+
+
+def test_objects_of_other_projects_are_not_copied(
+    lab: CloudLab, cinder: BlockStorage, storage: LabStorage, private: VolumeType, member: ProjectStorage
+) -> None:
+    cinder.add_type_access(private.id, lab.project_ids[1])
+    volume_id = storage.create_volume(lab.project_ids[1], 1, private.name)
+
+    with pytest.raises(CloudNotFound):
+        member.create_backup(volume_id, "name", "")
+    with pytest.raises(CloudNotFound):
+        member.create_snapshot(volume_id, "name", "")

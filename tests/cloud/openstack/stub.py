@@ -24,6 +24,7 @@ CATALOG = {
     "placement": "/placement",
     "network": "/network",
     "image": "/image",
+    "block-storage": "/volume",
 }
 """Paths of the services, by their types."""
 
@@ -65,6 +66,8 @@ class StubCloud:
         self.requests: list[Request] = []
         self.endpoints = {service_type: {("internal", "one"): path} for service_type, path in CATALOG.items()}
         """The catalog: paths by interface and region, by service type."""
+        self.roles: tuple[str, ...] = ("admin",)
+        """The roles of all tokens."""
         self.token_expires_at = "2999-01-01T00:00:00.000000Z"
         self._replies: dict[tuple[str, str], list[Reply]] = defaultdict(list)
         self._lock = threading.Lock()
@@ -157,7 +160,7 @@ class StubCloud:
             "expires_at": self.token_expires_at,
             "user": {"id": "user-id", "name": "user", "domain": domain},
             "project": {"id": "project-id", "name": "project", "domain": domain},
-            "roles": [{"id": "role-id", "name": "admin"}],
+            "roles": [{"id": f"{each}-id", "name": each} for each in self.roles],
             "catalog": catalog,
         }
         return Reply(status=201, body={"token": described}, headers={"X-Subject-Token": token})

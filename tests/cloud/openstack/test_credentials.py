@@ -15,8 +15,9 @@ from keystoneauth1.access.service_catalog import ServiceCatalogV3
 
 from blazar.cloud.openstack.driver import OpenStackCloud
 from blazar.cloud.openstack.identity import make_old_plugin
-from blazar.domain.errors import CloudUnavailable
+from blazar.domain.errors import CloudRefused, CloudUnavailable
 
+BACKUPS = "/volume/v3/backups"
 AGGREGATES = "/compute/v2.1/os-aggregates"
 CLASSES = "/placement/resource_classes"
 FLOATING_IPS = "/network/v2.0/floatingips"
@@ -283,3 +284,49 @@ def test_a_keystone_that_does_not_run_is_unavailability(cloud_of: MakeCloud) -> 
 
     with pytest.raises(CloudUnavailable, match="Keystone"):
         cloud_of(text).aggregates.list_aggregates()
+
+
+class TestOneProject:
+    """The service's own account acts as a member of a project."""
+
+    def create(self, cloud: OpenStackCloud) -> str:
+        return cloud.storage_in("of-the-lessee").create_backup("volume", "name", "text")
+
+    def test_its_token_is_exchanged_for_one_of_the_project(
+        self, stub: StubCloud, cloud: OpenStackCloud
+    ) -> None:
+        stub.roles = ("member",)
+        stub.lay_out("POST", BACKUPS, Reply(status=202, body={"backup": {"id": "made"}}))
+
+        assert self.create(cloud) == "made"
+
+        first, second = (each.body["auth"] for each in stub.asked("POST", TOKENS))
+        assert first["identity"]["methods"] == ["password"]
+        assert second["identity"] == {"methods": ["token"], "token": {"id": "token-1"}}
+        assert second["scope"] == {"project": {"id": "of-the-lessee"}}
+        assert [each.token for each in stub.asked("POST", BACKUPS)] == ["token-2"]
+
+    def test_the_role_of_an_administrator_is_not_used(self, stub: StubCloud, cloud: OpenStackCloud) -> None:
+        stub.lay_out("POST", BACKUPS, Reply(status=202, body={"backup": {"id": "made"}}))
+
+        with pytest.raises(CloudRefused, match="role admin in project of-the-lessee"):
+            self.create(cloud)
+
+        assert stub.asked("POST", BACKUPS) == []
+
+    @pytest.mark.parametrize("status", [401, 403, 404])
+    def test_without_a_role_the_call_is_refused(
+        self, stub: StubCloud, cloud: OpenStackCloud, status: int
+    ) -> None:
+        cloud.aggregates.list_aggregates()
+        stub.lay_out("POST", TOKENS, Reply(status=status, body={"error": {"message": "no access"}}))
+
+        with pytest.raises(CloudRefused, match="needs a role"):
+            self.create(cloud)
+
+    def test_a_keystone_that_fails_is_unavailability(self, stub: StubCloud, cloud: OpenStackCloud) -> None:
+        cloud.aggregates.list_aggregates()
+        stub.lay_out("POST", TOKENS, Reply(status=503))
+
+        with pytest.raises(CloudUnavailable):
+            self.create(cloud)

@@ -9,14 +9,17 @@ from dataclasses import dataclass, field
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from keystoneauth1.exceptions import ClientException
+from keystoneauth1.exceptions import ClientException, Forbidden, NotFound, Unauthorized
+from keystoneauth1.identity import Token
 from keystoneauth1.plugin import BaseAuthPlugin
 from keystoneauth1.session import Session
 
 from blazar.cloud.openstack.answers import short
 from blazar.cloud.openstack.settings import Location
-from blazar.domain.errors import CloudUnavailable
+from blazar.domain.errors import CloudRefused, CloudUnavailable
 
+_ADMIN = "admin"
+"""The role of administrators, as Cinder and Glance know them by default."""
 _VERSION = re.compile(r"v[0-9]+(\.[0-9]+)?")
 
 
@@ -93,6 +96,36 @@ class Credentials:
             except (ClientException, OSError) as error:
                 raise CloudUnavailable(f"Keystone: no token is available: {short(str(error))}") from error
 
+    def in_project(self, project_id: str) -> Credentials:
+        """Return the same user's credentials in a project in which it has a role.
+
+        Raises:
+            CloudRefused: The user has no role there, or that of an administrator, or the type of its
+                credentials gives no token for other projects.
+            CloudUnavailable: Keystone issued no token.
+        """
+        with self._lock:
+            token = self._fetch().get("X-Auth-Token")
+        auth_url = getattr(self._plugin, "auth_url", None)
+        if not token or not auth_url:
+            raise CloudRefused("Keystone: the service's credentials give no token for other projects")
+        plugin = Token(auth_url, token=token, project_id=project_id)
+        try:
+            roles = frozenset(plugin.get_access(self._session).role_names or ())
+        except (Unauthorized, Forbidden, NotFound) as error:
+            raise CloudRefused(
+                f"Keystone: the service's account gets no token for project {project_id}; it needs a role"
+                f" there: {short(str(error))}"
+            ) from error
+        except (ClientException, OSError) as error:
+            raise CloudUnavailable(f"Keystone: no token is available: {short(str(error))}") from error
+        if _ADMIN in roles:
+            raise CloudRefused(
+                f"Keystone: the service's account has the role {_ADMIN} in project {project_id}, with which"
+                " it sees what members do not; it needs another role there"
+            )
+        return Credentials(plugin, self._session)
+
     def renew(self, refused: Grant) -> bool:
         """Discard the token of this grant, unless another thread has done so already."""
         with self._lock:
@@ -149,9 +182,33 @@ class ServiceAccess:
         """Return the present grant. Raises CloudUnavailable if none is available."""
         return self._credentials.grant(self._location)
 
+    def in_project(self, project_id: str) -> ProjectAccess:
+        """Return access with the same account in one project. Makes no call."""
+        return ProjectAccess(self._credentials, self._location, project_id)
+
     def renew(self, refused: Grant) -> bool:
         """Discard the token of this grant; the next grant has a new one."""
         return self._credentials.renew(refused)
+
+
+class ProjectAccess:
+    """Access to a service with the service's own account in one project; for a few calls."""
+
+    def __init__(self, credentials: Credentials, location: Location, project_id: str) -> None:
+        self._credentials = credentials
+        self._location = location
+        self._project_id = project_id
+        self._own: Credentials | None = None
+
+    def grant(self) -> Grant:
+        """Return the present grant. Raises CloudRefused, CloudUnavailable."""
+        if self._own is None:
+            self._own = self._credentials.in_project(self._project_id)
+        return self._own.grant(self._location)
+
+    def renew(self, refused: Grant) -> bool:
+        """Return False: the token has just been issued."""
+        return False
 
 
 class LesseeAccess:

@@ -12,6 +12,7 @@ from blazar.ports.block_storage import (
     StoragePool,
     TypeQuota,
     Volume,
+    VolumeCopy,
     VolumeGroup,
     VolumeType,
 )
@@ -111,18 +112,17 @@ class OpenStackBlockStorage:
             version=_WITH_GROUPS,
         )
 
-    def count_snapshots(self, volume_id: str) -> int:
-        """Return the number of snapshots of a volume; 0 if the volume does not exist."""
+    def list_snapshots(self, volume_id: str) -> tuple[VolumeCopy, ...]:
+        """Return the snapshots of a volume; none if it does not exist."""
+        return self._list_copies("snapshots", volume_id)
+
+    def list_backups(self, volume_id: str) -> tuple[VolumeCopy, ...]:
+        """Return the backups of a volume, which outlive it."""
+        return self._list_copies("backups", volume_id)
+
+    def _list_copies(self, what: str, volume_id: str) -> tuple[VolumeCopy, ...]:
         params = {"all_tenants": "1", "volume_id": volume_id}
-        found = self._cinder.list(
-            "snapshots",
-            "detail",
-            key="snapshots",
-            parse=lambda each: str(each["id"]),
-            params=params,
-            version=_ANY,
-        )
-        return len(found)
+        return self._cinder.list(what, "detail", key=what, parse=_copy, params=params, version=_ANY)
 
     def delete_volume(self, volume_id: str, *, force: bool = False) -> None:
         """Request the deletion of a volume with its snapshots. Raises CloudNotFound, CloudConflict."""
@@ -241,6 +241,16 @@ def _volume(body: Mapping[str, Any]) -> Volume:
             for each in body["attachments"]
         ),
         group_id=body.get("group_id"),
+        metadata=body.get("metadata") or {},
+    )
+
+
+def _copy(body: Mapping[str, Any]) -> VolumeCopy:
+    return VolumeCopy(
+        id=body["id"],
+        name=body["name"] or "",
+        description=body["description"] or "",
+        status=body["status"],
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from oslo_config.cfg import ConfigOpts
 
 from blazar.cloud.openstack import options
+from blazar.cloud.openstack.access import ServiceAccess
 from blazar.cloud.openstack.aggregates import OpenStackAggregates
 from blazar.cloud.openstack.block_storage import OpenStackBlockStorage
 from blazar.cloud.openstack.executor import ThreadedExecutor
@@ -18,6 +19,7 @@ from blazar.cloud.openstack.keystone import OpenStackProjects, OpenStackTrusts
 from blazar.cloud.openstack.lessee import OpenStackLesseeCompute
 from blazar.cloud.openstack.networks import OpenStackNetworks
 from blazar.cloud.openstack.placement import OpenStackPlacement
+from blazar.cloud.openstack.project_storage import OpenStackProjectStorage
 from blazar.cloud.openstack.rest import RestClient
 from blazar.cloud.openstack.segments import OpenStackSegments
 from blazar.cloud.openstack.server_groups import OpenStackServerGroups
@@ -40,6 +42,9 @@ class OpenStackCloud:
 
     nova: RestClient
     """The client with the service's credentials, from which those of lessees are derived."""
+    cinder: RestClient
+    cinder_access: ServiceAccess
+    """The access of this client, from which that to one project is derived."""
     hypervisors: OpenStackHypervisors
     aggregates: OpenStackAggregates
     servers: OpenStackServers
@@ -57,6 +62,10 @@ class OpenStackCloud:
     def compute_for(self, lessee: Lessee) -> OpenStackLesseeCompute:
         """Return the part of Nova that is called with a lessee's token. Makes no call."""
         return OpenStackLesseeCompute(self.nova, lessee)
+
+    def storage_in(self, project_id: str) -> OpenStackProjectStorage:
+        """Return Cinder as a member of a project uses it. Makes no call."""
+        return OpenStackProjectStorage(self.cinder.seen_with(self.cinder_access.in_project(project_id)))
 
 
 def make_cloud(conf: ConfigOpts, clock: Clock) -> OpenStackCloud:
@@ -81,6 +90,8 @@ def make_cloud(conf: ConfigOpts, clock: Clock) -> OpenStackCloud:
     cinder = services.client(options.CINDER, name="Cinder", version="v3", versioned_as="volume")
     return OpenStackCloud(
         nova=nova,
+        cinder=cinder,
+        cinder_access=services.access(options.CINDER, version="v3"),
         hypervisors=OpenStackHypervisors(nova, microversion=read_hypervisor_version(conf)),
         aggregates=OpenStackAggregates(nova),
         servers=OpenStackServers(nova),

@@ -66,10 +66,12 @@ class Services:
         Raises:
             OptionError: An option is invalid or missing.
         """
-        location = read_location(self._conf, group, version)
         session = self._session(read_connection(self._conf, group))
-        access = ServiceAccess(self.credentials(group), location)
-        return RestClient(name, session, access, versioned_as=versioned_as)
+        return RestClient(name, session, self.access(group, version=version), versioned_as=versioned_as)
+
+    def access(self, group: str, *, version: str | None = None) -> ServiceAccess:
+        """Return the access of the client of a service. Raises OptionError."""
+        return ServiceAccess(self.credentials(group), read_location(self._conf, group, version))
 
     def credentials(self, group: str) -> Credentials:
         """Return the user of a service, from its own group, ``[keystone]``, or the old options."""

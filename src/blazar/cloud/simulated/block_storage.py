@@ -15,6 +15,7 @@ from blazar.ports.block_storage import (
     StoragePool,
     TypeQuota,
     Volume,
+    VolumeCopy,
     VolumeGroup,
     VolumeType,
 )
@@ -29,13 +30,15 @@ _MOVABLE = frozenset({"available", "in-use"})
 class SimulatedBlockStorage(Service):
     """Pools, private types, quotas and volumes.
 
-    The deletion of a volume takes *deletion_time*, and its move to another type *move_time*.
+    The deletion of a volume takes *deletion_time*, its move to another type *move_time*, and its backup
+    *copy_time*.
     """
 
     def __init__(self, calls: Calls) -> None:
         super().__init__(calls)
         self.deletion_time = timedelta(0)
         self.move_time = timedelta(0)
+        self.copy_time = timedelta(0)
 
     @reads("block_storage.list_pools")
     def list_pools(self) -> tuple[StoragePool, ...]:
@@ -120,10 +123,15 @@ class SimulatedBlockStorage(Service):
         found = self._state.volume_types.get(type_id)
         return tuple(each for each in self._state.volumes.values() if found and each.type_name == found.name)
 
-    @reads("block_storage.count_snapshots")
-    def count_snapshots(self, volume_id: str) -> int:
-        """Return the number of snapshots of a volume; 0 if the volume does not exist."""
-        return self._state.volume_snapshots.get(volume_id, 0)
+    @reads("block_storage.list_snapshots")
+    def list_snapshots(self, volume_id: str) -> tuple[VolumeCopy, ...]:
+        """Return the snapshots of a volume, oldest first; none if it does not exist."""
+        return self._state.volume_snapshots.get(volume_id, ())
+
+    @reads("block_storage.list_backups")
+    def list_backups(self, volume_id: str) -> tuple[VolumeCopy, ...]:
+        """Return the backups of a volume, oldest first, which outlive it."""
+        return self._state.volume_backups.get(volume_id, ())
 
     @writes("block_storage.delete_volume")
     def delete_volume(self, volume_id: str, *, force: bool = False) -> None:
@@ -214,6 +222,20 @@ class SimulatedBlockStorage(Service):
             state.finish_volume_work(now)
 
 
+def visible_type(state: CloudState, project_id: str, name: str) -> VolumeType:
+    """Return the type with this name that a project may use. Raises CloudNotFound."""
+    for each in state.volume_types.values():
+        if each.name == name and (each.is_public or project_id in state.type_access.get(each.id, ())):
+            return each
+    raise CloudNotFound(f"no volume type {name}")
+
+
+def insert_copy(copies: dict[str, tuple[VolumeCopy, ...]], volume_id: str, copy: VolumeCopy) -> VolumeCopy:
+    """Add a snapshot or a backup of a volume and return it."""
+    copies[volume_id] = (*copies.get(volume_id, ()), copy)
+    return copy
+
+
 def insert_type(
     state: CloudState, name: str, description: str, extra_specs: Mapping[str, str], *, is_public: bool
 ) -> VolumeType:
@@ -244,7 +266,7 @@ def allocated_in(state: CloudState, pool: str) -> int:
 def used_by(state: CloudState, project_id: str, type_name: str) -> int:
     """Return how much of a type a project uses, with snapshots."""
     return sum(
-        each.size * (1 + state.volume_snapshots.get(each.id, 0))
+        each.size * (1 + len(state.volume_snapshots.get(each.id, ())))
         for each in state.volumes.values()
         if (each.project_id, each.type_name) == (project_id, type_name)
     )

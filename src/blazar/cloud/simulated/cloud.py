@@ -19,6 +19,7 @@ from blazar.cloud.simulated.network_operations import NetworkOperations
 from blazar.cloud.simulated.networks import SimulatedNetworks
 from blazar.cloud.simulated.operations import HostOperations
 from blazar.cloud.simulated.placement import SimulatedPlacement
+from blazar.cloud.simulated.project_storage import SimulatedProjectStorage
 from blazar.cloud.simulated.segment_operations import SegmentOperations
 from blazar.cloud.simulated.segments import SimulatedSegments
 from blazar.cloud.simulated.servers import SimulatedImages, SimulatedServerGroups, SimulatedServers
@@ -95,6 +96,10 @@ class SimulatedCloud(HostOperations, NetworkOperations, SegmentOperations, Stora
     def compute_for(self, lessee: Lessee) -> SimulatedLesseeCompute:
         """Return the part of Nova that is called with a lessee's token."""
         return SimulatedLesseeCompute(self._calls, lessee)
+
+    def storage_in(self, project_id: str) -> SimulatedProjectStorage:
+        """Return Cinder as a member of a project uses it."""
+        return SimulatedProjectStorage(self._calls, project_id, copy_time=self.block_storage.copy_time)
 
     @property
     def calls(self) -> Counter[str]:

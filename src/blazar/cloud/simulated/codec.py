@@ -17,7 +17,14 @@ from typing import Any, TypeVar
 from blazar.cloud.simulated.state import CloudState, Consumption, VolumeMove
 from blazar.domain.providers import Inventory
 from blazar.domain.subnets import Subnet
-from blazar.ports.block_storage import Attachment, StoragePool, Volume, VolumeGroup, VolumeType
+from blazar.ports.block_storage import (
+    Attachment,
+    StoragePool,
+    Volume,
+    VolumeCopy,
+    VolumeGroup,
+    VolumeType,
+)
 from blazar.ports.compute import Aggregate, Flavor, Hypervisor, Server, ServerGroup
 from blazar.ports.identity import Project, Trust
 from blazar.ports.images import Image, ImageState
@@ -82,6 +89,9 @@ def encode(state: CloudState) -> str:
         "volume_deletions": state.volume_deletions,
         "volume_moves": state.volume_moves,
         "volume_snapshots": state.volume_snapshots,
+        "volume_backups": state.volume_backups,
+        "copying": state.copying,
+        "served_projects": state.served_projects,
         "volume_groups": [*state.volume_groups.values()],
         "transfers": state.transfers,
         "root_volumes": state.root_volumes,
@@ -178,11 +188,18 @@ def _storage(document: Mapping[str, Any]) -> dict[str, Any]:
             key: _value(VolumeMove, {**each, "due_at": datetime.fromisoformat(each["due_at"])})
             for key, each in document.get("volume_moves", {}).items()
         },
-        "volume_snapshots": document.get("volume_snapshots", {}),
+        "volume_snapshots": _copies(document.get("volume_snapshots", {})),
+        "volume_backups": _copies(document.get("volume_backups", {})),
+        "copying": {key: datetime.fromisoformat(due) for key, due in document.get("copying", {}).items()},
+        "served_projects": frozenset(document.get("served_projects", ())),
         "volume_groups": _table(document.get("volume_groups", []), VolumeGroup, lambda each: each.id),
         "transfers": document.get("transfers", {}),
         "root_volumes": frozenset(document.get("root_volumes", ())),
     }
+
+
+def _copies(document: Mapping[str, Any]) -> dict[str, tuple[VolumeCopy, ...]]:
+    return {key: tuple(_value(VolumeCopy, each) for each in copies) for key, copies in document.items()}
 
 
 def _table(

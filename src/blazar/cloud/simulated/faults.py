@@ -56,7 +56,7 @@ from typing import Any
 
 from blazar.cloud.statuses import error_of_status
 from blazar.domain.errors import CloudConflict, CloudError, CloudNotFound, CloudRefused, CloudUnavailable
-from blazar.ports.block_storage import BlockStorage
+from blazar.ports.block_storage import BlockStorage, ProjectStorage
 from blazar.ports.compute import Aggregates, Flavors, Hypervisors, LesseeCompute, ServerGroups, Servers
 from blazar.ports.identity import Projects, Trusts
 from blazar.ports.images import Images
@@ -73,6 +73,7 @@ OPERATIONS: frozenset[str] = frozenset(
         ("networks", Networks),
         ("segments", Segments),
         ("block_storage", BlockStorage),
+        ("project_storage", ProjectStorage),
         ("projects", Projects),
         ("trusts", Trusts),
     )

@@ -11,7 +11,7 @@ from typing import TypeVar
 from blazar.domain.errors import CloudNotFound
 from blazar.domain.providers import Inventory
 from blazar.domain.subnets import Subnet
-from blazar.ports.block_storage import StoragePool, Volume, VolumeGroup, VolumeType
+from blazar.ports.block_storage import StoragePool, Volume, VolumeCopy, VolumeGroup, VolumeType
 from blazar.ports.compute import Aggregate, Flavor, Hypervisor, Server, ServerGroup
 from blazar.ports.identity import Project, Trust
 from blazar.ports.images import Image
@@ -105,8 +105,14 @@ class CloudState:
     """The instants at which volumes that are being deleted will be gone, by volume id."""
     volume_moves: dict[str, VolumeMove] = field(default_factory=dict)
     """The moves that are in progress, by volume id."""
-    volume_snapshots: dict[str, int] = field(default_factory=dict)
-    """The number of snapshots, by volume id."""
+    volume_snapshots: dict[str, tuple[VolumeCopy, ...]] = field(default_factory=dict)
+    """The snapshots, by volume id."""
+    volume_backups: dict[str, tuple[VolumeCopy, ...]] = field(default_factory=dict)
+    """The backups, by the id of a volume that may be gone."""
+    copying: dict[str, datetime] = field(default_factory=dict)
+    """The instants at which volumes that are being backed up have been copied, by volume id."""
+    served_projects: frozenset[str] = frozenset()
+    """The projects in which the account of the service has a role."""
     volume_groups: dict[str, VolumeGroup] = field(default_factory=dict)
     transfers: dict[str, str] = field(default_factory=dict)
     """The volumes of pending transfers, by transfer id."""
@@ -162,7 +168,17 @@ class CloudState:
         self.consumptions = tuple(each for each in self.consumptions if each.consumer_id not in gone)
 
     def finish_volume_work(self, now: datetime) -> None:
-        """Remove volumes whose deletion is complete at *now*, with their snapshots; complete moves."""
+        """Complete what is complete at *now*: deletions with their snapshots, moves, and backups."""
+        for volume_id in [key for key, due_at in self.copying.items() if due_at <= now]:
+            del self.copying[volume_id]
+            self.volume_backups[volume_id] = tuple(
+                replace(each, status="available") if each.status == "creating" else each
+                for each in self.volume_backups[volume_id]
+            )
+            volume = self.volumes.get(volume_id)
+            if volume is not None and volume.status == "backing-up":
+                status = "in-use" if volume.attachments else "available"
+                self.volumes[volume_id] = replace(volume, status=status)
         for volume_id in [key for key, each in self.volume_moves.items() if each.due_at <= now]:
             move = self.volume_moves.pop(volume_id)
             if volume_id in self.volumes:

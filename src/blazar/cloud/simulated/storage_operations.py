@@ -7,15 +7,24 @@ from dataclasses import replace
 
 from blazar.cloud.simulated.block_storage import (
     find_pool,
+    insert_copy,
     insert_type,
     quota_key,
     quota_refusal,
+    visible_type,
 )
 from blazar.cloud.simulated.calls import Calls
 from blazar.cloud.simulated.state import CloudState, known
-from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused
+from blazar.domain.errors import CloudConflict, CloudRefused
 from blazar.domain.requirements import Fact
-from blazar.ports.block_storage import Attachment, StoragePool, Volume, VolumeGroup, VolumeType
+from blazar.ports.block_storage import (
+    Attachment,
+    StoragePool,
+    Volume,
+    VolumeCopy,
+    VolumeGroup,
+    VolumeType,
+)
 
 
 class StorageOperations:
@@ -71,7 +80,7 @@ class StorageOperations:
             CloudRefused: The quota for the type is exhausted, or no pool has room.
         """
         with self._calls.exclusive() as state:
-            volume_type = _visible_type(state, project_id, type_name)
+            volume_type = visible_type(state, project_id, type_name)
             _check_quota(state, project_id, type_name, size)
             pool = find_pool(state, volume_type, size)
             if pool is None:
@@ -103,6 +112,23 @@ class StorageOperations:
         """Delete all snapshots of a volume."""
         with self._calls.exclusive() as state:
             state.volume_snapshots.pop(volume_id, None)
+
+    def serve_project(self, project_id: str) -> None:
+        """Give the account of the service a role in a project."""
+        with self._calls.exclusive() as state:
+            state.served_projects |= {project_id}
+
+    def is_served(self, project_id: str) -> bool:
+        """Return whether the account of the service has a role in a project."""
+        with self._calls.exclusive(writes=False) as state:
+            return project_id in state.served_projects
+
+    def fail_backups(self, volume_id: str) -> None:
+        """Let the present backups of a volume fail."""
+        with self._calls.exclusive() as state:
+            state.volume_backups[volume_id] = tuple(
+                replace(each, status="error") for each in state.volume_backups.get(volume_id, ())
+            )
 
     def set_type_quota(self, project_id: str, type_name: str, limit: int) -> None:
         """Set a project's room for a type, as an operator does, even below what is used."""
@@ -136,9 +162,10 @@ class StorageOperations:
         """Make a snapshot of a volume, which counts like a volume. Raises CloudNotFound, CloudRefused."""
         with self._calls.exclusive() as state:
             volume = known(state.volumes, volume_id, "volume")
-            _visible_type(state, volume.project_id, volume.type_name)
+            visible_type(state, volume.project_id, volume.type_name)
             _check_quota(state, volume.project_id, volume.type_name, volume.size)
-            state.volume_snapshots[volume_id] = state.volume_snapshots.get(volume_id, 0) + 1
+            made = VolumeCopy(id=state.new_id(), name="", description="", status="available")
+            insert_copy(state.volume_snapshots, volume_id, made)
 
     def begin_transfer(self, volume_id: str) -> str:
         """Return the id of a new transfer of a volume. Raises CloudNotFound, CloudConflict."""
@@ -161,13 +188,6 @@ class StorageOperations:
             for each in volume_ids:
                 state.volumes[each] = replace(state.volumes[each], group_id=group.id)
             return group
-
-
-def _visible_type(state: CloudState, project_id: str, name: str) -> VolumeType:
-    for each in state.volume_types.values():
-        if each.name == name and (each.is_public or project_id in state.type_access.get(each.id, ())):
-            return each
-    raise CloudNotFound(f"no volume type {name}")
 
 
 def _check_quota(state: CloudState, project_id: str, type_name: str, size: int) -> None:

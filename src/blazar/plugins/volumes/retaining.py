@@ -73,7 +73,7 @@ def find_obstacles(storage: BlockStorage, volumes: Iterable[Volume]) -> Mapping[
     for each in volumes:
         if each.has_failed:
             found[each.id] = _FAILED
-        elif storage.count_snapshots(each.id):
+        elif storage.list_snapshots(each.id):
             found[each.id] = _SNAPSHOTS
     return found
 
