@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -346,3 +347,22 @@ def test_a_lease_for_networks_needs_a_name(blazar: Run, stub: Stub) -> None:
             "resource_properties": "",
         }
     ]
+
+
+def test_a_lease_for_storage_may_have_volumes(blazar: Run, stub: Stub) -> None:
+    stub.respond({"lease": {"id": ID, "reservations": []}}, status=201)
+    dates = ("--start-date", "2031-01-01 10:00", "--end-date", "2031-01-01 12:00")
+    volumes = [{"size": 5, "name": "data"}, {"size": 4, "name": "logs"}]
+    common = "resource_type=virtual:volume,gibibytes=9"
+
+    wrong = blazar("lease-create", "x", *dates, "--reservation", f"{common},volumes=[data]")
+    made = blazar(
+        *("lease-create", "x", *dates),
+        *("--reservation", f"{common},volumes={json.dumps(volumes)},end_action=freeze"),
+    )
+
+    assert wrong.code != 0
+    assert "volumes must be JSON" in wrong.err
+    assert made.code == 0
+    (reservation,) = stub.calls[0][2]["reservations"]
+    assert (reservation["volumes"], reservation["end_action"]) == (volumes, "freeze")

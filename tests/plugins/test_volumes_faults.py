@@ -11,6 +11,7 @@ from blazar.booking.context import Plugin
 from blazar.domain.lease import LeaseStatus
 from blazar.plugins.volumes.plugin import Volumes
 from blazar.plugins.volumes.settings import VolumeSettings
+from blazar.plugins.volumes.spec import VolumeSpec
 from blazar_plugin_testing import CloudEnv
 from blazar_plugin_testing.contract import HarnessedEnv
 from blazar_plugin_testing.faults import COMMIT_FAULTS
@@ -29,12 +30,15 @@ class UsedHarness(VolumesHarness):
         super().set_up(env)
         env.cloud.add_storage_pool("block9@shared#any", None)
         env.cloud.add_volume_type("standard", {"volume_backend_name": "shared"})
+        env.cloud.serve_project(PROJECT)
         env.cloud.add_hypervisor("node")
         # The flavor of servers exists from the first server on.
         env.cloud.boot_server("other", "other", service_host="node")
 
     def make_plugin(self, env: CloudEnv) -> Plugin:
-        return Volumes(VolumeSettings(retain_volume_type="standard", freeze_grace_hours=1))
+        return Volumes(
+            VolumeSettings(retain_volume_type="standard", freeze_grace_hours=1, acts_in_projects=True)
+        )
 
 
 def use(env: PluginEnv) -> None:
@@ -130,7 +134,29 @@ def is_frozen(env: PluginEnv) -> None:
     assert env.lease(lease).status is LeaseStatus.TERMINATED
 
 
-STORIES = {"comes": comes, "goes": goes, "is-retained": is_retained, "is-frozen": is_frozen}
+def is_filled(env: PluginEnv) -> None:
+    """Each requested volume is created once, in a pool with room for it."""
+    volumes = [{"size": size, "name": f"volume-{size}"} for size in (30, 60, 90, 40)]
+    with env.trial():
+        lease = env.create("a", 1, 3, {**EVERYTHING, "volumes": volumes})
+        env.at(1.5)
+    with env.faults.exempt():
+        storage = env.cloud.block_storage
+        found = [each for made in storage.list_types() for each in storage.list_volumes(made.id)]
+        assert sorted(each.size for each in found) == [30, 40, 60, 90]
+    (reservation,) = env.lease(lease).reservations
+    assert isinstance(reservation.spec, VolumeSpec)
+    assert {*(reservation.spec.volume_ids or ())} == {each.id for each in found}
+    env.at(3.5)
+
+
+STORIES = {
+    "comes": comes,
+    "goes": goes,
+    "is-retained": is_retained,
+    "is-frozen": is_frozen,
+    "is-filled": is_filled,
+}
 
 
 class TestEveryStep(HarnessedEnv):

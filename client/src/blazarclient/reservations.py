@@ -64,6 +64,7 @@ CREATE_RESERVATION_KEYS: dict[str, dict[str, Any]] = {
         "affinity": "None",
         "resource_properties": None,
         "volume_name": None,
+        "volumes": None,
         "end_action": None,
         "same": None,
         "spread": None,
@@ -100,7 +101,7 @@ UPDATE_KEYS = (
     *("vcpus", "memory_mb", "disk_gb", "amount", "affinity", "flavor_id"),
     *("network_id", "required_floatingips", "resource_type"),
     *("network_name", "network_description", "network_properties"),
-    *("gibibytes", "volume_name", "end_action"),
+    *("gibibytes", "volume_name", "volumes", "end_action"),
     *("same", "spread"),
 )
 """Keys that an update of a reservation may contain."""
@@ -305,7 +306,18 @@ def _typed(key: str, value: Any) -> Any:
         return _addresses(value.text)
     if key == "affinity":
         return _affinity(value.text)
+    if key == "volumes":
+        return _volumes(value.text)
     return value.text
+
+
+def _volumes(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise exception.IncorrectLease(
+            _('volumes must be JSON such as [{"size": 10, "name": "data"}]: %s') % error
+        ) from None
 
 
 def _count(key: str, text: str) -> int | str:

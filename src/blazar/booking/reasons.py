@@ -27,6 +27,7 @@ _TEXTS: Final = tuple(
             r"\1",
         ),
         (r"^volumes are frozen until ([0-9: -]+ UTC)", r"volumes are kept without access until \1"),
+        (r"^requested volumes cannot be created", "requested volumes cannot be created yet"),
         (r"^volumes are being moved", "volumes are being moved to an ordinary volume type"),
         (rf"^{BEFORE_END_PROBLEM}", "the action before the end of the lease has not succeeded"),
         (

@@ -321,6 +321,8 @@ class AlternativeSearch:
         wish = replace(search.wish, excluded=excluded)
         if number in changes and "resource_type" not in changes[number]:
             spec = search.plugin.revise(wish.spec, changes[number], is_active=False)
+            # What is known is not read again; but the changed request must be acceptable as a whole.
+            spec = self._work.look_up(search.plugin, self._request.reservations[number].id, spec)
             wish = replace(wish, spec=spec)
             search = replace(search, grouping=without_keys(search.grouping, changes[number]))
         return replace(search, wish=wish)

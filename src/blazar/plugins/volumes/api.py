@@ -11,6 +11,7 @@ from blazar.api.schema_parts import AFFINITY, REQUIREMENT
 from blazar.api.type_api import TypeApi
 from blazar.api.validation import JsonSchema
 from blazar.plugins.volumes.pools import STORAGE_POOLS
+from blazar.plugins.volumes.requested import LONGEST_NAME, MOST_VOLUMES
 from blazar.plugins.volumes.spec import EndAction
 
 _COUNT: Final[JsonSchema] = {"type": ["integer", "string"], "minimum": 1, "maximum": 2**31 - 1}
@@ -37,6 +38,24 @@ _SCHEMAS: Final[dict[str, JsonSchema]] = {
                 "type": "string",
                 "maxLength": 200,
                 "description": "The description of the volume types in Cinder.",
+            },
+            "volumes": {
+                "type": ["array", "null"],
+                "maxItems": MOST_VOLUMES,
+                "description": "Volumes that are created at the start, once. They must fit into the parts. "
+                "The operator may not offer this.",
+                "items": {
+                    "type": "object",
+                    "required": ["size", "name"],
+                    "properties": {
+                        "size": {**_COUNT, "description": "In GiB. May be a numeric string."},
+                        "name": {"type": "string", "minLength": 1, "maxLength": LONGEST_NAME},
+                        "image": {
+                            "type": ["string", "null"],
+                            "description": "The id of an image that is copied to the volume.",
+                        },
+                    },
+                },
             },
             "end_action": {
                 "enum": [each.value for each in EndAction],

@@ -23,6 +23,8 @@ class Kind(IntEnum):
     """Volumes of the type, when they must go. They are only removed."""
     ACCESS = 3
     """The lessee's project may use the type."""
+    CREATED = 4
+    """All requested volumes of the pool exist. Never removed: volumes at the end are :attr:`VOLUMES`."""
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from blazar.domain.errors import CloudNotFound
 from blazar.domain.lifecycle import Phase
 from blazar.plugins.contract import Assignment
+from blazar.plugins.volumes.creating import are_due, find_created, places_of
 from blazar.plugins.volumes.items import Kind, VolumeItem, VolumesSeen
 from blazar.plugins.volumes.names import RESOURCE, reservation_of
 from blazar.plugins.volumes.retaining import find_target
-from blazar.plugins.volumes.spec import ENDED, MADE, EndAction, VolumeSpec
+from blazar.plugins.volumes.spec import ENDED, MADE, STARTED, VOLUME_IDS, EndAction, VolumeSpec
 from blazar.ports.block_storage import BlockStorage, VolumeType
 
 
@@ -37,7 +38,30 @@ def observe_volumes(
     types = _types_of(everything, assignment.reservation_id)
     items = frozenset(_items(storage, assignment, phase, types)) if types else frozenset()
     notes = _notes(assignment, phase, {scope: each.name for scope, each in types.items()})
-    return VolumesSeen(items=items, types=dict(types), target=find_target(everything, target), notes=notes)
+    seen = VolumesSeen(items=items, types=dict(types), target=find_target(everything, target), notes=notes)
+    if phase is Phase.RUNNING and assignment.spec.volumes and assignment.spec.volume_ids is None:
+        _see_created(storage, assignment, seen)
+    return seen
+
+
+def _see_created(storage: BlockStorage, assignment: Assignment[VolumeSpec], seen: VolumesSeen) -> None:
+    """Add which of the requested volumes exist; one request for each pool with some."""
+    spec, found, complete = assignment.spec, dict[int, str](), set[VolumeItem]()
+    for scope, numbers in places_of(assignment).items():
+        volumes = storage.list_volumes(seen.types[scope].id) if scope in seen.types else ()
+        created = find_created(assignment.reservation_id, volumes)
+        found |= {number: created[number] for number in numbers if number in created}
+        if created.keys() >= set(numbers):
+            complete.add(VolumeItem(Kind.CREATED, scope))
+    is_over = not are_due(assignment)
+    if not is_over:
+        seen.items |= complete
+    more: dict[str, object] = {}
+    if is_over or len(found) == len(spec.volumes):
+        more[VOLUME_IDS] = [found.get(number) for number in range(len(spec.volumes))]
+    if spec.started_at is None:
+        more[STARTED] = assignment.now.isoformat()
+    seen.notes = {**seen.notes, **more}
 
 
 def _types_of(types: Iterable[VolumeType], reservation_id: str) -> Mapping[str, VolumeType]:
@@ -57,6 +81,8 @@ def _notes(assignment: Assignment[VolumeSpec], phase: Phase, made: Mapping[str, 
     elif phase is not Phase.OVER and spec.ended_at is not None:
         # A reservation in error is over, and may be retried later.
         notes[ENDED] = None
+    if phase is not Phase.RUNNING and spec.started_at is not None and spec.volume_ids is None:
+        notes[STARTED] = None
     return notes
 
 

@@ -37,6 +37,13 @@ VOLUME_OPTIONS: list[cfg.Opt] = [
         "without access for the lessee. Their capacity stays booked. 0: end_action freeze is refused. A "
         "change applies to later requests.",
     ),
+    cfg.BoolOpt(
+        "acts_in_projects",
+        default=False,
+        help="Whether the account in [cinder] or [keystone] has a role other than admin, such as member, in "
+        "all projects that reserve storage. Only then can lessees ask for volumes that are created at the "
+        "start.",
+    ),
 ]
 
 
@@ -47,6 +54,7 @@ def with_options(conf: cfg.ConfigOpts, settings: Settings) -> Settings:
         check_interval=timedelta(minutes=group.check_interval_minutes),
         retain_volume_type=group.retain_volume_type.strip(),
         freeze_grace_hours=group.freeze_grace_hours,
+        acts_in_projects=group.acts_in_projects,
     )
     return settings.with_own(own)
 

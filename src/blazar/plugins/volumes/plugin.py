@@ -27,6 +27,7 @@ from blazar.plugins.capabilities import (
     HasIndependentSteps,
     HasLeftovers,
     HoldsAfterEnd,
+    ReadsAsLessee,
     ReleasesWhileActive,
     ServesDespiteFailure,
     ToleratesDamagedSpec,
@@ -45,6 +46,7 @@ from blazar.plugins.contract import (
 from blazar.plugins.leftovers import LeftoverKind, Sweep
 from blazar.plugins.units import RequestsUnits
 from blazar.plugins.volumes.choice import choose_pools
+from blazar.plugins.volumes.creating import are_due, create_volumes, places_of
 from blazar.plugins.volumes.freezing import freeze_volumes
 from blazar.plugins.volumes.items import Kind, VolumeItem, VolumesSeen
 from blazar.plugins.volumes.leftovers import VolumeTypeLeftovers
@@ -52,6 +54,7 @@ from blazar.plugins.volumes.names import extra_specs, type_name
 from blazar.plugins.volumes.observed import find_types, observe_volumes
 from blazar.plugins.volumes.pools import PUBLIC_POOL_FACTS, STORAGE_POOLS
 from blazar.plugins.volumes.registration import RegistersPools
+from blazar.plugins.volumes.requested import find_parts
 from blazar.plugins.volumes.retaining import check_movable, move_volumes
 from blazar.plugins.volumes.settings import VolumeSettings
 from blazar.plugins.volumes.spec import (
@@ -67,6 +70,7 @@ from blazar.plugins.volumes.spec import (
 from blazar.plugins.volumes.teardown import remove_type, remove_volumes
 from blazar.ports.block_storage import BlockStorage, VolumeType
 from blazar.ports.cloud import Cloud
+from blazar.ports.compute import LesseeCompute
 from blazar.settings import Settings
 
 _RETRY: Final = timedelta(seconds=2)
@@ -77,6 +81,7 @@ class Volumes(
     RequestsUnits[VolumeSpec],
     HasCatalogueEntry,
     DescribesUse[VolumeSpec],
+    ReadsAsLessee[VolumeSpec],
     ReleasesWhileActive[VolumeSpec],
     HoldsAfterEnd[VolumeSpec],
     ServesDespiteFailure[VolumeSpec],
@@ -104,18 +109,34 @@ class Volumes(
         """Return the spec of a new reservation."""
         return self._offered(parse_spec(body))
 
+    def look_up(self, spec: VolumeSpec, lessee: LesseeCompute) -> VolumeSpec:
+        """Return the spec of a request, whose volumes fit. Calls nothing.
+
+        Searches for alternatives also try smaller reservations, in which the volumes need not fit.
+        """
+        if spec.volume_ids is None:
+            find_parts(spec.volumes, spec.gibibytes, spec.amount)
+        return spec
+
     def revise(self, spec: VolumeSpec, changes: JsonObject, *, is_active: bool) -> VolumeSpec:
         """Return the spec with the keys of an update."""
         after = revise_spec(spec, changes, is_active=is_active)
-        return after if after.end_action is spec.end_action else self._offered(after)
+        is_same = (after.end_action, after.volumes) == (spec.end_action, spec.volumes)
+        return after if is_same else self._offered(after)
 
     def _offered(self, spec: VolumeSpec) -> VolumeSpec:
         """Return the spec with the grace period of its end action.
 
         Raises:
-            InvalidParameter: The operator has not configured the action.
+            InvalidParameter: The operator has not configured what it asks for.
         """
         settings = self._settings
+        if spec.volumes and not settings.acts_in_projects:
+            raise InvalidParameter(
+                "volumes",
+                "cannot be created here: the operator has given the service no role in projects"
+                " ([virtual:volume] acts_in_projects)",
+            )
         if spec.end_action is EndAction.RETAIN and not settings.retain_volume_type:
             raise InvalidParameter(
                 "end_action",
@@ -153,8 +174,9 @@ class Volumes(
         return render_spec(spec)
 
     def describe_use(self, spec: VolumeSpec, reservation_id: ReservationId) -> JsonObject:
-        """Return the volume types with which the lessee creates volumes."""
-        return {"volume_types": sorted(spec.made.values())}
+        """Return the volume types with which the lessee creates volumes, and the created volumes."""
+        created = [each for each in spec.volume_ids or () if each is not None]
+        return {"volume_types": sorted(spec.made.values()), "volumes": created}
 
     def choose(self, wish: Wish[VolumeSpec], availability: Availability) -> Holdings:
         """Return the pools that the reservation holds from now on, and how many parts in each."""
@@ -165,7 +187,8 @@ class Volumes(
         if phase not in (Phase.PREPARING, Phase.RUNNING):
             return frozenset()
         kinds = {Kind.TYPE} if phase is Phase.PREPARING else {Kind.TYPE, Kind.ACCESS}
-        return frozenset(
+        created = places_of(assignment) if phase is Phase.RUNNING and are_due(assignment) else ()
+        return frozenset(VolumeItem(Kind.CREATED, each) for each in created) | frozenset(
             item
             for each in assignment.resources
             for item in (
@@ -182,7 +205,7 @@ class Volumes(
     def make(
         self, cloud: Cloud, assignment: Assignment[VolumeSpec], item: VolumeItem, seen: VolumesSeen
     ) -> Outcome:
-        """Create a volume type, set its quota, or allow the project to use it."""
+        """Create a volume type, set its quota, allow the project to use it, or create requested volumes."""
         if not assignment.project_id:
             return Refused("the lease has no project that could have volumes")
         if item.kind is Kind.TYPE:
@@ -190,6 +213,8 @@ class Volumes(
         made = seen.types.get(item.scope)
         if made is None:
             return Waiting(_RETRY, "the volume type does not exist yet")
+        if item.kind is Kind.CREATED:
+            return create_volumes(cloud, assignment, item.scope, made)
         try:
             if item.kind is Kind.QUOTA:
                 cloud.block_storage.set_quota(assignment.project_id, made.name, item.gibibytes)
@@ -207,8 +232,8 @@ class Volumes(
     ) -> Outcome:
         """Withdraw the access, delete, move or keep volumes, or delete the type with its quota."""
         found = seen.types.get(item.scope)
-        # Another quota replaces this one, or it is deleted with the type.
-        if item.kind is Kind.QUOTA or found is None:
+        # Another quota replaces this one, or it is deleted with the type. Volumes are another item.
+        if item.kind in (Kind.QUOTA, Kind.CREATED) or found is None:
             return Done()
         if item.kind is Kind.VOLUMES:
             return _clear(cloud, assignment, found, seen)

@@ -22,6 +22,9 @@ class VolumeSettings(OwnSettings):
     freeze_grace_hours: int = 0
     """How long volumes are kept after the end by ``end_action`` freeze; zero if lessees cannot ask for it."""
 
+    acts_in_projects: bool = False
+    """Whether the service's account has a role in the projects of lessees, so that it can create volumes."""
+
     def embedded(self, speed: float) -> Self:
         """Return the settings of the embedded service."""
         return replace(self, check_interval=self.check_interval * speed)

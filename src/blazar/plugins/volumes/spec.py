@@ -14,6 +14,7 @@ from blazar.domain.expressions import parse
 from blazar.domain.requirements import Requirement
 from blazar.plugins.parameters import parse_affinity, parse_number, parse_properties
 from blazar.plugins.volumes.pools import GIBIBYTES
+from blazar.plugins.volumes.requested import RequestedVolume, parse_volumes, render_volumes
 
 VOLUME_KEYS: Final = (
     "gibibytes",
@@ -21,6 +22,7 @@ VOLUME_KEYS: Final = (
     "affinity",
     "resource_properties",
     "volume_name",
+    "volumes",
     "end_action",
 )
 """The keys of a reservation; only ``gibibytes`` is required."""
@@ -28,6 +30,10 @@ MADE: Final = "made_types"
 """The key of the created volume types in the store."""
 GRACE: Final = "freeze_grace_hours"
 """The key of the time for which frozen volumes are kept, in answers and in the store."""
+VOLUME_IDS: Final = "volume_ids"
+"""The key of the ids of the created volumes in the store; null until the creation is over."""
+STARTED: Final = "started_at"
+"""The key of the instant from which on requested volumes are created, in the store."""
 ENDED: Final = "ended_at"
 """The key of the instant at which the end was first seen, in the store."""
 
@@ -57,11 +63,18 @@ class VolumeSpec:
     resource_properties: str | None = None
     volume_name: str = ""
     """A text by which the lessee recognizes the volume types."""
+    volumes: tuple[RequestedVolume, ...] = ()
+    """Volumes that are created at the start."""
     end_action: EndAction = EndAction.DELETE
     made: Mapping[str, str] = field(default_factory=dict)
     """The names of the volume types created for it, by resource; set only by the service."""
     grace_hours: int = 0
     """How long frozen volumes are kept; 0 for other actions. Set only by the service."""
+    volume_ids: tuple[str | None, ...] | None = None
+    """The ids of the created volumes, None for those that were refused; None until the creation is over. Set
+    only by the service."""
+    started_at: datetime | None = None
+    """When the service first tried to create volumes; set only by the service."""
     ended_at: datetime | None = None
     """When the service first saw that the reservation is over; set only by the service."""
 
@@ -93,6 +106,7 @@ def parse_spec(body: Mapping[str, object]) -> VolumeSpec:
         affinity=parse_affinity(body.get("affinity")),
         resource_properties=parse_properties(body.get("resource_properties")),
         volume_name=_parse_name(body.get("volume_name")),
+        volumes=parse_volumes(body.get("volumes")),
         end_action=_parse_end_action(body.get("end_action")),
     )
 
@@ -109,6 +123,8 @@ def revise_spec(spec: VolumeSpec, changes: Mapping[str, object], *, is_active: b
         parse_spec({**render_spec(spec), **changes}),
         made=spec.made,
         grace_hours=spec.grace_hours,
+        volume_ids=spec.volume_ids,
+        started_at=spec.started_at,
         ended_at=spec.ended_at,
     )
     if is_active:
@@ -116,6 +132,7 @@ def revise_spec(spec: VolumeSpec, changes: Mapping[str, object], *, is_active: b
             "affinity": after.affinity != spec.affinity,
             "resource_properties": after.requirement != spec.requirement,
             "volume_name": after.volume_name != spec.volume_name,
+            "volumes": after.volumes != spec.volumes,
         }
         changed = [key for key, is_changed in fixed.items() if is_changed]
         if changed:
@@ -125,19 +142,34 @@ def revise_spec(spec: VolumeSpec, changes: Mapping[str, object], *, is_active: b
 
 def encode_spec(spec: VolumeSpec) -> Mapping[str, object]:
     """Return the spec in its stored form; clients see it without what only the service sets."""
-    ended_at = None if spec.ended_at is None else spec.ended_at.isoformat()
-    return {**render_spec(spec), MADE: dict(spec.made), ENDED: ended_at}
+    return {
+        **render_spec(spec),
+        MADE: dict(spec.made),
+        VOLUME_IDS: None if spec.volume_ids is None else list(spec.volume_ids),
+        STARTED: _instant(spec.started_at),
+        ENDED: _instant(spec.ended_at),
+    }
+
+
+def _instant(instant: datetime | None) -> str | None:
+    return None if instant is None else instant.isoformat()
 
 
 def decode_spec(stored: Mapping[str, Any]) -> VolumeSpec:
     """Return the spec from its stored form."""
-    ended_at = stored.get(ENDED)
+    ids = stored.get(VOLUME_IDS)
     return replace(
         parse_spec(stored),
         made=stored.get(MADE, {}),
         grace_hours=stored.get(GRACE) or 0,
-        ended_at=None if ended_at is None else datetime.fromisoformat(ended_at),
+        volume_ids=None if ids is None else tuple(ids),
+        started_at=_read_instant(stored.get(STARTED)),
+        ended_at=_read_instant(stored.get(ENDED)),
     )
+
+
+def _read_instant(text: str | None) -> datetime | None:
+    return None if text is None else datetime.fromisoformat(text)
 
 
 def render_spec(spec: VolumeSpec) -> Mapping[str, object]:
@@ -148,6 +180,7 @@ def render_spec(spec: VolumeSpec) -> Mapping[str, object]:
         "affinity": spec.affinity,
         "resource_properties": spec.resource_properties,
         "volume_name": spec.volume_name,
+        "volumes": render_volumes(spec.volumes, spec.volume_ids or ()),
         "end_action": spec.end_action.value,
         GRACE: spec.grace_hours or None,
     }
