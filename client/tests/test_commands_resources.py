@@ -362,7 +362,7 @@ def test_a_lease_for_storage_may_have_volumes(blazar: Run, stub: Stub) -> None:
     )
 
     assert wrong.code != 0
-    assert "volumes must be JSON" in wrong.err
+    assert "volumes must be a JSON array" in wrong.err
     assert made.code == 0
     (reservation,) = stub.calls[0][2]["reservations"]
     assert (reservation["volumes"], reservation["end_action"]) == (volumes, "freeze")

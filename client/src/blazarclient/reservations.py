@@ -65,6 +65,7 @@ CREATE_RESERVATION_KEYS: dict[str, dict[str, Any]] = {
         "resource_properties": None,
         "volume_name": None,
         "volumes": None,
+        "before_end": None,
         "end_action": None,
         "same": None,
         "spread": None,
@@ -112,6 +113,11 @@ GROUPING_KEYS = ("same", "spread")
 """Keys of reservations that a service understands from API 1.1 on; at 1.0 it would ignore them."""
 
 _COUNTS = ("min", "max", "vcpus", "memory_mb", "disk_gb", "amount", "gibibytes")
+_ARRAYS = {
+    "required_floatingips": '["192.0.2.5"]',
+    "volumes": '[{"size": 10, "name": "data"}]',
+}
+"""Keys whose values are arrays, with an example of each."""
 _REQUIREMENTS = ("hypervisor_properties", "network_properties", "resource_properties")
 _OPERATORS = ("=", "==", "!=", ">=", "<=", ">", "<")
 _INTEGER = re.compile(r"0|-?[1-9][0-9]*")
@@ -302,22 +308,11 @@ def _typed(key: str, value: Any) -> Any:
         return str(value) if key == "id" else value
     if key in _COUNTS:
         return _count(key, value.text)
-    if key == "required_floatingips":
-        return _addresses(value.text)
+    if key in _ARRAYS:
+        return _array(key, value.text)
     if key == "affinity":
         return _affinity(value.text)
-    if key == "volumes":
-        return _volumes(value.text)
     return value.text
-
-
-def _volumes(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError as error:
-        raise exception.IncorrectLease(
-            _('volumes must be JSON such as [{"size": 10, "name": "data"}]: %s') % error
-        ) from None
 
 
 def _count(key: str, text: str) -> int | str:
@@ -360,14 +355,15 @@ def _without_name(expression: Any) -> Any:
     return None
 
 
-def _addresses(text: str) -> Any:
+def _array(key: str, text: str) -> Any:
     try:
         found = json.loads(text)
     except ValueError:
         found = None
     if not isinstance(found, list):
+        names = {"key": key, "example": _ARRAYS[key], "text": text}
         raise exception.IncorrectLease(
-            _('required_floatingips must be a JSON array such as ["192.0.2.5"], not %r') % text
+            _("%(key)s must be a JSON array such as %(example)s, not %(text)r") % names
         )
     return found
 

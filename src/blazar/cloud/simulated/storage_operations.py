@@ -129,6 +129,8 @@ class StorageOperations:
             state.volume_backups[volume_id] = tuple(
                 replace(each, status="error") for each in state.volume_backups.get(volume_id, ())
             )
+            if volume_id in state.copying:
+                state.copying[volume_id] = self._calls.now()
 
     def set_type_quota(self, project_id: str, type_name: str, limit: int) -> None:
         """Set a project's room for a type, as an operator does, even below what is used."""

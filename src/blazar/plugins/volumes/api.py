@@ -57,6 +57,11 @@ _SCHEMAS: Final[dict[str, JsonSchema]] = {
                     },
                 },
             },
+            "before_end": {
+                "enum": ["", "default", "snapshot"],
+                "description": "`snapshot` copies each volume before the end, to a backup or a snapshot, as "
+                "the operator configures; the operator may not offer it. Otherwise, nothing is done.",
+            },
             "end_action": {
                 "enum": [each.value for each in EndAction],
                 "description": "What becomes of the volumes at the end: they are deleted, which is the "

@@ -42,7 +42,18 @@ VOLUME_OPTIONS: list[cfg.Opt] = [
         default=False,
         help="Whether the account in [cinder] or [keystone] has a role other than admin, such as member, in "
         "all projects that reserve storage. Only then can lessees ask for volumes that are created at the "
-        "start.",
+        "start, and for copies before the end.",
+    ),
+    cfg.StrOpt(
+        "before_end_snapshot",
+        default="",
+        choices=[
+            ("", "reservations with before_end snapshot are refused"),
+            ("backup", "a backup, which outlives its volume"),
+            ("snapshot", "a snapshot, which is deleted with its volume"),
+        ],
+        help="Copy of each volume that a reservation with before_end snapshot gets before its end. Needs "
+        "acts_in_projects.",
     ),
 ]
 
@@ -55,6 +66,7 @@ def with_options(conf: cfg.ConfigOpts, settings: Settings) -> Settings:
         retain_volume_type=group.retain_volume_type.strip(),
         freeze_grace_hours=group.freeze_grace_hours,
         acts_in_projects=group.acts_in_projects,
+        before_end_snapshot=group.before_end_snapshot,
     )
     return settings.with_own(own)
 

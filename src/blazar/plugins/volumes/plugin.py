@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from blazar.domain.availability import Availability
-from blazar.domain.errors import CannotChange, CloudConflict, CloudNotFound, InvalidParameter
+from blazar.domain.errors import CannotChange, CloudConflict, CloudNotFound
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Holdings, ReservationId, ResourceId
 from blazar.domain.lifecycle import Phase
@@ -46,12 +45,14 @@ from blazar.plugins.contract import (
 from blazar.plugins.leftovers import LeftoverKind, Sweep
 from blazar.plugins.units import RequestsUnits
 from blazar.plugins.volumes.choice import choose_pools
+from blazar.plugins.volumes.copying import copy_volumes
 from blazar.plugins.volumes.creating import are_due, create_volumes, places_of
 from blazar.plugins.volumes.freezing import freeze_volumes
 from blazar.plugins.volumes.items import Kind, VolumeItem, VolumesSeen
 from blazar.plugins.volumes.leftovers import VolumeTypeLeftovers
 from blazar.plugins.volumes.names import extra_specs, type_name
 from blazar.plugins.volumes.observed import find_types, observe_volumes
+from blazar.plugins.volumes.offered import asks_the_same, offered
 from blazar.plugins.volumes.pools import PUBLIC_POOL_FACTS, STORAGE_POOLS
 from blazar.plugins.volumes.registration import RegistersPools
 from blazar.plugins.volumes.requested import find_parts
@@ -107,7 +108,7 @@ class Volumes(
 
     def parse(self, body: JsonObject) -> VolumeSpec:
         """Return the spec of a new reservation."""
-        return self._offered(parse_spec(body))
+        return offered(parse_spec(body), self._settings)
 
     def look_up(self, spec: VolumeSpec, lessee: LesseeCompute) -> VolumeSpec:
         """Return the spec of a request, whose volumes fit. Calls nothing.
@@ -121,37 +122,7 @@ class Volumes(
     def revise(self, spec: VolumeSpec, changes: JsonObject, *, is_active: bool) -> VolumeSpec:
         """Return the spec with the keys of an update."""
         after = revise_spec(spec, changes, is_active=is_active)
-        is_same = (after.end_action, after.volumes) == (spec.end_action, spec.volumes)
-        return after if is_same else self._offered(after)
-
-    def _offered(self, spec: VolumeSpec) -> VolumeSpec:
-        """Return the spec with the grace period of its end action.
-
-        Raises:
-            InvalidParameter: The operator has not configured what it asks for.
-        """
-        settings = self._settings
-        if spec.volumes and not settings.acts_in_projects:
-            raise InvalidParameter(
-                "volumes",
-                "cannot be created here: the operator has given the service no role in projects"
-                " ([virtual:volume] acts_in_projects)",
-            )
-        if spec.end_action is EndAction.RETAIN and not settings.retain_volume_type:
-            raise InvalidParameter(
-                "end_action",
-                "retain is not offered here: the operator has named no volume type"
-                " ([virtual:volume] retain_volume_type)",
-            )
-        if spec.end_action is not EndAction.FREEZE:
-            return replace(spec, grace_hours=0)
-        if not settings.freeze_grace_hours:
-            raise InvalidParameter(
-                "end_action",
-                "freeze is not offered here: the operator has set no grace period"
-                " ([virtual:volume] freeze_grace_hours)",
-            )
-        return replace(spec, grace_hours=settings.freeze_grace_hours)
+        return after if asks_the_same(after, spec) else offered(after, self._settings)
 
     def hold_after_end(self, spec: VolumeSpec) -> timedelta:
         """Return the grace period of frozen volumes."""
@@ -282,14 +253,22 @@ class Volumes(
                 _lower(storage, assignment, resource_id, size)
 
     def before_end(self, cloud: Cloud, assignment: Assignment[VolumeSpec], due: datetime) -> Outcome:
-        """Check whether volumes that are to be retained can be moved.
+        """Copy volumes, and check whether those that are to be retained can be moved.
 
-        After the end, the teardown reports this, so that nothing delays it.
+        After the end, the teardown reports what cannot be moved, so that nothing delays it.
         """
-        if assignment.spec.end_action is not EndAction.RETAIN or assignment.now >= assignment.window.end:
-            return Done()
-        target = self._settings.retain_volume_type
-        return check_movable(cloud.block_storage, assignment.reservation_id, target)
+        spec, settings = assignment.spec, self._settings
+        outcomes: list[Outcome] = []
+        if spec.is_copied and settings.before_end_snapshot:
+            outcomes.append(copy_volumes(cloud, assignment, due, settings.before_end_snapshot))
+        if spec.end_action is EndAction.RETAIN and assignment.now < assignment.window.end:
+            target = settings.retain_volume_type
+            outcomes.append(check_movable(cloud.block_storage, assignment.reservation_id, target))
+        for each in outcomes:
+            if isinstance(each, Waiting):
+                return each
+        reasons = [each.reason for each in outcomes if isinstance(each, Refused)]
+        return Refused("; ".join(reasons)) if reasons else Done()
 
     def leftover_kinds(self, sweep: Sweep) -> tuple[LeftoverKind, ...]:
         """Return volume types."""

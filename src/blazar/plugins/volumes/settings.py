@@ -25,6 +25,10 @@ class VolumeSettings(OwnSettings):
     acts_in_projects: bool = False
     """Whether the service's account has a role in the projects of lessees, so that it can create volumes."""
 
+    before_end_snapshot: str = ""
+    """What ``before_end`` snapshot makes of each volume: ``backup`` or ``snapshot``; empty if lessees cannot
+    ask for it."""
+
     def embedded(self, speed: float) -> Self:
         """Return the settings of the embedded service."""
         return replace(self, check_interval=self.check_interval * speed)

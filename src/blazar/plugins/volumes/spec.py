@@ -23,6 +23,7 @@ VOLUME_KEYS: Final = (
     "resource_properties",
     "volume_name",
     "volumes",
+    "before_end",
     "end_action",
 )
 """The keys of a reservation; only ``gibibytes`` is required."""
@@ -38,6 +39,8 @@ ENDED: Final = "ended_at"
 """The key of the instant at which the end was first seen, in the store."""
 
 _LONGEST_NAME: Final = 200
+_BEFORE_END_ACTIONS: Final = ("", "default", "snapshot")
+"""The values that reservations of hosts have, too; the first two mean no action."""
 
 
 class EndAction(StrEnum):
@@ -65,6 +68,7 @@ class VolumeSpec:
     """A text by which the lessee recognizes the volume types."""
     volumes: tuple[RequestedVolume, ...] = ()
     """Volumes that are created at the start."""
+    before_end: str = "default"
     end_action: EndAction = EndAction.DELETE
     made: Mapping[str, str] = field(default_factory=dict)
     """The names of the volume types created for it, by resource; set only by the service."""
@@ -82,6 +86,11 @@ class VolumeSpec:
     def demand(self) -> Demand:
         """Return the demand of one part."""
         return Demand.of({GIBIBYTES: self.gibibytes})
+
+    @property
+    def is_copied(self) -> bool:
+        """Return whether volumes are to be copied before the end."""
+        return self.before_end == "snapshot"
 
     @property
     def grace(self) -> timedelta:
@@ -107,6 +116,7 @@ def parse_spec(body: Mapping[str, object]) -> VolumeSpec:
         resource_properties=parse_properties(body.get("resource_properties")),
         volume_name=_parse_name(body.get("volume_name")),
         volumes=parse_volumes(body.get("volumes")),
+        before_end=_parse_before_end(body.get("before_end")),
         end_action=_parse_end_action(body.get("end_action")),
     )
 
@@ -116,8 +126,8 @@ def revise_spec(spec: VolumeSpec, changes: Mapping[str, object], *, is_active: b
 
     Raises:
         MissingParameter, InvalidParameter, InvalidRequirement: A key is missing or invalid.
-        CannotChange: The reservation is active, and only ``gibibytes``, ``amount`` and ``end_action`` may
-            change.
+        CannotChange: The reservation is active, and only ``gibibytes``, ``amount``, ``before_end`` and
+            ``end_action`` may change.
     """
     after = replace(
         parse_spec({**render_spec(spec), **changes}),
@@ -181,9 +191,18 @@ def render_spec(spec: VolumeSpec) -> Mapping[str, object]:
         "resource_properties": spec.resource_properties,
         "volume_name": spec.volume_name,
         "volumes": render_volumes(spec.volumes, spec.volume_ids or ()),
+        "before_end": spec.before_end,
         "end_action": spec.end_action.value,
         GRACE: spec.grace_hours or None,
     }
+
+
+def _parse_before_end(value: object) -> str:
+    if value is None:
+        return "default"
+    if not isinstance(value, str) or value not in _BEFORE_END_ACTIONS:
+        raise InvalidParameter("before_end", "must be one of '', 'default', 'snapshot'")
+    return value
 
 
 def _parse_end_action(value: object) -> EndAction:
