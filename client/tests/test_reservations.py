@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from blazarclient import exception, reservations
+from blazarclient import exception, reservation_keys, reservations
 
 HOSTS = {
     "resource_type": "physical:host",
@@ -297,7 +297,7 @@ def test_unknown_affinities_are_refused(value: str) -> None:
 
 
 def test_other_distributions_can_add_resource_types() -> None:
-    reservations.CREATE_RESERVATION_KEYS["test:thing"] = {"amount": 1, "resource_type": "test:thing"}
+    reservation_keys.CREATE_RESERVATION_KEYS["test:thing"] = {"amount": 1, "resource_type": "test:thing"}
     try:
         assert reservations.to_create("resource_type=test:thing") == {
             "resource_type": "test:thing",
@@ -306,7 +306,7 @@ def test_other_distributions_can_add_resource_types() -> None:
         with pytest.raises(exception.IncorrectLease, match="known keys: amount, resource_type"):
             reservations.to_create("resource_type=test:thing,x=1")
     finally:
-        del reservations.CREATE_RESERVATION_KEYS["test:thing"]
+        del reservation_keys.CREATE_RESERVATION_KEYS["test:thing"]
 
 
 JSON = st.recursive(

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from blazarclient.base import Record
-from blazarclient.reservations import GROUPING_KEYS
+from blazarclient.reservation_keys import GROUPING_KEYS
 
 REQUIREMENT: Final = "requirement"
 """The name of the argument of ``availability`` that is no option."""

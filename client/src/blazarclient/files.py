@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from blazarclient import exception, reservations
+from blazarclient import exception, reservation_keys, reservations
 from blazarclient.base import Record
 from blazarclient.i18n import _
 
@@ -88,7 +88,7 @@ def _objects(items: Any) -> Iterable[Mapping[str, Any]]:
 def _reservation(given: Mapping[str, Any]) -> Record:
     if "lease_id" not in given:
         return reservations.new(given)
-    known = reservations.CREATE_RESERVATION_KEYS.get(given.get("resource_type", ""))
+    known = reservation_keys.CREATE_RESERVATION_KEYS.get(given.get("resource_type", ""))
     if known is None:
         return reservations.new(
             {key: value for key, value in given.items() if key not in _READ_ONLY_RESERVATION_KEYS}

@@ -16,109 +16,18 @@ from typing import Any
 from blazarclient import exception, pairs, utils
 from blazarclient.base import Record, Records
 from blazarclient.i18n import _
-
-HOST = "physical:host"
-
-CREATE_RESERVATION_KEYS: dict[str, dict[str, Any]] = {
-    HOST: {
-        "min": "",
-        "max": "",
-        "hypervisor_properties": "",
-        "resource_properties": "",
-        "before_end": None,
-        "same": None,
-        "spread": None,
-        "resource_type": HOST,
-    },
-    "virtual:instance": {
-        "vcpus": "",
-        "memory_mb": "",
-        "disk_gb": "",
-        "amount": "",
-        "affinity": "None",
-        "resource_properties": "",
-        "same": None,
-        "spread": None,
-        "resource_type": "virtual:instance",
-    },
-    "virtual:floatingip": {
-        "amount": 1,
-        "network_id": None,
-        "required_floatingips": [],
-        "resource_type": "virtual:floatingip",
-    },
-    "network": {
-        "network_name": "",
-        "network_description": None,
-        "amount": 1,
-        "network_properties": "",
-        "resource_properties": "",
-        "before_end": None,
-        "same": None,
-        "spread": None,
-        "resource_type": "network",
-    },
-    "virtual:volume": {
-        "gibibytes": "",
-        "amount": 1,
-        "affinity": "None",
-        "resource_properties": None,
-        "volume_name": None,
-        "volumes": None,
-        "before_end": None,
-        "end_action": None,
-        "same": None,
-        "spread": None,
-        "resource_type": "virtual:volume",
-    },
-    "flavor:instance": {
-        "amount": "",
-        "flavor_id": "",
-        "affinity": "None",
-        "resource_properties": None,
-        "same": None,
-        "spread": None,
-        "resource_type": "flavor:instance",
-    },
-}
-"""Keys of each known resource type and their defaults; a key whose default is None is left out.
-
-Other distributions may add types.
-"""
-
-MANDATORY: dict[str, tuple[str, ...]] = {
-    HOST: ("min", "max"),
-    "virtual:instance": ("vcpus", "memory_mb", "disk_gb", "amount"),
-    "virtual:floatingip": ("network_id",),
-    "network": ("network_name",),
-    "virtual:volume": ("gibibytes",),
-    "flavor:instance": ("flavor_id", "amount"),
-}
-"""Required keys of each known resource type."""
-
-UPDATE_KEYS = (
-    "id",
-    *("min", "max", "hypervisor_properties", "resource_properties", "before_end"),
-    *("vcpus", "memory_mb", "disk_gb", "amount", "affinity", "flavor_id"),
-    *("network_id", "required_floatingips", "resource_type"),
-    *("network_name", "network_description", "network_properties"),
-    *("gibibytes", "volume_name", "volumes", "end_action"),
-    *("same", "spread"),
+from blazarclient.reservation_keys import (
+    AFFINITIES,
+    ARRAYS,
+    COUNTS,
+    CREATE_RESERVATION_KEYS,
+    GROUPING_KEYS,
+    HOST,
+    MANDATORY,
+    REQUIREMENTS,
+    UPDATE_KEYS,
 )
-"""Keys that an update of a reservation may contain."""
 
-AFFINITIES = ("None", "True", "False")
-
-GROUPING_KEYS = ("same", "spread")
-"""Keys of reservations that a service understands from API 1.1 on; at 1.0 it would ignore them."""
-
-_COUNTS = ("min", "max", "vcpus", "memory_mb", "disk_gb", "amount", "gibibytes")
-_ARRAYS = {
-    "required_floatingips": '["192.0.2.5"]',
-    "volumes": '[{"size": 10, "name": "data"}]',
-}
-"""Keys whose values are arrays, with an example of each."""
-_REQUIREMENTS = ("hypervisor_properties", "network_properties", "resource_properties")
 _OPERATORS = ("=", "==", "!=", ">=", "<=", ">", "<")
 _INTEGER = re.compile(r"0|-?[1-9][0-9]*")
 
@@ -302,13 +211,13 @@ def _refuse_unknown(given: Mapping[str, Any], known: Collection[str]) -> None:
 
 def _typed(key: str, value: Any) -> Any:
     """Return a value in the type that the service expects for *key*; parsed JSON is unchanged."""
-    if key in _REQUIREMENTS:
+    if key in REQUIREMENTS:
         return _requirement(key, value)
     if not isinstance(value, pairs.Text):
         return str(value) if key == "id" else value
-    if key in _COUNTS:
+    if key in COUNTS:
         return _count(key, value.text)
-    if key in _ARRAYS:
+    if key in ARRAYS:
         return _array(key, value.text)
     if key == "affinity":
         return _affinity(value.text)
@@ -361,7 +270,7 @@ def _array(key: str, text: str) -> Any:
     except ValueError:
         found = None
     if not isinstance(found, list):
-        names = {"key": key, "example": _ARRAYS[key], "text": text}
+        names = {"key": key, "example": ARRAYS[key], "text": text}
         raise exception.IncorrectLease(
             _("%(key)s must be a JSON array such as %(example)s, not %(text)r") % names
         )

@@ -8,377 +8,31 @@ methods, and what happens for plugins without it.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
-from typing import ClassVar, Generic
-
-from blazar.domain.collections import ResourceCollection
-from blazar.domain.lease import Holdings, ReservationId, ResourceId
-from blazar.domain.need import Need
-from blazar.domain.plugin_resources import PluginResource
-from blazar.domain.requirements import Fact, Requirement
-from blazar.plugins.contract import AllocatedResource, Assignment, JsonObject, Outcome, SpecT
-from blazar.plugins.leftovers import LeftoverKind, Sweep
-from blazar.ports.cloud import Cloud
-from blazar.ports.compute import LesseeCompute
-
-# Requests.
-
-
-class RequiresProperties(ABC, Generic[SpecT]):
-    """A spec names properties that its resources must have.
-
-    The core checks that the caller may see these properties and that there are not too many conditions, and
-    keeps a property of a host while a reservation relies on it. Without it, specs name no properties.
-    """
-
-    @abstractmethod
-    def requirement(self, spec: SpecT) -> Requirement:
-        """Return the spec's requirement, which names every property that the spec uses. Pure."""
-
-    @abstractmethod
-    def change_requirement(self, requirement: Requirement) -> JsonObject:
-        """Return the keys of a request with which a reservation has this requirement. Pure.
-
-        Called for alternatives to a request that was refused.
-        """
-
-
-class StatesNeed(ABC, Generic[SpecT]):
-    """The need of a spec can be stated in numbers, so that a search examines all starts at once.
-
-    Without it, a search for free times tries the ends of all bookings of the collection, one by one.
-    """
-
-    @abstractmethod
-    def need(self, spec: SpecT) -> Need:
-        """Return the need of a new reservation. Pure.
-
-        ``choose`` must refuse a new reservation if fewer units than ``least`` are free. It may refuse for
-        other reasons, too.
-        """
-
-    @abstractmethod
-    def change_need(self, units: int) -> JsonObject:
-        """Return the keys of a request with which a reservation needs only so many units. Pure.
-
-        Called for alternatives to a request that was refused, with fewer units than it needed.
-        """
-
-
-class SuggestsOtherTypes(ABC, Generic[SpecT]):
-    """Reservations of other types may serve a lessee whose request was refused.
-
-    Without it, alternatives to a refusal are of the same type.
-    """
-
-    @abstractmethod
-    def other_types(
-        self, spec: SpecT, facts: Sequence[Mapping[str, Fact]]
-    ) -> Iterator[tuple[str, JsonObject]]:
-        """Yield reservations as in a request, the most similar first, each after a summary of it. Pure.
-
-        The first one that would be granted is offered; types that are not enabled are skipped.
-
-        Args:
-            spec: The spec of the refused reservation.
-            facts: The facts of resources that satisfy its requirement.
-        """
-
-
-class HasCatalogueEntry:
-    """The catalogue tells lessees more about the type. Without it, it tells only its name and amounts.
-
-    By ``public_facts``, and by the properties that operators have set, lessees may also see free amounts and
-    the calendar in groups. Every lessee sees their values, so a fact that names a single resource, or that
-    tells anything of other lessees, is not one of them.
-    """
-
-    request_keys: ClassVar[tuple[str, ...]]
-    """The keys of a reservation of this type in a request, without ``resource_type``."""
-    public_facts: ClassVar[frozenset[str]]
-    """Names of facts of the resources, as in :class:`~blazar.domain.availability.Resource`."""
-    unit_keys: ClassVar[tuple[str, ...]] = ()
-    """The keys of a reservation that say how large a unit is; none if its units are whole resources.
-
-    If there are some, the plugin also implements :class:`StatesNeed`, and accepts null for its other keys.
-    """
-
-
-class DescribesUse(ABC, Generic[SpecT]):
-    """Lessees learn how to use an active reservation. Without it, they learn only what it holds."""
-
-    @abstractmethod
-    def describe_use(self, spec: SpecT, reservation_id: ReservationId) -> JsonObject:
-        """Return what a lessee names in requests to other services to use the resources. Pure."""
-
-
-class ReadsAsLessee(ABC, Generic[SpecT]):
-    """A spec needs data that only the lessee can read. Without it, a parsed spec is complete."""
-
-    @abstractmethod
-    def look_up(self, spec: SpecT, lessee: LesseeCompute) -> SpecT:
-        """Return the spec with these data; called for every new or changed spec, while its request is served.
-
-        Raises:
-            NotFound: The lessee cannot see an object that the spec names.
-            BadRequest, Conflict: It cannot be reserved.
-        """
-
-
-class CreatesAsLessee(ABC, Generic[SpecT]):
-    """A reservation needs objects that only the lessee may create. Without it, requests create nothing."""
-
-    @abstractmethod
-    def provide(
-        self, spec: SpecT, reservation_id: ReservationId, lessee: LesseeCompute, *, afresh: bool
-    ) -> SpecT:
-        """Make these objects, and return the spec with their ids.
-
-        Called while a request is served, after the resources were chosen.
-
-        Args:
-            spec: The requested spec. Objects that it names already are not made again.
-            reservation_id: The reservation; it is part of their names.
-            lessee: Nova, called with the lessee's token.
-            afresh: True if the objects that the spec names may be gone, so that they must be made again.
-        """
-
-    @abstractmethod
-    def withdraw(self, cloud: Cloud, spec: SpecT, kept: SpecT | None) -> None:
-        """Undo :meth:`provide` for *spec*, except for objects that *kept* also names; safe to repeat.
-
-        Called when the request fails later, or after it replaced a spec.
-        """
-
-
-class ReleasesWhileActive(ABC, Generic[SpecT]):
-    """Unused resources can be taken away from a reservation that has begun.
-
-    Without it, an active reservation keeps all resources until it ends: requests that reduce it are refused,
-    and failed resources of it are not replaced.
-    """
-
-    @abstractmethod
-    def count_in_use(
-        self, cloud: Cloud, assignment: Assignment[SpecT], before: SpecT
-    ) -> Mapping[ResourceId, int]:
-        """Return how much of each resource the lessee uses now, if that matters for the change.
-
-        Called for an active reservation whose spec was *before*.
-
-        Returns:
-            For a resource with shares, the number of slots that have servers; for a whole resource, any
-            number above zero. Resources that are not in use may be omitted.
-        """
-
-    @abstractmethod
-    def release(self, cloud: Cloud, assignment: Assignment[SpecT], kept: Holdings) -> None:
-        """Take resources away from a reservation that has begun, so that others can use them.
-
-        Called before the change is stored: when the lessee reduces a reservation, and when a failed resource
-        is to be replaced. If the change is not stored, the reconciler restores the resources.
-
-        Args:
-            cloud: The cloud.
-            assignment: The reservation with its present resources.
-            kept: The resources that it holds from now on.
-
-        Raises:
-            CannotChange: The lessee has started to use a resource that would be taken away.
-        """
-
-
-class ReleasesChosenResources(ABC, Generic[SpecT]):
-    """A lessee can release certain resources of a reservation. Without it, such requests are refused.
-
-    If the reservation has begun, :class:`ReleasesWhileActive` is needed, too.
-    """
-
-    @abstractmethod
-    def reduce(self, spec: SpecT, released: Sequence[AllocatedResource], left: int) -> SpecT:
-        """Return the spec of a reservation that keeps only its other resources. Pure.
-
-        Args:
-            spec: The present spec.
-            released: The resources that are released.
-            left: The number of units that remain, at least 1; ``choose`` must not add more.
-        """
-
-
-class HoldsAfterEnd(ABC, Generic[SpecT]):
-    """Resources stay booked for some time after the end of a lease.
-
-    Without it, they are booked up to the end, and a resource that is released late may have been promised to
-    the next lease, which then waits or gets another one.
-    """
-
-    @abstractmethod
-    def hold_after_end(self, spec: SpecT) -> timedelta:
-        """Return how long the resources stay booked after the end; zero for not at all. Pure.
-
-        A resource that is observed free before that is released. A change of the spec may change the time.
-        """
-
-
-# Reconcile passes.
-
-
-class HasIndependentSteps:
-    """Some items may be made and removed concurrently. Without it, steps are taken one after another."""
-
-    independent_ranks: ClassVar[frozenset[int]]
-    """Ranks of items whose steps are independent if their scopes differ. Such a step changes neither the
-    observation nor anything in the cloud that steps of other scopes need."""
-
-
-class CleansUp:
-    """Some items are never wanted; ``observe`` returns them so that they are removed.
-
-    Each is a step that undoes no step of making, such as the deletion of the lessee's servers. If ``wanted``
-    returns such an item, the reconcile pass fails as a fault of the plugin. Without it, every observed item
-    can be wanted.
-    """
-
-    clean_up_ranks: ClassVar[frozenset[int]]
-    """Ranks of these items; their place in the order of removal."""
-
-
-class ActsBeforeEnd(ABC, Generic[SpecT]):
-    """Leases have a before-end action. Without it, only the before-end notification is sent."""
-
-    @abstractmethod
-    def before_end(self, cloud: Cloud, assignment: Assignment[SpecT], due: datetime) -> Outcome:
-        """Take the action that the spec requests; safe to repeat. *due* distinguishes occasions.
-
-        Called shortly before the end of an active reservation, and again until it is done.
-        """
-
-
-class ServesDespiteFailure(ABC, Generic[SpecT]):
-    """A failed resource may still serve its lessee. Without it, all failed resources are to be replaced."""
-
-    @abstractmethod
-    def lost(
-        self, cloud: Cloud, assignment: Assignment[SpecT], failed: Collection[ResourceId]
-    ) -> frozenset[ResourceId]:
-        """Return those failed resources that do not serve the lessee; changes nothing.
-
-        Called before failed resources of a reservation that has begun are replaced.
-        """
-
-
-class ToleratesDamagedSpec(ABC, Generic[SpecT]):
-    """The items of a reservation can be found without its spec.
-
-    Without it, a reservation whose stored spec is damaged waits until the spec is repaired.
-    """
-
-    @abstractmethod
-    def least_spec(self) -> SpecT:
-        """Return a spec in place of a damaged one, sufficient to find and remove the reservation's items."""
-
-
-# Resources.
-
-
-class DiscoversResources(ABC):
-    """The resources can be read. Without it, operators register them."""
-
-    @abstractmethod
-    def discover(self, cloud: Cloud) -> Sequence[PluginResource]:
-        """Return the resources that exist now, from which the service updates its records.
-
-        Called when a manager starts, and periodically.
-
-        Raises:
-            CloudError: The resources cannot be read; the records stay unchanged.
-        """
-
-
-class RegistersResources(ABC):
-    """Operators register resources over the API, in a collection that the plugin declares.
-
-    The plugin's ``collection`` is the name of the declared collection, and it does not discover resources.
-    The API serves the collection without loading the plugin. So a plugin of another distribution also names
-    the declaration in an entry point of the group ``blazar.resource.collections``, with the name of the
-    plugin's entry point; a folder in :mod:`blazar.plugins` has it in its ``api.py``. Without the capability,
-    the API has no such collection.
-    """
-
-    resource_collection: ClassVar[ResourceCollection]
-
-    @abstractmethod
-    def register(self, cloud: Cloud, body: JsonObject) -> PluginResource:
-        """Return the resource that an operator registers; *body* conforms to the declared schema.
-
-        Raises:
-            BadRequest: A value is invalid.
-            NotFound, Conflict: The cloud has no such resource, or it cannot be reserved.
-        """
-
-    def register_all(self, cloud: Cloud, body: JsonObject) -> Sequence[PluginResource]:
-        """Return the resources that one request registers, with different names; all or none are stored.
-
-        Called instead of :meth:`register` if the collection declares ``registers_several``. By default, it
-        returns one resource. Raises as :meth:`register`.
-        """
-        return (self.register(cloud, body),)
-
-    @abstractmethod
-    def change(self, cloud: Cloud, resource: PluginResource, body: JsonObject) -> PluginResource:
-        """Return a registered resource with changes; its name stays. Raises as :meth:`register`.
-
-        Called only if the collection declares a schema for changes, and the resource is not reserved.
-        """
-
-    @abstractmethod
-    def check_removable(self, cloud: Cloud, resource: PluginResource) -> None:
-        """Check that a resource may be removed; change nothing.
-
-        Raises:
-            Conflict: The resource is in use, although no lease holds it, and must stay.
-        """
-
-
-class HasPool(ABC):
-    """Resources wait in a pool of the cloud while no lease holds them.
-
-    Without it, resources under maintenance cannot leave it.
-    """
-
-    @abstractmethod
-    def leave_pool(self, cloud: Cloud, resources: Sequence[Mapping[str, Fact]]) -> None:
-        """Take resources out of the pool, by their facts; safe to repeat.
-
-        Raises:
-            CloudError: Not all could be taken out.
-        """
-
-    @abstractmethod
-    def enter_pool(self, cloud: Cloud, resources: Sequence[Mapping[str, Fact]]) -> None:
-        """Put those resources into the pool that no reservation holds; safe to repeat. Raises as above."""
-
-    @abstractmethod
-    def find_by_aggregate(self, cloud: Cloud, name: str) -> Collection[str] | None:
-        """Return the names of the resources in an aggregate of the cloud; None if there is no such aggregate.
-
-        Raises:
-            CloudError: It cannot be read.
-        """
-
-
-class HasLeftovers(ABC):
-    """Objects in the cloud can outlive their reservation. Without it, the sweep does not search for them."""
-
-    @abstractmethod
-    def leftover_kinds(self, sweep: Sweep) -> Sequence[LeftoverKind]:
-        """Return the kinds of leftovers that reservations of this type may have, in the order of removal.
-
-        Called by each sweep; reads nothing. A kind that several plugins return is searched once.
-        """
-
+from blazar.plugins.pass_capabilities import (
+    ActsBeforeEnd,
+    CleansUp,
+    HasIndependentSteps,
+    ServesDespiteFailure,
+    ToleratesDamagedSpec,
+)
+from blazar.plugins.request_capabilities import (
+    CreatesAsLessee,
+    DescribesUse,
+    HasCatalogueEntry,
+    HoldsAfterEnd,
+    ReadsAsLessee,
+    ReleasesChosenResources,
+    ReleasesWhileActive,
+    RequiresProperties,
+    StatesNeed,
+    SuggestsOtherTypes,
+)
+from blazar.plugins.resource_capabilities import (
+    DiscoversResources,
+    HasLeftovers,
+    HasPool,
+    RegistersResources,
+)
 
 CAPABILITIES: tuple[type, ...] = (
     RequiresProperties,
@@ -402,3 +56,26 @@ CAPABILITIES: tuple[type, ...] = (
     HasLeftovers,
 )
 """All capabilities that a plugin can declare."""
+
+__all__ = (
+    "CAPABILITIES",
+    "ActsBeforeEnd",
+    "CleansUp",
+    "CreatesAsLessee",
+    "DescribesUse",
+    "DiscoversResources",
+    "HasCatalogueEntry",
+    "HasIndependentSteps",
+    "HasLeftovers",
+    "HasPool",
+    "HoldsAfterEnd",
+    "ReadsAsLessee",
+    "RegistersResources",
+    "ReleasesChosenResources",
+    "ReleasesWhileActive",
+    "RequiresProperties",
+    "ServesDespiteFailure",
+    "StatesNeed",
+    "SuggestsOtherTypes",
+    "ToleratesDamagedSpec",
+)

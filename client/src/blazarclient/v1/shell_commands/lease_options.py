@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from blazarclient import dates, reservations
+from blazarclient import dates, reservation_keys
 from blazarclient.i18n import _
 
 _DATE = "<date>"
@@ -13,7 +13,7 @@ _DURATION = "<duration>"
 
 def _keys() -> str:
     return "; ".join(
-        f"{kind}: {', '.join(keys)}" for kind, keys in reservations.CREATE_RESERVATION_KEYS.items()
+        f"{kind}: {', '.join(keys)}" for kind, keys in reservation_keys.CREATE_RESERVATION_KEYS.items()
     )
 
 
@@ -184,7 +184,7 @@ def add_update_options(parser: argparse.ArgumentParser) -> None:
         "--reservation",
         "reservations",
         _("changes of the reservation with id=<id>, also as a JSON object. Keys: %s")
-        % ", ".join(reservations.UPDATE_KEYS),
+        % ", ".join(reservation_keys.UPDATE_KEYS),
     )
     parser.add_argument(
         "--hold",

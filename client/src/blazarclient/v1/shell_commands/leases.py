@@ -21,7 +21,7 @@ from blazarclient import (
 from blazarclient.base import Record, Records
 from blazarclient.command import UUID_PATTERN
 from blazarclient.i18n import _
-from blazarclient.reservations import CREATE_RESERVATION_KEYS
+from blazarclient.reservation_keys import CREATE_RESERVATION_KEYS
 from blazarclient.v1.shell_commands import lease_filters, lease_options
 from blazarclient.v1.shell_commands.lease_commands import ShowAfterWaitCommand, WaitCommand
 from blazarclient.v1.shell_commands.lease_creation import CreateLease

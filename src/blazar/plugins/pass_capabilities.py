@@ -1,0 +1,67 @@
+"""Capabilities for reconcile passes: the order of steps, clean-up, the before-end action, failures."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection
+from datetime import datetime
+from typing import ClassVar, Generic
+
+from blazar.domain.lease import ResourceId
+from blazar.plugins.contract import Assignment, Outcome, SpecT
+from blazar.ports.cloud import Cloud
+
+
+class HasIndependentSteps:
+    """Some items may be made and removed concurrently. Without it, steps are taken one after another."""
+
+    independent_ranks: ClassVar[frozenset[int]]
+    """Ranks of items whose steps are independent if their scopes differ. Such a step changes neither the
+    observation nor anything in the cloud that steps of other scopes need."""
+
+
+class CleansUp:
+    """Some items are never wanted; ``observe`` returns them so that they are removed.
+
+    Each is a step that undoes no step of making, such as the deletion of the lessee's servers. If ``wanted``
+    returns such an item, the reconcile pass fails as a fault of the plugin. Without it, every observed item
+    can be wanted.
+    """
+
+    clean_up_ranks: ClassVar[frozenset[int]]
+    """Ranks of these items; their place in the order of removal."""
+
+
+class ActsBeforeEnd(ABC, Generic[SpecT]):
+    """Leases have a before-end action. Without it, only the before-end notification is sent."""
+
+    @abstractmethod
+    def before_end(self, cloud: Cloud, assignment: Assignment[SpecT], due: datetime) -> Outcome:
+        """Take the action that the spec requests; safe to repeat. *due* distinguishes occasions.
+
+        Called shortly before the end of an active reservation, and again until it is done.
+        """
+
+
+class ServesDespiteFailure(ABC, Generic[SpecT]):
+    """A failed resource may still serve its lessee. Without it, all failed resources are to be replaced."""
+
+    @abstractmethod
+    def lost(
+        self, cloud: Cloud, assignment: Assignment[SpecT], failed: Collection[ResourceId]
+    ) -> frozenset[ResourceId]:
+        """Return those failed resources that do not serve the lessee; changes nothing.
+
+        Called before failed resources of a reservation that has begun are replaced.
+        """
+
+
+class ToleratesDamagedSpec(ABC, Generic[SpecT]):
+    """The items of a reservation can be found without its spec.
+
+    Without it, a reservation whose stored spec is damaged waits until the spec is repaired.
+    """
+
+    @abstractmethod
+    def least_spec(self) -> SpecT:
+        """Return a spec in place of a damaged one, sufficient to find and remove the reservation's items."""
