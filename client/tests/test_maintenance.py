@@ -98,3 +98,28 @@ def test_the_library_selects_hosts_by_a_requirement(service: str, host: str) -> 
     assert library.maintenance.get(made["id"])["status"] == "ACTIVE"
     assert made["id"] in [each["id"] for each in library.maintenance.list(sort_by="start_date")]
     library.maintenance.delete(made["id"])
+
+
+def held(embedded: Run, name: str) -> list[str]:
+    (found,) = embedded("lease-resources", name, "-f", "json").json
+    resources: list[str] = found["resources"]
+    return resources
+
+
+def test_a_broken_host_is_replaced(embedded: Run, host: str) -> None:
+    registered = {each["hypervisor_hostname"] for each in embedded("host-list", "-f", "json").json}
+    spare = next(each for each in (f"host-{n}" for n in range(1, 9)) if each not in registered)
+    assert embedded("host-create", spare, "--extra", f"only={host}").code == 0
+    name = unique("broken")
+    embedded("lease-create", name, *asked(host))
+    (own,) = held(embedded, name)
+
+    replaced = embedded("lease-replace", name, own, "--reason", "no network")
+    unknown = embedded("lease-replace", name, own)
+
+    (now,) = held(embedded, name)
+    assert {own, now} == {host, spare}
+    assert replaced.out.startswith(f"Replaced {own} in lease {name}")
+    assert (unknown.code, "No reservation of the lease holds all" in unknown.err) == (1, True)
+    embedded("lease-delete", name, "--wait")
+    embedded("host-delete", spare)

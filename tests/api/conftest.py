@@ -33,6 +33,7 @@ POSTED: Mapping[str, object] = {
     "/v1/networks": {"network_type": "vlan", "physical_network": "physnet1", "segment_id": 201},
     "/v1/storage-pools": {"name": "block1@fast#ssd", "media": "ssd"},
     "/v1/availability/search": {"reservations": [{"resource_type": "physical:host"}]},
+    "/v1/leases/{lease_id}/replacements": {"reservation_id": "r1", "resources": ["17"]},
     "/v1/maintenance": {"resources": ["host-1"]},
     "/v1/offers": {**LEASE, "reservations": [{"resource_type": "physical:host"}]},
 }

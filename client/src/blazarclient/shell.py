@@ -38,6 +38,7 @@ COMMANDS_V1: Mapping[str, type] = {
     "lease-delete": leases.DeleteLease,
     "lease-resources": leases.ListLeaseResources,
     "lease-history": leases.ListLeaseHistory,
+    "lease-replace": leases.ReplaceResources,
     "availability": availability.SearchAvailability,
     "calendar": calendar.ShowCalendar,
     "catalogue": calendar.ShowCatalogue,

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from functools import partial
-from typing import Final
+from typing import Final, cast
 
 from blazar.api import lists, schemas
 from blazar.api.call import Call, Response
 from blazar.api.idempotency import KEY_HEADER, REPLAYED
 from blazar.api.lists import RANGES, PagedList
-from blazar.api.microversions import LEASE_ALLOCATIONS, LEASE_HISTORY, OFFERS
+from blazar.api.microversions import LEASE_ALLOCATIONS, LEASE_HISTORY, MAINTENANCE, OFFERS
 from blazar.api.permissions import BY_MEMBERS, BY_READERS, PRIVATE_PROPERTIES, Rule
 from blazar.api.route import Route
 from blazar.api.schema_parts import page, ref, wrapped, wrapped_list
 from blazar.domain.errors import Forbidden, InvalidParameter, Unavailable, UnknownMethod
 from blazar.ports.manager import JsonObject
+
+_logger = logging.getLogger(__name__)
 
 LEASES: Final = PagedList(
     path="/v1/leases",
@@ -91,6 +94,8 @@ def update_lease(call: Call) -> object:
     An empty change returns the lease unchanged.
     """
     caller, lease_id, body = call.property_caller, call.params["lease_id"], _documented(call.body)
+    if call.version >= MAINTENANCE:
+        refuse_replacements(body)
     offer_id = call.body.get("offer_id") if call.version >= OFFERS else None
     if offer_id is not None:
         return _changed(call.manager.commit_lease_offer(caller, lease_id, call.owner, _only(call, offer_id)))
@@ -99,6 +104,32 @@ def update_lease(call: Call) -> object:
     if call.owner is None:
         return _changed(call.manager.update_lease(caller, lease_id, body))
     return _changed(call.manager.update_owned_lease(caller, lease_id, call.owner, body))
+
+
+def replace_resources(call: Call) -> object:
+    """Replace broken resources of a reservation by others, which the lessee reports; return the lease.
+
+    If no others are free, nothing changes, and the refusal says why.
+    """
+    resources = cast("Sequence[str]", call.body["resources"])
+    asked = {"id": call.body["reservation_id"], "replace": resources}
+    caller, lease_id, body = call.property_caller, call.params["lease_id"], {"reservations": [asked]}
+    _logger.warning(
+        "lessee reports broken resources: lease_id=%s resources=%s reason=%s",
+        lease_id,
+        ",".join(resources),
+        repr(call.body.get("reason") or ""),
+    )
+    if call.owner is None:
+        return _changed(call.manager.update_lease(caller, lease_id, body))
+    return _changed(call.manager.update_owned_lease(caller, lease_id, call.owner, body))
+
+
+def refuse_replacements(body: JsonObject) -> None:
+    """Raise InvalidParameter if a change replaces resources, for which there is a policy rule of its own."""
+    items = body.get("reservations")
+    if isinstance(items, list) and any(isinstance(each, dict) and "replace" in each for each in items):
+        raise InvalidParameter("replace", "send POST /v1/leases/{lease_id}/replacements instead")
 
 
 def _only(call: Call, offer_id: object) -> str:
@@ -204,6 +235,17 @@ ROUTES: Final = (
         preview=wrapped("preview", "LeasePreview"),
     ),
     _lease(
+        method="POST",
+        path="/v1/leases/{lease_id}/replacements",
+        handler=replace_resources,
+        since=MAINTENANCE,
+        expects_owner=True,
+        rules=("blazar:leases:get", "blazar:leases:put", "blazar:leases:replace"),
+        asked_by_handler=(PRIVATE_PROPERTIES,),
+        body=schemas.REPLACEMENT,
+        answer=_A_CHANGED_LEASE,
+    ),
+    _lease(
         method="DELETE",
         handler=delete_lease,
         expects_owner=True,
@@ -263,6 +305,12 @@ RULES: Final = (
         name="blazar:leases:put",
         check=BY_MEMBERS,
         description="Change a lease. Also checked before an offer for a lease is made.",
+    ),
+    Rule(
+        name="blazar:leases:replace",
+        check=BY_MEMBERS,
+        description="Report broken resources of a lease, which are replaced by others. Checked after "
+        "blazar:leases:put.",
     ),
     Rule(
         name="blazar:leases:delete",

@@ -8,7 +8,7 @@ from typing import Final
 from blazar.api import schemas
 from blazar.api.call import Call, Response
 from blazar.api.idempotency import REPLAYED
-from blazar.api.leases import require_project
+from blazar.api.leases import refuse_replacements, require_project
 from blazar.api.microversions import OFFERS
 from blazar.api.permissions import BY_MEMBERS, BY_READERS, PRIVATE_PROPERTIES, Rule
 from blazar.api.route import Route
@@ -33,6 +33,7 @@ def create_offer(call: Call) -> object:
 def create_lease_offer(call: Call) -> object:
     """Hold what a change of a lease needs, and return the offer."""
     caller, lease_id = call.property_caller, call.params["lease_id"]
+    refuse_replacements(call.body)
     return _answer(
         call.manager.create_lease_offer(caller, lease_id, call.owner, call.idempotency_key, _body(call))
     )

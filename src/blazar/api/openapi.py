@@ -49,6 +49,7 @@ Without `OpenStack-API-Version`, requests are served at version 1.0. Version 1.1
 - Leases and reservations that GET returns have the keys of Progress.
 - Reservations of types with requirements accept `same` and `spread`: the name of a property that all
   resources of the reservation have the same value of, or over whose values they are spread.
+- `POST /v1/leases/{lease_id}/replacements` exists.
 - `/v1/maintenance` exists, and `GET /v1/timeline` has the state `maintenance`.
 - The lists of leases, hosts, allocations and floating IPs have pages, an order and filters, and refuse
   unknown query parameters with 400. While the list has a `rel: next` link, more items follow.

@@ -251,6 +251,30 @@ LEASE_UPDATE = BodySchema(
         properties=_CHANGED_RESERVATION,
     ),
 )
+REPLACEMENT = BodySchema(
+    name="Replacement",
+    definition={
+        "type": "object",
+        "description": "Resources of a reservation that are broken, and are to be replaced by others.",
+        "required": ["reservation_id", "resources"],
+        "additionalProperties": False,
+        "properties": {
+            "reservation_id": {"type": "string", "maxLength": 255},
+            "resources": {
+                "type": "array",
+                "minItems": 1,
+                "maxItems": 1000,
+                "items": {"type": "string", "minLength": 1, "maxLength": 255},
+                "description": "Ids, as in `GET /v1/leases/{lease_id}/resources`.",
+            },
+            "reason": {
+                "type": ["string", "null"],
+                "maxLength": 255,
+                "description": "What is wrong with them, for the operators' log.",
+            },
+        },
+    },
+)
 LEASE_OFFER_CREATE = BodySchema(
     name="LeaseOfferCreate",
     definition={

@@ -109,6 +109,15 @@ class QueriesProxy(sdk_proxy.Proxy):
         """
         return self._question("GET", "/timeline", **_parameters(resource_type, query))
 
+    def replace_resources(
+        self, lease: str | Lease, reservation_id: str, resources: list[str], reason: str = ""
+    ) -> dict[str, Any]:
+        """Report broken resources of a reservation, by id, and return the lease with others for them."""
+        path = base.path("leases", Lease._get_id(lease), "replacements")
+        body = {"reservation_id": reservation_id, "resources": resources, "reason": reason}
+        found: dict[str, Any] = self._question("POST", path, body)["lease"]
+        return found
+
     def lease_history(self, lease: str | Lease) -> Iterator[HistoryEntry]:
         """Yield what happened to a lease, oldest first."""
         path = base.path("leases", Lease._get_id(lease), "history")

@@ -150,6 +150,29 @@ class LeaseClientManager(base.BaseClientManager):
         """
         return self._parts(lease_id, "resources")
 
+    def replace(self, lease_id: str, names: list[str], reason: str = "") -> Record:
+        """Report broken resources of a lease, which are replaced by others; return the lease.
+
+        Args:
+            lease_id: Id of the lease.
+            names: Names or ids of resources of one reservation.
+            reason: What is wrong with them, for the operators' log.
+
+        Raises:
+            NotFound: The lease does not hold one of them, or the service does not support API version 1.1.
+            Conflict: No other resource is free, or one is in use; nothing was changed.
+        """
+        for each in self.resources(lease_id):
+            held = [own["id"] for own in each["resources"] if {own["id"], own["name"]} & set(names)]
+            if len(held) == len(set(names)):
+                body = {"reservation_id": each["reservation_id"], "resources": held, "reason": reason}
+                url = path("leases", lease_id, "replacements")
+                _response, found = self.request_manager.request(url, "POST", body=body, headers=base.API_1_1)
+                return one(found, "lease")
+        raise exception.NotFound(
+            _("No reservation of the lease holds all of these: %s") % ", ".join(names), code=404
+        )
+
     def history(self, lease_id: str) -> Records:
         """Return what happened to a lease, oldest first; the owner of the lease may see it.
 

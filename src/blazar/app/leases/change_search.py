@@ -174,7 +174,11 @@ def search_for_change(
     searched = tuple(
         each
         for each in outline.reservations
-        if for_all or not is_covered or not held.get(each.id) or _is_revised(lease, each)
+        if for_all
+        or not is_covered
+        or not held.get(each.id)
+        or each.id in outline.released
+        or _is_revised(lease, each)
     )
     searches = [_search(work, lease, each, outline, present) for each in searched]
     if any(each.wish.is_active for each in searches):

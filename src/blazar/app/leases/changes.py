@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
@@ -40,12 +40,15 @@ class Changes:
     revised."""
     on_conflict: Mapping[ReservationId, OnConflict]
     """Of reservations that are named with it; these are not revised either."""
+    replaced: Mapping[ReservationId, frozenset[ResourceId]] = field(default_factory=dict)
+    """The resources to replace by others, of each reservation that is named with some; these are not revised
+    either."""
     removed: frozenset[ReservationId] = frozenset()
     added: tuple[NewReservation, ...] = ()
 
     def __bool__(self) -> bool:
         """Return whether anything is to be changed."""
-        return bool(self.revised or self.released or self.removed or self.added)
+        return bool(self.revised or self.released or self.replaced or self.removed or self.added)
 
 
 def parse_changes(context: Context, work: RequestWork, lease: Lease, value: object, now: datetime) -> Changes:
@@ -60,9 +63,10 @@ def parse_changes(context: Context, work: RequestWork, lease: Lease, value: obje
     items, new = _split(work, parse_objects(value))
     named = _check_named(lease, items)
     removed = frozenset() if _is_oldest(work) else frozenset(key for key in named if _is_removed(named[key]))
-    released = {} if _is_oldest(work) else _parse_releases(named)
+    released = {} if _is_oldest(work) else _parse_resources(named, "release")
+    replaced = {} if _is_oldest(work) else _parse_resources(named, "replace")
     on_conflict = {} if _is_oldest(work) else _parse_on_conflict(named)
-    apart = {*removed, *released, *on_conflict}
+    apart = {*removed, *released, *replaced, *on_conflict}
     revised = {key: item for key, item in named.items() if key not in apart}
     if removed and len(removed) == len(lease.reservations) and not new:
         raise BadRequest("reservations: the last reservation cannot be removed; delete the lease instead")
@@ -80,7 +84,14 @@ def parse_changes(context: Context, work: RequestWork, lease: Lease, value: obje
         parse_reservation(context, work.caller, work.new_reservation_id(place), item)
         for place, item in enumerate(new)
     )
-    return Changes(revised=revised, released=released, on_conflict=on_conflict, removed=removed, added=added)
+    return Changes(
+        revised=revised,
+        released=released,
+        on_conflict=on_conflict,
+        replaced=replaced,
+        removed=removed,
+        added=added,
+    )
 
 
 def _is_oldest(work: RequestWork) -> bool:
@@ -131,23 +142,23 @@ def _is_removed(item: JsonObject) -> bool:
     return True
 
 
-def _parse_releases(
-    named: Mapping[ReservationId, JsonObject],
+def _parse_resources(
+    named: Mapping[ReservationId, JsonObject], verb: str
 ) -> Mapping[ReservationId, frozenset[ResourceId]]:
-    """Return the resources that each reservation is to release. Raises InvalidParameter."""
-    released = {}
+    """Return what each reservation is to ``release`` or ``replace``. Raises InvalidParameter."""
+    found = {}
     for key, item in named.items():
-        if "release" not in item:
+        if verb not in item:
             continue
-        ids = item["release"]
+        ids = item[verb]
         if not isinstance(ids, list) or not ids or not all(isinstance(each, str) for each in ids):
-            raise InvalidParameter("release", "must be a list of ids of resources, with at least one")
-        if item.keys() - {"id", "resource_type", "release"}:
+            raise InvalidParameter(verb, "must be a list of ids of resources, with at least one")
+        if item.keys() - {"id", "resource_type", verb}:
             raise InvalidParameter(
-                "release", "a reservation cannot be changed or removed and release resources in one request"
+                verb, f"a reservation cannot be changed or removed and {verb} resources in one request"
             )
-        released[key] = frozenset(ResourceId(each) for each in ids)
-    return released
+        found[key] = frozenset(ResourceId(each) for each in ids)
+    return found
 
 
 def _parse_on_conflict(named: Mapping[ReservationId, JsonObject]) -> Mapping[ReservationId, OnConflict]:

@@ -17,7 +17,7 @@ from blazar.app.leases.change_search import (
     search_for_change,
 )
 from blazar.app.leases.changes import Changes, OnConflict, parse_changes
-from blazar.app.leases.chosen_releases import reduced
+from blazar.app.leases.chosen_releases import check_replaceable, reduced
 from blazar.app.leases.conflicts import find_conflicts
 from blazar.app.leases.groupings import revise_grouping
 from blazar.app.leases.limits import check_changed_grammar, check_conditions, check_grammar
@@ -163,6 +163,7 @@ def outline_change(
     # A lease that is ended "now" holds its resources up to this instant.
     window = Interval(start, end) if end > now else Interval.at_least_an_instant(start, now)
     ahead = part_ahead(window, now)
+    check_replaceable(context, lease, changes.replaced, present)
     conflicts = find_conflicts(context, lease, changes.on_conflict, ahead, present)
     dropped = {key: conflicts[key] for key in conflicts if changes.on_conflict[key] is OnConflict.DROP}
     changes = replace(changes, released={**changes.released, **dropped})
@@ -181,7 +182,7 @@ def outline_change(
         end=end,
         before_end=before_end,
         reservations=reservations,
-        released={**changes.released, **conflicts},
+        released={**changes.released, **conflicts, **changes.replaced},
         window=window,
         ahead=ahead,
     )

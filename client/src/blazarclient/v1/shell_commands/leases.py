@@ -195,6 +195,34 @@ _DECIDED_BY_OFFER = (
 """Arguments that cannot be given together with an offer."""
 
 
+class ReplaceResources(command.UpdateCommand):
+    """Report broken hosts of a lease, and get others for them."""
+
+    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
+        """Return the parser."""
+        parser = super().get_parser(prog_name)
+        parser.add_argument(
+            "resources", metavar="HOST", nargs="+", help=_("names or ids of hosts or addresses of the lease")
+        )
+        parser.add_argument(
+            "--reason", metavar="<text>", default="", help=_("what is wrong with them, for the operators")
+        )
+        return parser
+
+    def change(self, parsed_args: argparse.Namespace) -> Record:
+        """Replace the resources and return the lease."""
+        found = self.find(parsed_args.name_or_id)
+        changed: Record = self.manager().replace(found, parsed_args.resources, parsed_args.reason)
+        return changed
+
+    def success_message(self, parsed_args: argparse.Namespace) -> str:
+        """Return the message."""
+        return str(
+            _("Replaced %(resources)s in lease %(name)s; lease-resources lists what it has now")
+            % {"resources": ", ".join(parsed_args.resources), "name": parsed_args.name_or_id}
+        )
+
+
 class UpdateLease(command.UpdateCommand, ShowAfterWaitCommand):
     """Change a lease."""
 
