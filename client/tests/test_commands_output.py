@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
+from blazarclient import rendering
+
 from .command_samples import HOST, HOSTS_ARGUMENT, ID, LEASE, OTHER, RESERVATION, WHEN
 
 if TYPE_CHECKING:
@@ -270,3 +272,9 @@ def test_without_keystone_a_project_is_selected_by_id(
 
     assert (known.code, known.out) == (0, "mine\n")
     assert (unknown.code, unknown.out, unknown.err) == (0, "", "No leases found.\n")
+
+
+def test_the_networks_of_a_reservation_are_listed_by_their_tag() -> None:
+    command = rendering.usage_command({"resource_type": "network", "id": "r1"})
+
+    assert command == "openstack network list --tags reservation:r1"

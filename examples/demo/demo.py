@@ -1,4 +1,4 @@
-"""Ten leases on the embedded service, controlled with commands; the program behind ``make demo``.
+"""Eleven leases on the embedded service, controlled with commands; the program behind ``make demo``.
 
 It starts the service in a temporary folder, registers hosts and floating IPs, creates the leases of
 ``stories.py``, watches them, kills the service in the middle of a start, starts it again, and checks that
@@ -62,13 +62,15 @@ def introduce(service: Service) -> None:
 
 
 def register(service: Service) -> None:
-    """Register seven of the cloud's eight hosts, and two addresses."""
+    """Register seven of the cloud's eight hosts, two addresses, and four network segments."""
     for number in range(1, 8):
         rack = "r1" if number <= 3 else "r2"
         type_in("host-create", f"host-{number}", "--extra", f"rack={rack}", "-f", "value", "-c", "id")
     for number in (201, 202):
         address = f"203.0.113.{number}"
         type_in("floatingip-create", service.network_id(), address, "-f", "value", "-c", "id")
+    words = ["--network-type", "vlan", "--physical-network", "physnet1", "--segment-id", "201-204"]
+    type_in("network-create", *words, "-f", "value")
 
 
 def ask_for(service: Service, story: Story) -> None:
@@ -134,6 +136,9 @@ def look_at(service: Service, story: Story, reservation: dict[str, Any]) -> None
     if "network_id" in reservation:
         addresses = ", ".join(service.addresses_of(reservation["id"]))
         story.notes.append(f"in the lessee's project meanwhile: {addresses}")
+    elif "network_name" in reservation:
+        names = ", ".join(service.networks_of(reservation["id"]))
+        story.notes.append(f"in the lessee's project meanwhile: {names}")
     elif reservation.get("flavor_id"):
         number, flavor = service.hosts_in(reservation["flavor_id"]), reservation["flavor_id"]
         story.notes.append(f"on {number} hosts, for servers of the private flavor {flavor}")

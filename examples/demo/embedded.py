@@ -29,6 +29,7 @@ hosts = 8
 call_seconds = 0.05
 [manager]
 seconds_to_prepare = 20
+plugins = physical.host.plugin,virtual.instance.plugin,virtual.floatingip.plugin,network.plugin
 """
 
 
@@ -82,14 +83,20 @@ class Service:
         return sum(len(each["hosts"]) for each in self._cloud("aggregates") if each["name"] == aggregate)
 
     def network_id(self) -> str:
-        """Return the id of the cloud's network."""
-        (network,) = self._cloud("networks")
+        """Return the id of the cloud's external network."""
+        (network,) = [each for each in self._cloud("networks") if each["is_external"]]
         return str(network["id"])
 
     def addresses_of(self, reservation_id: str) -> list[str]:
         """Return the floating IPs of a reservation."""
         tag = f"reservation:{reservation_id}"
         return sorted(each["address"] for each in self._cloud("floating_ips") if tag in each["tags"])
+
+    def networks_of(self, reservation_id: str) -> list[str]:
+        """Return the networks of a reservation, with their VLANs."""
+        tag = f"reservation:{reservation_id}"
+        found = [each for each in self._cloud("segment_networks") if tag in each["tags"]]
+        return sorted(f"{each['name']} on VLAN {each['segment']['segment_id']}" for each in found)
 
     def _cloud(self, kind: str) -> list[dict[str, Any]]:
         found = json.loads((self.folder / "cloud.json").read_text())[kind]

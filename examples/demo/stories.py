@@ -156,6 +156,12 @@ SCRIPTS = (
         ends_in_minutes=4,
     ),
     Script(
+        name="networks",
+        about="two networks on VLANs of their own",
+        reservations=("resource_type=network, network_name=lab, amount=2",),
+        ends_in_minutes=4,
+    ),
+    Script(
         name="outlives-a-crash",
         about="the service is killed in the middle of its start",
         reservations=(

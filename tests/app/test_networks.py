@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 from app.http_env import LESSEE, NEWER, HttpEnv, Json, good, refusal
 from app.networks import PHYSICAL, Vlans, asked
+from oslo_upgradecheck.upgradecheck import Code
 
+from blazar.cmd.status import check_networks as upgrade_check
 from blazar.plugins.networks.check import check_networks
 from blazar.ports.segments import LARGEST_VXLAN, Segment
 
@@ -286,3 +288,28 @@ class TestCheck:
             env.cloud.segments.create_network(segment, name="theirs", project_id="elsewhere")
 
         assert sorted(self.check(env)) == ["flat:physnet1", "vxlan:9"]
+
+
+class TestUpgradeCheck:
+    def test_segments_that_others_may_get_are_named(self, env: HttpEnv, vlans: Vlans) -> None:
+        assert upgrade_check(env.context).code is Code.SUCCESS
+        vlans.register(201, 202)
+        vlans.create()
+        assert upgrade_check(env.context).code is Code.SUCCESS
+        env.cloud.add_segment_range("vlan", PHYSICAL, 202, 300)
+
+        found = upgrade_check(env.context)
+
+        assert found.code is Code.WARNING
+        assert "vlan:physnet1:202" in str(found.details)
+        assert "vlan:physnet1:201" not in str(found.details)
+        assert vlans.reservable() == {201: True, 202: True}
+
+    def test_ranges_that_neutron_does_not_report_are_named(self, env: HttpEnv, vlans: Vlans) -> None:
+        vlans.register(201)
+        env.cloud.segments.reports_ranges = False
+
+        found = upgrade_check(env.context)
+
+        assert found.code is Code.WARNING
+        assert "network_vlan_ranges" in str(found.details)

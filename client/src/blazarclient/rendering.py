@@ -113,7 +113,7 @@ def _lines(indent: str, value: Any) -> str:
 
 
 def usage_command(reservation: Record) -> str:
-    """Return the ``openstack`` command that creates servers on a reservation, or lists its addresses."""
+    """Return the ``openstack`` command that creates servers on a reservation, or lists what it has."""
     kind, found = reservation.get("resource_type"), reservation.get("id")
     if kind == "physical:host":
         return f"openstack server create --hint reservation={found}"
@@ -122,4 +122,6 @@ def usage_command(reservation: Record) -> str:
         return f"openstack server create --flavor {found}" + (f" --hint group={group}" if group else "")
     if kind == "virtual:floatingip":
         return f"openstack floating ip list --tags reservation:{found}"
+    if kind == "network":
+        return f"openstack network list --tags reservation:{found}"
     return ""

@@ -25,6 +25,7 @@ from blazar.known_options import keys_without_effect, unknown_keys
 from blazar.manager.plugins import load_filters
 from blazar.plugins.hosts.settings import HostSettings
 from blazar.plugins.hosts.store import HOST_STORE
+from blazar.plugins.networks.check import find_problems
 from blazar.plugins.volumes.pools import STORAGE_POOLS, find_open_types
 from blazar.plugins.volumes.retaining import find_target_problem
 from blazar.plugins.volumes.settings import VolumeSettings
@@ -109,6 +110,9 @@ class Checks(upgradecheck.UpgradeCommands):
     def _check_freepool(self) -> Result:
         return _looked_at(check_freepool)
 
+    def _check_networks(self) -> Result:
+        return _looked_at(check_networks)
+
     def _check_storage_pools(self) -> Result:
         return _looked_at(check_storage_pools)
 
@@ -124,6 +128,7 @@ class Checks(upgradecheck.UpgradeCommands):
         ("Quotas", _check_quotas),
         ("Promises", _check_promises),
         ("Freepool", _check_freepool),
+        ("Network segments", _check_networks),
         ("Storage pools", _check_storage_pools),
         ("Leftovers", _check_leftovers),
     )
@@ -172,6 +177,25 @@ def check_freepool(context: Context) -> Result:
         has_hosts = bool(transaction.of(HOST_STORE).list())
     text = f"Nova has no aggregate named {name} (the freepool): no host can be registered or released"
     return _failure(text) if has_hosts else _warning(text)
+
+
+def check_networks(context: Context) -> Result:
+    """Return a warning if others have or may get registered network segments, as far as Neutron tells."""
+    found = find_problems(context)
+    if not found:
+        return _success("No network segment is registered")
+    problems = [f"{each.name}: {problem}" for each, problem in found if problem]
+    if problems:
+        return _warning(
+            f'Network segments that cannot be reserved: {first_few(problems, _SHOWN)}; see "Register network'
+            ' segments" in the guide for operators'
+        )
+    if context.cloud.segments.list_ranges() is None:
+        return _warning(
+            "Neutron does not report network segment ranges: make sure that network_vlan_ranges and"
+            " vni_ranges in ml2_conf.ini contain no registered network segment"
+        )
+    return _success("Only reservations can get the registered network segments")
 
 
 def check_storage_pools(context: Context) -> Result:

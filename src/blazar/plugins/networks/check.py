@@ -11,6 +11,7 @@ from blazar.booking.context import Context
 from blazar.booking.health import record_health
 from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused
 from blazar.domain.health import HEALTHY, Diagnosis, Health
+from blazar.domain.plugin_resources import PluginResource
 from blazar.plugins.networks.segments import (
     NETWORKS,
     find_obstacle,
@@ -51,32 +52,43 @@ def check_networks(
     Raises:
         CloudUnavailable: Neutron does not respond; results stored so far remain.
     """
-    with context.store.read() as transaction:
-        registered = transaction.plugin_resources.list(NETWORKS.name)
-        before = transaction.allocations.list_holders(NETWORKS.name)
-    if not registered:
-        return {}
-    check_claim()
     try:
-        view = _look(context, {str(each.facts["network_type"]) for each in registered})
+        found = find_problems(context, check_claim=check_claim)
     except (CloudConflict, CloudNotFound, CloudRefused) as error:
         _logger.warning("cannot check network segments: reason=%s", error)
         return {}
-    with context.store.read() as transaction:
-        registered = transaction.plugin_resources.list(NETWORKS.name)
-        # A lease that started or ended since may explain what Neutron returned, so read the holders again.
-        after = transaction.allocations.list_holders(NETWORKS.name)
-    failed = {}
-    for each in registered:
-        holders = (*before.get(each.id, ()), *after.get(each.id, ()))
-        problem = _find_problem(segment_of(each.facts), view, holders, context.clock.now())
-        if problem:
-            failed[each.name] = problem
+    for each, problem in found:
         diagnosis = Diagnosis(health=Health.FAILED, problem=problem) if problem else HEALTHY
         if diagnosis != each.diagnosis:
             check_claim()
             record_health(context, actor, each.id, f"network segment {each.name}", diagnosis)
-    return failed
+    return {each.name: problem for each, problem in found if problem}
+
+
+def find_problems(
+    context: Context, *, check_claim: Callable[[], None] = lambda: None
+) -> Sequence[tuple[PluginResource, str]]:
+    """Return the registered segments, each with its problem, empty for a healthy one; nothing is recorded.
+
+    Raises:
+        CloudError: Neutron does not respond, or refuses.
+    """
+    with context.store.read() as transaction:
+        registered = transaction.plugin_resources.list(NETWORKS.name)
+        before = transaction.allocations.list_holders(NETWORKS.name)
+    if not registered:
+        return ()
+    check_claim()
+    view = _look(context, {str(each.facts["network_type"]) for each in registered})
+    with context.store.read() as transaction:
+        registered = transaction.plugin_resources.list(NETWORKS.name)
+        # A lease that started or ended since may explain what Neutron returned, so read the holders again.
+        after = transaction.allocations.list_holders(NETWORKS.name)
+    now, found = context.clock.now(), []
+    for each in registered:
+        holders = (*before.get(each.id, ()), *after.get(each.id, ()))
+        found.append((each, _find_problem(segment_of(each.facts), view, holders, now)))
+    return found
 
 
 def _look(context: Context, network_types: Collection[str]) -> _View:
