@@ -249,6 +249,18 @@ class TestNetworksOfOthers:
         assert env.status(lease) in ("TERMINATED", "ERROR")
         assert env.cloud.segments.find_network(vlan(201)) == other
 
+    def test_a_segment_that_neutron_refuses_for_an_invisible_reason_is_replaced(
+        self, env: HttpEnv, vlans: Vlans
+    ) -> None:
+        vlans.register(201, 202)
+        lease = vlans.create(10, 60)
+
+        with env.failing("segments.create_network", status=409, times=1):
+            env.pass_time(11)
+
+        assert env.status(lease) == "ACTIVE"
+        assert len(vlans.networks()) == 1
+
     def test_the_start_waits_until_it_is_gone(self, env: HttpEnv, vlans: Vlans) -> None:
         vlans.register(201)
         lease = vlans.create(10, 60)

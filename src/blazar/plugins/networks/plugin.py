@@ -52,7 +52,13 @@ from blazar.plugins.networks.leftovers import NetworkLeftovers
 from blazar.plugins.networks.names import network_description
 from blazar.plugins.networks.observed import is_own, observe_networks
 from blazar.plugins.networks.registration import RegistersSegments
-from blazar.plugins.networks.segments import NETWORKS, PUBLIC_NETWORK_FACTS, say_in_use, segment_of
+from blazar.plugins.networks.segments import (
+    NETWORKS,
+    PUBLIC_NETWORK_FACTS,
+    name_segment,
+    say_in_use,
+    segment_of,
+)
 from blazar.plugins.networks.spec import (
     NETWORK_KEYS,
     NetworkSpec,
@@ -256,7 +262,7 @@ def _make_network(
     except CloudConflict as error:
         found = segments.find_network(segment)
         if found is None:
-            return Waiting(_RETRY, error.message)
+            return Unusable(f"Neutron refuses a network on {name_segment(segment)}: {error.message}")
         if not is_own(found, item.scope, assignment):
             return Unusable(say_in_use(found))
         seen.own[item.scope] = found
