@@ -14,7 +14,8 @@ from schemathesis import APIOperation, CheckFunction, GenerationMode
 from schemathesis import Case as AnyCase
 from schemathesis.specs.openapi.checks import negative_data_rejection, positive_data_acceptance
 
-from blazar.cloud.simulated.furnishing import STORAGE_POOLS
+from blazar.api.idempotency import KEY_HEADER
+from blazar.cloud.simulated.furnishing import PHYSICAL_NETWORK, STORAGE_POOLS
 
 Json = dict[str, Any]
 Operation = APIOperation[Any, Any, Any, Any]
@@ -77,7 +78,7 @@ def likely_operations(network_id: str) -> list[Operation]:
     }
     schemas["MaintenanceCreate"]["required"] = ["resources"]
     schemas["networks-create"]["properties"] |= {
-        "physical_network": {"enum": ["physnet1", None]},
+        "physical_network": {"enum": [PHYSICAL_NETWORK, None]},
         "segment_id": {"enum": [201, "202", "210-212", None]},
     }
     schemas["FloatingIPCreate"]["properties"] = {
@@ -85,9 +86,13 @@ def likely_operations(network_id: str) -> list[Operation]:
         "floating_ip_address": {"enum": ["203.0.113.201", "203.0.113.202"]},
     }
     for operation in _each(document):
+        is_newer = operation.get("description", "").startswith("From version 1.1")
+        # Each request with the same key would be a repetition of the first one.
+        operation["parameters"] = [each for each in operation["parameters"] if each["name"] != KEY_HEADER]
         for parameter in operation["parameters"]:
             if parameter["in"] == "header":
-                is_newer = operation["description"].startswith("From version 1.1")
+                # Without the header, a path of 1.1 is not found.
+                parameter["required"] = is_newer
                 parameter["schema"] = {"enum": _NEWER if is_newer else _VERSIONS}
     return _operations(document)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -11,7 +11,7 @@ from typing import Any, Final
 import requests
 from programs import Program, start_standalone
 
-from blazar.cloud.simulated.furnishing import STORAGE_POOLS
+from blazar.cloud.simulated.furnishing import PHYSICAL_NETWORK, STORAGE_POOLS
 from blazar.options import MANAGER_OPTIONS
 
 SECONDS: Final = 60
@@ -21,6 +21,12 @@ UNRESERVED: Final = "host-7"
 """A host for maintenance, which must not take those of other requests."""
 _ADDRESS: Final = "203.0.113.200"
 _POOL: Final = next(iter(STORAGE_POOLS))
+_SEGMENT: Final = {
+    "network_type": "vlan",
+    "physical_network": PHYSICAL_NETWORK,
+    "segment_id": 240,
+    "rack": "r1",
+}
 _NEWER: Final = {"OpenStack-API-Version": "reservation 1.1"}
 _LEASE: Final = {"name": "known", "start_date": "2031-01-01 00:00", "end_date": "2031-01-02 00:00"}
 OFFERED: Final = {
@@ -46,7 +52,7 @@ class Target:
     """The URL without a path."""
     network_id: str
     known: dict[str, str] = field(default_factory=dict)
-    """Ids by the names of path parameters in the document."""
+    """Ids by the names of path parameters in the document; of registered resources, by their paths."""
 
     def stock(self) -> None:
         """Create the objects that do not exist, or no longer exist, and store their ids."""
@@ -54,12 +60,19 @@ class Target:
         self._ensure("host_id", "/v1/os-hosts", "host", {"name": _HOST, "rack": "r1"})
         floatingip = {"floating_network_id": self.network_id, "floating_ip_address": _ADDRESS}
         self._ensure("floatingip_id", "/v1/floatingips", "floatingip", floatingip)
-        self._ensure("resource_id", "/v1/storage-pools", "storage_pool", {"name": _POOL}, headers=_NEWER)
+        pool = {"name": _POOL, "rack": "r1"}
+        self._ensure("/v1/storage-pools", "/v1/storage-pools", "storage_pool", pool, headers=_NEWER)
+        self._ensure("/v1/networks", "/v1/networks", "network", _SEGMENT)
         self._ensure_offer()
         self._ensure("maintained_host_id", "/v1/os-hosts", "host", {"name": UNRESERVED})
         maintenance = {"resources": [UNRESERVED]}
         self._ensure("maintenance_id", "/v1/maintenance", "maintenance", maintenance, headers=_NEWER)
         self.known["property_name"] = "rack"
+
+    def ids(self, path: str, names: Iterable[str]) -> dict[str, str]:
+        """Return the known ids for the parameters of a path in the document."""
+        collection = path.partition("/{")[0]
+        return {each: self.known[collection if each == "resource_id" else each] for each in names}
 
     def _ensure_offer(self) -> None:
         """Make an offer of a host of its own, if there is none; a project may have only a few."""

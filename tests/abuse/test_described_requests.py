@@ -59,7 +59,7 @@ def test_every_answer_is_one_that_the_document_describes(
         def each(case: Case) -> None:
             if is_known:
                 service.stock()
-                case.path_parameters = {name: service.known[name] for name in case.path_parameters}
+                case.path_parameters = service.ids(operation.path, case.path_parameters)
             try_out(case)
 
         each()
