@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from blazar.app.properties import hidden_names
 from blazar.booking.cloud_errors import cloud_errors_as_conflicts
 from blazar.booking.context import Context
-from blazar.booking.resources import delete_stored
+from blazar.booking.resources import delete_stored, insert_stored
 from blazar.booking.retrying import retrying
 from blazar.booking.scheduling import reschedule_missing
 from blazar.booking.views import JsonObject, allocation_view, resource_view
 from blazar.domain.errors import Conflict, InvalidParameter, NotFound
 from blazar.domain.lease import ResourceId
 from blazar.domain.plugin_resources import PluginResource
-from blazar.domain.wording import first_few
 from blazar.plugins.capabilities import RegistersResources
 from blazar.ports.manager import Caller
 from blazar.ports.store import BookedWindow, Transaction
@@ -63,19 +62,7 @@ def _insert(context: Context, collection: str, registered: Sequence[PluginResour
     """Store resources. Raises Conflict if one of them is already registered."""
     for each in registered:
         _check_name(each, collection)
-
-    def once(attempt: int) -> None:
-        with context.store.begin() as transaction:
-            present = transaction.plugin_resources.get_many([each.id for each in registered])
-            if present:
-                names = first_few([each.name for each in present])
-                raise Conflict(f"{names} {'is' if len(present) == 1 else 'are'} already registered")
-            transaction.plugin_resources.insert_many(registered, context.clock.now())
-            reschedule_missing(context, transaction)
-            transaction.commit()
-
-    retrying(context, once)
-    context.waker.wake()
+    insert_stored(context, registered)
 
 
 @cloud_errors_as_conflicts()

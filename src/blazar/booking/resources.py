@@ -2,10 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from blazar.booking.context import Context
 from blazar.booking.retrying import retrying
 from blazar.booking.scheduling import reschedule_missing
+from blazar.domain.errors import Conflict
 from blazar.domain.plugin_resources import PluginResource
+from blazar.domain.wording import first_few
+
+
+def insert_stored(context: Context, new: Sequence[PluginResource]) -> None:
+    """Add new resources, all or none; leases with missing resources may use them.
+
+    Raises:
+        Conflict: One of them exists already.
+    """
+
+    def once(attempt: int) -> None:
+        with context.store.begin() as transaction:
+            present = transaction.plugin_resources.get_many([each.id for each in new])
+            if present:
+                names = first_few([each.name for each in present])
+                raise Conflict(f"{names} {'is' if len(present) == 1 else 'are'} already registered")
+            transaction.plugin_resources.insert_many(new, context.clock.now())
+            reschedule_missing(context, transaction)
+            transaction.commit()
+
+    retrying(context, once)
+    context.waker.wake()
 
 
 def put_stored(context: Context, resource: PluginResource) -> None:

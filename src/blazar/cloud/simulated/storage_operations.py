@@ -72,6 +72,12 @@ class StorageOperations:
         with self._calls.exclusive() as state:
             return insert_type(state, name, "", extra_specs or {}, is_public=True)
 
+    def change_volume_type(self, type_id: str, extra_specs: Mapping[str, str]) -> None:
+        """Give a volume type other extra specs; its volumes stay where they are. Raises CloudNotFound."""
+        with self._calls.exclusive() as state:
+            found = known(state.volume_types, type_id, "volume type")
+            state.volume_types[type_id] = replace(found, extra_specs=dict(extra_specs))
+
     def create_volume(self, project_id: str, size: int, type_name: str, name: str = "") -> Volume:
         """Return a new volume of a user, which is available at once.
 

@@ -9,7 +9,9 @@ from blazar.booking.context import Context
 from blazar.booking.health import record_health
 from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused
 from blazar.domain.health import HEALTHY, Diagnosis, Health
+from blazar.plugins.volumes.discovery import discover_pools
 from blazar.plugins.volumes.pools import STORAGE_POOLS, find_problem
+from blazar.plugins.volumes.settings import VolumeSettings
 
 _logger = logging.getLogger(__name__)
 
@@ -20,7 +22,7 @@ def check_pools(
     """Update the health of registered storage pools.
 
     A pool has failed if Cinder does not have it, if it has become smaller than what can be reserved, or if
-    volumes of others take a part of that.
+    volumes of others take a part of that. If the operator wants it, new pools of Cinder are registered.
 
     Args:
         context: The context.
@@ -33,13 +35,16 @@ def check_pools(
     Raises:
         CloudUnavailable: Cinder does not respond; results stored so far remain.
     """
+    settings = context.settings.of(VolumeSettings)
     with context.store.read() as transaction:
         registered = transaction.plugin_resources.list(STORAGE_POOLS.name)
-    if not registered:
+    if not registered and not settings.discovers_pools:
         return {}
     check_claim()
     storage = context.cloud.block_storage
     pools = {each.name: each for each in storage.list_pools()}
+    if settings.discovers_pools:
+        discover_pools(context, pools.values(), registered, settings.discovered_names, check_claim)
     failed = {}
     for each in registered:
         check_claim()

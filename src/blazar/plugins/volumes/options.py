@@ -21,6 +21,18 @@ VOLUME_OPTIONS: list[cfg.Opt] = [
         help="Minutes between two checks of registered storage pools against Cinder, for pools that are gone "
         "or too small, and for volumes of others in them; 0 for never.",
     ),
+    cfg.BoolOpt(
+        "discover_pools",
+        default=False,
+        help="Whether the check registers pools of Cinder by itself, with the capacity that others have not "
+        "allocated. Pools that other volume types may use are left out. Registered pools are never changed "
+        "or removed.",
+    ),
+    cfg.StrOpt(
+        "discover_pool_names",
+        default="*",
+        help="Pattern of the names of pools that are registered by discover_pools, such as *@reserved#*.",
+    ),
     cfg.StrOpt(
         "retain_volume_type",
         default="",
@@ -63,6 +75,8 @@ def with_options(conf: cfg.ConfigOpts, settings: Settings) -> Settings:
     group = conf[GROUP]
     own = VolumeSettings(
         check_interval=timedelta(minutes=group.check_interval_minutes),
+        discovers_pools=group.discover_pools,
+        discovered_names=group.discover_pool_names,
         retain_volume_type=group.retain_volume_type.strip(),
         freeze_grace_hours=group.freeze_grace_hours,
         acts_in_projects=group.acts_in_projects,

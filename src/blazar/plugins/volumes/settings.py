@@ -29,6 +29,11 @@ class VolumeSettings(OwnSettings):
     """What ``before_end`` snapshot makes of each volume: ``backup`` or ``snapshot``; empty if lessees cannot
     ask for it."""
 
+    discovers_pools: bool = False
+    """Whether the check registers pools that Cinder reports."""
+    discovered_names: str = "*"
+    """The pattern of their names, as of files."""
+
     def embedded(self, speed: float) -> Self:
         """Return the settings of the embedded service."""
         return replace(self, check_interval=self.check_interval * speed)
