@@ -137,6 +137,37 @@ class TestAttacks:
         assert found is not None
         assert found.pool == SLOW
 
+    def test_a_move_in_the_last_minute_is_awaited(self, env: HttpEnv, storage: Storage, lease: Json) -> None:
+        ordinary = env.cloud.add_volume_type("ordinary", {"volume_backend_name": "slow"})
+        volume = env.cloud.create_volume("project", 10, storage.type_name())
+        env.cloud.block_storage.move_time = timedelta(minutes=5)
+        env.pass_time(59)
+        env.cloud.block_storage.retype_volume(volume.id, ordinary.id)
+
+        env.pass_time(62)
+        assert env.status(lease) == "TERMINATING"
+        wish = env.wish("now", 90, asked=asked(gibibytes=100))
+        assert "ot enough" in refusal(env.post("/leases", wish, who=LESSEE, headers=NEWER), 409)
+
+        storage.end(lease, 66)
+        found = env.cloud.find_volume(volume.id)
+        assert found is not None
+        assert found.pool == SLOW
+
+    def test_a_backup_in_the_last_minute_is_awaited_and_stays(
+        self, env: HttpEnv, storage: Storage, lease: Json
+    ) -> None:
+        volume = env.cloud.create_volume("project", 10, storage.type_name())
+        env.cloud.serve_project("project")
+        env.cloud.block_storage.copy_time = timedelta(minutes=5)
+        env.pass_time(59)
+        env.cloud.storage_in("project").create_backup(volume.id, "mine", "")
+
+        storage.end(lease, 66)
+
+        (backup,) = env.cloud.block_storage.list_backups(volume.id)
+        assert backup.is_complete
+
     def test_the_lessee_may_delete_everything(self, env: HttpEnv, storage: Storage, lease: Json) -> None:
         volume = env.cloud.create_volume("project", 10, storage.type_name())
         env.cloud.block_storage.delete_volume(volume.id)
