@@ -1,8 +1,9 @@
 """Eleven leases on the embedded service, controlled with commands; the program behind ``make demo``.
 
-It starts the service in a temporary folder, registers hosts and floating IPs, creates the leases of
-``stories.py``, watches them, kills the service in the middle of a start, starts it again, and checks that
-every lease behaved as its script describes. It uses the ``blazar`` command and prints each command.
+It starts the service in a temporary folder, registers hosts, floating IPs and a storage pool, creates the
+leases of ``stories.py``, watches them, kills the service in the middle of a start, starts it again, and
+checks that every lease behaved as its script describes. It uses the ``blazar`` command and prints each
+command.
 
 The exit code is 0 if all leases did.
 """
@@ -62,7 +63,7 @@ def introduce(service: Service) -> None:
 
 
 def register(service: Service) -> None:
-    """Register seven of the cloud's eight hosts, two addresses, and four network segments."""
+    """Register seven of eight hosts, two addresses, four network segments, and a storage pool."""
     for number in range(1, 8):
         rack = "r1" if number <= 3 else "r2"
         type_in("host-create", f"host-{number}", "--extra", f"rack={rack}", "-f", "value", "-c", "id")
@@ -71,6 +72,7 @@ def register(service: Service) -> None:
         type_in("floatingip-create", service.network_id(), address, "-f", "value", "-c", "id")
     words = ["--network-type", "vlan", "--physical-network", "physnet1", "--segment-id", "201-204"]
     type_in("network-create", *words, "-f", "value")
+    type_in("storage-pool-create", "block@fast#ssd", "-f", "value", "-c", "id")
 
 
 def ask_for(service: Service, story: Story) -> None:
@@ -139,6 +141,8 @@ def look_at(service: Service, story: Story, reservation: dict[str, Any]) -> None
     elif "network_name" in reservation:
         names = ", ".join(service.networks_of(reservation["id"]))
         story.notes.append(f"in the lessee's project meanwhile: {names}")
+    elif "gibibytes" in reservation:
+        story.notes.append(f"in Cinder meanwhile: volume type {service.room_of(reservation['id'])}")
     elif reservation.get("flavor_id"):
         number, flavor = service.hosts_in(reservation["flavor_id"]), reservation["flavor_id"]
         story.notes.append(f"on {number} hosts, for servers of the private flavor {flavor}")

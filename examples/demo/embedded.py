@@ -28,8 +28,9 @@ clock_epoch = {epoch}
 hosts = 8
 call_seconds = 0.05
 [manager]
+plugins = physical.host.plugin, virtual.instance.plugin, flavor.instance.plugin, virtual.floatingip.plugin,
+    virtual.volume.plugin, network.plugin
 seconds_to_prepare = 20
-plugins = physical.host.plugin,virtual.instance.plugin,virtual.floatingip.plugin,network.plugin
 """
 
 
@@ -98,9 +99,23 @@ class Service:
         found = [each for each in self._cloud("segment_networks") if tag in each["tags"]]
         return sorted(f"{each['name']} on VLAN {each['segment']['segment_id']}" for each in found)
 
+    def room_of(self, reservation_id: str) -> str:
+        """Return the volume type of a reservation of storage, with its room."""
+        names = {each["name"] for each in self._cloud("volume_types")}
+        quotas = self._content()["type_quotas"]
+        return ", ".join(
+            f"{name} with room for {limit} GiB"
+            for key, limit in sorted(quotas.items())
+            if (name := key.partition(" ")[2]) in names and reservation_id in name
+        )
+
     def _cloud(self, kind: str) -> list[dict[str, Any]]:
-        found = json.loads((self.folder / "cloud.json").read_text())[kind]
+        found = self._content()[kind]
         return list(found.values()) if isinstance(found, dict) else found
+
+    def _content(self) -> dict[str, Any]:
+        content: dict[str, Any] = json.loads((self.folder / "cloud.json").read_text())
+        return content
 
 
 @contextmanager

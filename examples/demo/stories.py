@@ -162,6 +162,12 @@ SCRIPTS = (
         ends_in_minutes=4,
     ),
     Script(
+        name="storage",
+        about="200 GiB in a storage pool",
+        reservations=("resource_type=virtual:volume, gibibytes=200, volume_name=scratch",),
+        ends_in_minutes=4,
+    ),
+    Script(
         name="outlives-a-crash",
         about="the service is killed in the middle of its start",
         reservations=(
