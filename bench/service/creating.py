@@ -34,6 +34,7 @@ KINDS: Final[Mapping[str, Mapping[str, object]]] = {
         **_SLOTS,
     },
     "flavor": {"resource_type": "flavor:instance", "flavor_id": FLAVOR, **_SLOTS},
+    "volume": {"resource_type": "virtual:volume", "gibibytes": 2, "amount": 2},
 }
 """The reservations of leases, by kind."""
 

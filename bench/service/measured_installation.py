@@ -6,7 +6,8 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from http import HTTPStatus
 from typing import Any, Final, TypeVar
 
 import sqlalchemy as sa
@@ -16,6 +17,7 @@ from bench.service.client import Client
 from bench.service.effort import Effort
 from bench.service.floors import Floors, floors_of
 from bench.service.statements import StatementCount
+from blazar.cloud.simulated.furnishing import STORAGE_POOLS
 from cloudlab.files import Sections
 from rig.cloud import CloudControl
 from rig.cloud.identity import token_of
@@ -28,8 +30,13 @@ USER: Final = "admin"
 FLAVOR: Final = "bench"
 _OPTIONS: Final[Sections] = {
     # Periodic tasks that process all hosts would distort measurements at the same time.
-    "manager": {"sweep_interval_minutes": 0},
+    "manager": {
+        "sweep_interval_minutes": 0,
+        "plugins": "physical.host.plugin,virtual.instance.plugin,flavor.instance.plugin,"
+        "virtual.floatingip.plugin,virtual.volume.plugin",
+    },
     "physical:host": {"refresh_interval_minutes": 0},
+    "virtual:volume": {"check_interval_minutes": 0},
 }
 _MOST_LEASES: Final = 60_000
 _RESULT = TypeVar("_RESULT")
@@ -91,6 +98,15 @@ class MeasuredInstallation:
         rounds = range(before, after)
         per_lease = 1 if hosts * len(rounds) <= _MOST_LEASES else 10
         return book(self.engine, hosts, rounds, per_lease, leases)
+
+    def register_pools(self) -> None:
+        """Register the storage pools of the cloud; those that are registered stay."""
+        client = self.client()
+        newer = replace(client, headers={**client.headers, "OpenStack-API-Version": "reservation 1.1"})
+        for name in STORAGE_POOLS:
+            answer = newer.ask("POST", "/storage-pools", {"name": name})
+            if answer.status != HTTPStatus.CONFLICT:
+                answer.expect(HTTPStatus.CREATED)
 
     def wait(self, check: Callable[[], bool], seconds: float, every_seconds: float = 0.05) -> None:
         """Return when *check* returns true. Raises RuntimeError after a timeout."""

@@ -96,6 +96,7 @@ def _at(measured: MeasuredInstallation, hosts: int, only: Collection[str]) -> It
                 measured.empty()
             leases = measured.fill(hosts, before, bookings, leases)
         before = bookings
+        measured.register_pools()
         if "create" in only:
             yield from creating.measure(measured, hosts, bookings, windows)
         if bookings == _DESIGN_BOOKINGS:
