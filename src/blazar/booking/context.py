@@ -17,6 +17,7 @@ from blazar.booking.lease_cache import LeaseCache
 from blazar.domain.errors import ConcurrentUpdate, UnsupportedResourceType
 from blazar.domain.lease import ResourceId
 from blazar.domain.quotas import Units
+from blazar.domain.rules.rule import Rules
 from blazar.plugins.contract import JsonObject, ResourcePlugin
 from blazar.ports.clock import Clock
 from blazar.ports.cloud import Cloud
@@ -84,6 +85,8 @@ class Context:
     waker: Waker
     filters: Mapping[str, EnforcementFilter] = field(default_factory=dict)
     """The operator's enforcement filters by name, in the order in which they are asked."""
+    rules: Rules = field(default_factory=Rules)
+    """The operator's usage rules."""
     limits: Limits | None = None
     """The projects' limits; None if reservations are not limited."""
     lease_cache: LeaseCache = field(default_factory=LeaseCache)

@@ -22,7 +22,7 @@ from blazar.db.schema import current_revision, head_revision
 from blazar.domain.quotas import is_known
 from blazar.domain.wording import first_few
 from blazar.known_options import keys_without_effect, unknown_keys
-from blazar.manager.plugins import load_filters
+from blazar.manager.plugins import load_filters, load_usage_rules
 from blazar.plugins.hosts.settings import HostSettings
 from blazar.plugins.hosts.store import HOST_STORE
 from blazar.plugins.networks.check import find_problems
@@ -79,13 +79,13 @@ class Checks(upgradecheck.UpgradeCommands):
         return Result(upgradecheck.Code.SUCCESS)
 
     def _check_configuration(self) -> Result:
-        """Return a failure if a manager could not load its cloud, plugins or filters."""
+        """Return a failure if a manager could not load its cloud, plugins, usage rules or filters."""
         try:
-            _context()
+            rules = load_usage_rules(cfg.CONF, _context().plugins)
             filters = load_filters(cfg.CONF)
         except Exception as error:
             return _failure(sentence(error))
-        return _success(f"Enforcement filters: {', '.join(filters) or 'none'}")
+        return _success(f"Usage rules: {len(rules.all)}; enforcement filters: {', '.join(filters) or 'none'}")
 
     def _check_options(self) -> Result:
         """Return a failure for unknown keys that prevent a start, a warning for keys without effect."""

@@ -13,6 +13,11 @@ OPTIONS: list[cfg.Opt] = [
         help="Filters that may refuse a lease, by entry point name (group blazar.enforcement.filters), in "
         "the order in which they are asked. Built in are MaxLeaseDurationFilter and ExternalServiceFilter.",
     ),
+    cfg.StrOpt(
+        "rules_file",
+        help="YAML file of usage rules; none by default. Managers read it when they start. An invalid file "
+        "prevents the start; blazar-manage rules check finds its errors and prints the rules as understood.",
+    ),
     cfg.IntOpt(
         "max_lease_duration",
         default=-1,

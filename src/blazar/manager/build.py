@@ -20,7 +20,7 @@ from blazar.db.clock import SqlClock
 from blazar.db.store import SqlStore
 from blazar.domain.requirements import Fact
 from blazar.manager.collections import COLLECTIONS
-from blazar.manager.plugins import load_filters, load_limits, load_plugins
+from blazar.manager.plugins import load_filters, load_limits, load_plugins, load_usage_rules
 from blazar.ports.clock import Clock
 from blazar.ports.cloud import Cloud
 from blazar.ports.store import Store
@@ -77,14 +77,19 @@ def make_indexes(
 def configured_context(
     conf: ConfigOpts, engine: sa.Engine, clock: Clock, cloud: Cloud, settings: Settings, waker: Waker
 ) -> Context:
-    """Return a manager's context with the plugins, filters and limits of the configuration.
+    """Return a manager's context with the plugins, rules, filters and limits of the configuration.
 
     Raises:
         PluginError: One of them cannot be used.
     """
     plugins = load_plugins(conf.manager.plugins, settings, conf)
     context = build_context(engine, clock, cloud, settings, plugins, waker)
-    return replace(context, filters=load_filters(conf), limits=load_limits(conf, clock))
+    return replace(
+        context,
+        rules=load_usage_rules(conf, plugins),
+        filters=load_filters(conf),
+        limits=load_limits(conf, clock),
+    )
 
 
 def guarded(context: Context, engine: sa.Engine) -> Context:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -12,6 +12,8 @@ from stevedore.exception import NoMatches
 
 from blazar.booking.context import Plugin
 from blazar.cloud.openstack.identity import find_auth_url
+from blazar.domain.rules.rule import Rules
+from blazar.enforcement.rules_file import load_rules
 from blazar.known_options import unknown_keys
 from blazar.plugins.conformity import list_violations
 from blazar.ports.clock import Clock
@@ -125,6 +127,22 @@ def load_filters(conf: ConfigOpts) -> Mapping[str, EnforcementFilter]:
     if unknown:
         raise PluginError("; ".join(unknown))
     return filters
+
+
+def load_usage_rules(conf: ConfigOpts, resource_types: Collection[str]) -> Rules:
+    """Return the usage rules of ``[enforcement] rules_file``; none if no file is configured.
+
+    Args:
+        conf: The configuration.
+        resource_types: The types that can be reserved.
+
+    Raises:
+        PluginError: The file is invalid; the message names the file, the rule and the key.
+    """
+    try:
+        return load_rules(conf, resource_types)
+    except ValueError as error:
+        raise PluginError(str(error)) from error
 
 
 def load_limits(conf: ConfigOpts, clock: Clock) -> Limits | None:
