@@ -22,18 +22,20 @@ EXTENDED = LEASE | {"end_date": "2031-01-01T13:30:00.000000"}
 MESSAGE = "Not enough hosts available"
 
 
-def refuse(stub: Stub, *alternatives: dict[str, Any]) -> None:
-    refusal = {"error_code": 409, "error_message": MESSAGE, "error_name": 409}
-    stub.respond({**refusal, "reasons": [], "alternatives": [*alternatives]}, 409)
+def refuse(stub: Stub, *alternatives: dict[str, Any], status: int = 409) -> None:
+    refusal = {"error_code": status, "error_message": MESSAGE, "error_name": status}
+    stub.respond({**refusal, "reasons": [], "alternatives": [*alternatives]}, status)
 
 
 def shorter(end: str) -> dict[str, Any]:
     return {"kind": "shorter", "summary": f"until {end}", "bodies": [{"end_date": end}]}
 
 
-def test_the_alternative_of_the_refusal_is_taken(blazar: Run, stub: Stub) -> None:
+@pytest.mark.parametrize("status", [409, 400])
+def test_the_alternative_of_the_refusal_is_taken(blazar: Run, stub: Stub, status: int) -> None:
     stub.respond({"lease": LEASE})
-    refuse(stub, {"kind": "fewer", "summary": "", "bodies": [{}]}, shorter("2031-01-01 13:30"))
+    fewer = {"kind": "fewer", "summary": "", "bodies": [{}]}
+    refuse(stub, fewer, shorter("2031-01-01 13:30"), status=status)
     stub.respond({"lease": EXTENDED})
 
     ran = blazar("lease-update", ID, "--prolong-for", "4h", "--as-far-as-possible")

@@ -65,6 +65,17 @@ def test_a_refusal_on_a_terminal_has_reasons_and_alternatives(stub: Stub) -> Non
     assert [each[1] for each in stub.calls] == ["/leases", "/leases?dry_run=true"]
 
 
+@pytest.mark.usefixtures("blazar")
+def test_a_refusal_by_a_usage_rule_is_explained_too(stub: Stub) -> None:
+    text = "end_date: a lease lasts at most 3 days (rule gpu)"
+    stub.respond({"error_code": 403, "error_message": text, "error_name": 403}, 403)
+    stub.respond({**EXPLAINED, "error_code": 403, "error_message": text}, 403)
+
+    code, _screen, errors = run_on_a_terminal("lease-create", *WHEN, "--reservation", HOSTS_ARGUMENT, "mine")
+
+    assert (code, "Possible instead:" in errors, text in errors) == (1, True, True)
+
+
 def test_nothing_more_is_asked_without_a_terminal(blazar: Run, stub: Stub) -> None:
     stub.respond({"error_code": 400, "error_message": MESSAGE, "error_name": 400}, 400)
 

@@ -36,6 +36,17 @@ CATALOGUE = {
     "availability_zones": [{"name": "nova", "reservable": 2}],
     "limits": {
         "longest_lease_minutes": None,
+        "rules": [
+            {
+                "name": "gpu",
+                "kind": "longest",
+                "resource_types": ["physical:host"],
+                "covers_all_resources": False,
+                "resources": "gpu=a100",
+                "summary": "physical:host with gpu=a100: a lease lasts at most 3 days",
+                "limit": {"longest_minutes": 4320},
+            }
+        ],
         "reservations_per_lease": 10,
         "conditions_per_lease": 100,
         "amount_per_lease": None,

@@ -9,6 +9,7 @@ from datetime import timedelta
 import pytest
 from app.floatingips import Pool
 from app.http_env import ADMIN, LESSEE, READER, STRANGER, HttpEnv, Json, Who, good, quiet_settings, refusal
+from app.rules import use_rules
 from app.test_quotas import Table
 from telemetry.counting import Counts
 
@@ -168,3 +169,44 @@ def test_rights(env: HttpEnv) -> None:
     refusal(env.get(PATH, who=Who(project=None), headers=NEWER), 403)
     assert catalogue(env, Who(project=None, roles="admin,reader"))["limits"]["quotas"] == []
     assert env.get(PATH, who=LESSEE).status_code == 404
+
+
+@pytest.mark.usefixtures("hosts")
+def test_usage_rules_that_decide_for_the_caller(env: HttpEnv) -> None:
+    use_rules(
+        env,
+        "kind: longest, longest_days: 3, applies_to: {resources: rack=r1}",
+        'kind: longest, longest_days: 14, applies_to: {resource_types: ["physical:host"]}',
+        f"kind: longest, longest_days: 15, applies_to: {{projects: [{STRANGER.project}]}}",
+        "kind: longest, longest_days: 16",
+        "kind: extension, last_hours: 48, most_days: 7",
+        "kind: shortest, unlimited: true",
+        "kind: horizon, start_days: 30, mode: log",
+    )
+
+    rules = catalogue(env)["limits"]["rules"]
+
+    others = ["flavor:instance", "virtual:floatingip", "virtual:instance"]
+    assert rules[0] == {
+        "name": "rule-1",
+        "kind": "longest",
+        "resource_types": sorted([*others, "physical:host"]),
+        "covers_all_resources": False,
+        "resources": "rack=r1",
+        "summary": "all resource types with rack=r1: a lease lasts at most 3 days",
+        "limit": {"longest_minutes": 4320},
+    }
+    assert [(each["name"], each["limit"]) for each in rules[1:]] == [
+        ("rule-2", {"longest_minutes": 20160}),
+        ("rule-4", {"longest_minutes": 23040}),
+        ("rule-5", {"last_minutes": 2880, "most_minutes": 10080, "beyond_longest": False}),
+        ("rule-6", None),
+    ]
+    assert [each["resource_types"] for each in rules[1:3]] == [["physical:host"], others]
+    assert [each["name"] for each in catalogue(env, STRANGER)["limits"]["rules"]][2] == "rule-3"
+
+    good(env.patch("/os-hosts/properties/rack", {"private": True}))
+
+    hidden, shown = catalogue(env)["limits"]["rules"][0], catalogue(env, ADMIN)["limits"]["rules"][0]
+    assert (hidden["resources"], shown["resources"]) == (None, "rack=r1")
+    assert "rack" not in hidden["summary"]

@@ -21,6 +21,7 @@ from blazar.api.microversions import STATUS_OF_SHORTAGES, requested_version
 from blazar.api.type_api import TypeApi
 from blazar.domain import errors
 from blazar.domain.maintenance import MaintenanceNotFound
+from blazar.domain.rules.errors import RuleForbidsChange, RuleForbidsLease
 
 RETRY_AFTER_SECONDS = 5
 """``Retry-After`` of every 503, in seconds."""
@@ -40,9 +41,11 @@ STATUSES: Mapping[type[errors.BlazarError], int] = {
     errors.UnsupportedResourceType: 400,
     errors.UsageDenied: 400,
     errors.ExtensionTooLong: 400,
+    RuleForbidsChange: 400,
     errors.Unauthorized: 401,
     errors.Forbidden: 403,
     errors.LeaseTooLong: 403,
+    RuleForbidsLease: 403,
     errors.QuotaExceeded: 403,
     errors.NotFound: 404,
     errors.LeaseNotFound: 404,

@@ -61,12 +61,13 @@ Without `OpenStack-API-Version`, requests are served at version 1.0. Version 1.1
 _FAULTS: Mapping[int, tuple[str, tuple[str, ...]]] = {
     400: (
         "The request is malformed or has an invalid value. At version 1.0, also: fewer resources are "
-        "available than were requested.",
-        ("Fault", "RequestFault"),
+        "available than were requested. A usage rule does not allow a change of a lease.",
+        ("Fault", "RequestFault", "RefusedLease"),
     ),
     401: ("The request has no valid credentials.", ("AuthenticationFault",)),
     403: (
-        "Policy or the project's quota forbids the request, or `before_end_date` lies outside the lease.",
+        "Policy, a usage rule or the project's quota forbids the request, or `before_end_date` lies outside "
+        "the lease.",
         ("Fault", "RefusedLease"),
     ),
     404: (
@@ -79,7 +80,7 @@ _FAULTS: Mapping[int, tuple[str, tuple[str, ...]]] = {
     409: (
         "The present state forbids the request. From version 1.1 on, also: fewer resources are available "
         "than were requested. The refusal of a new or changed lease then has reasons and alternatives, also "
-        "if the project's quota refuses it with 403.",
+        "if the project's quota refuses it with 403, or a usage rule with 403 or, for a change, 400.",
         ("Fault", "RefusedLease"),
     ),
     410: ("The offer has expired.", ("Fault",)),

@@ -319,17 +319,40 @@ _SLOT_DATES: dict[str, JsonSchema] = {
     },
 }
 _TIME_SLOT: JsonSchema = complete("A time slot.", **_SLOT_DATES, reservations=_prospects())
-_REASON: JsonSchema = complete(
-    "The conditions of a reservation, and how much each of them leaves.",
-    resource_type={"type": "string", "examples": ["physical:host"]},
-    needed={"type": "integer", "description": "The units without which it is refused."},
-    binding={
+_RULE_KIND: JsonSchema = {
+    "type": "string",
+    "enum": ["horizon", "lead_time", "longest", "shortest", "extension"],
+}
+_REASON_KEYS: dict[str, JsonSchema] = {
+    "resource_type": {"type": "string", "examples": ["physical:host"]},
+    "needed": {"type": "integer", "description": "The units without which it is refused."},
+    "binding": {
         "type": ["string", "null"],
         "description": "The stage that refuses it; null if it could be granted.",
     },
-    summary={"type": "string", "description": "The same in one sentence."},
-    steps={"type": "array", "items": ref("FunnelStep")},
-)
+    "summary": {"type": "string", "description": "The same in one sentence."},
+    "steps": {"type": "array", "items": ref("FunnelStep")},
+}
+_RULE_REFUSALS: JsonSchema = {
+    "type": "array",
+    "description": "Only if usage rules refuse the reservation: their refusals.",
+    "items": complete(
+        "A refusal. It may also have the nearest allowed date, as `earliest_start_date`, "
+        "`latest_start_date`, `earliest_end_date` or `latest_end_date`.",
+        code=_RULE_KIND,
+        rule={"type": "string", "description": "The name of the rule."},
+        summary={"type": "string", "description": "The same in one sentence."},
+        possible_from={
+            "type": ["string", "null"],
+            "description": "When the same request becomes possible; null if waiting does not help.",
+            "examples": _DATES,
+        },
+    ),
+}
+_REASON: JsonSchema = {
+    **complete("The conditions of a reservation, and how much each of them leaves.", **_REASON_KEYS),
+    "properties": {**_REASON_KEYS, "rules": _RULE_REFUSALS},
+}
 _FOUND_SLOT: JsonSchema = complete(
     "A time slot, and the request that reserves it.",
     **_SLOT_DATES,
@@ -566,6 +589,30 @@ COMPONENTS: dict[str, JsonSchema] = {
             reservations_per_lease=_NUMBER_OR_NULL,
             conditions_per_lease=_NUMBER_OR_NULL,
             amount_per_lease=_NUMBER_OR_NULL,
+            rules={
+                "type": "array",
+                "description": "The operator's usage rules for the caller, in order: for each resource type, "
+                "resource and kind, the first one decides.",
+                "items": complete(
+                    "A usage rule.",
+                    name={"type": "string"},
+                    kind=_RULE_KIND,
+                    resource_types={"type": "array", "items": {"type": "string"}},
+                    covers_all_resources={"type": "boolean"},
+                    resources={
+                        "type": ["string", "null"],
+                        "description": "The requirement of the resources that it covers; null for all, or "
+                        "if it names a private property.",
+                        "examples": ["gpu=a100"],
+                    },
+                    summary={"type": "string", "description": "The same in one sentence."},
+                    limit={
+                        "type": ["object", "null"],
+                        "description": "Values by kind, durations in minutes; null for no limit.",
+                        "examples": [{"longest_minutes": 4320}],
+                    },
+                ),
+            },
             quotas={
                 "type": "array",
                 "items": complete(
@@ -774,6 +821,7 @@ COMPONENTS: dict[str, JsonSchema] = {
                     "placed",
                     "kept",
                     "together",
+                    "rule",
                     "quota",
                 ],
             },

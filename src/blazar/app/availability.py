@@ -63,7 +63,7 @@ def search_time_slots(context: Context, caller: Caller, body: JsonObject) -> Jso
     if body.get("reservations") is None and body.get("shapes") is None:
         raise MissingParameter("reservations")
     wish = _parse_wish(context, body)
-    work = request_work(context, caller, caller.project_id)
+    work = request_work(context, caller, caller.project_id).proposing()
     variants = parse_variants(work, body)
     # All variants together try as many candidates as one of them would alone.
     wish = replace(wish, attempts=max(1, MAX_ATTEMPTS // len(variants)))

@@ -5,10 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from typing import Any
 
 from blazar.app.quotas import Quota
+from blazar.app.usage_rules import AllHoldings, UsageRules
 from blazar.booking.cloud_errors import cloud_errors_as_conflicts
 from blazar.booking.context import Context, Plugin
 from blazar.booking.enforcement import Enforcing
@@ -44,12 +46,32 @@ class RequestWork:
     """The operator's filters, as asked for this request."""
     quota: Quota
     """The quota check of the lease's project."""
+    rules: UsageRules
+    """The usage rules for the request."""
     is_dry_run: bool = False
     """True if the request must not take effect, so that nothing is created for it."""
     _held: tuple[Lease, tuple[Allocation, ...]] | None = None
     _new_ids: list[ReservationId] = field(default_factory=list)
     _seen: dict[ReservationId, tuple[Any, Any]] = field(default_factory=dict)
     _provided: dict[ReservationId, list[_Provided]] = field(default_factory=dict)
+
+    def proposing(self, margin: timedelta = timedelta(0)) -> RequestWork:
+        """Return the work for proposals to the lessee, which usage rules permit for at least *margin*."""
+        return replace(self, rules=self.rules.for_proposals(margin))
+
+    def as_of(self, instant: datetime) -> RequestWork:
+        """Return the work for a request that was made earlier, as far as usage rules are concerned."""
+        return replace(self, rules=self.rules.as_of(instant))
+
+    def check_create(self, lease: Lease, holdings: AllHoldings) -> None:
+        """Return if the usage rules and every filter allow the new lease. Raises the error of the first."""
+        self.rules.check(lease, holdings)
+        self.enforcing.check_create(lease, holdings)
+
+    def check_update(self, current: Lease, held: AllHoldings, lease: Lease, holdings: AllHoldings) -> None:
+        """Return if the usage rules and every filter allow the change. Raises as :meth:`check_create`."""
+        self.rules.check(lease, holdings, current, held)
+        self.enforcing.check_update(current, held, lease, holdings)
 
     def new_reservation_id(self, place: int) -> ReservationId:
         """Return the id of the request's new reservation at this place, the same at every attempt."""
@@ -150,6 +172,7 @@ def request_work(
         compute=compute if caller.project_id == project_id else _Stranger(compute),
         enforcing=Enforcing(context=context),
         quota=Quota(context=context, project_id=project_id),
+        rules=UsageRules(context=context, caller=caller, project_id=project_id),
         is_dry_run=is_dry_run,
     )
 

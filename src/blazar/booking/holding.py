@@ -14,6 +14,7 @@ from blazar.domain.capacity import Demand, Share
 from blazar.domain.headroom import Headroom
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Allocation, Holdings, Reservation, ReservationId, ResourceId
+from blazar.domain.rules.permit import Permit
 from blazar.plugins.contract import Wish
 
 _Held = Mapping[ReservationId, Holdings]
@@ -24,6 +25,7 @@ def keep_or_replace(
     reservations: Sequence[Reservation],
     allocations: Sequence[Allocation],
     window: Interval,
+    permits: Mapping[ReservationId, Permit | None],
     attempt: int,
 ) -> Found:
     """Return what reservations hold, with replacements for what can no longer be used.
@@ -36,6 +38,7 @@ def keep_or_replace(
         reservations: Reservations that are not active; their own bookings are ignored.
         allocations: What they hold.
         window: Their window.
+        permits: The usage rules for the replacements of each reservation.
         attempt: As for :func:`~blazar.booking.search.find_resources`.
 
     Raises:
@@ -45,7 +48,10 @@ def keep_or_replace(
     usable, generations = _confirmed_usable(context, reservations, held, window)
     if not _lacks(held, usable):
         return _all_of(reservations, held, generations)
-    searches = [_search(context, each, reservations, held, usable, window) for each in reservations]
+    searches = [
+        replace(_search(context, each, reservations, held, usable, window), permit=permits.get(each.id))
+        for each in reservations
+    ]
     found = find_resources(context, searches, attempt)
     chosen = tuple(
         _at_most(chosen, len(held.get(each.id, {})))

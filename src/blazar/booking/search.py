@@ -13,9 +13,12 @@ from blazar.booking.specs import booked_window, intact_spec, requirement_of
 from blazar.domain.availability import Availability, Shuffle
 from blazar.domain.capacity import Share
 from blazar.domain.errors import BadRequest, Conflict, NotEnoughResources, rebuild
+from blazar.domain.grouped_units import part_of
 from blazar.domain.grouping import Grouping
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Allocation, Holdings, Lease, Reservation, ReservationId, ResourceId
+from blazar.domain.rules.permit import Permit
+from blazar.domain.rules.times import Refusal
 from blazar.plugins.contract import Wish
 from blazar.ports.metrics import SHORTAGES
 
@@ -32,6 +35,14 @@ class Search:
     grouping: Grouping | None = None
     most: int | None = None
     """In a search for free times: up to how many units are welcome, beyond those of the wish."""
+    permit: Permit | None = None
+    """The usage rules for the reservation; None if there are none, or if they do not matter."""
+
+    def permitted(self, view: Availability) -> Availability:
+        """Return those of the resources that the usage rules permit in the window of the wish."""
+        if self.permit is None:
+            return view
+        return part_of(view, self.permit.permitted(view, self.wish.window, self.wish.held))
 
 
 def search_for(context: Context, lease: Lease, reservation: Reservation, window: Interval) -> Search:
@@ -87,6 +98,7 @@ def find_resources(context: Context, searches: Sequence[Search], attempt: int) -
             contention, the first attempt chooses at random among equally preferred resources.
 
     Raises:
+        Forbidden: All wishes could be satisfied, if usage rules did not forbid it.
         Conflict: A wish cannot be satisfied, as confirmed by the database.
         BadRequest: A wish names a property or fact that no resource has.
     """
@@ -101,7 +113,49 @@ def find_resources(context: Context, searches: Sequence[Search], attempt: int) -
         # Without a lock, because reading thousands of generations would delay other searches for too long.
         for collection in {each.plugin.collection for each in searches}:
             context.indexes[collection].confirm()
-    return _find_in_memory(context, searches, shuffle, is_confirmed=True)
+    if all(each.permit is None for each in searches):
+        return _find_in_memory(context, searches, shuffle, is_confirmed=True)
+    try:
+        return _find_in_memory(context, searches, shuffle, is_confirmed=False)
+    except (BadRequest, NotEnoughResources):
+        _raise_refusals(context, searches)
+        raise
+
+
+def _raise_refusals(context: Context, searches: Sequence[Search]) -> None:
+    """Raise why a request is refused: because of usage rules, or of a shortage regardless of them."""
+    found = _find_in_memory(
+        context, [replace(each, permit=None) for each in searches], None, is_confirmed=True
+    )
+    refusals: list[tuple[str, Refusal]] = []
+    for search, chosen in zip(searches, found.chosen, strict=True):
+        refused = _refusals(context, search, search.wish.window, chosen)
+        refusals += [(search.plugin.resource_type, each) for each in refused]
+    permit = next(each.permit for each in searches if each.permit is not None)
+    if refusals:
+        raise permit.error_of(refusals)
+
+
+def refusals_in_window(context: Context, search: Search, window: Interval) -> Sequence[Refusal]:
+    """Return why usage rules do not permit the resources that a search would find in a window without them.
+
+    The index is used as it was read last.
+    """
+    found = find_in_window(context, [replace(search, permit=None)], window)
+    return [] if found is None else _refusals(context, search, window, found.chosen[0])
+
+
+def _refusals(context: Context, search: Search, window: Interval, chosen: Holdings) -> Sequence[Refusal]:
+    if search.permit is None:
+        return []
+    with context.indexes[search.plugin.collection].searching_on() as view:
+        return search.permit.refusals(view, window, chosen.keys(), search.wish.held)
+
+
+def shortest_durations(searches: Sequence[Search]) -> frozenset[timedelta]:
+    """Return the durations from which on usage rules permit what they do not permit for a shorter time."""
+    permits = [each.permit for each in searches if each.permit is not None]
+    return frozenset().union(*(each.shortest_durations for each in permits))
 
 
 def find_in_window(context: Context, searches: Sequence[Search], window: Interval) -> Found | None:
@@ -201,8 +255,14 @@ def has_room_now(context: Context, collection: str, allocation: Allocation) -> b
 
 def _choose(context: Context, search: Search, view: Availability, *, is_confirmed: bool) -> Holdings:
     plugin, wish = search.plugin, search.wish
+    view = search.permitted(whole := view)
     try:
         return choose(plugin, wish, view, search.grouping)
+    except BadRequest:
+        if view is whole:
+            raise
+        choose(plugin, wish, whole, search.grouping)  # raises if the request itself is wrong
+        raise NotEnoughResources("Usage rules do not permit the resources that fit") from None
     except NotEnoughResources as error:
         if not is_confirmed:
             raise

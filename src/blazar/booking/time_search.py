@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 
+import numpy as np
+
 from blazar.booking.context import Context
-from blazar.booking.search import Found, Search, count_units, find_in_window
+from blazar.booking.search import Found, Search, count_units, find_in_window, shortest_durations
 from blazar.booking.specs import booked_window, need_of
-from blazar.domain.grouped_units import grouped_profile
+from blazar.domain.availability import Availability
+from blazar.domain.grouped_units import grouped_profile, part_of
 from blazar.domain.interval import Interval
 from blazar.domain.need import Need
+from blazar.domain.rules.permit import permitted_profile
 from blazar.domain.start_times import Profile, Starts
 from blazar.domain.time_slots import MAX_ATTEMPTS, Candidates, Order, Searcher, TimeSlots
 from blazar.plugins.capabilities import StatesNeed
@@ -92,9 +96,9 @@ def find_known_time_slots(
         lambda found: sum(count_units(each) for each in found.chosen),
         attempts=wish.attempts,
     )
-    shortest, longest = wish.shortest // _MINUTE, wish.longest // _MINUTE
+    longest = wish.longest // _MINUTE
     if wish.order is Order.LONGEST:
-        return searcher.longest(candidates, shortest, longest, wish.limit)
+        return _longest(searcher, candidates, wish, shortest_durations(searches))
     if wish.order is Order.LATEST:
         return searcher.latest(candidates(longest), wish.limit)
     if wish.order is Order.MOST:
@@ -102,16 +106,50 @@ def find_known_time_slots(
     return searcher.earliest(candidates(longest), wish.limit)
 
 
+def _longest(
+    searcher: Searcher[Found],
+    candidates: Callable[[int], Candidates],
+    wish: TimeWish,
+    steps: Collection[timedelta],
+) -> TimeSlots[Found]:
+    """Return the longest time slots; *steps* are durations from which on more is permitted than before."""
+    least, most = wish.shortest // _MINUTE, wish.longest // _MINUTE
+    for step in sorted({least, *(-(-each // _MINUTE) for each in steps)}, reverse=True):
+        if least <= step <= most:
+            found = searcher.longest(candidates, step, most, wish.limit)
+            if found.slots or not found.is_complete:
+                return found
+            most = step - 1
+    return TimeSlots(slots=(), is_complete=True)
+
+
 def _profile(context: Context, search: Search, starts: Starts) -> tuple[Need, Profile]:
     need = need_of(search.plugin, search.wish.spec)
     if search.most is not None:
         need = replace(need, most=max(need.most, search.most))
+    asked = starts
     after = booked_window(search.plugin, search.wish.spec, starts.window(0)).end - starts.window(0).end
     starts = replace(starts, duration=starts.duration + -(-after // _MINUTE), ignoring=search.wish.ignoring)
     with context.indexes[search.plugin.collection].searching_on() as availability:
+        if search.permit is None:
+            return need, _profile_of(search, availability, need, starts)
+        ranges = search.permit.start_ranges(availability, asked, search.wish.held)
         if search.grouping is None:
-            return need, availability.profile(need, starts)
-        return need, grouped_profile(availability, need, starts, search.grouping)
+            parts = [
+                (_profile_of(search, part_of(availability, each.which), need, starts), each)
+                for each in ranges
+            ]
+            return need, permitted_profile(starts, parts)
+        # The units of several parts can have the same value, so an upper bound must do.
+        which = np.any([availability.mask_of(()), *(each.which for each in ranges)], axis=0)
+        whole = _profile_of(search, part_of(availability, which), need, starts)
+        return need, permitted_profile(starts, [(whole, each) for each in ranges], is_sum=False)
+
+
+def _profile_of(search: Search, availability: Availability, need: Need, starts: Starts) -> Profile:
+    if search.grouping is None:
+        return availability.profile(need, starts)
+    return grouped_profile(availability, need, starts, search.grouping)
 
 
 def _enlarged(context: Context, searches: Sequence[Search], window: Interval, found: Found) -> Found:

@@ -44,6 +44,8 @@ class Stage(enum.Enum):
     """The resources that an active reservation must keep remain free for it."""
     TOGETHER = "together"
     """Enough remains beside the other reservations of the same request."""
+    RULE = "rule"
+    """Usage rules permit enough of the units that are free."""
     QUOTA = "quota"
     """The project's limits allow it."""
 

@@ -259,7 +259,7 @@ class LeaseClientManager(base.BaseClientManager):
             The lease or, with *dry_run*, what it would be, as from :meth:`preview`.
 
         Raises:
-            Conflict: The change was refused, and no shorter one is possible.
+            Conflict, BadRequest: The change was refused, and no shorter one is possible.
             BlazarClientException: As :meth:`update`; with the code 406 if the service does not support API
                 version 1.1.
         """
@@ -270,7 +270,8 @@ class LeaseClientManager(base.BaseClientManager):
                     url, "PUT", body=changes, headers=base.API_1_1
                 )
                 return one(found, "preview" if dry_run else "lease")
-            except exception.Conflict as refusal:
+            except (exception.Conflict, exception.BadRequest) as refusal:
+                # 400 if a usage rule refuses the extension.
                 changes = _shorter(refusal)
         _response, found = self.request_manager.request(url, "PUT", body=changes, headers=base.API_1_1)
         return one(found, "preview" if dry_run else "lease")
@@ -354,7 +355,7 @@ def _to_create(  # noqa: PLR0913  (the parameters of create)
     }
 
 
-def _shorter(refusal: exception.Conflict) -> dict[str, Any]:
+def _shorter(refusal: exception.BlazarClientException) -> dict[str, Any]:
     """Return the body of the alternative that ends earlier, or raise *refusal* if it has none."""
     for each in refusal.kwargs.get("alternatives", ()):
         if each["kind"] == "shorter" and len(each["bodies"]) == 1:

@@ -20,7 +20,7 @@ from blazar.app.leases.groupings import GROUPING_KEYS, without_keys
 from blazar.app.leases.requests import JsonObject, NewLease, NewReservation, parse_reservation
 from blazar.app.leases.wishes import held_by, searches_for
 from blazar.app.request_work import RequestWork
-from blazar.booking.search import Found, Search, find_in_window
+from blazar.booking.search import Found, Search, find_in_window, shortest_durations
 from blazar.booking.specs import need_of, requirement_of
 from blazar.booking.time_search import TimeWish, find_known_time_slots
 from blazar.domain.dates import before_end_for_new, format_date, minute_of
@@ -139,7 +139,8 @@ class AlternativeSearch:
         def fits(minutes: int) -> bool:
             return self._find(Interval(start, start + minutes * _MINUTE), {}) is not None
 
-        minutes = _largest(fits, _largest(could_fit, (end - start) // _MINUTE - 1))
+        most = _largest(could_fit, (end - start) // _MINUTE - 1)
+        minutes = next(filter(None, (_largest(fits, *each) for each in self._ranges_to(most))), 0)
         if not minutes:
             return
         middle = start + minutes * _MINUTE
@@ -150,6 +151,17 @@ class AlternativeSearch:
             summary = f"two leases, the second one on other resources from {format_date(middle)}"
             windows = (window, Interval(middle, end))
             yield Alternative(kind=Kind.SPLIT, summary=summary, windows=windows, changes={})
+
+    def _ranges_to(self, most: int) -> Iterator[tuple[int, int]]:
+        """Yield ranges of minutes up to *most*, as last and first, in which longer leases are harder to fit.
+
+        Usage rules may permit a lease only from a duration on.
+        """
+        shortest = shortest_durations(self._searches)
+        for least in sorted({1, *(-(-each // _MINUTE) for each in shortest)}, reverse=True):
+            if least <= most:
+                yield most, least
+                most = least - 1
 
     def _has_units(self, window: Interval) -> bool:
         """Return whether enough units are free for each reservation alone, which takes less time to find."""
@@ -374,16 +386,16 @@ def _without(requirement: Requirement, place: int) -> Requirement:
     return replace(requirement, conditions=(*terms[:place], *terms[place + 1 :]))
 
 
-def _largest(fits: Callable[[int], bool], most: int) -> int:
-    """Return the largest number up to *most* that fits; 0 if not even 1 does. Larger ones fit less."""
-    if most < 1:
+def _largest(fits: Callable[[int], bool], most: int, least: int = 1) -> int:
+    """Return the largest number from *least* to *most* that fits; 0 if none does. Larger ones fit less."""
+    if most < least:
         return 0
     # The extremes first: often everything fits that could, or not even the smallest does.
     if fits(most):
         return most
-    if most == 1 or not fits(1):
+    if most == least or not fits(least):
         return 0
-    low, high = 1, most - 1
+    low, high = least, most - 1
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if fits(middle) else (low, middle - 1)

@@ -11,14 +11,22 @@ from blazar.app.leases.change_search import ChangeSearch, read_held, search_for_
 from blazar.app.leases.change_trials import ChangeTrials
 from blazar.app.leases.plan import outline_change
 from blazar.app.leases.read import read_lease
-from blazar.app.leases.refusals import explaining_by, funnel_of, funnel_view, refused_by_quota
+from blazar.app.leases.refusals import (
+    explaining_by,
+    funnel_of,
+    reason_views,
+    refused_by_quota,
+    refused_by_rules,
+)
 from blazar.app.leases.requests import JsonObject
 from blazar.app.request_work import RequestWork
+from blazar.app.usage_rules import MARGIN
 from blazar.booking.context import Context
 from blazar.booking.search import Search, find_in_window
 from blazar.domain.errors import BlazarError, QuotaExceeded
 from blazar.domain.funnel import Funnel, Stage
 from blazar.domain.interval import Interval
+from blazar.domain.rules.errors import RuleForbidsChange, RuleForbidsLease
 
 
 def explaining_change(work: RequestWork, lease_id: str, body: JsonObject) -> AbstractContextManager[None]:
@@ -42,13 +50,10 @@ def _explanation(work: RequestWork, lease_id: str, body: JsonObject, error: Blaz
     for collection in {each.plugin.collection for each in searches.searches}:
         context.indexes[collection].refresh()
     funnels = _explain(context, needed, searches, outline.ahead, error)
-    trials = ChangeTrials(work, lease, present, outline)
+    trials = ChangeTrials(work.proposing(MARGIN), lease, present, outline)
     binding = [place for place, each in enumerate(funnels) if each.binding is not None]
     return {
-        "reasons": [
-            funnel_view(each.resource_type, funnel)
-            for each, funnel in zip(outline.reservations, funnels, strict=True)
-        ],
+        "reasons": reason_views(context, searches.searches, outline.ahead, funnels, error),
         "alternatives": ChangeAlternatives(trials, body, binding).find(),
     }
 
@@ -58,6 +63,9 @@ def _explain(
 ) -> Sequence[Funnel]:
     """Return for each reservation why its part of the change was refused, or that it was not."""
     concerned = {each.id for each in needed.searched}
+    if isinstance(error, (RuleForbidsLease, RuleForbidsChange)):
+        whole = [funnel_of(context, each, window) for each in searches.searches]
+        return refused_by_rules(whole, searches.searches, error)
     funnels: Sequence[Funnel] = [
         _funnel(context, search, window)
         if each.id in concerned

@@ -275,7 +275,7 @@ def _search(
         excluded=released,
         in_use=in_use,
     )
-    return replace(search, wish=wish)
+    return replace(search, wish=wish, permit=work.rules.permit_for(after.resource_type, lease))
 
 
 def _named(reservation: Reservation | None, requirement: Requirement) -> Requirement:

@@ -117,7 +117,9 @@ class ChangeTrials:
         return self._is_allowed(window, [*zip(self._search.searched, found.chosen, strict=True)])
 
     def _is_allowed(self, window: Interval, holdings: Sequence[tuple[Reservation, Holdings]]) -> bool:
-        """Return whether the quota allows these holdings instead of those of the lease."""
+        """Return whether the rules and the quota allow these holdings instead of those of the lease."""
+        if not self._work.rules.allows_change(self.lease, window, holdings, self._present.by_reservation):
+            return False
         held = [
             Held(resource_type=each.resource_type, window=window, count=1, share=share)
             for each, chosen in holdings

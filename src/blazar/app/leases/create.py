@@ -109,7 +109,7 @@ def _decide(work: RequestWork, request: NewLease, attempt: int) -> tuple[Lease, 
     lease = provided(work, request, lease)
     work.quota.check_new(held_by(request.reservations, window, found))
     holdings = zip((each.id for each in lease.reservations), found.chosen, strict=True)
-    work.enforcing.check_create(lease, dict(holdings))
+    work.check_create(lease, dict(holdings))
     work.quota.prepare()
     return lease, found
 

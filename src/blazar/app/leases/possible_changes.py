@@ -56,7 +56,7 @@ def search_changes(context: Context, caller: Caller, lease_id: str, question: Ch
     """
     lease = read_lease(context, lease_id)
     check_changeable(lease)
-    work = request_work(context, caller, lease.project_id, is_dry_run=True)
+    work = request_work(context, caller, lease.project_id, is_dry_run=True).proposing()
     present = read_held(context, lease)
     trials = ChangeTrials(work, lease, present, outline_change(work, lease, {}, present))
     for collection in {each.plugin.collection for each in trials.searches}:

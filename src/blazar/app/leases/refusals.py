@@ -11,13 +11,15 @@ from blazar.app.leases.alternatives import AlternativeSearch, alternative_view
 from blazar.app.leases.requests import JsonObject, NewLease, NewReservation
 from blazar.app.leases.wishes import searches_for
 from blazar.app.request_work import RequestWork
+from blazar.app.usage_rules import MARGIN
 from blazar.booking.context import Context
 from blazar.booking.grouped_choice import most_grouped
-from blazar.booking.search import Search, find_in_window
+from blazar.booking.search import Search, find_in_window, refusals_in_window
 from blazar.booking.specs import need_of
 from blazar.domain.errors import BlazarError, NotEnoughResources, QuotaExceeded, rebuild
-from blazar.domain.funnel import Funnel, Stage, Step, count_steps
+from blazar.domain.funnel import Funnel, Stage, Step, count_steps, count_units
 from blazar.domain.interval import Interval
+from blazar.domain.rules.errors import RuleForbidsChange, RuleForbidsLease
 from blazar.ports.manager import REASONS_SINCE
 
 _logger = logging.getLogger(__name__)
@@ -39,7 +41,7 @@ def explaining_by(work: RequestWork, explain: Callable[[BlazarError], JsonObject
     """Add what *explain* returns to the error if a request is refused; before API 1.1, nothing."""
     try:
         yield
-    except (NotEnoughResources, QuotaExceeded) as error:
+    except (NotEnoughResources, QuotaExceeded, RuleForbidsLease, RuleForbidsChange) as error:
         if work.caller.api_version < REASONS_SINCE:
             raise
         try:
@@ -56,11 +58,14 @@ def explaining_by(work: RequestWork, explain: Callable[[BlazarError], JsonObject
 
 
 def _explanation(work: RequestWork, request: NewLease, body: JsonObject, error: BlazarError) -> JsonObject:
-    searches = searches_for(work, request.reservations, Interval(request.start, request.end))
+    window = Interval(request.start, request.end)
+    searches = searches_for(work, request.reservations, window)
     funnels = _explain(work.context, request, searches, error)
-    alternatives = AlternativeSearch(work, request, searches, funnels).find()
+    proposing = work.proposing(MARGIN)
+    proposed = searches_for(proposing, request.reservations, window)
+    alternatives = AlternativeSearch(proposing, request, proposed, funnels).find()
     return {
-        "reasons": _reasons_view(request.reservations, funnels),
+        "reasons": reason_views(work.context, searches, window, funnels, error),
         "alternatives": [alternative_view(each, request, body) for each in alternatives],
     }
 
@@ -69,12 +74,47 @@ def reasons_in_window(
     context: Context, reservations: Sequence[NewReservation], searches: Sequence[Search], window: Interval
 ) -> Sequence[JsonObject]:
     """Return the ``reasons`` why reservations are not possible in a window, as far as the indexes know."""
-    return _reasons_view(reservations, _funnels(context, searches, window))
+    return reason_views(context, searches, window, _funnels(context, searches, window))
 
 
-def _reasons_view(reservations: Sequence[NewReservation], funnels: Sequence[Funnel]) -> Sequence[JsonObject]:
+def reason_views(
+    context: Context,
+    searches: Sequence[Search],
+    window: Interval,
+    funnels: Sequence[Funnel],
+    error: BlazarError | None = None,
+) -> Sequence[JsonObject]:
+    """Return the reasons of a refusal in the form in which clients see them.
+
+    Args:
+        context: The context.
+        searches: The search of each reservation.
+        window: The requested window.
+        funnels: Why each of them was refused or was not.
+        error: The refusal, if there was a request.
+    """
     return [
-        funnel_view(each.resource_type, funnel) for each, funnel in zip(reservations, funnels, strict=True)
+        funnel_view(each.plugin.resource_type, funnel, _rule_views(context, each, window, funnel, error))
+        for each, funnel in zip(searches, funnels, strict=True)
+    ]
+
+
+def _rule_views(
+    context: Context, search: Search, window: Interval, funnel: Funnel, error: BlazarError | None
+) -> Sequence[JsonObject]:
+    """Return the refusals of usage rules if they are why a reservation is refused."""
+    if funnel.binding is None or funnel.steps[funnel.binding].stage is not Stage.RULE:
+        return []
+    resource_type = search.plugin.resource_type
+    known = {} if error is None else error.fields
+    if search.permit is not None and "rules" not in known:
+        refusals = refusals_in_window(context, search, window)
+        known = search.permit.error_of([(resource_type, each) for each in refusals]).fields
+    views = known.get("rules")
+    return [
+        {key: value for key, value in each.items() if key != "resource_type"}
+        for each in (views if isinstance(views, list) else [])
+        if each["resource_type"] == resource_type
     ]
 
 
@@ -85,6 +125,8 @@ def _explain(
     window = Interval(request.start, request.end)
     for collection in {each.plugin.collection for each in searches}:
         context.indexes[collection].refresh()
+    if isinstance(error, (RuleForbidsLease, RuleForbidsChange)):
+        return refused_by_rules([funnel_of(context, each, window) for each in searches], searches, error)
     if isinstance(error, QuotaExceeded):
         funnels = [funnel_of(context, each, window) for each in searches]
         limits = error.fields.get("limits")
@@ -116,12 +158,31 @@ def funnel_of(context: Context, search: Search, window: Interval) -> Funnel:
         )
     if funnel.binding is not None or find_in_window(context, [search], window) is not None:
         return funnel
+    if search.permit is not None and find_in_window(context, [replace(search, permit=None)], window):
+        permitted = replace(search, wish=replace(wish, window=window))
+        with context.indexes[plugin.collection].searching_on() as availability:
+            left = count_units(
+                permitted.permitted(availability), need, window, wish.now, wish.cleaning_time, wish.ignoring
+            )
+        return funnel.refused_at(Stage.RULE, left)
     if search.grouping is None:
         return funnel.refused_at(Stage.PLACED)
     with context.indexes[plugin.collection].searching_on() as availability:
         left = most_grouped(plugin, replace(wish, window=window), availability, search.grouping)
     stage = Stage.SAME if search.grouping.same is not None else Stage.SPREAD
     return funnel.refused_at(stage, left, " and ".join(search.grouping.keys))
+
+
+def refused_by_rules(
+    funnels: Sequence[Funnel], searches: Sequence[Search], error: BlazarError
+) -> Sequence[Funnel]:
+    """Return the funnels with one more step for the reservations that usage rules refuse."""
+    views = error.fields.get("rules")
+    refused = {each["resource_type"] for each in (views if isinstance(views, list) else [])}
+    return [
+        funnel.refused_at(Stage.RULE) if each.plugin.resource_type in refused else funnel
+        for each, funnel in zip(searches, funnels, strict=True)
+    ]
 
 
 def refused_by_quota(
@@ -137,15 +198,16 @@ def refused_by_quota(
     ]
 
 
-def funnel_view(resource_type: str, funnel: Funnel) -> JsonObject:
-    """Return a reason in the form in which clients see it."""
-    return {
+def funnel_view(resource_type: str, funnel: Funnel, rules: Sequence[JsonObject] = ()) -> JsonObject:
+    """Return a reason in the form in which clients see it, with the refusals of usage rules."""
+    view = {
         "resource_type": resource_type,
         "needed": funnel.needed,
         "binding": None if funnel.binding is None else funnel.steps[funnel.binding].stage.value,
-        "summary": f"{resource_type}: {_summary(funnel)}",
+        "summary": f"{resource_type}: {_summary(funnel, rules)}",
         "steps": [_step_view(each) for each in funnel.steps],
     }
+    return {**view, "rules": rules} if rules else view
 
 
 def _step_view(step: Step) -> JsonObject:
@@ -153,7 +215,9 @@ def _step_view(step: Step) -> JsonObject:
     return view if step.condition is None else {**view, "condition": step.condition}
 
 
-def _summary(funnel: Funnel) -> str:
+def _summary(funnel: Funnel, rules: Sequence[JsonObject]) -> str:
+    if rules:
+        return "; ".join(str(each["summary"]) for each in rules)
     if funnel.binding is None:
         return "enough are available"
     step = funnel.steps[funnel.binding]
@@ -181,5 +245,6 @@ _SENTENCES: Mapping[Stage, str | Callable[[Step, int], str]] = {
     Stage.PLACED: "enough are free, but they cannot be placed as requested",
     Stage.KEPT: "enough are free, but not the ones that the active reservation has and must keep",
     Stage.TOGETHER: "enough are free, but not together with the other reservations of the request",
+    Stage.RULE: "enough are free, but usage rules do not permit them",
     Stage.QUOTA: "the project's quota does not allow it",
 }

@@ -98,15 +98,14 @@ def commit_offered_change(
     """
     first = read_lease(context, lease_id, expected)
     context.clock_guard.check()
-    _, change = read_offered_change(context, first, offer_id)
+    offered, change = read_offered_change(context, first, offer_id)
 
     def read_asked(lease: Lease) -> _Asked:
         offer, _ = read_offered_change(context, lease, offer_id)
         return _Asked(keys=change.asked, offer=offer)
 
-    with explaining_change(
-        request := request_work(context, caller, first.project_id), lease_id, change.asked
-    ):
+    request = request_work(context, caller, first.project_id).as_of(offered.created_at)
+    with explaining_change(request, lease_id, change.asked):
         return _update(
             request, first, lambda: read_lease(context, lease_id, expected), read_asked, COMMIT_ATTEMPTS
         )
@@ -289,7 +288,7 @@ def allowed_plan(
         present = {each.id for each in lease.reservations}
         work.keep_ids([each.id for each in offer.reservations if each.id not in present])
     plan = plan_change(work, lease, _renamed(lease, asked), asked, attempt, offer)
-    work.enforcing.check_update(
+    work.check_update(
         lease,
         {each.reservation.id: each.before for each in plan.bookings},
         plan.lease,

@@ -53,4 +53,5 @@ def _search(work: RequestWork, reservation: NewReservation, window: Interval) ->
             hidden=hidden_in_request(context, work.caller, requirement, Requirement()),
         ),
         grouping=reservation.grouping,
+        permit=work.rules.permit_for(reservation.resource_type),
     )

@@ -79,7 +79,7 @@ def commit_offer(
     if not (request.name or offer.name):
         raise MissingParameter("name")
     with context.log_context.working_on(lease_id=offer.id):
-        work = request_work(context, caller, offer.project_id)
+        work = request_work(context, caller, offer.project_id).as_of(offer.created_at)
         with work.undone_on_failure(), work.enforcing.aborted_on_failure():
             lease, view = retrying(
                 context,
@@ -118,11 +118,12 @@ def _commit_once(
 ) -> tuple[Lease, JsonObject]:
     now = context.clock.now()
     window = Interval(offer.start, offer.end)
-    found = keep_or_replace(context, offer.reservations, offer.allocations, window, attempt)
+    permits = {each.id: work.rules.permit_for(each.resource_type) for each in offer.reservations}
+    found = keep_or_replace(context, offer.reservations, offer.allocations, window, permits, attempt)
     asked = _as_request(context, request, offer)
     lease = provided(work, asked, new_lease(work, asked, offer.before_end))
     holdings = dict(zip((each.id for each in lease.reservations), found.chosen, strict=True))
-    work.enforcing.check_create(lease, holdings)
+    work.check_create(lease, holdings)
     work.quota.prepare()
     booked = allocations_of(context, lease.reservations, window, found.chosen)
     view = lease_view(lease, context.plugins)

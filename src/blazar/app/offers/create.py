@@ -92,7 +92,7 @@ def _create_once(
     lease = new_lease(work, request, before_end)
     work.quota.check_new(held_by(request.reservations, window, found))
     holdings = zip((each.id for each in lease.reservations), found.chosen, strict=True)
-    work.enforcing.check_create(lease, dict(holdings))
+    work.check_create(lease, dict(holdings))
     work.quota.prepare()
     offer = _offer(context, lease, window, found, ttl)
     view = offer_view(context, offer)

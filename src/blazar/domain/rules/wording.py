@@ -47,6 +47,25 @@ def subject_of(rule: Rule, *, with_resources: bool = True) -> str:
     return f"{types} {named}"
 
 
+def limit_view(limit: Limit) -> dict[str, object]:
+    """Return a limit for programs; durations are in minutes, and null if there is no limit."""
+    match limit:
+        case Horizon():
+            return {"start_minutes": _minutes(limit.start), "end_minutes": _minutes(limit.end)}
+        case LeadTime():
+            return {"lead_minutes": _minutes(limit.lead)}
+        case Longest():
+            return {"longest_minutes": _minutes(limit.longest)}
+        case Shortest():
+            return {"shortest_minutes": _minutes(limit.shortest)}
+        case Extension():
+            return {
+                "last_minutes": _minutes(limit.last),
+                "most_minutes": _minutes(limit.most),
+                "beyond_longest": limit.beyond_longest,
+            }
+
+
 def _limit_in_words(rule: Rule) -> str:
     if rule.limit is None:
         return f"no limit ({rule.kind.replace('_', ' ')})"
@@ -79,6 +98,10 @@ def _extension_in_words(limit: Extension) -> str:
     if limit.beyond_longest:
         text += ", also beyond the longest lease"
     return text
+
+
+def _minutes(duration: timedelta | None) -> int | None:
+    return None if duration is None else duration // _MINUTE
 
 
 def _counted(number: int, unit: str) -> str:

@@ -116,7 +116,10 @@ def _rows(found: Record) -> Records:
     rows = [("type", each["resource_type"], each["reservable"]) for each in found["resource_types"]]
     rows += [("property", each["property"], _values(each)) for each in _own_first(found["properties"])]
     rows += [("zone", each["name"], each["reservable"]) for each in found["availability_zones"]]
-    rows += [("limit", name, value) for name, value in found["limits"].items() if name != "quotas"]
+    named = {name: value for name, value in found["limits"].items() if name not in ("rules", "quotas")}
+    rows += [("limit", name, value) for name, value in named.items()]
+    # Services without usage rules do not list them.
+    rows += [("rule", each["name"], each["summary"]) for each in found["limits"].get("rules", ())]
     rows += [("quota", each["name"], _quota(each)) for each in found["limits"]["quotas"]]
     return [{"kind": kind, "name": name, "value": value} for kind, name, value in rows]
 

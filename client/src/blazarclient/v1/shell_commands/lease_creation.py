@@ -15,7 +15,7 @@ from blazarclient.i18n import _
 from blazarclient.v1.shell_commands import lease_options
 from blazarclient.v1.shell_commands.lease_commands import ShowAfterWaitCommand
 
-_SHORTAGES = ("Not enough", "Quota of the project exceeded")
+_SHORTAGES = ("Not enough", "Quota of the project exceeded", "(rule ")
 """Texts in refusals of the service that have reasons and alternatives."""
 _DECIDED_BY_OFFER = (
     *("start_date", "end_date", "duration", "before_end_date", "reservations", "physical_reservations"),
