@@ -8,7 +8,18 @@ from typing import Any
 import pytest
 
 from blazar.domain.rules.parsing import RuleProblem, keys_of, parse_rules
-from blazar.domain.rules.rule import Extension, Horizon, Kind, LeadTime, Longest, Rule, Rules, Shortest
+from blazar.domain.rules.rule import (
+    CoolDown,
+    Extension,
+    Horizon,
+    Kind,
+    LeadTime,
+    Longest,
+    Rule,
+    Rules,
+    Shortest,
+    Stacking,
+)
 from blazar.domain.rules.wording import in_words, sentence_of
 
 TYPES = ("physical:host", "virtual:instance")
@@ -36,6 +47,16 @@ def rule(**keys: Any) -> Rule:
         (
             {"kind": "extension", "most_days": 7, "beyond_longest": True},
             Extension(most=7 * DAY, beyond_longest=True),
+        ),
+        ({"kind": "cool_down", "cool_down_hours": 12}, CoolDown(gap=12 * HOUR)),
+        (
+            {"kind": "cool_down", "cool_down_days": 1, "same_resource": True},
+            CoolDown(gap=DAY, same_resource=True),
+        ),
+        ({"kind": "stacking", "most_hours": 500}, Stacking(most_hours=500)),
+        (
+            {"kind": "stacking", "most_hours": 0, "period_days": 30, "per": "user"},
+            Stacking(most_hours=0, period=30 * DAY, per_user=True),
         ),
         ({"kind": "longest", "unlimited": True}, None),
     ],
@@ -129,6 +150,12 @@ def test_a_malformed_document(document: object, message: str) -> None:
         ({"kind": "longest", "longest_hours": 1, 5: 1}, "5: is unknown here"),
         ({"kind": "longest", "longest_hours": 1, "unlimited": True}, "longest_hours: cannot be given with"),
         ({"kind": "longest", "unlimited": "yes"}, "unlimited: must be true or false, got 'yes'"),
+        ({"kind": "stacking"}, "most_hours: must be a whole number from 0 to 1000000000, got nothing"),
+        (
+            {"kind": "stacking", "most_hours": 1, "per": "role"},
+            "per: must be one of project, user; got 'role'",
+        ),
+        ({"kind": "cool_down"}, "cool_down_hours: is missing; also cool_down_minutes or cool_down_days"),
         ({"kind": "horizon"}, "start_days: is missing, and so is end_days"),
         ({"kind": "extension", "beyond_longest": True}, "last_hours: is missing, and so is most_hours"),
         (
@@ -199,6 +226,14 @@ def test_durations_in_words(duration: timedelta, text: str) -> None:
             " most 7 days at a time, also beyond the longest lease",
         ),
         ({"kind": "lead_time", "unlimited": True}, "all resource types: no limit (lead time)"),
+        (
+            {"kind": "cool_down", "cool_down_hours": 12, "same_resource": True},
+            "all resource types: at least 12 hours lie between two leases of the same resource of a project",
+        ),
+        (
+            {"kind": "stacking", "most_hours": 500, "period_days": 30, "per": "user"},
+            "all resource types: a user books at most 500 resource hours ahead in any 30 days",
+        ),
     ],
 )
 def test_a_rule_as_a_sentence(keys: dict[str, Any], sentence: str) -> None:

@@ -321,7 +321,7 @@ _SLOT_DATES: dict[str, JsonSchema] = {
 _TIME_SLOT: JsonSchema = complete("A time slot.", **_SLOT_DATES, reservations=_prospects())
 _RULE_KIND: JsonSchema = {
     "type": "string",
-    "enum": ["horizon", "lead_time", "longest", "shortest", "extension"],
+    "enum": ["horizon", "lead_time", "longest", "shortest", "extension", "cool_down", "stacking"],
 }
 _REASON_KEYS: dict[str, JsonSchema] = {
     "resource_type": {"type": "string", "examples": ["physical:host"]},

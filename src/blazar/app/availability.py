@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from blazar.app.leases.possible_changes import ChangeQuestion, search_changes
 from blazar.app.leases.refusals import reasons_in_window
 from blazar.app.leases.requests import NewReservation
+from blazar.app.leases.wishes import is_permitted
 from blazar.app.request_work import RequestWork, request_work
 from blazar.app.search_variants import Variant, parse_variants
 from blazar.app.visible_facts import public_facts
@@ -40,8 +41,9 @@ _CHANGE_KEYS = ("lease_id", "earliest_start", "latest_end", "limit")
 def search_time_slots(context: Context, caller: Caller, body: JsonObject) -> JsonObject:
     """Return time slots in which the reservations of a request could be made together.
 
-    Nothing is reserved, and no quota or usage rule is checked. If the body has a ``lease_id``, return the
-    changes of that lease that are possible, as :func:`~blazar.app.leases.search_changes`.
+    Nothing is reserved. Usage rules are obeyed; quota and filters are not asked. If the body has a
+    ``lease_id``, return the changes of that lease that are possible, as
+    :func:`~blazar.app.leases.search_changes`.
 
     Args:
         context: The context.
@@ -70,7 +72,13 @@ def search_time_slots(context: Context, caller: Caller, body: JsonObject) -> Jso
     slots: dict[datetime, JsonObject] = {}
     is_complete = True
     for variant in variants:
-        found = find_time_slots(context, variant.searches(work, wish.span), wish)
+        reservations = variant.reservations
+        found = find_time_slots(
+            context,
+            variant.searches(work, wish.span),
+            wish,
+            lambda *each, own=reservations: is_permitted(work, own, [each]),
+        )
         is_complete &= found.is_complete
         for each in found.slots:
             slots.setdefault(each.window.start, _slot_view(context, each, variant))

@@ -9,8 +9,8 @@ from typing import Final
 import numpy as np
 
 from blazar.app.availability import LONGEST_SPAN
+from blazar.app.listed_rules import list_usage_rules
 from blazar.app.properties import hidden_names, private_names
-from blazar.app.usage_rules import UsageRules
 from blazar.app.visible_facts import VisibleFacts, public_facts, rank_of, read_visible_facts
 from blazar.booking.context import Context, Plugin
 from blazar.domain.quotas import UNLIMITED, amounts
@@ -117,7 +117,7 @@ def _limits_view(context: Context, caller: Caller) -> JsonObject:
         "reservations_per_lease": limits.reservations or None,
         "conditions_per_lease": limits.conditions or None,
         "amount_per_lease": limits.amount or None,
-        "rules": UsageRules(context=context, caller=caller, project_id=caller.project_id).list_views(),
+        "rules": list_usage_rules(context, caller),
         "quotas": _list_quotas(context, caller.project_id) if caller.project_id else [],
     }
 

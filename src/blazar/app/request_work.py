@@ -6,7 +6,7 @@ import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from blazar.app.quotas import Quota
@@ -16,6 +16,7 @@ from blazar.booking.context import Context, Plugin
 from blazar.booking.enforcement import Enforcing
 from blazar.domain.errors import CannotChange, CloudError, Unavailable
 from blazar.domain.lease import Allocation, Lease, ReservationId
+from blazar.domain.offers import Offer
 from blazar.plugins.capabilities import CreatesAsLessee, ReadsAsLessee
 from blazar.ports.compute import Flavor, Lessee, LesseeCompute, ServerGroup
 from blazar.ports.manager import Caller
@@ -59,9 +60,9 @@ class RequestWork:
         """Return the work for proposals to the lessee, which usage rules permit for at least *margin*."""
         return replace(self, rules=self.rules.for_proposals(margin))
 
-    def as_of(self, instant: datetime) -> RequestWork:
-        """Return the work for a request that was made earlier, as far as usage rules are concerned."""
-        return replace(self, rules=self.rules.as_of(instant))
+    def committing(self, offer: Offer) -> RequestWork:
+        """Return the work to commit an offer, under the usage rules of the time when it was requested."""
+        return replace(self, rules=self.rules.as_of(offer.created_at, offer.id))
 
     def check_create(self, lease: Lease, holdings: AllHoldings) -> None:
         """Return if the usage rules and every filter allow the new lease. Raises the error of the first."""

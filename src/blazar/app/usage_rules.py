@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from itertools import combinations
 from typing import Final
 
+from blazar.app.counted_uses import ByRule, CountedUses, uses_of
 from blazar.app.properties import hidden_names
 from blazar.booking.context import Context
 from blazar.domain.dates import minute_of
 from blazar.domain.interval import Interval
-from blazar.domain.lease import Holdings, Lease, Reservation, ReservationId
+from blazar.domain.lease import Holdings, Lease, ReservationId
 from blazar.domain.lifecycle import has_started
-from blazar.domain.rules.permit import Permit
+from blazar.domain.rules.permit import Permit, stacking_refusal
 from blazar.domain.rules.refusal_texts import refusal_text
-from blazar.domain.rules.rule import Rule
+from blazar.domain.rules.rule import COUNTING, CoolDown, Rule, Stacking
 from blazar.domain.rules.times import Refusal, Request
-from blazar.domain.rules.wording import expression_of, limit_view, sentence_of
+from blazar.domain.rules.uses import Use, is_too_close
 from blazar.ports.manager import Caller
+from blazar.ports.store import Transaction
 
 MARGIN: Final = timedelta(minutes=10)
 """The time for which alternatives stay possible as far as lead times matter; lessees read them first."""
@@ -28,8 +31,18 @@ _NOTHING: Final[Mapping[ReservationId, Holdings]] = {}
 
 _logger = logging.getLogger(__name__)
 
-JsonObject = Mapping[str, object]
 AllHoldings = Mapping[ReservationId, Holdings]
+Held = Sequence[tuple[str, Holdings]]
+"""Holdings of reservations, each after the resource type."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Booking:
+    """A reservation with the resources that were chosen for it, and those that it has before a change."""
+
+    resource_type: str
+    chosen: Holdings
+    held: Holdings = field(default_factory=dict)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -44,16 +57,22 @@ class UsageRules:
     """As in :class:`~blazar.domain.rules.times.Request`."""
     requested_at: datetime | None = None
     """When the lease was requested; None for now."""
+    own_id: str | None = None
+    """The offer that becomes the lease; what it holds are the lease's uses."""
+    _counted: CountedUses = field(init=False)
     _logged: set[tuple[str, str]] = field(default_factory=set)
     _hidden: frozenset[str] | None = None
+
+    def __post_init__(self) -> None:
+        self._counted = CountedUses(context=self.context, project_id=self.project_id, covering=self._covering)
 
     def for_proposals(self, margin: timedelta = timedelta(0)) -> UsageRules:
         """Return the rules for times that are proposed to the lessee, and stay possible for some time."""
         return replace(self, delay=margin)
 
-    def as_of(self, instant: datetime) -> UsageRules:
-        """Return the rules for a request that was made earlier: for an offer that is committed."""
-        return replace(self, requested_at=instant)
+    def as_of(self, instant: datetime, own_id: str) -> UsageRules:
+        """Return the rules for the request of an offer, made at an instant, when the offer is committed."""
+        return replace(self, requested_at=instant, own_id=own_id)
 
     def permit_for(self, resource_type: str, before: Lease | None = None) -> Permit | None:
         """Return the permit of a reservation; None if no rule that is enforced covers it.
@@ -62,8 +81,8 @@ class UsageRules:
             resource_type: Its type.
             before: The lease before the change; None for a new lease.
         """
-        rules = self._covering(resource_type, enforced_only=True)
-        return self._permit(rules, before) if rules else None
+        rules = tuple(each for each in self._covering(resource_type) if each.is_enforced)
+        return self._permit(rules, before, enforced_only=True) if rules else None
 
     def check(
         self, lease: Lease, holdings: AllHoldings, before: Lease | None = None, held: AllHoldings = _NOTHING
@@ -80,101 +99,130 @@ class UsageRules:
             RuleForbidsLease, RuleForbidsChange: A rule that is enforced refuses it.
         """
         window = Interval.at_least_an_instant(lease.start, lease.end)
-        refusals: list[tuple[str, Refusal]] = []
-        for each in lease.reservations:
-            chosen, own = holdings.get(each.id, {}), held.get(each.id, {})
-            refused = self._refusals(each, window, chosen, before, own)
-            refusals += [(each.resource_type, refusal) for refusal in refused if refusal.rule.is_enforced]
-            for refusal in refused:
-                if not refusal.rule.is_enforced:
-                    self._log(lease, each, refusal)
-        if refusals:
-            raise self._permit((), before).error_of(refusals)
+        bookings = [
+            Booking(
+                resource_type=each.resource_type,
+                chosen=holdings.get(each.id, {}),
+                held=held.get(each.id, {}),
+            )
+            for each in lease.reservations
+        ]
+        refusals = self._refusals(bookings, window, before, lease.user_id)
+        for resource_type, refusal in refusals:
+            if not refusal.rule.is_enforced:
+                self._log(lease, resource_type, refusal)
+        enforced = [each for each in refusals if each[1].rule.is_enforced]
+        if enforced:
+            raise self._permit((), before, enforced_only=True).error_of(enforced)
 
-    def allows_change(
+    def check_locked(
         self,
-        before: Lease,
-        window: Interval,
-        holdings: Sequence[tuple[Reservation, Holdings]],
-        held: AllHoldings,
-    ) -> bool:
-        """Return whether :meth:`check` would allow a change; nothing is logged.
+        transaction: Transaction,
+        lease: Lease,
+        holdings: AllHoldings,
+        before: Lease | None = None,
+        held: AllHoldings = _NOTHING,
+    ) -> None:
+        """Check a lease again in the transaction that stores it, if rules count what the project uses.
 
-        Args:
-            before: The lease before the change.
-            window: Its times after the change.
-            holdings: What each reservation holds after the change.
-            held: What each reservation holds before the change.
+        Other bookings of the project wait until the transaction ends, so that two of them cannot exceed a
+        limit together. Arguments and errors are those of :meth:`check`.
         """
+        if self._counted.matter:
+            with self._counted.locked(transaction):
+                self.check(lease, holdings, before, held)
+
+    def allows_change(self, before: Lease, window: Interval, bookings: Sequence[Booking]) -> bool:
+        """Return whether :meth:`check` would allow a change; nothing is logged."""
+        refusals = self._refusals(bookings, window, before, before.user_id)
+        return not any(refusal.rule.is_enforced for _, refusal in refusals)
+
+    def allows_together(self, leases: Sequence[tuple[Interval, Held]]) -> bool:
+        """Return whether rules that count uses permit new leases, all of them together."""
+        if not self._counted.matter:
+            return True
+        new = [uses_of(f"new-{number}", self.caller.user_id, *each) for number, each in enumerate(leases)]
+        user_id = self.caller.user_id
+        if self._stacking_refusals([each for own in new for each in own], None, user_id, enforced_only=True):
+            return False
+        by_rule = [self._counted.by_rule(each, enforced_only=True) for each in new]
+        limits = {each.name: each.limit for each in self.context.rules.all}
         return not any(
-            refusal.rule.is_enforced
-            for each, chosen in holdings
-            for refusal in self._refusals(each, window, chosen, before, held.get(each.id, {}))
+            is_too_close(first.window, second.window, limit.gap)
+            for one, other in combinations(by_rule, 2)
+            for name in one.keys() & other.keys()
+            if isinstance(limit := limits[name], CoolDown)
+            for first in one[name]
+            for second in other[name]
+            if not limit.same_resource or first.resource_id == second.resource_id
         )
 
-    def list_deciding(self) -> Sequence[tuple[Rule, Sequence[str]]]:
-        """Return the rules that are enforced and decide about some resources of types that can be reserved.
-
-        A rule after one of its kind that is about all resources of a type decides nothing for this type.
-        """
-        types_of: dict[Rule, list[str]] = {}
-        for resource_type in sorted(self.context.plugins):
-            decided = set()
-            for rule in self._covering(resource_type, enforced_only=True):
-                if rule.kind not in decided:
-                    types_of.setdefault(rule, []).append(resource_type)
-                if not rule.scope.resources.conditions:
-                    decided.add(rule.kind)
-        return [(each, types_of[each]) for each in self.context.rules.all if each in types_of]
-
-    def list_views(self) -> Sequence[JsonObject]:
-        """Return these rules in their order, as lessees see them."""
-        return [self._view(rule, types) for rule, types in self.list_deciding()]
-
-    def _view(self, rule: Rule, resource_types: Sequence[str]) -> JsonObject:
-        is_shown = self._is_shown(rule)
-        resources = rule.scope.resources
-        return {
-            "name": rule.name,
-            "kind": rule.kind.value,
-            "resource_types": resource_types,
-            "covers_all_resources": not resources.conditions,
-            "resources": expression_of(resources) if resources.conditions and is_shown else None,
-            "summary": sentence_of(rule, with_resources=is_shown),
-            "limit": None if rule.limit is None else limit_view(rule.limit),
-        }
-
     def _refusals(
-        self,
-        reservation: Reservation,
-        window: Interval,
-        chosen: Holdings,
-        before: Lease | None,
-        own: Holdings,
-    ) -> Sequence[Refusal]:
+        self, bookings: Sequence[Booking], window: Interval, before: Lease | None, user_id: str | None
+    ) -> Sequence[tuple[str, Refusal]]:
         """Return the refusals by rules that are enforced, and those by rules that are not.
 
         A rule that is not enforced refuses what it would if it were.
         """
-        rules = self._covering(reservation.resource_type)
-        if not rules or not chosen:
+        found: list[tuple[str, Refusal]] = []
+        for each in bookings:
+            found += [(each.resource_type, refusal) for refusal in self._refusals_of(each, window, before)]
+        if self._counted.matter:
+            held = [(each.resource_type, each.chosen) for each in bookings]
+            new = uses_of("", user_id, window, held)
+            found += self._stacking_refusals(new, before, user_id, enforced_only=True)
+            logged = self._stacking_refusals(new, before, user_id, enforced_only=False)
+            found += [each for each in logged if not each[1].rule.is_enforced]
+        return list(dict.fromkeys(found))
+
+    def _refusals_of(self, booking: Booking, window: Interval, before: Lease | None) -> Sequence[Refusal]:
+        rules = self._covering(booking.resource_type)
+        if not rules or not booking.chosen:
             return []
         enforced = tuple(each for each in rules if each.is_enforced)
-        collection = self.context.plugin_for(reservation.resource_type).collection
-        found: list[Refusal] = []
-        with self.context.indexes[collection].searching() as view:
-            if enforced:
-                permit = self._permit(enforced, before)
-                found += permit.refusals(view, window, chosen.keys(), own.keys())
-            if len(enforced) < len(rules):
-                permit = self._permit(rules, before)
-                refused = permit.refusals(view, window, chosen.keys(), own.keys())
+        chosen, held = booking.chosen.keys(), booking.held.keys()
+        permit = self._permit(enforced, before, enforced_only=True)
+        everything = self._permit(rules, before, enforced_only=False) if len(enforced) < len(rules) else None
+        with self._counted.view(booking.resource_type) as view:
+            found = [*permit.refusals(view, window, chosen, held)]
+            if everything is not None:
+                refused = everything.refusals(view, window, chosen, held)
                 found += [each for each in refused if not each.rule.is_enforced]
         return found
 
-    def _log(self, lease: Lease, reservation: Reservation, refusal: Refusal) -> None:
-        """Log once for each lease what a rule would refuse."""
-        key = (reservation.id, refusal.rule.name)
+    def _stacking_refusals(
+        self, new: Sequence[Use], before: Lease | None, user_id: str | None, *, enforced_only: bool
+    ) -> list[tuple[str, Refusal]]:
+        """Return the refusals of resource hours: those of other leases, and of a lease before and after."""
+        now = self._request(before).now
+        by_rule = [
+            self._by_others(before, enforced_only=enforced_only),
+            self._counted.by_rule(self._own(before), enforced_only=enforced_only),
+            self._counted.by_rule(new, enforced_only=enforced_only),
+        ]
+        found = []
+        for rule in self.context.rules.all:
+            if not isinstance(rule.limit, Stacking) or rule.name not in by_rule[2]:
+                continue
+            counted = [_of_user(rule, each.get(rule.name, ()), user_id) for each in by_rule]
+            refusal = stacking_refusal(rule, counted[0], counted[1], counted[2], now)
+            if refusal is not None:
+                found.append((by_rule[2][rule.name][0].resource_type, refusal))
+        return found
+
+    def _by_others(self, before: Lease | None, *, enforced_only: bool) -> ByRule:
+        """Return the uses by other leases of the project."""
+        own_id = self.own_id if before is None else before.id
+        return self._counted.by_others(own_id, enforced_only=enforced_only)
+
+    def _own(self, before: Lease | None) -> list[Use]:
+        """Return the present uses by the lease that is changed."""
+        uses = () if before is None else self._counted.read()
+        return [each for each in uses if before is not None and each.lease_id == before.id]
+
+    def _log(self, lease: Lease, resource_type: str, refusal: Refusal) -> None:
+        """Log once for each request what a rule would refuse."""
+        key = (resource_type, refusal.rule.name)
         if key in self._logged:
             return
         self._logged.add(key)
@@ -184,29 +232,44 @@ class UsageRules:
             refusal.rule.kind.value,
             lease.id,
             lease.project_id,
-            reservation.resource_type,
+            resource_type,
             refusal_text(refusal),
         )
 
-    def _covering(self, resource_type: str, *, enforced_only: bool = False) -> tuple[Rule, ...]:
+    def _covering(self, resource_type: str) -> tuple[Rule, ...]:
         return tuple(
             each
             for each in self.context.rules.all
-            if (each.is_enforced or not enforced_only)
-            and each.scope.covers(resource_type, self.project_id, self.caller.roles)
+            if each.scope.covers(resource_type, self.project_id, self.caller.roles)
         )
 
-    def _permit(self, rules: tuple[Rule, ...], before: Lease | None) -> Permit:
+    def _permit(self, rules: tuple[Rule, ...], before: Lease | None, *, enforced_only: bool) -> Permit:
+        uses: dict[str, Sequence[Use]] = {}
+        if any(each.kind in COUNTING for each in rules):
+            user_id = self.caller.user_id if before is None else before.user_id
+            counted = self._by_others(before, enforced_only=enforced_only)
+            for rule in rules:
+                if rule.name in counted:
+                    uses[rule.name] = _of_user(rule, counted[rule.name], user_id)
+        return Permit(rules=rules, request=self._request(before), uses=uses, is_shown=self._is_shown)
+
+    def _request(self, before: Lease | None) -> Request:
         now = self.context.shared_now() if self.requested_at is None else self.requested_at
         request = Request(now=now, delay=self.delay)
-        if before is not None:
-            window = Interval.at_least_an_instant(before.start, before.end)
-            has_begun = has_started(before) or before.start <= minute_of(now)
-            request = replace(request, before=window, has_begun=has_begun)
-        return Permit(rules=rules, request=request, is_shown=self._is_shown)
+        if before is None:
+            return request
+        window = Interval.at_least_an_instant(before.start, before.end)
+        has_begun = has_started(before) or before.start <= minute_of(now)
+        return replace(request, before=window, has_begun=has_begun)
 
     def _is_shown(self, rule: Rule) -> bool:
         """Return whether the caller may see all properties in the requirement of a rule."""
         if self._hidden is None:
             self._hidden = hidden_names(self.context, self.caller)
         return rule.scope.resources.keys.isdisjoint(self._hidden)
+
+
+def _of_user(rule: Rule, uses: Collection[Use], user_id: str | None) -> list[Use]:
+    """Return the uses that a rule counts for a user."""
+    is_per_user = isinstance(rule.limit, Stacking) and rule.limit.per_user
+    return [each for each in uses if not is_per_user or each.user_id == user_id]

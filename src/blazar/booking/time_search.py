@@ -38,7 +38,12 @@ class TimeWish:
     """The number of candidates to try."""
 
 
-def find_time_slots(context: Context, searches: Sequence[Search], wish: TimeWish) -> TimeSlots[Found]:
+def find_time_slots(
+    context: Context,
+    searches: Sequence[Search],
+    wish: TimeWish,
+    is_granted: Callable[[Interval, Found], bool] = lambda window, found: True,
+) -> TimeSlots[Found]:
     """Return time slots in which all *searches* find resources; no two of them share capacity.
 
     Nothing is reserved: a request for one of the slots may come too late.
@@ -47,6 +52,7 @@ def find_time_slots(context: Context, searches: Sequence[Search], wish: TimeWish
         context: The context.
         searches: The wishes of the reservations; their windows are not used.
         wish: The acceptable times.
+        is_granted: Whether a request would get the resources found for a window.
 
     Raises:
         BadRequest: A wish names a property or fact that no resource has.
@@ -56,11 +62,11 @@ def find_time_slots(context: Context, searches: Sequence[Search], wish: TimeWish
         context.indexes[collection].refresh()
     # Also checks the names in the wishes if no time at all is possible.
     find_in_window(context, searches, Interval(wish.span.start, wish.span.start + wish.shortest))
-    found = find_known_time_slots(context, searches, wish)
+    found = find_known_time_slots(context, searches, wish, is_granted)
     if not found.slots:
         was_stale = [context.indexes[each].confirm() for each in collections]
         if any(was_stale):
-            found = find_known_time_slots(context, searches, wish)
+            found = find_known_time_slots(context, searches, wish, is_granted)
     return found
 
 
@@ -84,7 +90,7 @@ def find_known_time_slots(
         found = find_in_window(context, searches, window)
         if found is None or not is_granted(window, found):
             return None
-        return _enlarged(context, searches, window, found)
+        return _enlarged(context, searches, window, found, is_granted)
 
     def candidates(minutes: int) -> Candidates:
         cleaning_time = context.settings.leases.cleaning_time
@@ -133,7 +139,7 @@ def _profile(context: Context, search: Search, starts: Starts) -> tuple[Need, Pr
     with context.indexes[search.plugin.collection].searching_on() as availability:
         if search.permit is None:
             return need, _profile_of(search, availability, need, starts)
-        ranges = search.permit.start_ranges(availability, asked, search.wish.held)
+        ranges = search.permit.start_ranges(availability, asked, search.wish.held, need)
         if search.grouping is None:
             parts = [
                 (_profile_of(search, part_of(availability, each.which), need, starts), each)
@@ -152,7 +158,13 @@ def _profile_of(search: Search, availability: Availability, need: Need, starts: 
     return grouped_profile(availability, need, starts, search.grouping)
 
 
-def _enlarged(context: Context, searches: Sequence[Search], window: Interval, found: Found) -> Found:
+def _enlarged(
+    context: Context,
+    searches: Sequence[Search],
+    window: Interval,
+    found: Found,
+    is_granted: Callable[[Interval, Found], bool],
+) -> Found:
     """Return resources for as many units as are possible, the first searches first."""
     searches = list(searches)
     for number, search in enumerate(searches):
@@ -166,7 +178,7 @@ def _enlarged(context: Context, searches: Sequence[Search], window: Interval, fo
             spec = plugin.revise(search.wish.spec, plugin.change_need(units), is_active=False)
             searches[number] = replace(search, wish=replace(search.wish, spec=spec))
             larger = find_in_window(context, searches, window)
-            if larger is None:
+            if larger is None or not is_granted(window, larger):
                 high = units - 1
             else:
                 low, found = units, larger

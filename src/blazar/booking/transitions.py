@@ -7,6 +7,7 @@ from datetime import datetime
 
 from blazar.booking import event_types
 from blazar.booking.context import Context
+from blazar.booking.past_uses import record_uses
 from blazar.booking.scheduling import reschedule_missing
 from blazar.booking.views import JsonObject, lease_view
 from blazar.domain.lease import EventStatus, EventType, Lease, LeaseId, LeaseStatus
@@ -101,6 +102,8 @@ def erase_lease(context: Context, transaction: Transaction, stored: Lease, shown
     marked = transaction.leases.replace(stored, shown, now)
     held = transaction.allocations.of_reservations([each.id for each in stored.reservations])
     for reservation in stored.reservations:
+        if has_started(stored):
+            record_uses(context, transaction, reservation.id, None, now)
         transaction.allocations.remove(reservation.id)
     if has_started(stored) or stored.start <= now:
         transaction.allocations.touch({each.resource_id for each in held})

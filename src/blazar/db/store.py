@@ -28,6 +28,7 @@ from blazar.db.quotas import SqlQuotas
 from blazar.db.resources import SqlResources
 from blazar.db.specs import SpecColumn
 from blazar.db.tables import NO_DOUBLE_PROMISE
+from blazar.db.uses import SqlUses
 from blazar.db.work import SqlWork
 from blazar.domain.errors import BlazarError, ConcurrentUpdate, Unavailable
 from blazar.ports.clock import Clock
@@ -124,6 +125,11 @@ class SqlTransaction:
     def quotas(self) -> SqlQuotas:
         """Return the reserved amounts of projects."""
         return SqlQuotas(self._connection)
+
+    @property
+    def uses(self) -> SqlUses:
+        """Return the uses of projects."""
+        return SqlUses(self._connection)
 
     @property
     def answers(self) -> SqlAnswers:

@@ -348,6 +348,21 @@ maintenance_resources = _table(
     sa.Column("start_at", Instant, nullable=False),
     sa.Column("end_at", Instant, nullable=False),
 )
+# What leases of projects used and released, for rules on the time until the next use. Apart from the
+# allocations, which are deleted with their leases. Without foreign keys: a lease or a resource may be gone.
+past_uses = _table(
+    "past_uses",
+    sa.Column("id", _Counter, primary_key=True),
+    sa.Column("project_id", sa.String(255), nullable=False),
+    sa.Column("user_id", sa.String(255)),
+    sa.Column("lease_id", _Id, nullable=False),
+    sa.Column("resource_type", sa.String(66), nullable=False),
+    sa.Column("resource_id", _Id, nullable=False),
+    sa.Column("start_at", Instant, nullable=False),
+    sa.Column("end_at", Instant, nullable=False, index=True),
+    sa.Column("slots", sa.Integer),
+    sa.Index(None, "project_id", "end_at"),
+)
 # Projects with limits or offers: each row is locked while the project's reservations are counted.
 projects = _table(
     "projects",

@@ -14,6 +14,17 @@ LAST_MINUTE = 2**31 - 1
 """The latest minute that can be told from later ones, in the year 6053."""
 
 
+FIRST = datetime.min.replace(tzinfo=UTC)
+LAST = datetime.max.replace(tzinfo=UTC)
+
+
+def moved(instant: datetime, by: timedelta) -> datetime:
+    """Return an instant after (or, with a negative duration, before) another, within what can be told."""
+    if by >= timedelta(0):
+        return instant + by if LAST - instant > by else LAST
+    return instant + by if instant - FIRST > -by else FIRST
+
+
 def micros(instant: datetime) -> int:
     """Return an instant in microseconds since 1970."""
     return (instant - EPOCH) // MICROSECOND

@@ -24,6 +24,7 @@ from blazar.ports.offers import OfferStore
 from blazar.ports.outbox import Outbox
 from blazar.ports.plugin_resources import PluginResources
 from blazar.ports.quotas import QuotaStore
+from blazar.ports.uses import UseStore
 from blazar.ports.work import WorkStore
 
 
@@ -330,6 +331,10 @@ class Transaction(Protocol):
     @property
     def quotas(self) -> QuotaStore:
         """Return the reserved amounts of projects."""
+
+    @property
+    def uses(self) -> UseStore:
+        """Return the uses of projects."""
 
     @property
     def answers(self) -> AnswerStore:

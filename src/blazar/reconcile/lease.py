@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from blazar.booking.context import Context, Plugin
+from blazar.booking.past_uses import record_uses
 from blazar.booking.search import has_room_now
 from blazar.booking.specs import with_notes
 from blazar.booking.transitions import erase_lease, record_changes
@@ -323,6 +324,7 @@ def _release(context: Context, transaction: Transaction, current: _Pass, now: da
         was_started = has_started(current.lease)
         used = {each.resource_id for each in held if was_started or each.window.start < now}
         cleaned = free & used if context.settings.leases.cleaning_time else set()
+        record_uses(context, transaction, reservation_id, free, now)
         transaction.allocations.release(reservation_id, cleaned, now)
         transaction.allocations.release(reservation_id, free - cleaned, None)
         released |= free

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from blazar.booking.context import Context
+from blazar.booking.past_uses import record_uses
 from blazar.booking.search import Found, Search, beside, find_resources, holdings_of, search_for
 from blazar.booking.specs import booked_window_of
 from blazar.booking.transitions import record_changes
@@ -117,6 +118,8 @@ class Replacing:
                 {key: generation for key, generation in found.generations.items() if key in added}
             )
             transaction.allocations.touch(self.reasons)
+            if self.was_used:
+                record_uses(self.context, transaction, self.reservation.id, self.reasons.keys(), now)
             # A share that grows is removed and inserted again.
             transaction.allocations.remove(
                 self.reservation.id, [*self.reasons, *(added.keys() & remaining.keys())]

@@ -18,7 +18,7 @@ import numpy as np
 
 from blazar.app.leases.groupings import GROUPING_KEYS, without_keys
 from blazar.app.leases.requests import JsonObject, NewLease, NewReservation, parse_reservation
-from blazar.app.leases.wishes import held_by, searches_for
+from blazar.app.leases.wishes import make_grant_check, searches_for
 from blazar.app.request_work import RequestWork
 from blazar.booking.search import Found, Search, find_in_window, shortest_durations
 from blazar.booking.specs import need_of, requirement_of
@@ -101,7 +101,7 @@ class AlternativeSearch:
         self._searches = searches
         self._funnels = funnels
         self._binding = [number for number, each in enumerate(funnels) if each.binding is not None]
-        self._is_within_quota = work.quota.make_check()
+        self._is_granted = make_grant_check(work)
 
     def find(self) -> Sequence[Alternative]:
         """Return alternatives, at most a few of each kind."""
@@ -183,8 +183,7 @@ class AlternativeSearch:
         after = self._find(second, {}, excluded=used if is_cleaned else frozenset())
         if after is None:
             return False
-        held = (held_by(self._request.reservations, *each) for each in ((first, before), (second, after)))
-        return self._is_within_quota([one for each in held for one in each], 2)
+        return self._is_granted(self._request.reservations, [(first, before), (second, after)])
 
     def _fewer(self) -> Iterator[Alternative]:
         needs: dict[int, int] = {}
@@ -298,7 +297,10 @@ class AlternativeSearch:
     def _slots(self, span: Interval, order: Order, limit: int) -> Sequence[Interval]:
         length = self._window.duration
         wish = TimeWish(span=span, shortest=length, longest=length, order=order, limit=limit)
-        found = find_known_time_slots(self._context, self._searches, wish, self._is_granted)
+        own = self._request.reservations
+        found = find_known_time_slots(
+            self._context, self._searches, wish, lambda *each: self._is_granted(own, [each])
+        )
         return [each.window for each in found.slots]
 
     def _find(
@@ -311,12 +313,9 @@ class AlternativeSearch:
             found = find_in_window(self._context, searches, window)
         except (BadRequest, Forbidden):
             return None
-        if found is None or not self._is_within_quota(held_by(reservations, window, found), 1):
+        if found is None or not self._is_granted(reservations, [(window, found)]):
             return None
         return found
-
-    def _is_granted(self, window: Interval, found: Found) -> bool:
-        return self._is_within_quota(held_by(self._request.reservations, window, found), 1)
 
     def _replaced(self, number: int, reservation: NewReservation, changes: Changes) -> NewReservation:
         """Return the reservation, or the one of another type in its place."""

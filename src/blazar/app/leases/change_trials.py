@@ -14,6 +14,7 @@ from blazar.app.leases.change_search import ChangeSearch, Outline, PresentHoldin
 from blazar.app.leases.plan import outline_change, part_ahead
 from blazar.app.leases.requests import JsonObject
 from blazar.app.request_work import RequestWork
+from blazar.app.usage_rules import Booking as RuleBooking
 from blazar.booking.search import Found, Search, find_in_window
 from blazar.booking.time_search import TimeWish, find_known_time_slots
 from blazar.domain.dates import minute_of
@@ -118,7 +119,12 @@ class ChangeTrials:
 
     def _is_allowed(self, window: Interval, holdings: Sequence[tuple[Reservation, Holdings]]) -> bool:
         """Return whether the rules and the quota allow these holdings instead of those of the lease."""
-        if not self._work.rules.allows_change(self.lease, window, holdings, self._present.by_reservation):
+        before = self._present.by_reservation
+        bookings = [
+            RuleBooking(resource_type=each.resource_type, chosen=chosen, held=before.get(each.id, {}))
+            for each, chosen in holdings
+        ]
+        if not self._work.rules.allows_change(self.lease, window, bookings):
             return False
         held = [
             Held(resource_type=each.resource_type, window=window, count=1, share=share)

@@ -118,10 +118,12 @@ def _create_once(work: RequestWork, request: NewLease, attempt: int) -> tuple[Le
     context = work.context
     lease, found = _decide(work, request, attempt)
     now = context.clock.now()
+    holdings = dict(zip((each.id for each in lease.reservations), found.chosen, strict=True))
     booked = allocations_of(context, lease.reservations, Interval(request.start, request.end), found.chosen)
     view = lease_view(lease, context.plugins)
     with context.store.begin() as transaction:
         store_answer(transaction, request.keyed, view, now)
+        work.rules.check_locked(transaction, lease, holdings)
         with work.quota.kept(transaction):
             transaction.allocations.claim(found.generations, {each.pair for each in booked})
             transaction.leases.insert(lease)

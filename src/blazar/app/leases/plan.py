@@ -36,6 +36,7 @@ from blazar.domain.lease import (
     Event,
     EventStatus,
     EventType,
+    Holdings,
     Lease,
     Reservation,
     ReservationId,
@@ -60,6 +61,16 @@ class Plan:
     bookings: tuple[Booking, ...]
     """The holdings of all reservations, before and after; those of a removed one are empty afterwards."""
     generations: Mapping[ResourceId, int]
+
+    @property
+    def before(self) -> Mapping[ReservationId, Holdings]:
+        """Return the present holdings of each reservation."""
+        return {each.reservation.id: each.before for each in self.bookings}
+
+    @property
+    def after(self) -> Mapping[ReservationId, Holdings]:
+        """Return the new holdings of each reservation."""
+        return {each.reservation.id: each.after for each in self.bookings}
 
     @property
     def pairs(self) -> frozenset[tuple[ResourceId, ReservationId]]:

@@ -17,6 +17,7 @@ from blazar.app.open_offers import COMMIT_ATTEMPTS, check_open, read_offered_cha
 from blazar.app.request_work import RequestWork, request_work
 from blazar.booking import event_types
 from blazar.booking.context import Context
+from blazar.booking.past_uses import record_uses
 from blazar.booking.retrying import retrying
 from blazar.booking.scheduling import next_pass_of, reschedule_missing, wake_for
 from blazar.booking.search import holdings_of
@@ -104,7 +105,7 @@ def commit_offered_change(
         offer, _ = read_offered_change(context, lease, offer_id)
         return _Asked(keys=change.asked, offer=offer)
 
-    request = request_work(context, caller, first.project_id).as_of(offered.created_at)
+    request = request_work(context, caller, first.project_id).committing(offered)
     with explaining_change(request, lease_id, change.asked):
         return _update(
             request, first, lambda: read_lease(context, lease_id, expected), read_asked, COMMIT_ATTEMPTS
@@ -290,9 +291,9 @@ def allowed_plan(
     plan = plan_change(work, lease, _renamed(lease, asked), asked, attempt, offer)
     work.check_update(
         lease,
-        {each.reservation.id: each.before for each in plan.bookings},
+        plan.before,
         plan.lease,
-        {each.reservation.id: each.after for each in plan.bookings},
+        plan.after,
     )
     work.quota.prepare()
     return plan
@@ -308,6 +309,7 @@ def check_changeable(lease: Lease) -> None:
 def _write(transaction: Transaction, work: RequestWork, lease: Lease, plan: Plan, asked: _Asked) -> Lease:
     """Write the changed lease and its allocations, within the quota; return the lease as stored."""
     now = work.context.clock.now()
+    work.rules.check_locked(transaction, plan.lease, plan.after, lease, plan.before)
     with work.quota.kept(transaction):
         changed = transaction.leases.replace(lease, plan.lease, now)
         offers = transaction.offers.held_for(lease.id)
@@ -357,6 +359,7 @@ def _book(context: Context, transaction: Transaction, lease: Lease, plan: Plan, 
         transaction.allocations.claim(plan.generations, claimed)
         transaction.allocations.touch_bookings(pairs - claimed)
     for each in plan.bookings:
+        record_uses(context, transaction, each.reservation.id, each.dropped, context.clock.now())
         transaction.allocations.remove(each.reservation.id, each.dropped)
     for ids, booked in booked_together(context.plugins, reservations, plan.window):
         transaction.allocations.move(ids, booked, began_at=lease.start)

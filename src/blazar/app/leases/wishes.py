@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from blazar.app.leases.requests import NewReservation
@@ -36,6 +36,33 @@ def held_by(reservations: Sequence[NewReservation], window: Interval, found: Fou
         for booked in [booked_window(each.plugin, each.spec, window)]
         for share in chosen.values()
     ]
+
+
+GrantCheck = Callable[[Sequence[NewReservation], Sequence[tuple[Interval, Found]]], bool]
+
+
+def make_grant_check(work: RequestWork) -> GrantCheck:
+    """Return a function that tells whether quota and usage rules allow new leases, all of them together.
+
+    Its arguments are their reservations, and for each lease its window and what was found for it.
+    """
+    is_within_quota = work.quota.make_check()
+
+    def is_granted(reservations: Sequence[NewReservation], leases: Sequence[tuple[Interval, Found]]) -> bool:
+        held = [one for each in leases for one in held_by(reservations, *each)]
+        return is_within_quota(held, len(leases)) and is_permitted(work, reservations, leases)
+
+    return is_granted
+
+
+def is_permitted(
+    work: RequestWork, reservations: Sequence[NewReservation], leases: Sequence[tuple[Interval, Found]]
+) -> bool:
+    """Return whether the usage rules that count uses allow new leases, all of them together."""
+    types = [each.resource_type for each in reservations]
+    return work.rules.allows_together(
+        [(window, [*zip(types, found.chosen, strict=True)]) for window, found in leases]
+    )
 
 
 def _search(work: RequestWork, reservation: NewReservation, window: Interval) -> Search:

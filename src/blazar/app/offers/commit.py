@@ -79,7 +79,7 @@ def commit_offer(
     if not (request.name or offer.name):
         raise MissingParameter("name")
     with context.log_context.working_on(lease_id=offer.id):
-        work = request_work(context, caller, offer.project_id).as_of(offer.created_at)
+        work = request_work(context, caller, offer.project_id).committing(offer)
         with work.undone_on_failure(), work.enforcing.aborted_on_failure():
             lease, view = retrying(
                 context,
@@ -129,6 +129,7 @@ def _commit_once(
     view = lease_view(lease, context.plugins)
     with context.store.begin() as transaction:
         store_answer(transaction, request.keyed, view, now)
+        work.rules.check_locked(transaction, lease, holdings)
         with work.quota.kept(transaction):
             transaction.allocations.claim(found.generations, {each.pair for each in booked})
             released = {each.resource_id for each in offer.allocations} - found.generations.keys()

@@ -91,14 +91,15 @@ def _create_once(
     found = find_resources(context, searches_for(work, request.reservations, window), attempt)
     lease = new_lease(work, request, before_end)
     work.quota.check_new(held_by(request.reservations, window, found))
-    holdings = zip((each.id for each in lease.reservations), found.chosen, strict=True)
-    work.check_create(lease, dict(holdings))
+    holdings = dict(zip((each.id for each in lease.reservations), found.chosen, strict=True))
+    work.check_create(lease, holdings)
     work.quota.prepare()
     offer = _offer(context, lease, window, found, ttl)
     view = offer_view(context, offer)
     with context.store.begin() as transaction:
         store_answer(transaction, request.keyed, view, now)
         check_number(context, transaction, offer)
+        work.rules.check_locked(transaction, lease, holdings)
         with work.quota.kept(transaction):
             transaction.allocations.claim(found.generations, {each.pair for each in offer.allocations})
             transaction.offers.insert(offer)

@@ -111,6 +111,7 @@ def _create_once(
     with context.store.begin() as transaction:
         store_answer(transaction, keyed, view, context.clock.now())
         check_number(context, transaction, offer)
+        work.rules.check_locked(transaction, plan.lease, plan.after, lease, plan.before)
         with work.quota.kept(transaction):
             # A concurrent change of the lease either makes the offer outdated, or is seen here.
             transaction.leases.check(lease)
@@ -127,8 +128,8 @@ def _offer(work: RequestWork, lease: Lease, plan: Plan, asked: JsonObject, ttl: 
     change = OfferedChange(
         lease_id=lease.id,
         asked=_fixed(asked, plan, now),
-        before={each.reservation.id: each.before for each in plan.bookings},
-        after={each.reservation.id: each.after for each in plan.bookings},
+        before=plan.before,
+        after=plan.after,
     )
     return Offer(
         id=LeaseId(context.new_id()),

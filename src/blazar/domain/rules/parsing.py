@@ -15,6 +15,7 @@ from blazar.domain.errors import InvalidRequirement
 from blazar.domain.expressions import parse
 from blazar.domain.requirements import Requirement
 from blazar.domain.rules.rule import (
+    CoolDown,
     Extension,
     Horizon,
     Kind,
@@ -25,6 +26,7 @@ from blazar.domain.rules.rule import (
     Rules,
     Scope,
     Shortest,
+    Stacking,
 )
 
 UNITS: Final[Mapping[str, timedelta]] = {
@@ -38,6 +40,8 @@ _LONGEST_NAME: Final = 64
 _COMMON: Final = ("name", "kind", "applies_to", "exempt_projects", "mode", "unlimited")
 _SCOPE: Final = ("resource_types", "resources", "projects", "roles")
 _MODES: Final = ("enforce", "log")
+_SHARERS: Final = ("project", "user")
+_MOST_HOURS: Final = 10**9
 
 Document = Mapping[object, object]
 
@@ -248,6 +252,18 @@ def _parse_extension(keys: Keys) -> Extension:
     return Extension(last=last, most=most, beyond_longest=keys.flag("beyond_longest"))
 
 
+def _parse_cool_down(keys: Keys) -> CoolDown:
+    return CoolDown(gap=keys.duration("cool_down"), same_resource=keys.flag("same_resource"))
+
+
+def _parse_stacking(keys: Keys) -> Stacking:
+    return Stacking(
+        most_hours=keys.number("most_hours", least=0, most=_MOST_HOURS),
+        period=keys.find_duration("period"),
+        per_user=keys.choice("per", _SHARERS) == _SHARERS[1],
+    )
+
+
 def _durations(*stems: str) -> tuple[str, ...]:
     return tuple(f"{stem}_{unit}" for stem in stems for unit in UNITS)
 
@@ -257,6 +273,8 @@ _KINDS: Final[Mapping[Kind, tuple[tuple[str, ...], Callable[[Keys], Limit]]]] = 
     Kind.LEAD_TIME: (_durations("lead"), lambda keys: LeadTime(lead=keys.duration("lead"))),
     Kind.LONGEST: (_durations("longest"), lambda keys: Longest(longest=keys.duration("longest"))),
     Kind.SHORTEST: (_durations("shortest"), lambda keys: Shortest(shortest=keys.duration("shortest"))),
+    Kind.COOL_DOWN: ((*_durations("cool_down"), "same_resource"), _parse_cool_down),
+    Kind.STACKING: (("most_hours", *_durations("period"), "per"), _parse_stacking),
     Kind.EXTENSION: ((*_durations("last", "most"), "beyond_longest"), _parse_extension),
 }
 """The keys of each kind, and the function that parses them."""

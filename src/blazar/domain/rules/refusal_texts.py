@@ -18,6 +18,7 @@ _BOUNDS: Final[Mapping[Kind, str]] = {
     Kind.LONGEST: "latest",
     Kind.SHORTEST: "earliest",
     Kind.EXTENSION: "latest",
+    Kind.COOL_DOWN: "earliest",
 }
 """Whether the bound of a refusal is the earliest or the latest date that is allowed."""
 
@@ -39,6 +40,9 @@ def refusal_text(refusal: Refusal, *, with_resources: bool = True) -> str:
     if refusal.bound is not None:
         date = "start" if refusal.key == "start_date" else "end"
         text += f"; the {_BOUNDS[rule.kind]} {date} is {shown_moment(refusal.bound)}"
+    if refusal.hours is not None:
+        before, after = refusal.hours
+        text += f"; {before:g} hours are booked, and {after - before:g} more are requested"
     if refusal.possible_from is not None:
         verb = "extend the lease" if rule.kind is Kind.EXTENSION else "request this"
         text += f"; you can {verb} from {shown_moment(refusal.possible_from)}"

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
+from typing import Final
 
 from blazar.domain.requirements import Requirement
 
@@ -23,6 +24,10 @@ class Kind(StrEnum):
     """How long a lease must last."""
     EXTENSION = "extension"
     """When a lease that has started may be extended, and by how much."""
+    COOL_DOWN = "cool_down"
+    """How long a project must wait between two leases."""
+    STACKING = "stacking"
+    """How many resource hours a project or a user may book ahead."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +71,29 @@ class Extension:
     """Whether an extension may exceed the longest lease."""
 
 
-Limit = Horizon | LeadTime | Longest | Shortest | Extension
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CoolDown:
+    """The least time between two leases of a project."""
+
+    gap: timedelta
+    same_resource: bool = False
+    """Whether only two leases of the same resource need it; otherwise, of any that the rule is about."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stacking:
+    """The most resource hours that are booked ahead."""
+
+    most_hours: int
+    period: timedelta | None = None
+    """The length of the periods in which the hours are counted; None to count all of them."""
+    per_user: bool = False
+    """Whether each user of a project has these hours, or all together."""
+
+
+Limit = Horizon | LeadTime | Longest | Shortest | Extension | CoolDown | Stacking
+COUNTING: Final = (Kind.COOL_DOWN, Kind.STACKING)
+"""The kinds that depend on other leases of the project."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,3 +150,9 @@ class Rules:
     def __bool__(self) -> bool:
         """Return whether there are any rules."""
         return bool(self.all)
+
+    @property
+    def longest_cool_down(self) -> timedelta | None:
+        """Return how long uses matter after their end; None if there is no rule for which they do."""
+        gaps = [each.limit.gap for each in self.all if isinstance(each.limit, CoolDown)]
+        return max(gaps, default=None)

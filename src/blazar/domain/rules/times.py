@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from blazar.domain.dates import minute_of
+from blazar.domain.instants import FIRST, LAST, moved
 from blazar.domain.interval import Interval
 from blazar.domain.rules.rule import Extension, Horizon, Kind, LeadTime, Limit, Longest, Rule, Shortest
 
@@ -16,8 +17,6 @@ Deciding = Mapping[Kind, Rule]
 
 GRACE: Final = timedelta(minutes=1)
 """Tolerance for requests: minutes pass, and clocks differ, after a lessee was told what is possible."""
-_EARLIEST: Final = datetime.min.replace(tzinfo=UTC)
-_LATEST: Final = datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +59,8 @@ class Refusal:
     """The date of the request that the rule refuses."""
     bound: datetime | None = None
     """The nearest value of the key that the rule allows now; None if there is none."""
+    hours: tuple[float, float] | None = None
+    """For a rule of resource hours: those without and those with the request."""
 
 
 def refusals_of(deciding: Deciding, request: Request, window: Interval, *, is_held: bool) -> list[Refusal]:
@@ -115,7 +116,7 @@ def _wrong_duration(
     ):
         limit = rule.limit.longest if isinstance(rule.limit, Longest) else None
         limit = rule.limit.shortest if isinstance(rule.limit, Shortest) else limit
-        yield Refusal(rule=rule, key="end_date", bound=None if limit is None else _later(window.start, limit))
+        yield Refusal(rule=rule, key="end_date", bound=None if limit is None else moved(window.start, limit))
 
 
 def _permits_duration(limit: Limit | None, duration: timedelta, before: Interval | None) -> bool:
@@ -156,7 +157,7 @@ def start_range(
 
     The lease has not started. The result says the same as :func:`refusals_of` for every start.
     """
-    first, last, before = _EARLIEST, _LATEST, request.before if is_held else None
+    first, last, before = FIRST, LAST, request.before if is_held else None
     for rule in deciding.values():
         if not _permits_duration(rule.limit, duration, before):
             return None
@@ -171,7 +172,7 @@ def start_range(
 
 def _last_start(limit: Horizon, request: Request, duration: timedelta, before: Interval | None) -> datetime:
     """Return the last start that a horizon allows; the present times are allowed in any case."""
-    last = _LATEST
+    last = LAST
     if limit.start is not None:
         latest = request.latest_now + limit.start
         last = latest if before is None else max(latest, before.start)
@@ -179,7 +180,3 @@ def _last_start(limit: Horizon, request: Request, duration: timedelta, before: I
         latest = request.latest_now + limit.end
         last = min(last, (latest if before is None else max(latest, before.end)) - duration)
     return last
-
-
-def _later(instant: datetime, duration: timedelta) -> datetime:
-    return instant + duration if _LATEST - instant > duration else _LATEST

@@ -6,7 +6,17 @@ from datetime import timedelta
 from typing import Final
 
 from blazar.domain.requirements import Requirement
-from blazar.domain.rules.rule import Extension, Horizon, LeadTime, Limit, Longest, Rule, Shortest
+from blazar.domain.rules.rule import (
+    CoolDown,
+    Extension,
+    Horizon,
+    LeadTime,
+    Limit,
+    Longest,
+    Rule,
+    Shortest,
+    Stacking,
+)
 from blazar.domain.short_expressions import render_short
 
 _DAY: Final = timedelta(days=1)
@@ -58,6 +68,14 @@ def limit_view(limit: Limit) -> dict[str, object]:
             return {"longest_minutes": _minutes(limit.longest)}
         case Shortest():
             return {"shortest_minutes": _minutes(limit.shortest)}
+        case CoolDown():
+            return {"cool_down_minutes": _minutes(limit.gap), "same_resource": limit.same_resource}
+        case Stacking():
+            return {
+                "most_hours": limit.most_hours,
+                "period_minutes": _minutes(limit.period),
+                "per": "user" if limit.per_user else "project",
+            }
         case Extension():
             return {
                 "last_minutes": _minutes(limit.last),
@@ -87,6 +105,13 @@ def limit_in_words(limit: Limit) -> str:
             return f"a lease lasts at least {in_words(limit.shortest)}"
         case Extension():
             return _extension_in_words(limit)
+        case CoolDown():
+            which = " of the same resource" if limit.same_resource else ""
+            return f"at least {in_words(limit.gap)} lie between two leases{which} of a project"
+        case Stacking():
+            owner = "user" if limit.per_user else "project"
+            period = "" if limit.period is None else f" in any {in_words(limit.period)}"
+            return f"a {owner} books at most {limit.most_hours} resource hours ahead{period}"
 
 
 def _extension_in_words(limit: Extension) -> str:

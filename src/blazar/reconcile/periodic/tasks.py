@@ -9,11 +9,13 @@ from collections.abc import Iterable, Mapping
 
 from blazar.booking.context import OwnCollection, PeriodicTask
 from blazar.booking.maintenance import MAINTAIN
+from blazar.ports.work import TASK_PREFIX
 from blazar.reconcile.periodic.answers import delete_old_answers
 from blazar.reconcile.periodic.discovery import discover_resources
 from blazar.reconcile.periodic.maintenance import maintain
 from blazar.reconcile.periodic.offers import delete_expired_offers
 from blazar.reconcile.periodic.unplanned import plan_leases
+from blazar.reconcile.periodic.uses import delete_old_uses
 from blazar.reconcile.sweep import sweep
 from blazar.settings import Settings
 
@@ -22,6 +24,7 @@ DISCOVER = "take-stock"
 PLAN_LEASES = "plan-leases"
 DELETE_ANSWERS = "delete-answers"
 DELETE_OFFERS = "delete-offers"
+DELETE_USES = f"{TASK_PREFIX}delete-uses"
 
 
 def periodic_tasks(settings: Settings, collections: Iterable[OwnCollection]) -> Mapping[str, PeriodicTask]:
@@ -59,6 +62,11 @@ def periodic_tasks(settings: Settings, collections: Iterable[OwnCollection]) -> 
             run=maintain,
             interval=reconciler.maintenance_check_interval,
             is_enabled=bool(reconciler.maintenance_check_interval),
+        ),
+        DELETE_USES: PeriodicTask(
+            run=delete_old_uses,
+            interval=reconciler.answer_check_interval,
+            is_enabled=bool(reconciler.answer_check_interval),
         ),
         **{key: task for tasks in own for key, task in tasks.items()},
     }
