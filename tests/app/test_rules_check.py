@@ -20,6 +20,7 @@ rules:
   exempt_projects: [p2]
   longest_days: 3
 - {name: ahead, kind: horizon, start_days: 30, mode: log}
+- {name: own, kind: only_for, only_for_projects: [p3], applies_to: {resources: rack=r2}}
 - {name: nothing, kind: shortest, shortest_hours: 1, applies_to: {resources: gpu=none}}
 """
 
@@ -44,9 +45,12 @@ def test_rules_are_printed_as_understood(
         "   not for projects p2",
         "   2 registered resources match now",
         "2. ahead (horizon, only logged): all resource types: a lease starts at most 30 days ahead",
-        "3. nothing (shortest): all resource types with gpu=none: a lease lasts at least 1 hour",
+        "3. own (only_for): all resource types with rack=r2: only for certain projects",
+        "   only for projects p3",
+        "   2 registered resources match now",
+        "4. nothing (shortest): all resource types with gpu=none: a lease lasts at least 1 hour",
         "   no registered resources match now",
-        "3 rules are valid",
+        "4 rules are valid",
     ]
     check(env, path, "json")
     first, *_ = json.loads(capsys.readouterr().out)
@@ -61,6 +65,7 @@ def test_rules_are_printed_as_understood(
         "projects": ["p1"],
         "roles": ["member"],
         "exempt_projects": ["p2"],
+        "only_for_projects": [],
     }
 
 

@@ -15,6 +15,7 @@ from blazar.domain.rules.rule import (
     Kind,
     LeadTime,
     Longest,
+    OnlyFor,
     Rule,
     Rules,
     Shortest,
@@ -53,6 +54,7 @@ def rule(**keys: Any) -> Rule:
             {"kind": "cool_down", "cool_down_days": 1, "same_resource": True},
             CoolDown(gap=DAY, same_resource=True),
         ),
+        ({"kind": "only_for", "only_for_projects": ["p"]}, OnlyFor(projects=frozenset({"p"}))),
         ({"kind": "stacking", "most_hours": 500}, Stacking(most_hours=500)),
         (
             {"kind": "stacking", "most_hours": 0, "period_days": 30, "per": "user"},
@@ -150,6 +152,15 @@ def test_a_malformed_document(document: object, message: str) -> None:
         ({"kind": "longest", "longest_hours": 1, 5: 1}, "5: is unknown here"),
         ({"kind": "longest", "longest_hours": 1, "unlimited": True}, "longest_hours: cannot be given with"),
         ({"kind": "longest", "unlimited": "yes"}, "unlimited: must be true or false, got 'yes'"),
+        ({"kind": "only_for"}, "only_for_projects: is missing: a list of ids of projects"),
+        (
+            {"kind": "only_for", "only_for_projects": ["p"], "exempt_projects": ["q"]},
+            "exempt_projects: cannot be given here; only_for_projects names the projects",
+        ),
+        (
+            {"kind": "only_for", "only_for_projects": ["p"], "applies_to": {"roles": ["r"]}},
+            "applies_to: roles: cannot be given here",
+        ),
         ({"kind": "stacking"}, "most_hours: must be a whole number from 0 to 1000000000, got nothing"),
         (
             {"kind": "stacking", "most_hours": 1, "per": "role"},

@@ -13,6 +13,7 @@ from blazar.app.listed_rules import list_usage_rules
 from blazar.app.properties import hidden_names, private_names
 from blazar.app.visible_facts import VisibleFacts, public_facts, rank_of, read_visible_facts
 from blazar.booking.context import Context, Plugin
+from blazar.booking.visibility import visible_to
 from blazar.domain.quotas import UNLIMITED, amounts
 from blazar.domain.requirements import Fact
 from blazar.plugins.capabilities import HasCatalogueEntry
@@ -28,8 +29,8 @@ _MINUTE: Final = timedelta(minutes=1)
 def get_catalogue(context: Context, caller: Caller) -> JsonObject:
     """Return what the caller can reserve.
 
-    Resources that cannot be reserved now are not counted. Private properties are only listed for callers who
-    may see them; other callers may still reserve resources that have one.
+    Resources that cannot be reserved now, or are only for other projects, are not counted. Private properties
+    are only listed for callers who may see them; other callers may still reserve resources that have one.
 
     Returns:
         ``region``, ``resource_types``, ``properties``, ``availability_zones``, ``limits`` and the times that
@@ -42,7 +43,8 @@ def get_catalogue(context: Context, caller: Caller) -> JsonObject:
     plugins = [context.plugins[each] for each in sorted(context.plugins)]
     facts: dict[str, VisibleFacts] = {}
     for collection in sorted({each.collection for each in plugins}):
-        with context.indexes[collection].searching() as availability:
+        with context.indexes[collection].searching() as everything:
+            availability = visible_to(context, collection, everything, caller.project_id)
             facts[collection] = read_visible_facts(availability, hidden)
     private = private_names(context) if caller.sees_private_properties else frozenset()
     leases = context.settings.leases
@@ -97,7 +99,8 @@ def _count_values(facts: VisibleFacts, name: str) -> Sequence[tuple[Fact, int]]:
     """Return the number of reservable resources with each value of a property, in the order of lists."""
     distinct, codes = facts.columns.values(name)
     numbers = np.bincount(codes[facts.reservable & (codes >= 0)], minlength=len(distinct)).tolist()
-    return sorted(zip(distinct, numbers, strict=True), key=lambda each: rank_of(each[0]))
+    present = np.unique(codes[facts.exists & (codes >= 0)]).tolist()
+    return sorted(((distinct[each], numbers[each]) for each in present), key=lambda each: rank_of(each[0]))
 
 
 def _list_zones(plugins: Sequence[Plugin], facts: Mapping[str, VisibleFacts]) -> list[JsonObject]:

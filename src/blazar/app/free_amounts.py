@@ -11,6 +11,7 @@ from blazar.app.questions import Question, format_minutes, group, parse_question
 from blazar.app.request_work import request_work
 from blazar.app.visible_facts import read_visible_facts
 from blazar.booking.context import Context
+from blazar.booking.visibility import visibility_key, visible_to
 from blazar.domain.availability import Availability
 from blazar.domain.booking_rows import Mask
 from blazar.domain.busy_times import BusyTimes, Minutes, Steps
@@ -52,11 +53,14 @@ def list_free_amounts(
     index = context.indexes[question.plugin.collection]
     if question.requirement.conditions:
         index.prepare(question.requirement)
-    with index.searching() as availability:
+    with index.searching() as everything:
+        collection, project_id = question.plugin.collection, caller.project_id
+        availability = visible_to(context, collection, everything, project_id)
         facts = read_visible_facts(availability, hidden)
         question.check_unit(facts)
         question.check(facts)
-        tag = _tag_of(context, question, need, index.version())
+        version = [index.version(), *visibility_key(context, collection, project_id)]
+        tag = _tag_of(context, question, need, version)
         if tag in known:
             return {"etag": tag}
         wanted = availability.matching(question.requirement) & facts.reservable
@@ -104,7 +108,7 @@ def _step_views(question: Question, steps: Steps, total: int) -> list[JsonObject
     return [{"time": time, "free": number} for time, number in zip(times, free, strict=True)]
 
 
-def _tag_of(context: Context, question: Question, need: Need | None, version: str) -> str:
+def _tag_of(context: Context, question: Question, need: Need | None, version: Sequence[object]) -> str:
     """Return a string that changes whenever the answer does, and is the same on every manager.
 
     The present only matters if the period has begun: resources that are released late are not free until now.
@@ -112,7 +116,7 @@ def _tag_of(context: Context, question: Question, need: Need | None, version: st
     begun = question.minutes.begun
     decisive = [
         _FORM,
-        version,
+        *version,
         question.plugin.resource_type,
         context.settings.region,
         question.minutes.first,

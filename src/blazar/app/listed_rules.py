@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from blazar.app.properties import hidden_names
 from blazar.booking.context import Context
-from blazar.domain.rules.rule import Rule
+from blazar.domain.rules.rule import Kind, Rule
 from blazar.domain.rules.wording import expression_of, limit_view, sentence_of
 from blazar.ports.manager import Caller
 
@@ -28,7 +28,11 @@ def _deciding(context: Context, caller: Caller) -> Sequence[tuple[Rule, Sequence
     for resource_type in sorted(context.plugins):
         decided = set()
         for rule in context.rules.all:
-            if not rule.is_enforced or not rule.scope.covers(resource_type, caller.project_id, caller.roles):
+            if (
+                rule.kind is Kind.ONLY_FOR
+                or not rule.is_enforced
+                or not rule.scope.covers(resource_type, caller.project_id, caller.roles)
+            ):
                 continue
             if rule.kind not in decided:
                 types_of.setdefault(rule, []).append(resource_type)

@@ -12,6 +12,7 @@ from blazar.app.properties import hidden_names
 from blazar.app.questions import Question, format_minutes, group, parse_question
 from blazar.app.visible_facts import read_visible_facts
 from blazar.booking.context import Context
+from blazar.booking.visibility import visible_to
 from blazar.domain.booking_rows import Mask, Numbers
 from blazar.domain.busy_times import BusyTimes, Steps, all_minutes, count_in_groups
 from blazar.domain.dates import format_date
@@ -51,7 +52,8 @@ def get_timeline(context: Context, caller: Caller, query: JsonObject, with_ids: 
     index = context.indexes[question.plugin.collection]
     if question.requirement.conditions:
         index.prepare(question.requirement)
-    with index.searching() as availability:
+    with index.searching() as everything:
+        availability = visible_to(context, question.plugin.collection, everything, caller.project_id)
         facts = read_visible_facts(availability, hidden)
         question.check(facts)
         wanted = availability.matching(question.requirement)

@@ -12,15 +12,18 @@ from typing import Final
 from blazar.app.counted_uses import ByRule, CountedUses, uses_of
 from blazar.app.properties import hidden_names
 from blazar.booking.context import Context
+from blazar.booking.search import Search
+from blazar.booking.visibility import visibility_rules
 from blazar.domain.dates import minute_of
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Holdings, Lease, ReservationId
 from blazar.domain.lifecycle import has_started
 from blazar.domain.rules.permit import Permit, stacking_refusal
 from blazar.domain.rules.refusal_texts import refusal_text
-from blazar.domain.rules.rule import COUNTING, CoolDown, Rule, Stacking
+from blazar.domain.rules.rule import COUNTING, CoolDown, Kind, Rule, Stacking
 from blazar.domain.rules.times import Refusal, Request
 from blazar.domain.rules.uses import Use, is_too_close
+from blazar.domain.rules.visibility import hiding_rules
 from blazar.ports.manager import Caller
 from blazar.ports.store import Transaction
 
@@ -83,6 +86,11 @@ class UsageRules:
         """
         rules = tuple(each for each in self._covering(resource_type) if each.is_enforced)
         return self._permit(rules, before, enforced_only=True) if rules else None
+
+    def restrict(self, search: Search) -> Search:
+        """Return the search of a new reservation with the rules for it."""
+        permit = self.permit_for(search.plugin.resource_type)
+        return replace(search, permit=permit, project_id=self.project_id)
 
     def check(
         self, lease: Lease, holdings: AllHoldings, before: Lease | None = None, held: AllHoldings = _NOTHING
@@ -177,8 +185,10 @@ class UsageRules:
 
     def _refusals_of(self, booking: Booking, window: Interval, before: Lease | None) -> Sequence[Refusal]:
         rules = self._covering(booking.resource_type)
-        if not rules or not booking.chosen:
+        if not booking.chosen:
             return []
+        if not rules:
+            return self._logged_hidden(booking)
         enforced = tuple(each for each in rules if each.is_enforced)
         chosen, held = booking.chosen.keys(), booking.held.keys()
         permit = self._permit(enforced, before, enforced_only=True)
@@ -188,7 +198,17 @@ class UsageRules:
             if everything is not None:
                 refused = everything.refusals(view, window, chosen, held)
                 found += [each for each in refused if not each.rule.is_enforced]
-        return found
+        return [*found, *self._logged_hidden(booking)]
+
+    def _logged_hidden(self, booking: Booking) -> Sequence[Refusal]:
+        """Return the refusals of rules that would hide new resources of a reservation but are only logged."""
+        collection = self.context.plugins[booking.resource_type].collection
+        rules = visibility_rules(self.context, collection, enforced_only=False)
+        if all(each.is_enforced for each in rules):
+            return []
+        with self._counted.view(booking.resource_type) as view:
+            hiding = hiding_rules(rules, view, self.project_id, booking.chosen.keys() - booking.held.keys())
+        return [Refusal(rule=each, key="reservations") for each in hiding if not each.is_enforced]
 
     def _stacking_refusals(
         self, new: Sequence[Use], before: Lease | None, user_id: str | None, *, enforced_only: bool
@@ -240,7 +260,8 @@ class UsageRules:
         return tuple(
             each
             for each in self.context.rules.all
-            if each.scope.covers(resource_type, self.project_id, self.caller.roles)
+            if each.kind is not Kind.ONLY_FOR
+            and each.scope.covers(resource_type, self.project_id, self.caller.roles)
         )
 
     def _permit(self, rules: tuple[Rule, ...], before: Lease | None, *, enforced_only: bool) -> Permit:

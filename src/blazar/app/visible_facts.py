@@ -47,7 +47,7 @@ def read_visible_facts(availability: Availability, hidden: frozenset[str]) -> Vi
     return VisibleFacts(
         columns=availability.columns(),
         exists=exists,
-        reservable=availability.reservable(),
+        reservable=availability.reservable() & exists,
         properties=frozenset(name for each in resources for name in each.properties) - hidden,
         known=availability.known_facts() - hidden,
         has_shares=any(each.providers for each in resources),

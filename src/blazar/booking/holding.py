@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -14,7 +14,6 @@ from blazar.domain.capacity import Demand, Share
 from blazar.domain.headroom import Headroom
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Allocation, Holdings, Reservation, ReservationId, ResourceId
-from blazar.domain.rules.permit import Permit
 from blazar.plugins.contract import Wish
 
 _Held = Mapping[ReservationId, Holdings]
@@ -25,7 +24,7 @@ def keep_or_replace(
     reservations: Sequence[Reservation],
     allocations: Sequence[Allocation],
     window: Interval,
-    permits: Mapping[ReservationId, Permit | None],
+    restricted: Callable[[Search], Search],
     attempt: int,
 ) -> Found:
     """Return what reservations hold, with replacements for what can no longer be used.
@@ -38,7 +37,7 @@ def keep_or_replace(
         reservations: Reservations that are not active; their own bookings are ignored.
         allocations: What they hold.
         window: Their window.
-        permits: The usage rules for the replacements of each reservation.
+        restricted: Adds usage rules to the search for replacements.
         attempt: As for :func:`~blazar.booking.search.find_resources`.
 
     Raises:
@@ -49,8 +48,7 @@ def keep_or_replace(
     if not _lacks(held, usable):
         return _all_of(reservations, held, generations)
     searches = [
-        replace(_search(context, each, reservations, held, usable, window), permit=permits.get(each.id))
-        for each in reservations
+        restricted(_search(context, each, reservations, held, usable, window)) for each in reservations
     ]
     found = find_resources(context, searches, attempt)
     chosen = tuple(

@@ -10,6 +10,7 @@ from typing import Any
 from blazar.booking.context import Context, Plugin
 from blazar.booking.grouped_choice import choose
 from blazar.booking.specs import booked_window, intact_spec, requirement_of
+from blazar.booking.visibility import visible_to
 from blazar.domain.availability import Availability, Shuffle
 from blazar.domain.capacity import Share
 from blazar.domain.errors import BadRequest, Conflict, NotEnoughResources, rebuild
@@ -37,6 +38,17 @@ class Search:
     """In a search for free times: up to how many units are welcome, beyond those of the wish."""
     permit: Permit | None = None
     """The usage rules for the reservation; None if there are none, or if they do not matter."""
+    project_id: str | None = None
+    """The project of the lease; resources that are only for others do not exist for it."""
+    present: Interval | None = None
+    """For a change: the times of the lease before it. Beyond them, it loses resources that are for others."""
+
+    def visible(self, context: Context, view: Availability) -> Availability:
+        """Return the resources that exist for the lease; those that it holds do."""
+        window = self.wish.window
+        is_kept = self.present is None or self.present.covers(window)
+        kept = self.wish.held if is_kept else ()
+        return visible_to(context, self.plugin.collection, view, self.project_id, kept)
 
     def permitted(self, view: Availability) -> Availability:
         """Return those of the resources that the usage rules permit in the window of the wish."""
@@ -68,6 +80,7 @@ def search_for(context: Context, lease: Lease, reservation: Reservation, window:
             ignoring=frozenset(each.id for each in lease.reservations),
         ),
         grouping=reservation.grouping,
+        project_id=lease.project_id,
     )
 
 
@@ -255,7 +268,7 @@ def has_room_now(context: Context, collection: str, allocation: Allocation) -> b
 
 def _choose(context: Context, search: Search, view: Availability, *, is_confirmed: bool) -> Holdings:
     plugin, wish = search.plugin, search.wish
-    view = search.permitted(whole := view)
+    view = search.permitted(whole := search.visible(context, view))
     try:
         return choose(plugin, wish, view, search.grouping)
     except BadRequest:

@@ -11,6 +11,7 @@ import numpy as np
 from blazar.booking.context import Context
 from blazar.booking.search import Found, Search, count_units, find_in_window, shortest_durations
 from blazar.booking.specs import booked_window, need_of
+from blazar.booking.visibility import visible_to
 from blazar.domain.availability import Availability
 from blazar.domain.grouped_units import grouped_profile, part_of
 from blazar.domain.interval import Interval
@@ -136,7 +137,9 @@ def _profile(context: Context, search: Search, starts: Starts) -> tuple[Need, Pr
     asked = starts
     after = booked_window(search.plugin, search.wish.spec, starts.window(0)).end - starts.window(0).end
     starts = replace(starts, duration=starts.duration + -(-after // _MINUTE), ignoring=search.wish.ignoring)
-    with context.indexes[search.plugin.collection].searching_on() as availability:
+    with context.indexes[search.plugin.collection].searching_on() as everything:
+        collection, held = search.plugin.collection, search.wish.held
+        availability = visible_to(context, collection, everything, search.project_id, held)
         if search.permit is None:
             return need, _profile_of(search, availability, need, starts)
         ranges = search.permit.start_ranges(availability, asked, search.wish.held, need)

@@ -30,6 +30,7 @@ from blazar.domain.requirements import (
 )
 
 _CACHED_REQUIREMENTS = 256
+_CACHED_SETS = 64
 _ABSENT = object()
 
 Ranks = NDArray[np.int64]
@@ -56,6 +57,7 @@ class FactColumns:
         self._exists = np.fromiter((each is not None for each in facts), np.bool_, len(facts))
         self._columns = dict(columns or {})
         self._matching: dict[Requirement, Mask] = {}
+        self._names: dict[bytes, frozenset[str]] = {}
 
     def matching(self, requirement: Requirement) -> Mask:
         """Return which resources satisfy *requirement*. The caller must not change the mask."""
@@ -82,6 +84,18 @@ class FactColumns:
                 return found
             case Not():
                 return ~self.matching(term.requirement)
+
+    def names_among(self, which: Mask) -> frozenset[str]:
+        """Return the names of all facts that any of these resources has."""
+        key = which.tobytes()
+        names = self._names.get(key)
+        if names is None:
+            some = [self._facts[each] for each in np.flatnonzero(which).tolist()]
+            names = frozenset().union(*(each for each in some if each is not None))
+            if len(self._names) >= _CACHED_SETS:
+                self._names.clear()
+            self._names[key] = names
+        return names
 
     def values(self, key: str) -> tuple[Sequence[Fact], NDArray[np.intp]]:
         """Return the distinct facts of a key, and by position the index of each resource's fact, or -1."""

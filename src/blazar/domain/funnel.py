@@ -128,8 +128,9 @@ def _least(need: Need, stage: Stage) -> int:
 
 
 def _resource_steps(availability: Availability, requirement: Requirement) -> Iterator[Step]:
-    yield Step(stage=Stage.REGISTERED, left=len(availability))
-    left = availability.reservable().copy()
+    registered = availability.matching(Requirement())
+    yield Step(stage=Stage.REGISTERED, left=int(np.count_nonzero(registered)))
+    left = availability.reservable() & registered
     yield Step(stage=Stage.HEALTHY, left=int(np.count_nonzero(left)))
     for term in requirement.conditions:
         left &= availability.matching(Requirement((term,)))

@@ -24,11 +24,26 @@ class _Part(Availability):
         whole.reservable()
         vars(self).update(vars(whole))
         self._mask: Mask = mask & whole._mask if isinstance(whole, _Part) else mask
+        self._visible: Mask | None = whole._visible if isinstance(whole, _Part) else None
+        """The resources that exist for the caller, if others must not even be known by the names of facts."""
 
     def matching(self, requirement: Requirement) -> Mask:
         """Return which resources of the part satisfy *requirement*."""
         found: Mask = self.columns().matching(requirement) & self._mask
         return found
+
+    def known_facts(self) -> frozenset[str]:
+        """Return the names of all facts that any visible resource has."""
+        if self._visible is None:
+            return super().known_facts()
+        return self.columns().names_among(self._visible)
+
+
+def visible_part(availability: Availability, mask: Mask) -> Availability:
+    """Return an index for reading in which, for a caller, only the resources in *mask* exist."""
+    part = _Part(availability, mask)
+    part._visible = part._mask
+    return part
 
 
 def part_of(availability: Availability, mask: Mask) -> Availability:

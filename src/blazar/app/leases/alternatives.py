@@ -23,7 +23,7 @@ from blazar.app.request_work import RequestWork
 from blazar.booking.search import Found, Search, find_in_window, shortest_durations
 from blazar.booking.specs import need_of, requirement_of
 from blazar.booking.time_search import TimeWish, find_known_time_slots
-from blazar.domain.dates import before_end_for_new, format_date, minute_of
+from blazar.domain.dates import format_date, minute_of
 from blazar.domain.errors import BadRequest, Forbidden
 from blazar.domain.funnel import Funnel, count_units
 from blazar.domain.interval import Interval
@@ -168,7 +168,8 @@ class AlternativeSearch:
         for each in self._searches:
             need = need_of(each.plugin, each.wish.spec)
             with self._context.indexes[each.plugin.collection].searching_on() as availability:
-                free = count_units(availability, need, window, each.wish.now, each.wish.cleaning_time)
+                visible = each.visible(self._context, availability)
+                free = count_units(visible, need, window, each.wish.now, each.wish.cleaning_time)
             if free < need.least:
                 return False
         return True
@@ -239,7 +240,9 @@ class AlternativeSearch:
 
         They are those of resources that satisfy the other conditions. Other facts, such as a name, have none.
         """
-        with self._context.indexes[self._searches[number].plugin.collection].searching_on() as availability:
+        search = self._searches[number]
+        with self._context.indexes[search.plugin.collection].searching_on() as everything:
+            availability = search.visible(self._context, everything)
             wanted = np.flatnonzero(availability.matching(others) & availability.reservable())
             found = [availability.resource_at(each).properties.get(term.key) for each in wanted.tolist()]
         values = Counter(text_of(each) for each in found if each is not None)
@@ -269,7 +272,8 @@ class AlternativeSearch:
             plugin, grouping = search.plugin, search.grouping
             if not isinstance(plugin, SuggestsOtherTypes):
                 continue
-            with self._context.indexes[plugin.collection].searching_on() as availability:
+            with self._context.indexes[plugin.collection].searching_on() as everything:
+                availability = search.visible(self._context, everything)
                 requirement = requirement_of(plugin, search.wish.spec)
                 wanted = np.flatnonzero(availability.matching(requirement) & availability.reservable())
                 facts = [availability.resource_at(each).facts for each in wanted[:_FACTS_READ].tolist()]
@@ -337,42 +341,6 @@ class AlternativeSearch:
             wish = replace(wish, spec=spec)
             search = replace(search, grouping=without_keys(search.grouping, changes[number]))
         return replace(search, wish=wish)
-
-
-def alternative_view(alternative: Alternative, request: NewLease, body: JsonObject) -> JsonObject:
-    """Return an alternative with the body of each request to create it.
-
-    Args:
-        alternative: The alternative.
-        request: The refused request.
-        body: Its body.
-    """
-    return {
-        "kind": alternative.kind.value,
-        "summary": alternative.summary,
-        "bodies": [_changed_body(alternative, each, request, body) for each in alternative.windows],
-    }
-
-
-def _changed_body(
-    alternative: Alternative, window: Interval, request: NewLease, body: JsonObject
-) -> JsonObject:
-    changed = dict(body)
-    reservations = body.get("reservations")
-    if isinstance(reservations, list) and alternative.changes:
-        changes = alternative.changes
-        changed["reservations"] = [
-            changes[at] if "resource_type" in changes.get(at, {}) else {**each, **changes.get(at, {})}
-            for at, each in enumerate(reservations)
-        ]
-    if window != Interval(request.start, request.end):
-        changed |= {"start_date": format_date(window.start), "end_date": format_date(window.end)}
-        before_end = before_end_for_new(request.before_end, request.start, request.end, timedelta(0))
-        if before_end is not None:
-            # At the same distance from the end, if the lease is long enough.
-            moved = window.end - (request.end - before_end)
-            changed["before_end_date"] = format_date(moved) if moved > window.start else None
-    return {key: value for key, value in changed.items() if value is not None}
 
 
 def _moved(kind: Kind, window: Interval) -> Alternative:

@@ -275,7 +275,12 @@ def _search(
         excluded=released,
         in_use=in_use,
     )
-    return replace(search, wish=wish, permit=work.rules.permit_for(after.resource_type, lease))
+    return replace(
+        search,
+        wish=wish,
+        permit=work.rules.permit_for(after.resource_type, lease),
+        present=Interval.at_least_an_instant(lease.start, lease.end),
+    )
 
 
 def _named(reservation: Reservation | None, requirement: Requirement) -> Requirement:

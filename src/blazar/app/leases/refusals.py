@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 
-from blazar.app.leases.alternatives import AlternativeSearch, alternative_view
+from blazar.app.leases.alternative_views import alternative_view
+from blazar.app.leases.alternatives import AlternativeSearch
 from blazar.app.leases.requests import JsonObject, NewLease, NewReservation
 from blazar.app.leases.wishes import searches_for
 from blazar.app.request_work import RequestWork
@@ -147,9 +148,10 @@ def funnel_of(context: Context, search: Search, window: Interval) -> Funnel:
     """Return how much each condition leaves to a reservation, regardless of others of its request."""
     plugin, wish = search.plugin, search.wish
     need = need_of(plugin, wish.spec)
+    moved = replace(search, wish=replace(wish, window=window))
     with context.indexes[plugin.collection].searching_on() as availability:
         funnel = count_steps(
-            availability,
+            moved.visible(context, availability),
             need,
             window,
             now=wish.now,
@@ -159,16 +161,15 @@ def funnel_of(context: Context, search: Search, window: Interval) -> Funnel:
     if funnel.binding is not None or find_in_window(context, [search], window) is not None:
         return funnel
     if search.permit is not None and find_in_window(context, [replace(search, permit=None)], window):
-        permitted = replace(search, wish=replace(wish, window=window))
         with context.indexes[plugin.collection].searching_on() as availability:
-            left = count_units(
-                permitted.permitted(availability), need, window, wish.now, wish.cleaning_time, wish.ignoring
-            )
+            permitted = moved.permitted(moved.visible(context, availability))
+            left = count_units(permitted, need, window, wish.now, wish.cleaning_time, wish.ignoring)
         return funnel.refused_at(Stage.RULE, left)
     if search.grouping is None:
         return funnel.refused_at(Stage.PLACED)
     with context.indexes[plugin.collection].searching_on() as availability:
-        left = most_grouped(plugin, replace(wish, window=window), availability, search.grouping)
+        visible = moved.visible(context, availability)
+        left = most_grouped(plugin, moved.wish, visible, search.grouping)
     stage = Stage.SAME if search.grouping.same is not None else Stage.SPREAD
     return funnel.refused_at(stage, left, " and ".join(search.grouping.keys))
 

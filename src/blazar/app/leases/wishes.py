@@ -70,7 +70,7 @@ def _search(work: RequestWork, reservation: NewReservation, window: Interval) ->
     requirement = requirement_of(reservation.plugin, reservation.spec)
     if reservation.grouping is not None:
         requirement &= reservation.grouping.requirement
-    return Search(
+    search = Search(
         plugin=reservation.plugin,
         wish=Wish(
             spec=reservation.spec,
@@ -80,5 +80,5 @@ def _search(work: RequestWork, reservation: NewReservation, window: Interval) ->
             hidden=hidden_in_request(context, work.caller, requirement, Requirement()),
         ),
         grouping=reservation.grouping,
-        permit=work.rules.permit_for(reservation.resource_type),
     )
+    return work.rules.restrict(search)

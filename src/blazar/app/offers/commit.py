@@ -118,8 +118,9 @@ def _commit_once(
 ) -> tuple[Lease, JsonObject]:
     now = context.clock.now()
     window = Interval(offer.start, offer.end)
-    permits = {each.id: work.rules.permit_for(each.resource_type) for each in offer.reservations}
-    found = keep_or_replace(context, offer.reservations, offer.allocations, window, permits, attempt)
+    found = keep_or_replace(
+        context, offer.reservations, offer.allocations, window, work.rules.restrict, attempt
+    )
     asked = _as_request(context, request, offer)
     lease = provided(work, asked, new_lease(work, asked, offer.before_end))
     holdings = dict(zip((each.id for each in lease.reservations), found.chosen, strict=True))

@@ -11,7 +11,7 @@ from oslo_config import cfg
 from blazar.booking.context import Context
 from blazar.cmd.manage.rendering import add_format, present
 from blazar.domain.errors import InvalidParameter
-from blazar.domain.rules.rule import Rule
+from blazar.domain.rules.rule import OnlyFor, Rule
 from blazar.domain.rules.wording import expression_of, sentence_of
 from blazar.enforcement.rules_file import load_rules, read_rules
 
@@ -71,7 +71,13 @@ def _document(rule: Rule, matching: int) -> dict[str, object]:
         "projects": sorted(scope.projects),
         "roles": sorted(scope.roles),
         "exempt_projects": sorted(scope.exempt_projects),
+        "only_for_projects": sorted(_projects_of(rule)),
     }
+
+
+def _projects_of(rule: Rule) -> frozenset[str]:
+    """Return the projects for which a rule keeps resources."""
+    return rule.limit.projects if isinstance(rule.limit, OnlyFor) else frozenset()
 
 
 def _lines(number: int, rule: Rule, matching: int) -> list[str]:
@@ -79,7 +85,7 @@ def _lines(number: int, rule: Rule, matching: int) -> list[str]:
     lines = [f"{number}. {rule.name} ({rule.kind.value}{mode}): {sentence_of(rule)}"]
     scope = rule.scope
     for label, names in (
-        ("only for projects", scope.projects),
+        ("only for projects", scope.projects | _projects_of(rule)),
         ("only for callers with a role of", scope.roles),
         ("not for projects", scope.exempt_projects),
     ):

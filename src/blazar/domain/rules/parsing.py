@@ -22,6 +22,7 @@ from blazar.domain.rules.rule import (
     LeadTime,
     Limit,
     Longest,
+    OnlyFor,
     Rule,
     Rules,
     Scope,
@@ -176,10 +177,13 @@ def _parse_rule(number: int, entry: object, resource_types: Collection[str]) -> 
     is_unlimited = keys.flag("unlimited")
     if is_unlimited and (given := [each for each in own if keys.has(each)]):
         raise keys.problem(given[0], "cannot be given with unlimited")
+    scope = _parse_scope(keys, resource_types)
+    if kind is Kind.ONLY_FOR:
+        _check_for_all_callers(keys, scope)
     rule = Rule(
         name=name,
         kind=kind,
-        scope=_parse_scope(keys, resource_types),
+        scope=scope,
         limit=None if is_unlimited else parse_limit(keys),
         is_enforced=keys.choice("mode", _MODES) == _MODES[0],
     )
@@ -226,6 +230,20 @@ def _parse_scope(keys: Keys, resource_types: Collection[str]) -> Scope:
     return scope
 
 
+def _check_for_all_callers(keys: Keys, scope: Scope) -> None:
+    """Raise RuleProblem if a rule on who may see resources depends on something else than its projects.
+
+    The reconciler also applies it, for leases of all projects and without a caller.
+    """
+    for key, names in (
+        ("applies_to: projects", scope.projects),
+        ("applies_to: roles", scope.roles),
+        ("exempt_projects", scope.exempt_projects),
+    ):
+        if names:
+            raise keys.problem(key, "cannot be given here; only_for_projects names the projects")
+
+
 def _parse_resources(keys: Keys) -> Requirement:
     if not keys.has("resources"):
         return Requirement()
@@ -264,6 +282,13 @@ def _parse_stacking(keys: Keys) -> Stacking:
     )
 
 
+def _parse_only_for(keys: Keys) -> OnlyFor:
+    projects = keys.texts("only_for_projects")
+    if not projects:
+        raise keys.problem("only_for_projects", "is missing: a list of ids of projects")
+    return OnlyFor(projects=projects)
+
+
 def _durations(*stems: str) -> tuple[str, ...]:
     return tuple(f"{stem}_{unit}" for stem in stems for unit in UNITS)
 
@@ -275,6 +300,7 @@ _KINDS: Final[Mapping[Kind, tuple[tuple[str, ...], Callable[[Keys], Limit]]]] = 
     Kind.SHORTEST: (_durations("shortest"), lambda keys: Shortest(shortest=keys.duration("shortest"))),
     Kind.COOL_DOWN: ((*_durations("cool_down"), "same_resource"), _parse_cool_down),
     Kind.STACKING: (("most_hours", *_durations("period"), "per"), _parse_stacking),
+    Kind.ONLY_FOR: (("only_for_projects",), _parse_only_for),
     Kind.EXTENSION: ((*_durations("last", "most"), "beyond_longest"), _parse_extension),
 }
 """The keys of each kind, and the function that parses them."""

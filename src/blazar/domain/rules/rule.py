@@ -28,6 +28,8 @@ class Kind(StrEnum):
     """How long a project must wait between two leases."""
     STACKING = "stacking"
     """How many resource hours a project or a user may book ahead."""
+    ONLY_FOR = "only_for"
+    """Which projects may have, and see, a resource."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +93,14 @@ class Stacking:
     """Whether each user of a project has these hours, or all together."""
 
 
-Limit = Horizon | LeadTime | Longest | Shortest | Extension | CoolDown | Stacking
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnlyFor:
+    """The projects for which a resource is; others do not see it."""
+
+    projects: frozenset[str]
+
+
+Limit = Horizon | LeadTime | Longest | Shortest | Extension | CoolDown | Stacking | OnlyFor
 COUNTING: Final = (Kind.COOL_DOWN, Kind.STACKING)
 """The kinds that depend on other leases of the project."""
 

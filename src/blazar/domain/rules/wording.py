@@ -13,6 +13,7 @@ from blazar.domain.rules.rule import (
     LeadTime,
     Limit,
     Longest,
+    OnlyFor,
     Rule,
     Shortest,
     Stacking,
@@ -68,6 +69,17 @@ def limit_view(limit: Limit) -> dict[str, object]:
             return {"longest_minutes": _minutes(limit.longest)}
         case Shortest():
             return {"shortest_minutes": _minutes(limit.shortest)}
+        case Extension():
+            return {
+                "last_minutes": _minutes(limit.last),
+                "most_minutes": _minutes(limit.most),
+                "beyond_longest": limit.beyond_longest,
+            }
+    return _counting_view(limit)
+
+
+def _counting_view(limit: CoolDown | Stacking | OnlyFor) -> dict[str, object]:
+    match limit:
         case CoolDown():
             return {"cool_down_minutes": _minutes(limit.gap), "same_resource": limit.same_resource}
         case Stacking():
@@ -76,12 +88,7 @@ def limit_view(limit: Limit) -> dict[str, object]:
                 "period_minutes": _minutes(limit.period),
                 "per": "user" if limit.per_user else "project",
             }
-        case Extension():
-            return {
-                "last_minutes": _minutes(limit.last),
-                "most_minutes": _minutes(limit.most),
-                "beyond_longest": limit.beyond_longest,
-            }
+    return {}
 
 
 def _limit_in_words(rule: Rule) -> str:
@@ -105,6 +112,11 @@ def limit_in_words(limit: Limit) -> str:
             return f"a lease lasts at least {in_words(limit.shortest)}"
         case Extension():
             return _extension_in_words(limit)
+    return _counting_in_words(limit)
+
+
+def _counting_in_words(limit: CoolDown | Stacking | OnlyFor) -> str:
+    match limit:
         case CoolDown():
             which = " of the same resource" if limit.same_resource else ""
             return f"at least {in_words(limit.gap)} lie between two leases{which} of a project"
@@ -112,6 +124,7 @@ def limit_in_words(limit: Limit) -> str:
             owner = "user" if limit.per_user else "project"
             period = "" if limit.period is None else f" in any {in_words(limit.period)}"
             return f"a {owner} books at most {limit.most_hours} resource hours ahead{period}"
+    return "only for certain projects"
 
 
 def _extension_in_words(limit: Extension) -> str:

@@ -23,7 +23,7 @@ class HostService:
     delete_host = same_for_all(use_cases.delete_host)
     list_allocations = same_for_all(lists.list_allocations)
     get_allocations = same_for_all(use_cases.get_allocations)
-    list_resource_properties = same_for_all(properties.list_resource_properties)
+    list_resource_properties = use_case(properties.list_resource_properties)
     update_resource_property = same_for_all(properties.update_resource_property)
 
 
