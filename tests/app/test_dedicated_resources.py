@@ -224,3 +224,16 @@ def test_the_message_of_a_refusal_tells_nothing(env: HttpEnv, own: list[str]) ->
     )
 
     assert text.startswith("hypervisor_properties, resource_properties: no host has a property named secret")
+
+
+def test_maintenance_moves_nobody_to_it(env: HttpEnv, own: list[str]) -> None:
+    mine = env.create(HOUR, 2 * HOUR, min=4, max=4)
+    theirs = env.create(HOUR, 2 * HOUR, who=STRANGER)
+    body = {"resources": ["h1", "x1"]}
+
+    plan = good(env.post("/maintenance", body, headers=NEWER), 201)["maintenance"]
+
+    assert [each["lease_id"] for each in plan["unmovable"]] == [mine["id"]]
+    moved = [each["lease_id"] for each in plan["moves"]]
+    assert moved == ([theirs["id"]] if env.booked(theirs) == {own[1]} else [])
+    assert env.booked(mine).isdisjoint(own)

@@ -13,6 +13,7 @@ import numpy as np
 from blazar.booking.context import Context
 from blazar.booking.search import Found, beside, find_in_window, holdings_of, search_for
 from blazar.booking.specs import intact_spec, requirement_of
+from blazar.booking.visibility import visible_to
 from blazar.domain.availability import Availability
 from blazar.domain.booking_rows import Mask
 from blazar.domain.errors import BlazarError
@@ -138,6 +139,7 @@ class _Wholes:
         self, context: Context, collection: str, cleared: frozenset[ResourceId], clearing: Clearing
     ) -> None:
         self._context = context
+        self._collection = collection
         self._index = context.indexes[collection]
         self._cleared = cleared
         self._clearing = clearing
@@ -170,7 +172,11 @@ class _Wholes:
         window = _covering(everything).widened(self._cleaning)
         with self._index.searching_on() as view:
             candidates = view.reservable() & ~view.mask_of(self._cleared)
-            pieces = [self._piece(view, candidates, each) for each in everything]
+            visible = {
+                key: visible_to(self._context, self._collection, view, key)
+                for key in {each.lease.project_id for each in everything}
+            }
+            pieces = [self._piece(visible[each.lease.project_id], candidates, each) for each in everything]
             of_pieces = {
                 (piece.position, code)
                 for piece, each in zip(pieces[len(leaving) :], movable, strict=True)
