@@ -24,6 +24,7 @@ _PLUGINS: Final = (
     "virtual.instance.plugin",
     "flavor.instance.plugin",
     "virtual.floatingip.plugin",
+    "network.plugin",
 )
 _MIGRATIONS: Final = REPOSITORY / "src" / "blazar" / "db" / "migrations" / "versions"
 

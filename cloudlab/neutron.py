@@ -13,6 +13,11 @@ from cloudlab.wsgi import in_module, wsgi_service
 FLAT_NETWORK = "outside"
 """The physical network that the external network is on."""
 
+PHYSICAL_NETWORK = "physnet1"
+"""The physical network whose VLANs can be reserved, outside the range that Neutron gives to everybody."""
+SHARED_VLANS = (100, 110)
+"""The first and the last VLAN of that range."""
+
 
 def configure(plan: Plan) -> None:
     """Write the configuration; the environment must be installed."""
@@ -26,15 +31,19 @@ def configure(plan: Plan) -> None:
                 "transport_url": plan.transport_url,
                 "state_path": str(data),
                 "core_plugin": "ml2",
-                "service_plugins": "router",
+                "service_plugins": "router,trunk,network_segment_range",
                 "auth_strategy": "keystone",
                 "notify_nova_on_port_status_changes": False,
                 "notify_nova_on_port_data_changes": False,
             },
             "ml2": {
-                "type_drivers": "local,flat",
+                "type_drivers": "local,flat,vlan,vxlan",
                 "tenant_network_types": "local",
-                "mechanism_drivers": "logger",
+                # Without the first, no port could be a trunk's parent. No port is ever bound.
+                "mechanism_drivers": "openvswitch,logger",
+            },
+            "ml2_type_vlan": {
+                "network_vlan_ranges": "{}:{}:{}".format(PHYSICAL_NETWORK, *SHARED_VLANS),
             },
             "ml2_type_flat": {"flat_networks": FLAT_NETWORK},
             "oslo_concurrency": {"lock_path": str(data / "locks")},

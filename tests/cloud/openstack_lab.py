@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from clocks import ManualClock
 from cloud.contract.lab import LabHost, LabNetwork
+from cloud.openstack_segments import NeutronSegments
 from keystoneauth1.adapter import Adapter
 from keystoneauth1.exceptions import NotFound
 from keystoneauth1.session import Session
@@ -66,8 +67,8 @@ class ContractLab:
         self.hosts = self._free_hosts()
         self.similar_names = ("node-1", "node-10")
         self.storage = None
-        self.segments = None
         self.project_ids = (self._new_project("one"), self._new_project("two"))
+        self.segments = NeutronSegments(self._neutron, self.project_ids)
         self._grant(self._admin.user_id, self.project_ids[0], "admin")
 
     @property
@@ -232,6 +233,7 @@ class ContractLab:
         for floating_ip in self.cloud.networks.list_floating_ips():
             if floating_ip.project_id in self.project_ids:
                 self.cloud.networks.delete_floating_ip(floating_ip.id)
+        self.segments.remove_everything()
         if "_inner_network" in self.__dict__:
             query = f"?project_id={self.project_ids[0]}"
             for router in self._list(self._neutron, f"/v2.0/routers{query}", "routers"):

@@ -354,3 +354,24 @@ def test_no_token_and_no_password_is_logged_at_any_level(stub: StubCloud, cloud:
     assert "os-aggregates/7/action" in logged
     for secret in ("pass-word", "token-1", "the lessee's token"):
         assert secret not in logged
+
+
+NETWORKS = "/network/v2.0/networks"
+PROOF = "/network/v2.0/quotas/no-project"
+
+
+def test_a_neutron_that_was_away_must_know_administrators_before_its_lists_count(
+    stub: StubCloud, cloud: OpenStackCloud
+) -> None:
+    cut, refused = Reply(is_cut=True), Reply(status=403)
+    stub.lay_out("GET", NETWORKS, cut, Reply(body={"networks": []}))
+    stub.lay_out("GET", PROOF, refused, refused, Reply(body={"quota": {}}))
+
+    for _ in range(2):
+        with pytest.raises(CloudUnavailable, match="no administrator"):
+            cloud.segments.list_networks()
+    assert cloud.segments.list_networks() == ()
+    assert cloud.segments.list_networks() == ()
+
+    assert len(stub.asked("GET", PROOF)) == 3
+    assert len(stub.asked("GET", NETWORKS)) == 3

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from oslo_config.cfg import ConfigOpts
 
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 _RPC_THREADS = 64
 """The default of oslo.messaging for ``executor_thread_pool_size``, the threads that process requests."""
+
+_OF_ADMINISTRATORS: Final = "quotas/no-project"
+"""Quotas of another project, which need not exist; Neutron answers 403 to users."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +89,8 @@ def make_cloud(conf: ConfigOpts, clock: Clock) -> OpenStackCloud:
     nova = services.client(options.NOVA, name="Nova", version="v2.1", versioned_as="compute")
     glance = services.client(options.GLANCE, name="Glance", version="v2")
     placement = services.client(options.PLACEMENT, name="Placement", versioned_as="placement")
-    neutron = services.client(options.NEUTRON, name="Neutron", version="v2.0")
+    # Seen with Neutron 29: its first answers after a start were those for a user.
+    neutron = services.client(options.NEUTRON, name="Neutron", version="v2.0", proof_path=_OF_ADMINISTRATORS)
     cinder = services.client(options.CINDER, name="Cinder", version="v3", versioned_as="volume")
     return OpenStackCloud(
         nova=nova,

@@ -42,7 +42,15 @@ class RestClient:
     * ``CloudUnavailable`` for every other response that is not usable, and for none.
     """
 
-    def __init__(self, name: str, session: Session, access: Access, *, versioned_as: str | None) -> None:
+    def __init__(
+        self,
+        name: str,
+        session: Session,
+        access: Access,
+        *,
+        versioned_as: str | None,
+        proof_path: str | None = None,
+    ) -> None:
         """Create the client; makes no call.
 
         Args:
@@ -50,11 +58,16 @@ class RestClient:
             session: Sends the requests.
             access: Returns the URL and the headers.
             versioned_as: The service's name in the microversion header; None if it has no microversions.
+            proof_path: What only administrators may read. After the service did not respond, nothing else is
+                read until this is: a service that has just started may take an administrator for a user, and
+                answer with empty lists.
         """
         self.name = name
         self.access = access
         self._session = session
         self._versioned_as = versioned_as
+        self._proof_path = proof_path
+        self._needs_proof = False
 
     def seen_with(self, access: Access) -> RestClient:
         """Return a client for the same service with another user's credentials, over the same connections."""
@@ -171,12 +184,22 @@ class RestClient:
             content["microversion_service_type"] = self._versioned_as
         grant = self.access.grant()
         exchange = self._read if method == "GET" else self._exchange
+        if method == "GET" and self._needs_proof:
+            self._prove(grant)
         response = exchange(call, grant, method, path, content)
         if response.status_code == 401 and self.access.renew(grant):
             response = exchange(call, self.access.grant(), method, path, content)
         if not 200 <= response.status_code < 300:
             raise failure(call, response, means)
         return Answer(call, response)
+
+    def _prove(self, grant: Grant) -> None:
+        """Raise CloudUnavailable if the service does not treat this client as an administrator's yet."""
+        call = f"{self.name}: GET /{self._proof_path}"
+        response = self._exchange(call, grant, "GET", str(self._proof_path), {})
+        if response.status_code == 403:
+            raise CloudUnavailable(f"{call}: the service is starting, or this user is no administrator")
+        self._needs_proof = False
 
     def _read(self, call: str, grant: Grant, method: str, path: str, content: Mapping[str, Any]) -> Response:
         """Return the response to a call that changes nothing; repeat it once unless it timed out.
@@ -191,6 +214,8 @@ class RestClient:
         else:
             if response.status_code not in _PASSING:
                 return response
+        if self._needs_proof:
+            self._prove(grant)
         return self._exchange(call, grant, method, path, content)
 
     def _exchange(
@@ -210,8 +235,10 @@ class RestClient:
                 raise_exc=False,
             )
         except ConnectTimeout as error:
+            self._needs_proof = self._proof_path is not None
             raise CloudUnavailable(f"{call}: no answer in {self._session.timeout:g} s") from error
         except (ClientException, OSError) as error:
+            self._needs_proof = self._proof_path is not None
             raise CloudUnavailable(f"{call}: {short(str(error))}") from error
 
 

@@ -53,7 +53,13 @@ class Services:
         self._credentials: dict[object, Credentials] = {}
 
     def client(
-        self, group: str, *, name: str, version: str | None = None, versioned_as: str | None = None
+        self,
+        group: str,
+        *,
+        name: str,
+        version: str | None = None,
+        versioned_as: str | None = None,
+        proof_path: str | None = None,
     ) -> RestClient:
         """Return the client of a service.
 
@@ -62,12 +68,14 @@ class Services:
             name: The service's name, for messages.
             version: Appended to a URL without a version; None if the service's URLs have no version.
             versioned_as: The service's name in the microversion header; None if it has no microversions.
+            proof_path: As in :class:`RestClient`.
 
         Raises:
             OptionError: An option is invalid or missing.
         """
         session = self._session(read_connection(self._conf, group))
-        return RestClient(name, session, self.access(group, version=version), versioned_as=versioned_as)
+        access = self.access(group, version=version)
+        return RestClient(name, session, access, versioned_as=versioned_as, proof_path=proof_path)
 
     def access(self, group: str, *, version: str | None = None) -> ServiceAccess:
         """Return the access of the client of a service. Raises OptionError."""
