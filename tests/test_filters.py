@@ -12,7 +12,7 @@ from samples import make_lease
 from blazar import config
 from blazar.domain.errors import LeaseTooLong
 from blazar.domain.lease import Lease
-from blazar.manager.plugins import PluginError, load_filters
+from blazar.manager.plugins import PluginError, load_filters, load_usage_rules
 from blazar.ports.enforcement import LeaseUsage
 
 
@@ -64,3 +64,15 @@ def test_a_filter_is_told_its_options(tmp_path: Path) -> None:
 def test_what_cannot_be_meant_stops_the_start_up(tmp_path: Path, text: str, problem: str) -> None:
     with pytest.raises(PluginError, match=problem):
         load_filters(conf_of(tmp_path, text))
+
+
+def test_an_invalid_rule_prevents_the_start_and_is_named(tmp_path: Path) -> None:
+    rules = tmp_path / "rules.yaml"
+    rules.write_text(
+        "rules: [{name: gpu, kind: longest, longest_hours: 3, aplies_to: {resources: gpu=a100}}]"
+    )
+
+    with pytest.raises(
+        PluginError, match=rf"^\[enforcement\] rules_file: {rules}: rule 1 \(gpu\): aplies_to: is unknown"
+    ):
+        load_usage_rules(conf_of(tmp_path, f"rules_file = {rules}"), ["physical:host"])

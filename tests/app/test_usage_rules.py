@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 
 import pytest
 from app.http_env import ADMIN, LESSEE, NEWER, STRANGER, HttpEnv, Json, good, host_reservation, refusal
 from app.rules import only, racks, refused, take_all, use_rules
+from telemetry.counting import Counts
+
+from blazar.ports.metrics import RULE_REFUSALS
 
 pytestmark = pytest.mark.usefixtures("hosts")
 
@@ -178,6 +182,17 @@ class TestScopes:
             " resource_type=physical:host reason=end_date: all resource types: a lease lasts at most 2 hours;"
             " the latest end is Wed 2031-01-01 03:00 UTC (rule rule-1)"
         )
+
+
+def test_refusals_are_counted(env: HttpEnv) -> None:
+    counts = Counts()
+    use_rules(env, "kind: longest, longest_hours: 3", "kind: shortest, shortest_hours: 9, mode: log")
+    env.restart(replace(env.context, meter=counts))
+
+    env.create(HOUR, 3 * HOUR)
+    refused(env, HOUR, 9 * HOUR)
+
+    assert counts.of(RULE_REFUSALS) == {("rule-2", "log"): 1, ("rule-1", "enforce"): 1}
 
 
 class TestQuestions:

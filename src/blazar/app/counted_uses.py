@@ -21,7 +21,7 @@ ByRule = Mapping[str, Sequence[Use]]
 
 @dataclass(slots=True, kw_only=True)
 class CountedUses:
-    """What a project uses; read once, and again in the transaction that books more."""
+    """The uses of a project, which are read once, and again in the transaction that books more."""
 
     context: Context
     project_id: str | None

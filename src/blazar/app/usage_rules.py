@@ -12,7 +12,7 @@ from typing import Final
 from blazar.app.counted_uses import ByRule, CountedUses, uses_of
 from blazar.app.properties import hidden_names
 from blazar.booking.context import Context
-from blazar.booking.search import Search
+from blazar.booking.search import Search, count_refusals
 from blazar.booking.visibility import visibility_rules
 from blazar.domain.dates import minute_of
 from blazar.domain.interval import Interval
@@ -106,6 +106,8 @@ class UsageRules:
         Raises:
             RuleForbidsLease, RuleForbidsChange: A rule that is enforced refuses it.
         """
+        if not self.context.rules:
+            return
         window = Interval.at_least_an_instant(lease.start, lease.end)
         bookings = [
             Booking(
@@ -121,6 +123,7 @@ class UsageRules:
                 self._log(lease, resource_type, refusal)
         enforced = [each for each in refusals if each[1].rule.is_enforced]
         if enforced:
+            count_refusals(self.context, enforced)
             raise self._permit((), before, enforced_only=True).error_of(enforced)
 
     def check_locked(
@@ -142,6 +145,8 @@ class UsageRules:
 
     def allows_change(self, before: Lease, window: Interval, bookings: Sequence[Booking]) -> bool:
         """Return whether :meth:`check` would allow a change; nothing is logged."""
+        if not self.context.rules:
+            return True
         refusals = self._refusals(bookings, window, before, before.user_id)
         return not any(refusal.rule.is_enforced for _, refusal in refusals)
 
@@ -246,6 +251,7 @@ class UsageRules:
         if key in self._logged:
             return
         self._logged.add(key)
+        count_refusals(self.context, [(resource_type, refusal)])
         _logger.info(
             "usage rule would refuse: rule=%s kind=%s lease_id=%s project_id=%s resource_type=%s reason=%s",
             refusal.rule.name,

@@ -21,7 +21,7 @@ from blazar.domain.lease import Allocation, Holdings, Lease, Reservation, Reserv
 from blazar.domain.rules.permit import Permit
 from blazar.domain.rules.times import Refusal
 from blazar.plugins.contract import Wish
-from blazar.ports.metrics import SHORTAGES
+from blazar.ports.metrics import RULE_REFUSALS, SHORTAGES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +146,14 @@ def _raise_refusals(context: Context, searches: Sequence[Search]) -> None:
         refusals += [(search.plugin.resource_type, each) for each in refused]
     permit = next(each.permit for each in searches if each.permit is not None)
     if refusals:
+        count_refusals(context, refusals)
         raise permit.error_of(refusals)
+
+
+def count_refusals(context: Context, refusals: Sequence[tuple[str, Refusal]]) -> None:
+    """Count the refusals of a request, once for each rule."""
+    for name, is_enforced in {(each.rule.name, each.rule.is_enforced) for _, each in refusals}:
+        context.meter.count(RULE_REFUSALS, name, "enforce" if is_enforced else "log")
 
 
 def refusals_in_window(context: Context, search: Search, window: Interval) -> Sequence[Refusal]:

@@ -31,6 +31,8 @@ def visible_to(
         project_id: The project.
         kept: Resources that exist for it in any case, because it holds them.
     """
+    if not context.rules:
+        return availability
     hidden = hidden_resources(visibility_rules(context, collection), availability, project_id)
     if hidden is None or not np.any(hidden):
         return availability

@@ -73,6 +73,12 @@ REQUEST_SECONDS = _histogram(
     QUICK,
     "method",
 )
+RULE_REFUSALS = _counter(
+    "blazar_rule_refusals_total",
+    "Requests that usage rules refused, by rule and mode; with the mode log, those they would have refused.",
+    "rule",
+    "mode",
+)
 SHORTAGES = _counter(
     "blazar_resource_shortages_total",
     "Searches, for requests and for healing, that found fewer free resources than requested.",
@@ -270,6 +276,7 @@ OF_MANAGER = (
     REQUEST_SECONDS,
     RETRIES,
     SHORTAGES,
+    RULE_REFUSALS,
     CLOUD_CALL_SECONDS,
     CLOUD_CALL_FAILURES,
     EVENT_LAG_SECONDS,

@@ -1,4 +1,4 @@
-"""Port: what the leases of projects use, for usage rules that count it."""
+"""Port: the uses of projects, for usage rules that count them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a project uses over time, for the rules that count it: cool-down and stacking."""
+"""Uses of resources by a project over time, for the rules that count them: cool-down and stacking."""
 
 from __future__ import annotations
 
