@@ -43,7 +43,7 @@ def check_rules(context: Context, arguments: Any) -> int:
         matching = _count_matching(context, rule)
         documents.append(_document(rule, matching))
         lines += _lines(number, rule, matching)
-    lines.append(f"{len(rules.all)} rules are valid")
+    lines.append("The file is valid" if rules else "There are no usage rules")
     present(arguments, documents, lines)
     return 0
 
