@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import IntEnum
 
 import pytest
@@ -15,9 +15,10 @@ from blazar.plugins.hosts.items import Kind as HostKind
 from blazar.plugins.networks.items import Kind as NetworkKind
 from blazar.plugins.slots.items import Kind as SlotKind
 from blazar.plugins.volumes.items import Kind as VolumeKind
+from blazar.plugins.volumes.settings import VolumeSettings
 from blazar.settings import Settings
 
-KINDS: Mapping[str, type[IntEnum]] = {
+KINDS: Mapping[str, Iterable[IntEnum]] = {
     "physical:host": HostKind,
     "virtual:instance": SlotKind,
     "flavor:instance": SlotKind,
@@ -25,15 +26,20 @@ KINDS: Mapping[str, type[IntEnum]] = {
     "virtual:volume": VolumeKind,
     "network": NetworkKind,
 }
+MORE_KEYS: Mapping[str, Mapping[str, object]] = {
+    "virtual:instance": {"affinity": True},
+    "flavor:instance": {"affinity": True},
+    "virtual:volume": {"volumes": [{"size": 1, "name": "data"}]},
+}
+"""Keys of requests without which some kinds are not wanted."""
 
 
 @pytest.mark.parametrize("resource_type", list(CASES))
 def test_every_kind_of_item_is_either_wanted_or_cleaned_up(resource_type: str) -> None:
     case, cloud = CASES[resource_type], new_cloud()
-    plugin = case.make(Settings(), None)
+    plugin = case.make(Settings().with_own(VolumeSettings(acts_in_projects=True)), None)
     resources = case.furnish(cloud)
-    with_group = {"affinity": True} if KINDS[resource_type] is SlotKind else {}
-    spec = spec_of(plugin, case, lessee_of(cloud), **with_group)
+    spec = spec_of(plugin, case, lessee_of(cloud), **MORE_KEYS.get(resource_type, {}))
 
     wanted = {
         each.rank for each in plugin.wanted(assignment_of(plugin, case, resources, spec), Phase.RUNNING)
