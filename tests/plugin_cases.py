@@ -26,6 +26,7 @@ from blazar.plugins.hosts.plugin import make_plugin as make_hosts
 from blazar.plugins.instances.plugin import make_plugin as make_instances
 from blazar.plugins.networks.plugin import make_plugin as make_networks
 from blazar.plugins.networks.segments import describe_segment
+from blazar.plugins.storage_nodes.plugin import make_plugin as make_storage_nodes
 from blazar.plugins.volumes.plugin import make_plugin as make_volumes
 from blazar.plugins.volumes.pools import GIBIBYTES, describe_pool
 from blazar.ports.compute import Flavor, Lessee, LesseeCompute
@@ -230,6 +231,16 @@ CASES = {
         },
         furnish=_furnish_pools,
         share=Share(slots=1, demand=Demand.of({GIBIBYTES: 20})),
+    ),
+    "physical:storage": PluginCase(
+        make=make_storage_nodes,
+        body={
+            "min": "1",
+            "max": 2,
+            "resource_properties": '["==", "$media", "ssd"]',
+            "volume_name": "scratch",
+        },
+        furnish=_furnish_pools,
     ),
     "network": PluginCase(
         make=make_networks,

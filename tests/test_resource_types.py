@@ -12,7 +12,7 @@ from blazar.type_options import TypeOptions
 def test_every_resource_type_is_found_by_the_entry_point_of_its_plugin() -> None:
     folders = {
         f"blazar.plugins.{each}"
-        for each in ("flavors", "floatingips", "hosts", "instances", "networks", "volumes")
+        for each in ("flavors", "floatingips", "hosts", "instances", "networks", "storage_nodes", "volumes")
     }
 
     assert set(list_folders()) == folders

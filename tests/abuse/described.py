@@ -32,7 +32,7 @@ _VERSIONS: Final = [
     "reservation x",
 ]
 _NEWER: Final = ["reservation 1.1", "reservation latest"]
-_TYPES: Final = ("Host", "Instance", "Flavor", "FloatingIP", "Volume", "Network")
+_TYPES: Final = ("Host", "Instance", "Flavor", "FloatingIP", "Volume", "Storage", "Network")
 # Unknown parameters are ignored, which a schema cannot express.
 # Nor can it express all rules of leases, such as the order of dates and the syntax of requirements.
 _NOT_ASKED: Final[list[CheckFunction]] = [positive_data_acceptance]
@@ -61,7 +61,7 @@ def likely_operations(network_id: str) -> list[Operation]:
     kinds = [{"$ref": f"#/components/schemas/{each}ReservationCreate"} for each in _TYPES]
     schemas["LeaseCreate"]["properties"]["reservations"] = {"type": "array", "items": {"anyOf": kinds}}
     schemas["OfferCreate"]["properties"]["reservations"] = {"enum": [[OFFERED]]}
-    for each in ("Host", "Instance", "Flavor", "Volume", "Network"):
+    for each in ("Host", "Instance", "Flavor", "Volume", "Storage", "Network"):
         properties = schemas[f"{each}ReservationCreate"]["properties"]
         properties |= {
             key: {"enum": ["", '["==", "$rack", "r1"]', '[">=", "$vcpus", "1"]']}

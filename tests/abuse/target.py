@@ -107,7 +107,7 @@ def start(folder: Path, *arguments: str) -> Target:
     """
     (default,) = (each.default for each in MANAGER_OPTIONS if each.name == "plugins")
     config = folder / "blazar.conf"
-    plugins = ",".join([*default, "virtual.volume.plugin", "network.plugin"])
+    plugins = ",".join([*default, "virtual.volume.plugin", "physical.storage.plugin", "network.plugin"])
     config.write_text(f"[manager]\nplugins = {plugins}\n")
     program, url = start_standalone(folder, "--config-file", str(config), *arguments)
     networks = json.loads((folder / "cloud.json").read_text())["networks"]

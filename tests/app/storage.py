@@ -1,4 +1,4 @@
-"""A service with ``virtual:volume`` and two storage pools, and helpers for tests of storage."""
+"""A service with both types of storage and two storage pools, and helpers for tests of storage."""
 
 from __future__ import annotations
 
@@ -58,7 +58,8 @@ def asked(**keys: Any) -> Json:
 def make_storage(engine: sa.Engine, folder: Path, own: VolumeSettings | None = None) -> Storage:
     """Return the pools of a new service with these settings."""
     settings = quiet_settings().with_own(own or VolumeSettings())
-    env = HttpEnv(engine, folder, settings, plugins=(*PLUGINS, "virtual.volume.plugin"))
+    plugins = (*PLUGINS, "virtual.volume.plugin", "physical.storage.plugin")
+    env = HttpEnv(engine, folder, settings, plugins=plugins)
     env.cloud.add_storage_pool(FAST, 100, capabilities={"media": "ssd"})
     env.cloud.add_storage_pool(SLOW, 100, capabilities={"media": "disk"})
     return Storage(env)

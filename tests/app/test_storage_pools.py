@@ -30,6 +30,8 @@ class TestRegistration:
             "rack": "r1",
             "vendor_name": "",
             "storage_protocol": "",
+            "gibibytes": 100,
+            "sole_use": True,
             "amounts": {"GIBIBYTES": 100},
             "reservable": True,
         }

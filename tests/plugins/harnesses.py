@@ -18,6 +18,7 @@ from blazar.plugins.hosts.settings import HostSettings
 from blazar.plugins.instances.plugin import Instances
 from blazar.plugins.networks.plugin import Networks
 from blazar.plugins.slots.names import provider_name
+from blazar.plugins.storage_nodes.plugin import StorageNodes
 from blazar.plugins.volumes.plugin import Volumes
 from blazar.plugins.volumes.settings import VolumeSettings
 from blazar.ports.compute import Flavor, Lessee
@@ -234,6 +235,31 @@ class VolumesHarness(CloudHarness):
         cloud.add_volume_type(f"reservation:{STRANGE_ID}:12345678", specs)
         cloud.block_storage.create_type("reservation:mine", "", specs)
         cloud.create_volume("stranger", 5, f"reservation:{STRANGE_ID}:12345678")
+
+
+class StorageNodesHarness(VolumesHarness):
+    """``physical:storage``: the same pools."""
+
+    body: ClassVar[JsonObject] = CASES["physical:storage"].body
+    changes: ClassVar[JsonObject] = {"max": 3}
+    everything: ClassVar[JsonObject] = {"min": 3, "max": 3}
+    less: ClassVar[JsonObject | None] = {"min": 1, "max": 1}
+    refused: ClassVar[tuple[tuple[str, JsonObject], ...]] = (
+        ("min", {"min": 0}),
+        ("max", {"max": "many"}),
+        ("max", {"max": 2**31}),
+        ("min", {"min": 3}),
+        ("resource_properties", {"resource_properties": "("}),
+        ("resource_properties", {"resource_properties": '["==", "$no_such_property", "1"]'}),
+        ("volume_name", {"volume_name": "a\u0000b"}),
+        ("before_end", {"before_end": "party"}),
+        ("end_action", {"end_action": "burn"}),
+        ("end_action", {"end_action": "retain"}),
+        ("end_action", {"end_action": "freeze"}),
+    )
+
+    def make_plugin(self, env: CloudEnv) -> Plugin:
+        return StorageNodes(VolumeSettings())
 
 
 class NetworksHarness(CloudHarness):

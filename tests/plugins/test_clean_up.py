@@ -24,6 +24,7 @@ KINDS: Mapping[str, Iterable[IntEnum]] = {
     "flavor:instance": SlotKind,
     "virtual:floatingip": FloatingIPKind,
     "virtual:volume": VolumeKind,
+    "physical:storage": frozenset(VolumeKind) - {VolumeKind.CREATED},
     "network": NetworkKind,
 }
 MORE_KEYS: Mapping[str, Mapping[str, object]] = {

@@ -8,6 +8,7 @@ from plugins.harnesses import (
     HostsHarness,
     InstancesHarness,
     NetworksHarness,
+    StorageNodesHarness,
     VolumesHarness,
 )
 
@@ -37,6 +38,10 @@ class TestFloatingIPs(OwnContract):
 
 class TestVolumes(OwnContract):
     harness_type = VolumesHarness
+
+
+class TestStorageNodes(OwnContract):
+    harness_type = StorageNodesHarness
 
 
 class TestNetworks(OwnContract):

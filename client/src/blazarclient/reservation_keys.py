@@ -58,6 +58,17 @@ CREATE_RESERVATION_KEYS: dict[str, dict[str, Any]] = {
         "spread": None,
         "resource_type": "virtual:volume",
     },
+    "physical:storage": {
+        "min": "",
+        "max": "",
+        "resource_properties": None,
+        "volume_name": None,
+        "before_end": None,
+        "end_action": None,
+        "same": None,
+        "spread": None,
+        "resource_type": "physical:storage",
+    },
     "flavor:instance": {
         "amount": "",
         "flavor_id": "",
@@ -79,6 +90,7 @@ MANDATORY: dict[str, tuple[str, ...]] = {
     "virtual:floatingip": ("network_id",),
     "network": ("network_name",),
     "virtual:volume": ("gibibytes",),
+    "physical:storage": ("min", "max"),
     "flavor:instance": ("flavor_id", "amount"),
 }
 """Required keys of each known resource type."""

@@ -16,7 +16,7 @@ from blazar.api.permissions import (
     Rule,
 )
 from blazar.api.route import Route
-from blazar.api.routes import CORE_ROUTES, CORE_RULES, TYPE_APIS
+from blazar.api.routes import CORE_RULES, TYPE_APIS, routes_of
 from blazar.api.type_api import TypeApi
 
 
@@ -69,10 +69,11 @@ def list_rules() -> list[policy.RuleDefault]:
 
 
 def _list_rules(types: Iterable[TypeApi]) -> list[policy.RuleDefault]:
-    found, routes = [*CORE_RULES], [*CORE_ROUTES]
+    types = tuple(types)
+    found = [*CORE_RULES]
     for each in types:
-        found += each.rules
-        routes += each.routes
+        found += [rule for rule in each.rules if rule not in found]
+    routes = routes_of(types)
     return [*_base_rules(), *(_documented(each, routes) for each in found)]
 
 

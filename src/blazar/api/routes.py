@@ -38,13 +38,25 @@ CORE_RULES: tuple[Rule, ...] = (
 TYPE_APIS: tuple[TypeApi, ...] = load_parts("api", TypeApi)
 """The APIs of the resource types of this distribution."""
 
-ROUTES: tuple[Route, ...] = (*CORE_ROUTES, *(route for each in TYPE_APIS for route in each.routes))
+
+def routes_of(types: Iterable[TypeApi]) -> tuple[Route, ...]:
+    """Return the routes of the core and of these resource types, each once.
+
+    Types that reserve the same resources declare the same routes.
+    """
+    found = list(CORE_ROUTES)
+    for each in types:
+        found += [route for route in each.routes if route not in found]
+    return tuple(found)
+
+
+ROUTES: tuple[Route, ...] = routes_of(TYPE_APIS)
 """The routes of this distribution."""
 
 
 def by_path(types: Iterable[TypeApi]) -> dict[str, tuple[Route, ...]]:
     """Return the routes of the core and of these resource types, grouped by path."""
     grouped: dict[str, tuple[Route, ...]] = {}
-    for route in (*CORE_ROUTES, *(route for each in types for route in each.routes)):
+    for route in routes_of(types):
         grouped[route.path] = (*grouped.get(route.path, ()), route)
     return grouped

@@ -10,11 +10,31 @@ from blazar.api.microversions import NEW_COLLECTIONS
 from blazar.api.schema_parts import AFFINITY, REQUIREMENT
 from blazar.api.type_api import TypeApi
 from blazar.api.validation import JsonSchema
+from blazar.plugins.volumes.pool_spec import EndAction
 from blazar.plugins.volumes.pools import STORAGE_POOLS
 from blazar.plugins.volumes.requested import LONGEST_NAME, MOST_VOLUMES
-from blazar.plugins.volumes.spec import EndAction
 
 _COUNT: Final[JsonSchema] = {"type": ["integer", "string"], "minimum": 1, "maximum": 2**31 - 1}
+
+RESERVATION_KEYS: Final[dict[str, JsonSchema]] = {
+    "volume_name": {
+        "type": "string",
+        "maxLength": 200,
+        "description": "The description of the volume types in Cinder.",
+    },
+    "before_end": {
+        "enum": ["", "default", "snapshot"],
+        "description": "`snapshot` copies each volume before the end, to a backup or a snapshot, as "
+        "the operator configures; the operator may not offer it. Otherwise, nothing is done.",
+    },
+    "end_action": {
+        "enum": [each.value for each in EndAction],
+        "description": "What becomes of the volumes at the end: they are deleted, which is the "
+        "default, moved to an ordinary volume type, or kept without access for a grace period and "
+        "then deleted. The operator may not offer the last two.",
+    },
+}
+"""The keys that all reservations of storage pools have, except for the properties of the pools."""
 
 _SCHEMAS: Final[dict[str, JsonSchema]] = {
     "VolumeReservationCreate": {
@@ -34,11 +54,6 @@ _SCHEMAS: Final[dict[str, JsonSchema]] = {
             },
             "affinity": AFFINITY,
             "resource_properties": REQUIREMENT,
-            "volume_name": {
-                "type": "string",
-                "maxLength": 200,
-                "description": "The description of the volume types in Cinder.",
-            },
             "volumes": {
                 "type": ["array", "null"],
                 "maxItems": MOST_VOLUMES,
@@ -57,17 +72,7 @@ _SCHEMAS: Final[dict[str, JsonSchema]] = {
                     },
                 },
             },
-            "before_end": {
-                "enum": ["", "default", "snapshot"],
-                "description": "`snapshot` copies each volume before the end, to a backup or a snapshot, as "
-                "the operator configures; the operator may not offer it. Otherwise, nothing is done.",
-            },
-            "end_action": {
-                "enum": [each.value for each in EndAction],
-                "description": "What becomes of the volumes at the end: they are deleted, which is the "
-                "default, moved to an ordinary volume type, or kept without access for a grace period and "
-                "then deleted. The operator may not offer the last two.",
-            },
+            **RESERVATION_KEYS,
         },
     },
 }

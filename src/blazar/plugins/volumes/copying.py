@@ -15,7 +15,7 @@ from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused
 from blazar.domain.wording import first_few
 from blazar.plugins.contract import Assignment, Done, Outcome, Refused, Waiting
 from blazar.plugins.volumes.observed import find_types
-from blazar.plugins.volumes.spec import VolumeSpec
+from blazar.plugins.volumes.pool_spec import PoolSpecT
 from blazar.ports.block_storage import Volume, VolumeCopy
 from blazar.ports.cloud import Cloud
 
@@ -32,7 +32,7 @@ _Read = Callable[[str], tuple[VolumeCopy, ...]]
 _Create = Callable[[str, str, str], str]
 
 
-def copy_volumes(cloud: Cloud, assignment: Assignment[VolumeSpec], due: datetime, kind: str) -> Outcome:
+def copy_volumes(cloud: Cloud, assignment: Assignment[PoolSpecT], due: datetime, kind: str) -> Outcome:
     """Copy every volume that has no copy of this occasion, and check whether the copies are complete.
 
     The copies belong to the lessee's project. Volumes that were given to other projects are not copied.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
 
 from blazar.domain.errors import CloudNotFound
 from blazar.domain.lifecycle import Phase
@@ -10,8 +11,9 @@ from blazar.plugins.contract import Assignment
 from blazar.plugins.volumes.creating import are_due, find_created, places_of
 from blazar.plugins.volumes.items import Kind, VolumeItem, VolumesSeen
 from blazar.plugins.volumes.names import RESOURCE, reservation_of
+from blazar.plugins.volumes.pool_spec import ENDED, MADE, EndAction, PoolSpec, PoolSpecT, encode_instant
 from blazar.plugins.volumes.retaining import find_target
-from blazar.plugins.volumes.spec import ENDED, MADE, STARTED, VOLUME_IDS, EndAction, VolumeSpec
+from blazar.plugins.volumes.spec import STARTED, VOLUME_IDS, VolumeSpec
 from blazar.ports.block_storage import BlockStorage, VolumeType
 
 
@@ -21,7 +23,7 @@ def find_types(storage: BlockStorage, reservation_id: str) -> Mapping[str, Volum
 
 
 def observe_volumes(
-    storage: BlockStorage, assignment: Assignment[VolumeSpec], phase: Phase, target: str
+    storage: BlockStorage, assignment: Assignment[PoolSpecT], phase: Phase, target: str
 ) -> VolumesSeen:
     """Return the items that exist; one request, and two and one for each pool if there are types.
 
@@ -37,15 +39,26 @@ def observe_volumes(
     everything = storage.list_types()
     types = _types_of(everything, assignment.reservation_id)
     items = frozenset(_items(storage, assignment, phase, types)) if types else frozenset()
-    notes = _notes(assignment, phase, {scope: each.name for scope, each in types.items()})
-    seen = VolumesSeen(items=items, types=dict(types), target=find_target(everything, target), notes=notes)
-    if phase is Phase.RUNNING and assignment.spec.volumes and assignment.spec.volume_ids is None:
-        _see_created(storage, assignment, seen)
-    return seen
+    notes = _notes(
+        assignment.spec, assignment.now, phase, {scope: each.name for scope, each in types.items()}
+    )
+    return VolumesSeen(items=items, types=dict(types), target=find_target(everything, target), notes=notes)
 
 
-def _see_created(storage: BlockStorage, assignment: Assignment[VolumeSpec], seen: VolumesSeen) -> None:
+def see_created(
+    storage: BlockStorage, assignment: Assignment[VolumeSpec], phase: Phase, seen: VolumesSeen
+) -> None:
     """Add which of the requested volumes exist; one request for each pool with some."""
+    spec = assignment.spec
+    if not spec.volumes or spec.volume_ids is not None:
+        return
+    if phase is Phase.RUNNING:
+        _see_running(storage, assignment, seen)
+    elif spec.started_at is not None:
+        seen.notes = {**seen.notes, STARTED: None}
+
+
+def _see_running(storage: BlockStorage, assignment: Assignment[VolumeSpec], seen: VolumesSeen) -> None:
     spec, found, complete = assignment.spec, dict[int, str](), set[VolumeItem]()
     for scope, numbers in places_of(assignment).items():
         volumes = storage.list_volumes(seen.types[scope].id) if scope in seen.types else ()
@@ -60,7 +73,7 @@ def _see_created(storage: BlockStorage, assignment: Assignment[VolumeSpec], seen
     if is_over or len(found) == len(spec.volumes):
         more[VOLUME_IDS] = [found.get(number) for number in range(len(spec.volumes))]
     if spec.started_at is None:
-        more[STARTED] = assignment.now.isoformat()
+        more[STARTED] = encode_instant(assignment.now)
     seen.notes = {**seen.notes, **more}
 
 
@@ -70,24 +83,21 @@ def _types_of(types: Iterable[VolumeType], reservation_id: str) -> Mapping[str, 
     }
 
 
-def _notes(assignment: Assignment[VolumeSpec], phase: Phase, made: Mapping[str, str]) -> Mapping[str, object]:
+def _notes(spec: PoolSpec, now: datetime, phase: Phase, made: Mapping[str, str]) -> Mapping[str, object]:
     """Return what is to be stored with the spec: the types, and when the end was first seen."""
-    spec = assignment.spec
     notes: dict[str, object] = {}
     if phase is Phase.RUNNING and made != spec.made:
         notes[MADE] = made
     if phase is Phase.OVER and spec.end_action is not EndAction.DELETE and spec.ended_at is None:
-        notes[ENDED] = assignment.now.isoformat()
+        notes[ENDED] = encode_instant(now)
     elif phase is not Phase.OVER and spec.ended_at is not None:
         # A reservation in error is over, and may be retried later.
         notes[ENDED] = None
-    if phase is not Phase.RUNNING and spec.started_at is not None and spec.volume_ids is None:
-        notes[STARTED] = None
     return notes
 
 
 def _items(
-    storage: BlockStorage, assignment: Assignment[VolumeSpec], phase: Phase, types: Mapping[str, VolumeType]
+    storage: BlockStorage, assignment: Assignment[PoolSpecT], phase: Phase, types: Mapping[str, VolumeType]
 ) -> Iterator[VolumeItem]:
     held = {each.id for each in assignment.resources}
     # At the end, quotas are deleted with their types.

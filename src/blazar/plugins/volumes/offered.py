@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from blazar.domain.errors import InvalidParameter
 from blazar.plugins.volumes.copying import SNAPSHOT
+from blazar.plugins.volumes.pool_spec import EndAction, PoolSpec, PoolSpecT
+from blazar.plugins.volumes.requested import RequestedVolume
 from blazar.plugins.volumes.settings import VolumeSettings
-from blazar.plugins.volumes.spec import EndAction, VolumeSpec
 
 
-def asks_the_same(one: VolumeSpec, other: VolumeSpec) -> bool:
-    """Return whether two specs ask for the same of what operators may not offer."""
-    return (one.volumes, one.before_end, one.end_action) == (
-        other.volumes,
-        other.before_end,
-        other.end_action,
-    )
+def asks_the_same(one: PoolSpec, other: PoolSpec) -> bool:
+    """Return whether two specs have the same actions before and at the end, which operators may not offer."""
+    return (one.before_end, one.end_action) == (other.before_end, other.end_action)
 
 
-def offered(spec: VolumeSpec, settings: VolumeSettings) -> VolumeSpec:
+def check_volumes(volumes: Sequence[RequestedVolume], settings: VolumeSettings) -> None:
+    """Check that volumes can be created at the start. Raises InvalidParameter if the operator forbids it."""
+    if volumes:
+        _check_acts(settings, "volumes")
+
+
+def offered(spec: PoolSpecT, settings: VolumeSettings) -> PoolSpecT:
     """Return a new or changed spec with the grace period of its end action.
 
     Raises:
         InvalidParameter: The operator has not configured what it asks for.
     """
-    if spec.volumes:
-        _check_acts(settings, "volumes")
     if spec.is_copied:
         _check_copies(spec, settings)
     if spec.end_action is EndAction.RETAIN and not settings.retain_volume_type:
@@ -46,7 +48,7 @@ def offered(spec: VolumeSpec, settings: VolumeSettings) -> VolumeSpec:
     return replace(spec, grace_hours=settings.freeze_grace_hours)
 
 
-def _check_copies(spec: VolumeSpec, settings: VolumeSettings) -> None:
+def _check_copies(spec: PoolSpec, settings: VolumeSettings) -> None:
     if not settings.before_end_snapshot:
         raise InvalidParameter(
             "before_end",

@@ -17,16 +17,27 @@ from blazar.ports.block_storage import BlockStorage, StoragePool, VolumeType
 
 GIBIBYTES: Final = "GIBIBYTES"
 """The resource class of the capacity of a pool."""
-POOL_FACTS: Final = frozenset({"pool", "backend_name", "pool_name", "vendor_name", "storage_protocol"})
-"""Facts that every pool has; operators cannot set them."""
+CAPACITY: Final = "gibibytes"
+"""The fact with the capacity of a pool that can be reserved, in GiB."""
+SOLE_USE: Final = "sole_use"
+"""The fact that a pool can be reserved as a whole, because nothing of others may be in it."""
+POOL_FACTS: Final = frozenset(
+    {"pool", "backend_name", "pool_name", "vendor_name", "storage_protocol", CAPACITY, SOLE_USE}
+)
+"""Facts that every pool has; operators cannot set them as extra capabilities."""
 PUBLIC_POOL_FACTS: Final = frozenset({"vendor_name", "storage_protocol"})
-_TAKEN_KEYS: Final = POOL_FACTS | {"id", "name", "amounts", "reservable", "gibibytes"}
+_TAKEN_KEYS: Final = POOL_FACTS | {"id", "name", "amounts", "reservable"}
 
 _SIZE: Final = {
     "type": "integer",
     "minimum": 1,
     "maximum": LARGEST_NUMBER,
     "description": "The capacity that can be reserved, in GiB; by default, what others have not allocated.",
+}
+_SOLE_USE: Final = {
+    "type": "boolean",
+    "description": "Whether the pool can be reserved as a whole. If true, it is refused while volumes of"
+    " others are in the pool. By default, it is true if the registered capacity is that of the whole pool.",
 }
 _TYPES: Final = ["string", "integer", "number", "boolean"]
 _CAPABILITY: Final = {
@@ -53,13 +64,21 @@ STORAGE_POOLS: Final = ResourceCollection(
                 "examples": ["block1@fast#ssd"],
             },
             "gibibytes": _SIZE,
+            "sole_use": _SOLE_USE,
         },
         "additionalProperties": _CAPABILITY,
     },
     update_schema={
         "type": "object",
         "description": "Other keys are extra capabilities; null removes one.",
-        "properties": {"gibibytes": _SIZE},
+        "properties": {
+            "gibibytes": _SIZE,
+            "sole_use": {
+                **_SOLE_USE,
+                "description": "Whether the pool can be reserved as a whole. Without it, a smaller capacity "
+                "makes it false.",
+            },
+        },
         "additionalProperties": {**_CAPABILITY, "type": [*_TYPES, "null"]},
     },
 )
@@ -74,8 +93,19 @@ def get_pool(storage: BlockStorage, name: str) -> StoragePool:
     return pools[name]
 
 
-def describe_pool(pool: StoragePool, gibibytes: int, more: Mapping[str, Fact]) -> PluginResource:
-    """Return a pool as a resource of so many GiB, with the capabilities of its driver and *more*."""
+def describe_pool(
+    pool: StoragePool, gibibytes: int, more: Mapping[str, Fact], *, is_for_sole_use: bool | None = None
+) -> PluginResource:
+    """Return a pool as a resource.
+
+    Args:
+        pool: The pool.
+        gibibytes: The capacity that can be reserved.
+        more: Facts in addition to the capabilities of its driver.
+        is_for_sole_use: Whether it can be reserved as a whole; None for true if it has no other capacity.
+    """
+    if is_for_sole_use is None:
+        is_for_sole_use = pool.total == gibibytes
     facts: dict[str, Fact] = {
         **{key: value for key, value in pool.capabilities.items() if key not in _TAKEN_KEYS},
         **more,
@@ -83,6 +113,8 @@ def describe_pool(pool: StoragePool, gibibytes: int, more: Mapping[str, Fact]) -
         "backend_name": pool.backend_name,
         "pool_name": pool.pool_name,
         **{key: str(pool.capabilities.get(key, "")) for key in sorted(PUBLIC_POOL_FACTS)},
+        CAPACITY: gibibytes,
+        SOLE_USE: is_for_sole_use,
     }
     return PluginResource(
         collection=STORAGE_POOLS.name,
@@ -128,16 +160,28 @@ def check_size(storage: BlockStorage, pool: StoragePool, gibibytes: int | None) 
     return left if gibibytes is None else gibibytes
 
 
+def check_unused(storage: BlockStorage, pool: StoragePool) -> None:
+    """Check that nothing of others is in a pool. Raises StoragePoolInUse."""
+    if foreign := count_foreign(storage, pool):
+        raise StoragePoolInUse(
+            f"sole_use: volumes of others have {foreign} GiB of {pool.name}, so that it cannot be reserved as"
+            " a whole"
+        )
+
+
 def find_problem(storage: BlockStorage, pool: StoragePool | None, resource: PluginResource) -> str:
     """Return why a registered pool cannot be relied on; empty if it can."""
     if pool is None:
         return f"Cinder has no pool {resource.name}, or its back end is down"
     gibibytes = resource.amounts.get(GIBIBYTES, 0)
-    if pool.total is None:
-        return ""
-    if pool.total < gibibytes:
+    if pool.total is not None and pool.total < gibibytes:
         return f"pool {pool.name} has only {pool.total} of {gibibytes} GiB"
-    spare = pool.total - gibibytes
+    if resource.facts.get(SOLE_USE):
+        spare = 0
+    elif pool.total is None:
+        return ""
+    else:
+        spare = pool.total - gibibytes
     if pool.allocated <= spare:
         return ""
     foreign = count_foreign(storage, pool)

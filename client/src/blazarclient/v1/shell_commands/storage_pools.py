@@ -82,6 +82,20 @@ def _add_changes(parser: argparse.ArgumentParser, form: str, text: str) -> None:
     parser.add_argument(
         "--gibibytes", metavar="GIB", type=int, help=_("the capacity that can be reserved, in GiB")
     )
+    sole_use = parser.add_mutually_exclusive_group()
+    sole_use.add_argument(
+        "--sole-use",
+        action="store_true",
+        default=None,
+        help=_("allow reservations of the whole pool; volumes of others must not be in it"),
+    )
+    sole_use.add_argument(
+        "--no-sole-use",
+        dest="sole_use",
+        action="store_false",
+        default=None,
+        help=_("allow only reservations of parts of the pool"),
+    )
     parser.add_argument("--extra", metavar=form, action="append", default=[], help=text)
 
 
@@ -89,7 +103,8 @@ def _changes(parsed_args: argparse.Namespace) -> Record:
     """Return the keys of a request; of an extra capability without ``=``, the value is empty."""
     parts = (each.partition("=") for each in parsed_args.extra)
     values: Record = {key: value for key, _separator, value in parts}
-    return values if parsed_args.gibibytes is None else {**values, "gibibytes": parsed_args.gibibytes}
+    own = {"gibibytes": parsed_args.gibibytes, "sole_use": parsed_args.sole_use}
+    return values | {key: value for key, value in own.items() if value is not None}
 
 
 def _update(pool_command: _StoragePoolCommand, parsed_args: argparse.Namespace, values: Record) -> Record:

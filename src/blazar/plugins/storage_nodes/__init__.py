@@ -1,0 +1,1 @@
+"""Whole storage pools for sole use: ``physical:storage``."""
