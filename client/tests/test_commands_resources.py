@@ -186,9 +186,9 @@ def test_storage_pools_are_managed_by_name(blazar: Run, stub: Stub) -> None:
         stub.respond({"storage_pool": pool})
     stub.respond(status=204)
 
-    created = blazar("storage-pool-create", "block1@fast#ssd", "--gibibytes", "9", "--extra", "rack=r1")
+    created = blazar("storage-pool-create", "block1@fast#ssd", "--sole-use", "--extra", "rack=r1")
     listed = blazar("storage-pool-list", "-f", "json")
-    blazar("storage-pool-update", "block1@fast#ssd", "--gibibytes", "8")
+    blazar("storage-pool-update", "block1@fast#ssd", "--gibibytes", "8", "--no-sole-use")
     blazar("storage-pool-unset", ID, "--extra", "rack")
     deleted = blazar("storage-pool-delete", ID)
     nothing = blazar("storage-pool-update", ID)
@@ -198,10 +198,10 @@ def test_storage_pools_are_managed_by_name(blazar: Run, stub: Stub) -> None:
     assert deleted.out == f"Deleted storage_pool: {ID}\n"
     assert (nothing.code, nothing.err) == (1, "No change is given\n")
     assert stub.calls == [
-        ("POST", "/storage-pools", {"name": "block1@fast#ssd", "rack": "r1", "gibibytes": 9}),
+        ("POST", "/storage-pools", {"name": "block1@fast#ssd", "rack": "r1", "sole_use": True}),
         ("GET", "/storage-pools", None),
         ("GET", "/storage-pools", None),
-        ("PUT", f"/storage-pools/{ID}", {"gibibytes": 8}),
+        ("PUT", f"/storage-pools/{ID}", {"gibibytes": 8, "sole_use": False}),
         ("PUT", f"/storage-pools/{ID}", {"rack": None}),
         ("DELETE", f"/storage-pools/{ID}", None),
     ]
@@ -228,6 +228,24 @@ def test_a_lease_for_storage_needs_its_size(blazar: Run, stub: Stub) -> None:
             "affinity": "None",
             "volume_name": "data",
         }
+    ]
+
+
+def test_a_lease_for_whole_storage_pools_needs_their_number(blazar: Run, stub: Stub) -> None:
+    stub.respond({"lease": {"id": ID, "reservations": []}}, status=201)
+    dates = ("--start-date", "2031-01-01 10:00", "--end-date", "2031-01-01 12:00")
+
+    missing = blazar("lease-create", "x", *dates, "--reservation", "resource_type=physical:storage,min=1")
+    made = blazar(
+        *("lease-create", "x", *dates),
+        *("--reservation", "resource_type=physical:storage,min=1,max=2,end_action=retain"),
+    )
+
+    assert missing.code != 0
+    assert "max" in missing.err
+    assert made.code == 0
+    assert stub.calls[0][2]["reservations"] == [
+        {"resource_type": "physical:storage", "min": 1, "max": 2, "end_action": "retain"}
     ]
 
 

@@ -1,6 +1,6 @@
-"""Eleven leases on the embedded service, controlled with commands; the program behind ``make demo``.
+"""Twelve leases on the embedded service, controlled with commands; the program behind ``make demo``.
 
-It starts the service in a temporary folder, registers hosts, floating IPs and a storage pool, creates the
+It starts the service in a temporary folder, registers hosts, floating IPs and storage pools, creates the
 leases of ``stories.py``, watches them, kills the service in the middle of a start, starts it again, and
 checks that every lease behaved as its script describes. It uses the ``blazar`` command and prints each
 command.
@@ -63,7 +63,7 @@ def introduce(service: Service) -> None:
 
 
 def register(service: Service) -> None:
-    """Register seven of eight hosts, two addresses, four network segments, and a storage pool."""
+    """Register seven of eight hosts, two addresses, four network segments, and two storage pools."""
     for number in range(1, 8):
         rack = "r1" if number <= 3 else "r2"
         type_in("host-create", f"host-{number}", "--extra", f"rack={rack}", "-f", "value", "-c", "id")
@@ -72,7 +72,8 @@ def register(service: Service) -> None:
         type_in("floatingip-create", service.network_id(), address, "-f", "value", "-c", "id")
     words = ["--network-type", "vlan", "--physical-network", "physnet1", "--segment-id", "201-204"]
     type_in("network-create", *words, "-f", "value")
-    type_in("storage-pool-create", "block@fast#ssd", "-f", "value", "-c", "id")
+    for name in ("block@fast#ssd", "block@large#disk"):
+        type_in("storage-pool-create", name, "-f", "value", "-c", "id")
 
 
 def ask_for(service: Service, story: Story) -> None:

@@ -29,7 +29,7 @@ hosts = 8
 call_seconds = 0.05
 [manager]
 plugins = physical.host.plugin, virtual.instance.plugin, flavor.instance.plugin, virtual.floatingip.plugin,
-    virtual.volume.plugin, network.plugin
+    virtual.volume.plugin, physical.storage.plugin, network.plugin
 seconds_to_prepare = 20
 """
 

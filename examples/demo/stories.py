@@ -168,6 +168,12 @@ SCRIPTS = (
         ends_in_minutes=4,
     ),
     Script(
+        name="storage-node",
+        about="a whole storage pool",
+        reservations=("resource_type=physical:storage, min=1, max=1",),
+        ends_in_minutes=4,
+    ),
+    Script(
         name="outlives-a-crash",
         about="the service is killed in the middle of its start",
         reservations=(

@@ -37,13 +37,16 @@ _TEXTS: Final = tuple(
         (r"preemptible", "servers of others are being removed from a resource"),
         (r"^network .* is being deleted", "a network is being deleted with everything that is on it"),
         (r"servers .*being deleted|still in use", "servers are being deleted"),
-        (r"is in use in Neutron", "a resource is in use outside of all reservations"),
+        (
+            r"is in use in Neutron|^volumes of others have",
+            "a resource is in use outside of all reservations",
+        ),
         (r"(?i)quota exceeded", "a quota of the project in another service is used up"),
         (r"has servers that", "a resource is occupied by servers of others"),
         (r"^the cloud does not respond", "the cloud does not respond"),
         (r"^internal error", "an internal error occurred"),
         (r"concurrently|does not exist yet|yet: ", "the cloud has not completed an earlier step"),
-        (r"no longer has|has been deleted", "a resource no longer exists in the cloud"),
+        (r"no longer has|has been deleted|^Cinder has no pool", "a resource no longer exists in the cloud"),
     )
 )
 
