@@ -107,7 +107,9 @@ class SimulationEnv(SimulatedEnv):
         return replace(
             self.conditions.settings,
             reconciler=ReconcilerSettings(
-                sweep_interval=self.plan.sweep_interval, discovery_interval=timedelta(0)
+                sweep_interval=self.plan.sweep_interval,
+                discovery_interval=timedelta(0),
+                maintenance_check_interval=_HOUR,
             ),
         ).with_own(
             replace(self.conditions.settings.of(HostSettings), refresh_interval=3 * _HOUR),
