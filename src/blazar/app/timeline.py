@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Final
 
 import numpy as np
@@ -60,7 +61,7 @@ def get_timeline(context: Context, caller: Caller, query: JsonObject, with_ids: 
         ids = {each: availability.resource_at(each).id for each in np.flatnonzero(wanted).tolist()}
         times = BusyTimes.read(availability.bookings, wanted, question.minutes)
         # After the bookings, so that each reservation among them has its owner.
-        owners, maintenances = _owners(context, caller)
+        owners, maintenances = _owners(context, caller, question.window.start)
         mine = [key for key, user in owners.items() if user == caller.user_id]
         codes = {
             state: availability.bookings.owner_codes(each).astype(np.int64)
@@ -97,11 +98,11 @@ def _parse_flag(query: JsonObject) -> bool:
 
 
 def _owners(
-    context: Context, caller: Caller
+    context: Context, caller: Caller, start: datetime
 ) -> tuple[Mapping[ReservationId, str | None], Sequence[ReservationId]]:
-    """Return the reservations of the caller's project with the users of their leases, and maintenances."""
+    """Return the reservations of the caller's project with their users, and maintenances from *start* on."""
     with context.store.read() as transaction:
-        maintenances = [each.owner for each in transaction.maintenances.list()]
+        maintenances = [each.owner for each in transaction.maintenances.list(ending_after=start)]
         if not caller.project_id:
             return {}, maintenances
         return transaction.allocations.holders_of(caller.project_id), maintenances

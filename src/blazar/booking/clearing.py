@@ -171,7 +171,7 @@ class _Wholes:
         everything = [*leaving, *movable]
         window = _covering(everything).widened(self._cleaning)
         with self._index.searching_on() as view:
-            candidates = view.reservable() & ~view.mask_of(self._cleared)
+            candidates = self._candidates(view)
             visible = {
                 key: visible_to(self._context, self._collection, view, key)
                 for key in {each.lease.project_id for each in everything}
@@ -184,6 +184,9 @@ class _Wholes:
             }
             fixed = list(self._fixed(view, candidates, window, of_pieces))
         return plan_moves(pieces, range(len(leaving)), fixed)
+
+    def _candidates(self, view: Availability) -> Mask:
+        return view.reservable() & ~view.mask_of(self._cleared)
 
     def _piece(self, view: Availability, candidates: Mask, each: Affected) -> Piece:
         position = view.position_of(each.allocation.resource_id)
@@ -215,7 +218,7 @@ class _Wholes:
     def _read_movable(self, waiting: Sequence[Affected]) -> Sequence[Affected]:
         """Return the reservations that hold resources which the waiting ones could take."""
         with self._index.searching_on() as view:
-            candidates = view.reservable() & ~view.mask_of(self._cleared)
+            candidates = self._candidates(view)
             wanted = np.zeros(len(candidates), np.bool_)
             for requirement in {self._requirement(each) for each in waiting}:
                 wanted |= view.matching(requirement) & candidates

@@ -8,11 +8,9 @@ from typing import Final
 from blazar.booking.clearing import Clearing, Move
 from blazar.booking.context import Context
 from blazar.booking.moving import connected, store_moves
-from blazar.domain.errors import ConcurrentUpdate
-from blazar.domain.lease import LeaseId
-from blazar.domain.maintenance import Maintenance
+from blazar.domain.errors import CloudError, ConcurrentUpdate
+from blazar.domain.maintenance import Maintenance, MaintenanceStatus
 from blazar.plugins.capabilities import HasPool
-from blazar.plugins.contract import JsonObject
 
 MAINTAIN: Final = "task-maintain"
 """The key of the periodic task that completes what a request has begun."""
@@ -20,13 +18,8 @@ MAINTAIN: Final = "task-maintain"
 _logger = logging.getLogger(__name__)
 
 
-def move_away(
-    context: Context, maintenance: Maintenance, clearing: Clearing, actor: str
-) -> frozenset[LeaseId]:
-    """Store the moves of a plan; return the leases that could not be moved because they were changed.
-
-    The periodic task plans these again, and is scheduled now.
-    """
+def move_away(context: Context, maintenance: Maintenance, clearing: Clearing, actor: str) -> None:
+    """Store the moves of a plan. If a lease was changed meanwhile, the periodic task plans again now."""
     reason = f"maintenance: {maintenance.reason}" if maintenance.reason else "maintenance"
     left: list[Move] = []
     for group in connected(clearing.moves):
@@ -40,24 +33,25 @@ def move_away(
         with context.store.begin() as transaction:
             transaction.work.schedule([MAINTAIN], context.clock.now())
             transaction.commit()
-    return frozenset(each.lease.id for each in left)
 
 
-def leave_pool(context: Context, maintenance: Maintenance) -> None:
-    """Take the resources out of their pool that no lease holds. Raises CloudError."""
-    plugin = context.plugins.get(maintenance.resource_type)
-    if isinstance(plugin, HasPool) and maintenance.leaves_pool:
-        plugin.leave_pool(context.cloud, _facts(context, maintenance))
+def keep_pool(context: Context, maintenance: Maintenance) -> None:
+    """Take resources that no lease holds out of their pool during a maintenance, and back after it.
 
-
-def enter_pool(context: Context, maintenance: Maintenance) -> None:
-    """Put the resources back into their pool that no lease holds. Raises CloudError."""
-    plugin = context.plugins.get(maintenance.resource_type)
-    if isinstance(plugin, HasPool) and maintenance.leaves_pool:
-        plugin.enter_pool(context.cloud, _facts(context, maintenance))
-
-
-def _facts(context: Context, maintenance: Maintenance) -> list[JsonObject]:
+    Does nothing unless the maintenance asks for it. An error of the cloud is only logged: the periodic task
+    and the sweep try again.
+    """
+    plugin, status = (
+        context.plugins.get(maintenance.resource_type),
+        maintenance.status_at(context.clock.now()),
+    )
+    if not maintenance.leaves_pool or not isinstance(plugin, HasPool) or status is MaintenanceStatus.PLANNED:
+        return
     with context.store.read() as transaction:
         states = transaction.resources.get_states(maintenance.resource_ids)
-    return [states[key].facts for key in maintenance.resource_ids if key in states]
+    facts = [states[key].facts for key in maintenance.resource_ids if key in states]
+    change = plugin.leave_pool if status is MaintenanceStatus.ACTIVE else plugin.enter_pool
+    try:
+        change(context.cloud, facts)
+    except CloudError as error:
+        _logger.warning("pool differs from a maintenance: maintenance_id=%s reason=%s", maintenance.id, error)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from blazar.booking.clearing import Move
 from blazar.booking.context import Context
 from blazar.booking.scheduling import next_pass_of, reschedule_missing
-from blazar.domain.lease import LeaseId, ResourceId
+from blazar.domain.lease import ResourceId
 from blazar.domain.wording import first_few
 from blazar.ports.journal import JournalEntry
 from blazar.ports.store import Transaction
@@ -82,19 +81,18 @@ def _entries(
     context: Context, transaction: Transaction, moves: Sequence[Move], reason: str, actor: str
 ) -> list[JournalEntry]:
     names = transaction.maintenances.names_of({key for move in moves for key in (*move.removed, *move.added)})
-    entries: dict[LeaseId, list[JournalEntry]] = defaultdict(list)
-    for move in moves:
-        old, new = (
-            first_few(sorted(names.get(key, key) for key in keys)) for keys in (move.removed, move.added)
+
+    def named(keys: Iterable[ResourceId]) -> str:
+        return first_few(sorted(names.get(key, key) for key in keys))
+
+    return [
+        JournalEntry(
+            at=context.clock.now(),
+            lease_id=move.lease.id,
+            reservation_id=move.reservation.id,
+            event=MOVED,
+            reason=f"{named(move.removed)} -> {named(move.added)}: {reason}",
+            actor=actor,
         )
-        entries[move.lease.id].append(
-            JournalEntry(
-                at=context.clock.now(),
-                lease_id=move.lease.id,
-                reservation_id=move.reservation.id,
-                event=MOVED,
-                reason=f"{old} -> {new}: {reason}",
-                actor=actor,
-            )
-        )
-    return [each for own in entries.values() for each in own]
+        for move in moves
+    ]

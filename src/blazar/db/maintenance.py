@@ -39,9 +39,9 @@ class SqlMaintenances:
         """Return a maintenance, or None."""
         return next(iter(self._read(maintenances.c.id == maintenance_id)), None)
 
-    def list(self) -> Sequence[Maintenance]:
-        """Return all, in the order of their starts."""
-        return self._read(sa.true())
+    def list(self, *, ending_after: datetime | None = None) -> Sequence[Maintenance]:
+        """Return those that end after an instant, or all, by their starts."""
+        return self._read(sa.true() if ending_after is None else maintenances.c.end_at > ending_after)
 
     def insert(self, maintenance: Maintenance) -> None:
         """Add a maintenance with its bookings."""

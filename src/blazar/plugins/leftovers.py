@@ -41,7 +41,7 @@ class Sweep:
         """Return the resources that are out of their pool now because of maintenance."""
         now = self.clock.now()
         with self.store.read() as transaction:
-            maintenances = transaction.maintenances.list()
+            maintenances = transaction.maintenances.list(ending_after=now)
         return frozenset(
             key
             for each in maintenances

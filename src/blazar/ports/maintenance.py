@@ -33,8 +33,8 @@ class MaintenanceStore(Protocol):
     def find(self, maintenance_id: str) -> Maintenance | None:
         """Return a maintenance, or None. Resources that were deleted are missing in it."""
 
-    def list(self) -> Sequence[Maintenance]:
-        """Return all, in the order of their starts. The number of statements is fixed."""
+    def list(self, *, ending_after: datetime | None = None) -> Sequence[Maintenance]:
+        """Return those that end after an instant, or all, by their starts, in two statements."""
 
     def insert(self, maintenance: Maintenance) -> None:
         """Add a maintenance with its bookings."""

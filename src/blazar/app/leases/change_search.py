@@ -209,7 +209,7 @@ def _find_kept_maintenances(
         if start < end
     ]
     with context.store.read() as transaction:
-        maintenances = transaction.maintenances.list()
+        maintenances = transaction.maintenances.list(ending_after=ahead.start)
     return [
         each
         for each in maintenances

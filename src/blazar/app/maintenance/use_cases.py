@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -12,18 +11,15 @@ from blazar.app.maintenance.views import maintenance_notice, maintenance_view, p
 from blazar.booking import event_types
 from blazar.booking.clearing import Clearing, plan_clearing
 from blazar.booking.context import Context
-from blazar.booking.maintenance import MAINTAIN, enter_pool, move_away
+from blazar.booking.maintenance import MAINTAIN, keep_pool, move_away
 from blazar.booking.retrying import retrying
 from blazar.booking.scheduling import reschedule_missing
 from blazar.booking.transitions import announce
 from blazar.booking.views import JsonObject, lease_view
-from blazar.domain.errors import CloudError
 from blazar.domain.lease import Lease, LeaseId, ResourceId
 from blazar.domain.maintenance import Maintenance, MaintenanceNotFound, MaintenanceStatus
 from blazar.ports.manager import Caller
 from blazar.ports.store import Transaction
-
-_logger = logging.getLogger(__name__)
 
 
 def create_maintenance(context: Context, caller: Caller, body: JsonObject, is_dry_run: bool) -> JsonObject:
@@ -105,7 +101,6 @@ def update_maintenance(context: Context, caller: Caller, maintenance_id: str, bo
 
 def delete_maintenance(context: Context, caller: Caller, maintenance_id: str) -> None:
     """End a maintenance, and delete it. Raises MaintenanceNotFound."""
-    now = context.clock.now()
 
     def once(attempt: int) -> Maintenance:
         with context.store.begin() as transaction:
@@ -116,16 +111,10 @@ def delete_maintenance(context: Context, caller: Caller, maintenance_id: str) ->
             transaction.commit()
         return maintenance
 
-    maintenance = retrying(context, once)
+    maintenance, now = retrying(context, once), context.clock.now()
     context.waker.wake()
     if maintenance.status_at(now) is MaintenanceStatus.ACTIVE:
-        try:
-            enter_pool(context, maintenance)
-        except CloudError as error:
-            # The sweep puts the resources back later.
-            _logger.warning(
-                "resources stay out of their pool: maintenance_id=%s reason=%s", maintenance_id, error
-            )
+        keep_pool(context, replace(maintenance, end=now))
 
 
 def _get(transaction: Transaction, maintenance_id: str) -> Maintenance:
@@ -145,7 +134,7 @@ def store_maintenance(
     """
     now = context.clock.now()
     with context.store.begin() as transaction:
-        transaction.allocations.claim({key: clearing.cleared[key] for key in clearing.cleared})
+        transaction.allocations.claim(clearing.cleared)
         ids = {*maintenance.resource_ids, *(() if before is None else before.resource_ids)}
         transaction.allocations.touch(ids - clearing.cleared.keys())
         if before is None:
