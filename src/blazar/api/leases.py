@@ -101,6 +101,12 @@ def update_lease(call: Call) -> object:
         return _changed(call.manager.commit_lease_offer(caller, lease_id, call.owner, _only(call, offer_id)))
     if call.is_dry_run:
         return {"preview": call.manager.preview_update(caller, lease_id, call.owner, body)}
+    return _update(call, body)
+
+
+def _update(call: Call, body: JsonObject) -> object:
+    """Send a change of the lease to the manager, and return the answer to it."""
+    caller, lease_id = call.property_caller, call.params["lease_id"]
     if call.owner is None:
         return _changed(call.manager.update_lease(caller, lease_id, body))
     return _changed(call.manager.update_owned_lease(caller, lease_id, call.owner, body))
@@ -113,16 +119,13 @@ def replace_resources(call: Call) -> object:
     """
     resources = cast("Sequence[str]", call.body["resources"])
     asked = {"id": call.body["reservation_id"], "replace": resources}
-    caller, lease_id, body = call.property_caller, call.params["lease_id"], {"reservations": [asked]}
     _logger.warning(
         "lessee reports broken resources: lease_id=%s resources=%s reason=%s",
-        lease_id,
+        call.params["lease_id"],
         ",".join(resources),
         repr(call.body.get("reason") or ""),
     )
-    if call.owner is None:
-        return _changed(call.manager.update_lease(caller, lease_id, body))
-    return _changed(call.manager.update_owned_lease(caller, lease_id, call.owner, body))
+    return _update(call, {"reservations": [asked]})
 
 
 def refuse_replacements(body: JsonObject) -> None:

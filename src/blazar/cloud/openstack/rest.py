@@ -184,8 +184,6 @@ class RestClient:
             content["microversion_service_type"] = self._versioned_as
         grant = self.access.grant()
         exchange = self._read if method == "GET" else self._exchange
-        if method == "GET" and self._needs_proof:
-            self._prove(grant)
         response = exchange(call, grant, method, path, content)
         if response.status_code == 401 and self.access.renew(grant):
             response = exchange(call, self.access.grant(), method, path, content)
@@ -194,7 +192,9 @@ class RestClient:
         return Answer(call, response)
 
     def _prove(self, grant: Grant) -> None:
-        """Raise CloudUnavailable if the service does not treat this client as an administrator's yet."""
+        """Raise CloudUnavailable if the service may not treat this client as an administrator's yet."""
+        if not self._needs_proof:
+            return
         call = f"{self.name}: GET /{self._proof_path}"
         response = self._exchange(call, grant, "GET", str(self._proof_path), {})
         if response.status_code == 403:
@@ -206,6 +206,7 @@ class RestClient:
 
         An observation of a reservation makes many such calls, and is useless if one of them fails.
         """
+        self._prove(grant)
         try:
             response = self._exchange(call, grant, method, path, content)
         except CloudUnavailable as error:
@@ -214,8 +215,7 @@ class RestClient:
         else:
             if response.status_code not in _PASSING:
                 return response
-        if self._needs_proof:
-            self._prove(grant)
+        self._prove(grant)
         return self._exchange(call, grant, method, path, content)
 
     def _exchange(
