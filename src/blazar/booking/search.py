@@ -37,7 +37,7 @@ class Search:
     most: int | None = None
     """In a search for free times: up to how many units are welcome, beyond those of the wish."""
     permit: Permit | None = None
-    """The usage rules for the reservation; None if there are none, or if they do not matter."""
+    """The usage rules for the reservation; None without rules, or if they do not matter."""
     project_id: str | None = None
     """The project of the lease; resources that are only for others do not exist for it."""
     present: Interval | None = None

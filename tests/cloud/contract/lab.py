@@ -139,8 +139,8 @@ class CloudLab(Protocol):
         """Return Cinder; None if the cloud has none."""
 
     @property
-    def segments(self) -> LabSegments | None:
-        """Return the segments; None if the lab has none to spare."""
+    def segments(self) -> LabSegments:
+        """Return the segments."""
 
     @property
     def project_ids(self) -> tuple[str, str]:

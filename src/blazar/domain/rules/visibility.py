@@ -16,7 +16,7 @@ from blazar.domain.rules.rule import OnlyFor, Rule
 def hidden_resources(
     rules: Sequence[Rule], availability: Availability, project_id: str | None
 ) -> Mask | None:
-    """Return which resources a project may neither see nor reserve; None if there are none.
+    """Return which resources a project may neither see nor reserve; None without such rules.
 
     Args:
         rules: The rules on who may see resources of the collection, in their order.

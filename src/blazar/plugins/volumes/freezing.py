@@ -19,7 +19,7 @@ _LONGEST_PAUSE: Final = timedelta(minutes=10)
 
 
 def freeze_volumes(cloud: Cloud, type_id: str, now: datetime, until: datetime) -> Outcome:
-    """Detach the volumes of a type, and keep them until an instant; return Done if there are none.
+    """Detach the volumes of a type, and keep them until an instant; without volumes, return Done.
 
     A server that was booted from a volume keeps it, because its deletion could delete the volume.
     """

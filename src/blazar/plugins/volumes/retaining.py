@@ -84,7 +84,7 @@ def render_obstacles(obstacles: Mapping[str, str]) -> str:
 
 
 def move_volumes(cloud: Cloud, type_id: str, target: VolumeType | None, late: timedelta) -> Outcome:
-    """Advance the move of all volumes of a type by one step; return Done if there are none.
+    """Advance the move of all volumes of a type by one step; without volumes, return Done.
 
     Args:
         cloud: The cloud.

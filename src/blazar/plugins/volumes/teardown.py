@@ -24,7 +24,7 @@ _SLOW_RETRY: Final = timedelta(seconds=30)
 
 
 def remove_volumes(cloud: Cloud, type_id: str) -> Outcome:
-    """Advance the deletion of all volumes of a type by one step; return Done if there are none."""
+    """Advance the deletion of all volumes of a type by one step; without volumes, return Done."""
     volumes = cloud.block_storage.list_volumes(type_id)
     if not volumes:
         return Done()
