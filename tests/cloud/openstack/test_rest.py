@@ -375,3 +375,19 @@ def test_a_neutron_that_was_away_must_know_administrators_before_its_lists_count
 
     assert len(stub.asked("GET", PROOF)) == 3
     assert len(stub.asked("GET", NETWORKS)) == 3
+
+
+@pytest.mark.parametrize("status", [401, 500, 503])
+def test_only_an_answer_of_neutron_itself_proves_that(
+    stub: StubCloud, cloud: OpenStackCloud, status: int
+) -> None:
+    stub.lay_out("GET", NETWORKS, Reply(is_cut=True), *[Reply(status=401)] * (status == 401), Reply())
+    stub.lay_out("GET", PROOF, Reply(status=status), Reply(status=403))
+
+    with pytest.raises(CloudUnavailable):
+        cloud.segments.list_networks()
+    if status != 401:
+        with pytest.raises(CloudUnavailable, match="no administrator"):
+            cloud.segments.list_networks()
+
+    assert len(stub.asked("GET", PROOF)) == 2

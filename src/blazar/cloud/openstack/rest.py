@@ -199,7 +199,10 @@ class RestClient:
         response = self._exchange(call, grant, "GET", str(self._proof_path), {})
         if response.status_code == 403:
             raise CloudUnavailable(f"{call}: the service is starting, or this user is no administrator")
-        self._needs_proof = False
+        if response.status_code >= 500:
+            raise failure(call, response, _NOTHING_SPECIAL)
+        # After a 401, the read gets one as well, and is repeated with a new token.
+        self._needs_proof = response.status_code == 401
 
     def _read(self, call: str, grant: Grant, method: str, path: str, content: Mapping[str, Any]) -> Response:
         """Return the response to a call that changes nothing; repeat it once unless it timed out.
