@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-
-import numpy as np
-
 from blazar.domain.availability import Availability
-from blazar.domain.booking_rows import Mask
 from blazar.domain.errors import CannotChange, InvalidRequirement
 from blazar.domain.lease import Holdings, ResourceId
 from blazar.domain.requirements import unknown_keys
@@ -16,6 +11,7 @@ from blazar.plugins.contract import Wish
 from blazar.plugins.hosts.errors import NotEnoughHosts
 from blazar.plugins.hosts.host import HOST_FACTS
 from blazar.plugins.hosts.spec import HostSpec
+from blazar.plugins.whole_choice import WholeChoice
 
 
 def choose_hosts(wish: Wish[HostSpec], availability: Availability) -> Holdings:
@@ -34,22 +30,9 @@ def choose_hosts(wish: Wish[HostSpec], availability: Availability) -> Holdings:
     """
     requirement = wish.spec.requirement
     _check_keys(wish, availability)
-    free = availability.free(
-        wish.window,
-        now=wish.now,
-        cleaning_time=wish.cleaning_time,
-        ignoring=wish.ignoring,
-        awaited=wish.awaited,
-    )
-    suitable = (
-        availability.matching(requirement) & free & ~availability.mask_of(wish.excluded | wish.beside.keys())
-    )
-    held = availability.mask_of(wish.held)
-    kept = _choose_kept(wish, availability, suitable & held)
-    new = suitable & availability.reservable() & ~held
-    still_wanted = wish.spec.maximum - len(kept)
-    # Counted before they are sorted, which takes longer.
-    available = len(kept) + min(still_wanted, int(np.count_nonzero(new)))
+    choice = WholeChoice.of(wish, availability, requirement)
+    kept = _choose_kept(choice)
+    available = choice.count(kept, wish.spec.maximum)
     if available < wish.spec.minimum:
         raise NotEnoughHosts(
             f"Not enough hosts available: {wish.spec.minimum} asked for (min), "
@@ -58,30 +41,25 @@ def choose_hosts(wish: Wish[HostSpec], availability: Availability) -> Holdings:
             min=wish.spec.minimum,
             available=available,
         )
-    candidates = availability.best_first(
-        new, wish.window, now=wish.now, asked=requirement.keys, shuffle=wish.shuffle
-    )
-    added = [availability.resource_at(each).id for each in itertools.islice(candidates, still_wanted)]
-    return dict.fromkeys([*kept, *added])
+    return choice.fill(kept, wish.spec.maximum, requirement.keys)
 
 
-def _choose_kept(wish: Wish[HostSpec], availability: Availability, suitable: Mask) -> list[ResourceId]:
+def _choose_kept(choice: WholeChoice) -> list[ResourceId]:
     """Return the held hosts to keep, up to the maximum: those in use first, failed ones last.
 
     Raises:
         NotEnoughHosts: The reservation is active, and one of its hosts is no longer suitable.
         CannotChange: More hosts than the maximum have servers.
     """
-    held = [availability.resource_at(each) for each in availability.in_order(suitable)]
-    if wish.is_active and len(held) < len(wish.held):
+    wish, held = choice.wish, choice.held()
+    if choice.loses_any(held):
         raise NotEnoughHosts(
             "Not enough hosts available: a host of the active reservation no longer fits, or is reserved"
             " for another lease in the new period",
             in_use=len(wish.held),
             would_remain=len(held),
         )
-    held.sort(key=lambda each: (each.id not in wish.in_use, not each.is_reservable))
-    in_use = [str(each.facts["hypervisor_hostname"]) for each in held if each.id in wish.in_use]
+    in_use = [str(each.facts["hypervisor_hostname"]) for each in held if choice.is_in_use(each)]
     if len(in_use) > wish.spec.maximum:
         raise CannotChange(
             f"max: {wish.spec.maximum} is less than the {len(in_use)} hosts that have servers on them:"

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-
-import numpy as np
-
 from blazar.domain.availability import Availability
-from blazar.domain.booking_rows import Mask
 from blazar.domain.errors import CannotChange, InvalidRequirement
 from blazar.domain.lease import Holdings, ResourceId
 from blazar.domain.requirements import unknown_keys
@@ -15,6 +10,7 @@ from blazar.plugins.contract import Wish
 from blazar.plugins.networks.errors import NotEnoughNetworks
 from blazar.plugins.networks.segments import NETWORK_FACTS
 from blazar.plugins.networks.spec import NetworkSpec
+from blazar.plugins.whole_choice import WholeChoice
 
 
 def choose_segments(wish: Wish[NetworkSpec], availability: Availability) -> Holdings:
@@ -36,20 +32,9 @@ def choose_segments(wish: Wish[NetworkSpec], availability: Availability) -> Hold
             "network_properties, resource_properties",
             f"no network segment has a property named {', '.join(unknown)}",
         )
-    free = availability.free(
-        wish.window,
-        now=wish.now,
-        cleaning_time=wish.cleaning_time,
-        ignoring=wish.ignoring,
-        awaited=wish.awaited,
-    )
-    in_the_way = availability.mask_of(wish.excluded | wish.beside.keys())
-    suitable = availability.matching(requirement) & free & ~in_the_way
-    held = availability.mask_of(wish.held)
-    kept = _choose_kept(wish, availability, suitable & held)
-    new = suitable & availability.reservable() & ~held
-    lacking = spec.amount - len(kept)
-    available = len(kept) + min(lacking, int(np.count_nonzero(new)))
+    choice = WholeChoice.of(wish, availability, requirement)
+    kept = _choose_kept(choice)
+    available = choice.count(kept, spec.amount)
     if available < spec.amount:
         raise NotEnoughNetworks(
             f"Not enough networks available: {spec.amount} asked for (amount), {available} fit and are free"
@@ -57,30 +42,25 @@ def choose_segments(wish: Wish[NetworkSpec], availability: Availability) -> Hold
             amount=spec.amount,
             available=available,
         )
-    candidates = availability.best_first(
-        new, wish.window, now=wish.now, asked=requirement.keys, shuffle=wish.shuffle
-    )
-    added = [availability.resource_at(each).id for each in itertools.islice(candidates, lacking)]
-    return dict.fromkeys([*kept, *added])
+    return choice.fill(kept, spec.amount, requirement.keys)
 
 
-def _choose_kept(wish: Wish[NetworkSpec], availability: Availability, suitable: Mask) -> list[ResourceId]:
+def _choose_kept(choice: WholeChoice) -> list[ResourceId]:
     """Return the held segments to keep, up to the amount: those in use first, failed ones last.
 
     Raises:
         NotEnoughNetworks: The reservation is active, and one of its segments is no longer suitable.
         CannotChange: More segments than the amount have networks with ports.
     """
-    held = [availability.resource_at(each) for each in availability.in_order(suitable)]
-    if wish.is_active and len(held) < len(wish.held):
+    wish, held = choice.wish, choice.held()
+    if choice.loses_any(held):
         raise NotEnoughNetworks(
             "Not enough networks available: a network segment of the active reservation no longer fits, or is"
             " reserved for another lease in the new period",
             in_use=len(wish.held),
             would_remain=len(held),
         )
-    held.sort(key=lambda each: (each.id not in wish.in_use, not each.is_reservable))
-    in_use = sum(each.id in wish.in_use for each in held)
+    in_use = sum(map(choice.is_in_use, held))
     if in_use > wish.spec.amount:
         raise CannotChange(
             f"amount: {wish.spec.amount} is less than the {in_use} networks that have ports; delete their"
