@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
+from plugins.every_step import EveryStep
 from plugins.harnesses import POOLS, StorageNodesHarness
 
 from blazar.domain.lease import LeaseStatus
 from blazar_plugin_testing import CloudEnv
-from blazar_plugin_testing.contract import HarnessedEnv
-from blazar_plugin_testing.faults import COMMIT_FAULTS
-from blazar_plugin_testing.lives import each_call, each_commit
 from blazar_plugin_testing.plugin_env import PluginEnv
 from blazar_plugin_testing.service_env import LESSEE
 
@@ -65,23 +62,6 @@ def is_replaced(env: PluginEnv) -> None:
 STORIES = {"goes": goes, "is-replaced": is_replaced}
 
 
-class TestEveryStep(HarnessedEnv):
+class TestEveryStep(EveryStep):
     harness_type = SharedHarness
-
-    @pytest.mark.parametrize("story", list(STORIES))
-    @pytest.mark.parametrize("fault", ["fails", "reply-lost", "killed"])
-    def test_every_call_may_fail_once(self, env: PluginEnv, story: str, fault: str) -> None:
-        each_call(env, STORIES[story], fault)
-
-    @pytest.mark.parametrize("story", list(STORIES))
-    @pytest.mark.parametrize("fault", list(COMMIT_FAULTS))
-    def test_every_commit_may_go_wrong_once(self, env: PluginEnv, story: str, fault: str) -> None:
-        each_commit(env, STORIES[story], fault)
-
-    @pytest.mark.parametrize("story", list(STORIES))
-    def test_every_step_can_be_taken_twice(self, env: PluginEnv, story: str) -> None:
-        env.reset(takes_steps_twice=True)
-
-        STORIES[story](env)
-
-        assert env.snapshot() == env.empty
+    stories = STORIES

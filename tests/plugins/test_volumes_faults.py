@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-import pytest
+from plugins.every_step import EveryStep
 from plugins.harnesses import VolumesHarness
 
 from blazar.booking.context import Plugin
@@ -13,9 +13,6 @@ from blazar.plugins.volumes.plugin import Volumes
 from blazar.plugins.volumes.settings import VolumeSettings
 from blazar.plugins.volumes.spec import VolumeSpec
 from blazar_plugin_testing import CloudEnv
-from blazar_plugin_testing.contract import HarnessedEnv
-from blazar_plugin_testing.faults import COMMIT_FAULTS
-from blazar_plugin_testing.lives import each_call, each_commit
 from blazar_plugin_testing.plugin_env import PluginEnv
 from blazar_plugin_testing.service_env import LESSEE
 
@@ -159,23 +156,6 @@ STORIES = {
 }
 
 
-class TestEveryStep(HarnessedEnv):
+class TestEveryStep(EveryStep):
     harness_type = UsedHarness
-
-    @pytest.mark.parametrize("story", list(STORIES))
-    @pytest.mark.parametrize("fault", ["fails", "reply-lost", "killed"])
-    def test_every_call_may_fail_once(self, env: PluginEnv, story: str, fault: str) -> None:
-        each_call(env, STORIES[story], fault)
-
-    @pytest.mark.parametrize("story", list(STORIES))
-    @pytest.mark.parametrize("fault", list(COMMIT_FAULTS))
-    def test_every_commit_may_go_wrong_once(self, env: PluginEnv, story: str, fault: str) -> None:
-        each_commit(env, STORIES[story], fault)
-
-    @pytest.mark.parametrize("story", list(STORIES))
-    def test_every_step_can_be_taken_twice(self, env: PluginEnv, story: str) -> None:
-        env.reset(takes_steps_twice=True)
-
-        STORIES[story](env)
-
-        assert env.snapshot() == env.empty
+    stories = STORIES
