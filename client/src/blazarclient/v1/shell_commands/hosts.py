@@ -6,10 +6,10 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from blazarclient import command, exception, registering, terminal
+from blazarclient import command, registering, terminal
 from blazarclient.base import Record, Records
 from blazarclient.i18n import _
-from blazarclient.v1.shell_commands import host_options
+from blazarclient.v1.shell_commands import capabilities, host_options
 
 HOST_ID_PATTERN = r"[0-9]+"
 """Pattern of a whole host id."""
@@ -39,7 +39,7 @@ class CreateHost(_HostCommand, command.CreateCommand):
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser."""
         parser = super().get_parser(prog_name)
-        _add_extra(parser, "<key>=<value>", _("an extra capability (repeatable)"))
+        capabilities.add_extra(parser, _("an extra capability (repeatable)"))
         host_options.add_bulk_options(parser)
         self._refuse = parser.error
         return parser
@@ -59,7 +59,7 @@ class CreateHost(_HostCommand, command.CreateCommand):
         """Return the columns and the values of the new host, or of the result of a bulk registration."""
         if parsed_args.name is None:
             return self._create_many(parsed_args)
-        values = {"name": parsed_args.name} | _extra(parsed_args)
+        values = {"name": parsed_args.name} | capabilities.given(parsed_args)
         if parsed_args.dry_run:
             self.print_to_stderr(_("Nothing was sent. The request would be a POST to /os-hosts with:"))
             return self.columns_in_utc(values, parsed_args)
@@ -70,7 +70,9 @@ class CreateHost(_HostCommand, command.CreateCommand):
         known = {each["hypervisor_hostname"] for each in self.manager().list()}
         skipped = [each for each in selected if each in known]
         hosts = {
-            name: {**values, **_extra(parsed_args)} for name, values in selected.items() if name not in known
+            name: {**values, **capabilities.given(parsed_args)}
+            for name, values in selected.items()
+            if name not in known
         }
         if not selected:
             self.print_to_stderr(_("No hosts found."))
@@ -104,18 +106,8 @@ class CreateHost(_HostCommand, command.CreateCommand):
         )
 
 
-class UpdateHost(_HostCommand, command.UpdateCommand):
+class UpdateHost(_HostCommand, capabilities.SetCapabilities):
     """Set extra capabilities of a host."""
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser."""
-        parser = super().get_parser(prog_name)
-        _add_extra(parser, "<key>=<value>", _("an extra capability to set (repeatable)"))
-        return parser
-
-    def change(self, parsed_args: argparse.Namespace) -> Record:
-        """Set the capabilities and return the host."""
-        return _update(self, parsed_args, _extra(parsed_args))
 
 
 class SetHost(UpdateHost):
@@ -124,21 +116,8 @@ class SetHost(UpdateHost):
     deprecated = True
 
 
-class UnsetAttributesHost(_HostCommand, command.UpdateCommand):
+class UnsetAttributesHost(_HostCommand, capabilities.UnsetCapabilities):
     """Remove extra capabilities of a host."""
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser."""
-        parser = super().get_parser(prog_name)
-        _add_extra(parser, "<key>", _("an extra capability to remove (repeatable)"))
-        return parser
-
-    def change(self, parsed_args: argparse.Namespace) -> Record:
-        """Remove the capabilities and return the host."""
-        return _update(self, parsed_args, dict.fromkeys(parsed_args.extra))
-
-
-UnsetAttributeHost = UnsetAttributesHost
 
 
 class DeleteHost(_HostCommand, command.DeleteCommand):
@@ -230,20 +209,3 @@ class UpdateHostCapability(UpdateHostProperty):
 
 def _add_property(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("property_name", metavar="PROPERTY_NAME", help=_("name of a resource property"))
-
-
-def _add_extra(parser: argparse.ArgumentParser, form: str, text: str) -> None:
-    parser.add_argument("--extra", metavar=form, action="append", default=[], help=text)
-
-
-def _extra(parsed_args: argparse.Namespace) -> dict[str, str]:
-    """Return the extra capabilities; without ``=`` the value is empty, and the last duplicate wins."""
-    parts = (each.partition("=") for each in parsed_args.extra)
-    return {key: value for key, _separator, value in parts}
-
-
-def _update(host_command: _HostCommand, parsed_args: argparse.Namespace, values: Record) -> Record:
-    if not values:
-        raise exception.CommandError(_("No change is given; --extra is required"), code=400)
-    changed: Record = host_command.manager().update(host_command.find(parsed_args.name_or_id), values)
-    return changed

@@ -6,10 +6,9 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-from blazarclient import command, exception
-from blazarclient.base import Record
+from blazarclient import command
 from blazarclient.i18n import _
-from blazarclient.v1.shell_commands import hosts
+from blazarclient.v1.shell_commands import capabilities, hosts
 
 
 class _NetworkCommand(command.ReservationCommand):
@@ -45,7 +44,7 @@ class CreateNetwork(_NetworkCommand, command.CreateCommand):
             metavar="<id>",
             help=_("id of the segment, or a range such as 201-240, which is registered as a whole"),
         )
-        _add_extra(parser, "<key>=<value>", _("an extra capability (repeatable)"))
+        capabilities.add_extra(parser, _("an extra capability (repeatable)"))
         return parser
 
     def add_positional(self, parser: argparse.ArgumentParser) -> None:
@@ -57,7 +56,7 @@ class CreateNetwork(_NetworkCommand, command.CreateCommand):
             parsed_args.network_type,
             parsed_args.physical_network,
             parsed_args.segment_id,
-            **_extra(parsed_args),
+            **capabilities.given(parsed_args),
         )
         if not isinstance(made, list):
             return self.created(made, parsed_args)
@@ -65,32 +64,12 @@ class CreateNetwork(_NetworkCommand, command.CreateCommand):
         return self.created(ids, parsed_args, _("network for each of %d segments") % len(made))
 
 
-class UpdateNetwork(_NetworkCommand, command.UpdateCommand):
+class UpdateNetwork(_NetworkCommand, capabilities.SetCapabilities):
     """Set extra capabilities of a network segment that is not reserved."""
 
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser."""
-        parser = super().get_parser(prog_name)
-        _add_extra(parser, "<key>=<value>", _("an extra capability to set (repeatable)"))
-        return parser
 
-    def change(self, parsed_args: argparse.Namespace) -> Record:
-        """Set the capabilities and return the segment."""
-        return _update(self, parsed_args, _extra(parsed_args))
-
-
-class UnsetNetwork(_NetworkCommand, command.UpdateCommand):
+class UnsetNetwork(_NetworkCommand, capabilities.UnsetCapabilities):
     """Remove extra capabilities of a network segment that is not reserved."""
-
-    def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
-        """Return the parser."""
-        parser = super().get_parser(prog_name)
-        _add_extra(parser, "<key>", _("an extra capability to remove (repeatable)"))
-        return parser
-
-    def change(self, parsed_args: argparse.Namespace) -> Record:
-        """Remove the capabilities and return the segment."""
-        return _update(self, parsed_args, dict.fromkeys(parsed_args.extra))
 
 
 class DeleteNetwork(_NetworkCommand, command.DeleteCommand):
@@ -107,21 +86,3 @@ class ShowNetworkProperty(_NetworkCommand, hosts.ShowHostProperty):
 
 class UpdateNetworkProperty(_NetworkCommand, hosts.UpdateHostProperty):
     """Make a resource property of network segments private or public."""
-
-
-def _add_extra(parser: argparse.ArgumentParser, form: str, text: str) -> None:
-    parser.add_argument("--extra", metavar=form, action="append", default=[], help=text)
-
-
-def _extra(parsed_args: argparse.Namespace) -> dict[str, str]:
-    """Return the extra capabilities; without ``=`` the value is empty, and the last duplicate wins."""
-    parts = (each.partition("=") for each in parsed_args.extra)
-    return {key: value for key, _separator, value in parts}
-
-
-def _update(network_command: _NetworkCommand, parsed_args: argparse.Namespace, values: Record) -> Record:
-    if not values:
-        raise exception.CommandError(_("No change is given; --extra is required"), code=400)
-    manager = network_command.manager()
-    changed: Record = manager.update(network_command.find(parsed_args.name_or_id), values)
-    return changed

@@ -9,6 +9,7 @@ from typing import Any
 from blazarclient import command, exception
 from blazarclient.base import Record
 from blazarclient.i18n import _
+from blazarclient.v1.shell_commands import capabilities
 
 
 class _StoragePoolCommand(command.ReservationCommand):
@@ -33,7 +34,7 @@ class CreateStoragePool(_StoragePoolCommand, command.CreateCommand):
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser."""
         parser = super().get_parser(prog_name)
-        _add_changes(parser, "<key>=<value>", _("an extra capability (repeatable)"))
+        _add_changes(parser, _("an extra capability (repeatable)"))
         return parser
 
     def add_positional(self, parser: argparse.ArgumentParser) -> None:
@@ -51,7 +52,7 @@ class UpdateStoragePool(_StoragePoolCommand, command.UpdateCommand):
     def get_parser(self, prog_name: str) -> argparse.ArgumentParser:
         """Return the parser."""
         parser = super().get_parser(prog_name)
-        _add_changes(parser, "<key>=<value>", _("an extra capability to set (repeatable)"))
+        _add_changes(parser, _("an extra capability to set (repeatable)"))
         return parser
 
     def change(self, parsed_args: argparse.Namespace) -> Record:
@@ -66,7 +67,7 @@ class UnsetStoragePool(_StoragePoolCommand, command.UpdateCommand):
         """Return the parser."""
         parser = super().get_parser(prog_name)
         text = _("an extra capability to remove (repeatable)")
-        parser.add_argument("--extra", metavar="<key>", action="append", default=[], help=text)
+        capabilities.add_extra(parser, text, "<key>")
         return parser
 
     def change(self, parsed_args: argparse.Namespace) -> Record:
@@ -78,7 +79,7 @@ class DeleteStoragePool(_StoragePoolCommand, command.DeleteCommand):
     """Unregister storage pools, so that they can no longer be reserved."""
 
 
-def _add_changes(parser: argparse.ArgumentParser, form: str, text: str) -> None:
+def _add_changes(parser: argparse.ArgumentParser, text: str) -> None:
     parser.add_argument(
         "--gibibytes", metavar="GIB", type=int, help=_("the capacity that can be reserved, in GiB")
     )
@@ -96,15 +97,13 @@ def _add_changes(parser: argparse.ArgumentParser, form: str, text: str) -> None:
         default=None,
         help=_("allow only reservations of parts of the pool"),
     )
-    parser.add_argument("--extra", metavar=form, action="append", default=[], help=text)
+    capabilities.add_extra(parser, text)
 
 
 def _changes(parsed_args: argparse.Namespace) -> Record:
-    """Return the keys of a request; of an extra capability without ``=``, the value is empty."""
-    parts = (each.partition("=") for each in parsed_args.extra)
-    values: Record = {key: value for key, _separator, value in parts}
+    """Return the keys of a request."""
     own = {"gibibytes": parsed_args.gibibytes, "sole_use": parsed_args.sole_use}
-    return values | {key: value for key, value in own.items() if value is not None}
+    return capabilities.given(parsed_args) | {key: value for key, value in own.items() if value is not None}
 
 
 def _update(pool_command: _StoragePoolCommand, parsed_args: argparse.Namespace, values: Record) -> Record:
