@@ -100,7 +100,10 @@ def _set_quotas(cloud: SimulatedCloud, call: Call) -> Reply:
 
 
 def _list_volumes(cloud: SimulatedCloud, call: Call) -> Reply:
-    found = cloud.block_storage.list_volumes(call.value("volume_type_id") or "")
+    storage, pool = cloud.block_storage, call.value("host")
+    found = (
+        storage.list_volumes_in(pool) if pool else storage.list_volumes(call.value("volume_type_id") or "")
+    )
     some, has_next = page_of(found, [each.id for each in found], call)
     return Reply(body={"volumes": [_volume(each) for each in some], **_links("volumes", has_next)})
 

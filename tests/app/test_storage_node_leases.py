@@ -268,7 +268,7 @@ class TestOthersInThePool:
         assert env.cloud.create_volume("project", 100, storage.type_name()).pool == pool_of(env, lease)
         storage.end(lease)
 
-    def test_a_report_that_counts_deleted_volumes_delays_the_start(
+    def test_volumes_of_others_delay_the_start_until_they_are_gone(
         self, env: HttpEnv, storage: Storage
     ) -> None:
         storage.register(FAST)

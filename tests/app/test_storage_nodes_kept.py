@@ -11,6 +11,7 @@ from app.http_env import LESSEE, NEWER, PLUGINS, HttpEnv, Json, good, quiet_sett
 from app.storage import FAST, SLOW, Storage, make_storage
 
 from blazar.domain.errors import CloudNotFound
+from blazar.plugins.volumes.check import check_pools
 from blazar.plugins.volumes.settings import VolumeSettings
 
 HOUR = 60
@@ -65,6 +66,22 @@ class TestTheEnd:
         after = env.cloud.find_volume(volume.id)
         assert after is not None
         assert (after.type_name, after.pool) == ("ordinary", SLOW)
+
+    def test_a_pool_that_volumes_have_left_can_be_reserved_again(self, storage: Storage) -> None:
+        env = storage.env
+        lease = create(env, end_action="retain")
+        env.cloud.create_volume("project", 10, storage.type_name())
+        storage.end(lease, HOUR + 5)
+        reported = {each.name: each.allocated for each in env.cloud.block_storage.list_pools()}
+        assert reported[FAST] == 10
+
+        problems = check_pools(env.context, "check")
+        next_lease = create(env, HOUR + 10, 2 * HOUR + 10)
+        env.pass_time(HOUR + 11)
+
+        assert problems == {}
+        assert env.status(next_lease) == "ACTIVE"
+        storage.end(next_lease, 2 * HOUR + 11)
 
 
 class TestReleases:

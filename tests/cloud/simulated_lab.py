@@ -52,6 +52,12 @@ class SimulatedStorage:
     def wait_until_gone(self, type_id: str) -> None:
         assert self._cloud.block_storage.list_volumes(type_id) == ()
 
+    def wait_until_reported(self) -> None:
+        """Do nothing: the simulated back ends report at once."""
+
+    def wait_until_group_is_gone(self, group_id: str) -> None:
+        assert group_id not in {each.id for each in self._cloud.block_storage.list_groups()}
+
     def serve(self, project_id: str) -> None:
         self._cloud.serve_project(project_id)
 

@@ -92,7 +92,7 @@ def fill_storage(cloud: SimulatedCloud, server_id: str) -> None:
     cloud.block_storage.add_type_access(made.id, "project")
     cloud.block_storage.set_quota("project", "t", 9)
     cloud.block_storage.deletion_time = DELETION_TIME
-    kept, given, going, moving = (cloud.create_volume("project", 1, "t").id for _ in range(4))
+    kept, given, going, moving, gone = (cloud.create_volume("project", 1, "t").id for _ in range(5))
     cloud.snapshot_volume(kept)
     cloud.group_volumes("group", frozenset({made.id}), (kept,))
     cloud.attach_volume(kept, server_id, is_root=True)
@@ -102,6 +102,8 @@ def fill_storage(cloud: SimulatedCloud, server_id: str) -> None:
     copied = cloud.create_volume("project", 1, "t").id
     cloud.block_storage.copy_time = timedelta(minutes=1)
     cloud.storage_in("project").create_backup(copied, "backup", "text")
+    cloud.add_storage_pool("block@slow#disk", 10)
+    cloud.block_storage.retype_volume(gone, cloud.add_volume_type("ordinary", {"pool_name": "disk"}).id)
     cloud.block_storage.move_time = timedelta(minutes=1)
     cloud.block_storage.retype_volume(moving, made.id)
 
@@ -119,7 +121,8 @@ def test_everything_is_there_again(clock: ManualClock, state_file: Path) -> None
     assert second.flavors.find_flavor("r") == first.flavors.find_flavor("r")
     assert second.networks.list_floating_ips() == first.networks.list_floating_ips()
     assert second.block_storage.list_types() == first.block_storage.list_types()
-    (volume_type,) = second.block_storage.list_types()
+    assert second.block_storage.list_pools() == first.block_storage.list_pools()
+    volume_type = second.block_storage.list_types()[0]
     volumes = second.block_storage.list_volumes(volume_type.id)
     assert volumes == first.block_storage.list_volumes(volume_type.id)
     assert [each.status for each in volumes] == [

@@ -23,7 +23,13 @@ class StoragePool:
     total: int | None
     """The capacity; None if the driver does not know it or calls it infinite."""
     allocated: int
-    """The sum of the sizes of all volumes in the pool, of all projects."""
+    """The sum of the sizes of the volumes in the pool, of all projects, as its back end reports it.
+
+    The report may be a minute old. After a volume has moved to another pool, Cinder counts it here until
+    cinder-volume is restarted; :meth:`BlockStorage.list_volumes_in` returns what is in the pool.
+
+    Source: seen on Cinder 29.0.0.
+    """
     capabilities: Mapping[str, Fact] = field(default_factory=dict)
     """What the driver reports of the pool apart from its capacity."""
 
@@ -163,6 +169,13 @@ class BlockStorage(Protocol):
 
     def list_volumes(self, type_id: str) -> tuple[Volume, ...]:
         """Return the volumes of a type in all projects; reads all pages."""
+
+    def list_volumes_in(self, pool: str) -> tuple[Volume, ...]:
+        """Return the volumes in a pool, of all types and projects; reads all pages.
+
+        Args:
+            pool: The name of the pool; if Cinder has none with this name, there are no volumes.
+        """
 
     def list_snapshots(self, volume_id: str) -> tuple[VolumeCopy, ...]:
         """Return the snapshots of a volume; none if it does not exist."""

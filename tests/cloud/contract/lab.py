@@ -77,6 +77,12 @@ class LabStorage(Protocol):
     def wait_until_gone(self, type_id: str) -> None:
         """Return when no volume of a type exists."""
 
+    def wait_until_group_is_gone(self, group_id: str) -> None:
+        """Return when a group does not exist."""
+
+    def wait_until_reported(self) -> None:
+        """Return when the back ends have reported the present volumes, which they do at intervals."""
+
     def serve(self, project_id: str) -> None:
         """Give the service's account the role of a member in a project."""
 
@@ -135,8 +141,8 @@ class CloudLab(Protocol):
         """Return the external network."""
 
     @property
-    def storage(self) -> LabStorage | None:
-        """Return Cinder; None if the cloud has none."""
+    def storage(self) -> LabStorage:
+        """Return Cinder."""
 
     @property
     def segments(self) -> LabSegments:

@@ -103,12 +103,19 @@ class OpenStackBlockStorage:
 
     def list_volumes(self, type_id: str) -> tuple[Volume, ...]:
         """Return the volumes of a type in all projects; from all pages."""
+        return self._list_volumes("volume_type_id", type_id)
+
+    def list_volumes_in(self, pool: str) -> tuple[Volume, ...]:
+        """Return the volumes in a pool, of all types and projects; from all pages."""
+        return self._list_volumes("host", pool)
+
+    def _list_volumes(self, key: str, value: str) -> tuple[Volume, ...]:
         return self._cinder.list(
             "volumes",
             "detail",
             key="volumes",
             parse=_volume,
-            params={"all_tenants": "1", "volume_type_id": type_id},
+            params={"all_tenants": "1", key: value},
             version=_WITH_GROUPS,
         )
 

@@ -45,7 +45,8 @@ class SimulatedBlockStorage(Service):
         """Return the pools, oldest first."""
         state = self._state
         return tuple(
-            replace(each, allocated=allocated_in(state, each.name)) for each in state.storage_pools.values()
+            replace(each, allocated=used_in(state, each.name) + state.moved_out.get(each.name, 0))
+            for each in state.storage_pools.values()
         )
 
     @reads("block_storage.list_types")
@@ -122,6 +123,11 @@ class SimulatedBlockStorage(Service):
         """Return the volumes of a type, oldest first; none if the type does not exist."""
         found = self._state.volume_types.get(type_id)
         return tuple(each for each in self._state.volumes.values() if found and each.type_name == found.name)
+
+    @reads("block_storage.list_volumes_in")
+    def list_volumes_in(self, pool: str) -> tuple[Volume, ...]:
+        """Return the volumes in a pool, oldest first; none if the pool does not exist."""
+        return tuple(each for each in self._state.volumes.values() if each.pool == pool)
 
     @reads("block_storage.list_snapshots")
     def list_snapshots(self, volume_id: str) -> tuple[VolumeCopy, ...]:
@@ -258,7 +264,7 @@ def quota_key(project_id: str, type_name: str) -> str:
     return f"{project_id} {type_name}"
 
 
-def allocated_in(state: CloudState, pool: str) -> int:
+def used_in(state: CloudState, pool: str) -> int:
     """Return the sum of the sizes of the volumes in a pool."""
     return sum(each.size for each in state.volumes.values() if each.pool == pool)
 
@@ -285,7 +291,7 @@ def find_pool(state: CloudState, volume_type: VolumeType, size: int) -> StorageP
     """Return the pool with the most room that a type may use; None if none has room."""
     wanted = volume_type.extra_specs
     fitting = [
-        (each.total - allocated_in(state, each.name) if each.total is not None else size, each)
+        (each.total - used_in(state, each.name) if each.total is not None else size, each)
         for each in state.storage_pools.values()
         if wanted.get("volume_backend_name", each.backend_name) == each.backend_name
         and wanted.get("pool_name", each.pool_name) == each.pool_name

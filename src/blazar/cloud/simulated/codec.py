@@ -88,6 +88,7 @@ def encode(state: CloudState) -> str:
         "volumes": [*state.volumes.values()],
         "volume_deletions": state.volume_deletions,
         "volume_moves": state.volume_moves,
+        "moved_out": state.moved_out,
         "volume_snapshots": state.volume_snapshots,
         "volume_backups": state.volume_backups,
         "copying": state.copying,
@@ -188,6 +189,7 @@ def _storage(document: Mapping[str, Any]) -> dict[str, Any]:
             key: _value(VolumeMove, {**each, "due_at": datetime.fromisoformat(each["due_at"])})
             for key, each in document.get("volume_moves", {}).items()
         },
+        "moved_out": document.get("moved_out", {}),
         "volume_snapshots": _copies(document.get("volume_snapshots", {})),
         "volume_backups": _copies(document.get("volume_backups", {})),
         "copying": {key: datetime.fromisoformat(due) for key, due in document.get("copying", {}).items()},

@@ -105,6 +105,8 @@ class CloudState:
     """The instants at which volumes that are being deleted will be gone, by volume id."""
     volume_moves: dict[str, VolumeMove] = field(default_factory=dict)
     """The moves that are in progress, by volume id."""
+    moved_out: dict[str, int] = field(default_factory=dict)
+    """GiB of volumes that have left a pool, by pool; Cinder counts them as if they were in it."""
     volume_snapshots: dict[str, tuple[VolumeCopy, ...]] = field(default_factory=dict)
     """The snapshots, by volume id."""
     volume_backups: dict[str, tuple[VolumeCopy, ...]] = field(default_factory=dict)
@@ -182,8 +184,11 @@ class CloudState:
         for volume_id in [key for key, each in self.volume_moves.items() if each.due_at <= now]:
             move = self.volume_moves.pop(volume_id)
             if volume_id in self.volumes:
+                volume = self.volumes[volume_id]
+                if volume.pool != move.pool:
+                    self.moved_out[volume.pool] = self.moved_out.get(volume.pool, 0) + volume.size
                 self.volumes[volume_id] = replace(
-                    self.volumes[volume_id], type_name=move.type_name, pool=move.pool, status=move.status
+                    volume, type_name=move.type_name, pool=move.pool, status=move.status
                 )
         for volume_id in [key for key, due_at in self.volume_deletions.items() if due_at <= now]:
             del self.volume_deletions[volume_id]

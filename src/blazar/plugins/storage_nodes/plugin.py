@@ -38,14 +38,14 @@ from blazar.plugins.storage_nodes.spec import (
 from blazar.plugins.volumes.items import Kind, VolumeItem, VolumesSeen
 from blazar.plugins.volumes.offered import asks_the_same, offered
 from blazar.plugins.volumes.pool_plugin import PoolPlugin, count_used
-from blazar.plugins.volumes.pools import CAPACITY, PUBLIC_POOL_FACTS
+from blazar.plugins.volumes.pools import CAPACITY, PUBLIC_POOL_FACTS, count_foreign
 from blazar.plugins.volumes.settings import VolumeSettings
 from blazar.ports.block_storage import BlockStorage
 from blazar.ports.cloud import Cloud
 from blazar.settings import Settings
 
-_STALE: Final = timedelta(minutes=2)
-"""Age that the report of a pool in Cinder may have; volumes that it counts may have been deleted since."""
+_PATIENCE: Final = timedelta(minutes=2)
+"""Time after the start for which a pool may be down, or volumes of others may still be deleted."""
 _RETRY: Final = timedelta(seconds=10)
 
 
@@ -139,19 +139,19 @@ def _examine(
 ) -> Outcome:
     """Return Done if a pool can be handed over: it is up, and nothing of others is in it.
 
-    A pool in which the lessee has volumes is not taken away from him. One request, or two.
+    A pool in which the lessee has volumes is not taken away again. At most four requests, and one if the
+    pool is reported as empty.
     """
     name = next(str(each.facts["pool"]) for each in assignment.resources if each.id == scope)
     pool = next((each for each in storage.list_pools() if each.name == name), None)
-    if pool is not None and not pool.allocated:
-        return Done()
-    if storage.list_volumes(type_id):
+    foreign = count_foreign(storage, pool) if pool is not None else 0
+    if (pool is not None and not foreign) or storage.list_volumes(type_id):
         return Done()
     if pool is None:
         problem = f"Cinder has no pool {name}, or its back end is down"
     else:
-        problem = f"volumes of others have {pool.allocated} GiB of pool {name}"
-    left = assignment.window.start + _STALE - assignment.now
+        problem = f"volumes of others have {foreign} GiB of pool {name}"
+    left = assignment.window.start + _PATIENCE - assignment.now
     return Waiting(min(left, _RETRY), problem) if left > timedelta(0) else Unusable(problem)
 
 

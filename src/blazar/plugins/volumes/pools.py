@@ -189,22 +189,20 @@ def find_problem(storage: BlockStorage, pool: StoragePool | None, resource: Plug
 
 
 def count_foreign(storage: BlockStorage, pool: StoragePool) -> int:
-    """Return how many GiB of a pool volumes have that do not belong to a reservation.
+    """Return how many GiB of a pool volumes have that do not belong to a reservation of it.
 
-    Cinder reports the sum over all volumes. Two lists may be read at different instants, so that the result
-    may be too large or small for a moment.
+    The volumes are listed unless the pool is reported as empty, because the report also counts volumes that
+    have left it.
     """
     if not pool.allocated:
         return 0
     resource_id = PluginResource(collection=STORAGE_POOLS.name, name=pool.name).id
-    own = sum(
-        volume.size
+    own = {
+        each.name
         for each in storage.list_types()
         if reservation_of(each) is not None and each.extra_specs.get(RESOURCE) == resource_id
-        for volume in storage.list_volumes(each.id)
-        if volume.pool == pool.name
-    )
-    return max(0, pool.allocated - own)
+    }
+    return sum(each.size for each in storage.list_volumes_in(pool.name) if each.type_name not in own)
 
 
 def find_open_types(
