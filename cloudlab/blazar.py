@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from cloudlab import files, probes, processes, sections, sql
+from cloudlab import cinder, files, probes, processes, sections, sql
 from cloudlab.commands import plain_environment, run
 from cloudlab.folder import REPOSITORY
 from cloudlab.plan import REGION, Plan
@@ -25,6 +25,8 @@ _PLUGINS: Final = (
     "flavor.instance.plugin",
     "virtual.floatingip.plugin",
     "network.plugin",
+    "virtual.volume.plugin",
+    "physical.storage.plugin",
 )
 _MIGRATIONS: Final = REPOSITORY / "src" / "blazar" / "db" / "migrations" / "versions"
 
@@ -60,6 +62,13 @@ def configure(plan: Plan) -> None:
                 "healing_interval": 0,
             },
             "virtual:floatingip": {"check_interval_minutes": 1},
+            "virtual:volume": {
+                "check_interval_minutes": 1,
+                "retain_volume_type": cinder.ORDINARY_TYPE,
+                "freeze_grace_hours": 1,
+                "acts_in_projects": True,
+                "before_end_snapshot": "backup",
+            },
             # There are no limits until a test sets one, which then applies immediately.
             "quotas": {"enabled": True, "limits_lifetime": 0},
             "keystone": sections.credentials(plan, "blazar"),

@@ -1,10 +1,10 @@
-"""Initial contents of the cloud: an image, flavors, a network, the freepool."""
+"""Initial contents of the cloud: an image, flavors, a network, the freepool, a volume type."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from cloudlab import rest
+from cloudlab import cinder, rest
 from cloudlab.neutron import FLAT_NETWORK
 from cloudlab.plan import Plan
 
@@ -13,6 +13,7 @@ TINY_FLAVOR: Final = "tiny"
 PREEMPTIBLE_FLAVOR: Final = "tiny-preemptible"
 NETWORK: Final = "public"
 
+_DEFAULT_TYPE: Final = "__DEFAULT__"
 _IMAGE_NAME: Final = "nothing"
 _IMAGE_BYTES: Final = 1024
 _SUBNET: Final = {
@@ -32,6 +33,7 @@ def ensure_all(plan: Plan) -> None:
     ensure_flavors(plan)
     ensure_network(plan)
     ensure_image(plan)
+    ensure_volume_types(plan)
 
 
 def ensure_image(plan: Plan) -> str:
@@ -71,6 +73,18 @@ def ensure_freepool(plan: Plan) -> int:
         if each["name"] == FREEPOOL:
             return int(each["id"])
     return int(api.post("/os-aggregates", json={"aggregate": {"name": FREEPOOL}}).json()["aggregate"]["id"])
+
+
+def ensure_volume_types(plan: Plan) -> None:
+    """Create the type for everybody, and remove Cinder's own, whose volumes may be in any pool."""
+    api = rest.make_adapter(rest.admin_session(plan), "block-storage")
+    found = {each["name"]: each["id"] for each in api.get("/types?is_public=None").json()["volume_types"]}
+    if cinder.ORDINARY_TYPE not in found:
+        specs = {"volume_backend_name": cinder.ORDINARY_BACKEND}
+        body = {"name": cinder.ORDINARY_TYPE, "extra_specs": specs}
+        api.post("/types", json={"volume_type": body})
+    if _DEFAULT_TYPE in found:
+        api.delete(f"/types/{found[_DEFAULT_TYPE]}")
 
 
 def ensure_network(plan: Plan) -> tuple[str, str]:

@@ -57,7 +57,7 @@ def collect(plan: Plan) -> Details:
     """Return the details of a running lab."""
     network, subnet = contents.ensure_network(plan)
     projects = {"admin": "admin", "blazar": "service"} | {name: name for name in LESSEES}
-    apis = ("keystone", "placement", "glance", "nova-api", "neutron", "blazar-api")
+    apis = ("keystone", "placement", "glance", "nova-api", "neutron", "cinder", "blazar-api")
     return Details(
         auth_url=plan.auth_url,
         region=REGION,

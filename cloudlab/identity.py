@@ -18,6 +18,7 @@ _CATALOGUE: Final = (
     ("glance", "image", "glance", ""),
     ("nova", "compute", "nova-api", "/v2.1"),
     ("neutron", "network", "neutron", ""),
+    ("cinder", "block-storage", "cinder", "/v3"),
     ("blazar", "reservation", "blazar-api", "/v1"),
 )
 """Name, type, port and path of every service except Keystone, which registers itself."""

@@ -80,6 +80,11 @@ def _shared_sections(plan: Plan) -> files.Sections:
         "oslo_concurrency": {"lock_path": str(plan.folder.data("nova") / "locks")},
         "placement": sections.client(plan, "nova"),
         "neutron": sections.client(plan, "nova"),
+        "cinder": {
+            **sections.client(plan, "nova"),
+            "catalog_info": "block-storage::internalURL",
+            "os_region_name": REGION,
+        },
         "service_user": {**sections.credentials(plan, "nova"), "send_service_user_token": True},
         "glance": {"region_name": REGION, "valid_interfaces": "internal"},
     }

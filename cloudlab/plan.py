@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -21,6 +21,7 @@ _PORTS: Final = (
     "glance",
     "nova-api",
     "neutron",
+    "cinder",
     "blazar-api",
     "mariadb",
     "rabbitmq",
@@ -37,6 +38,7 @@ _PASSWORDS: Final = (
     "glance",
     "nova",
     "neutron",
+    "cinder",
     "blazar",
 )
 
@@ -81,7 +83,24 @@ def read(folder: Folder) -> Plan | None:
         plan = json.loads(folder.plan.read_text())
     except FileNotFoundError:
         return None
-    return Plan(folder=folder, hosts=tuple(plan["hosts"]), ports=plan["ports"], passwords=plan["passwords"])
+    return _completed(
+        Plan(folder=folder, hosts=tuple(plan["hosts"]), ports=plan["ports"], passwords=plan["passwords"])
+    )
+
+
+def _completed(plan: Plan) -> Plan:
+    """Return a plan with ports and passwords for services that were added to the lab after it was made."""
+    new_ports = [name for name in _PORTS if name not in plan.ports]
+    new_passwords = [name for name in _PASSWORDS if name not in plan.passwords]
+    return replace(
+        plan,
+        ports={**plan.ports, **(ports.choose(new_ports, plan.ports.values()) if new_ports else {})},
+        passwords={**plan.passwords, **_passwords(new_passwords)},
+    )
+
+
+def _passwords(names: Iterable[str]) -> dict[str, str]:
+    return {name: secrets.token_hex(16) for name in names}
 
 
 def read_all(folder: Folder) -> list[Plan]:
@@ -112,10 +131,8 @@ def read_or_make(folder: Folder, hosts: Sequence[str] = (), taken: Collection[in
             folder=folder,
             hosts=tuple(hosts) or DEFAULT_HOSTS,
             ports=ports.choose(_PORTS, taken),
-            passwords={name: secrets.token_hex(16) for name in _PASSWORDS},
+            passwords=_passwords(_PASSWORDS),
         )
-    elif set(hosts) <= set(plan.hosts):
-        return plan
     else:
         plan = replace(plan, hosts=tuple(dict.fromkeys([*plan.hosts, *hosts])))
     written = {"hosts": plan.hosts, "ports": plan.ports, "passwords": plan.passwords}

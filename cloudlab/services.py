@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cloudlab import blazar, glance, keystone, mariadb, neutron, nova, placement, rabbitmq
+from cloudlab import blazar, cinder, glance, keystone, mariadb, neutron, nova, placement, rabbitmq
 from cloudlab.plan import Plan
 from cloudlab.service import Service
 
-_MODULES = (mariadb, rabbitmq, keystone, placement, glance, neutron, nova, blazar)
+_MODULES = (mariadb, rabbitmq, keystone, placement, glance, neutron, cinder, nova, blazar)
 
 
 def all_services(plan: Plan) -> Mapping[str, Service]:

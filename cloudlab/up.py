@@ -8,6 +8,7 @@ from typing import Final, Protocol
 
 from cloudlab import (
     blazar,
+    cinder,
     contents,
     details,
     glance,
@@ -35,6 +36,7 @@ _APIS: Final = {
     "nova-api": nova,
     "neutron": neutron,
     "placement": placement,
+    "cinder": cinder,
     "glance": glance,
 }
 """OpenStack's APIs, each with its module; slow ones come first."""
@@ -120,7 +122,7 @@ def _ground(plan: Plan) -> list[Task]:
 
 
 def _openstack(plan: Plan) -> list[Task]:
-    """Return the tasks for the APIs, the accounts, Nova's other parts, and the contents of the cloud."""
+    """Return the tasks for the APIs, the accounts, other parts of Nova and Cinder, and the contents."""
     tasks = []
     for api, module in _APIS.items():
         service = {each.name: each for each in module.services(plan)}[api]
@@ -130,12 +132,20 @@ def _openstack(plan: Plan) -> list[Task]:
             _started(service, f"{api} schema", "rabbitmq"),
         ]
     nova_parts = {each.name: each for each in nova.services(plan) if each.name != "nova-api"}
+    cinder_parts = [each for each in cinder.services(plan) if each.name != "cinder"]
     return [
         *tasks,
-        _once("accounts", identity.furnish, plan, "keystone"),
+        _once("accounts", identity.furnish, plan, "keystone", version=packages.fingerprint()),
         _started(nova_parts.pop("nova-conductor"), "nova-api schema", "rabbitmq"),
         *(_started(each, "nova-conductor", "accounts", "placement") for each in nova_parts.values()),
-        _once("contents", contents.ensure_all, plan, "accounts", *_APIS),
+        *(_started(each, "cinder schema", "rabbitmq") for each in cinder_parts),
+        _once(
+            "contents",
+            contents.ensure_all,
+            plan,
+            *("accounts", *_APIS),
+            version=packages.fingerprint(),
+        ),
     ]
 
 

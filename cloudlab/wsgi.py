@@ -34,7 +34,7 @@ def in_module(name: str) -> tuple[str, str]:
 def wsgi_service(
     plan: Plan,
     name: str,
-    application: tuple[str, str],
+    application: tuple[str, ...],
     environment: Mapping[str, str],
     *,
     uwsgi: tuple[str, ...] | None = None,
@@ -45,7 +45,7 @@ def wsgi_service(
     Args:
         plan: The plan of the lab.
         name: The name of the service and its port.
-        application: uWSGI's option that selects the WSGI object, and its value.
+        application: uWSGI's options that select the WSGI object.
         environment: Additional environment variables.
         uwsgi: The program and its first arguments; None for the lab's own.
         workers: The number of concurrent requests.

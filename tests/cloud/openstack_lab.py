@@ -6,7 +6,7 @@ Every test has its own projects, and uses the hosts without servers that are in 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from clocks import ManualClock
 from cloud.contract.lab import LabHost, LabNetwork
 from cloud.openstack_segments import NeutronSegments
+from cloud.openstack_storage import CinderStorage
 from keystoneauth1.adapter import Adapter
 from keystoneauth1.exceptions import NotFound
 from keystoneauth1.session import Session
@@ -66,9 +67,9 @@ class ContractLab:
         self.cloud = self._make_cloud(options)
         self.hosts = self._free_hosts()
         self.similar_names = ("node-1", "node-10")
-        self.storage = None
         self.project_ids = (self._new_project("one"), self._new_project("two"))
         self.segments = NeutronSegments(self._neutron, self.project_ids)
+        self.storage = CinderStorage(self._api("block-storage"), self, self._prefix, self.project_ids)
         self._grant(self._admin.user_id, self.project_ids[0], "admin")
 
     @property
@@ -86,13 +87,35 @@ class ContractLab:
         """A new member of the first project."""
         return Lessee(project_id=self.project_ids[0], token=self._lessee_session.get_token())
 
-    @cached_property
+    @property
     def _lessee_session(self) -> Session:
+        return self._lessee_sessions[self.project_ids[0]]
+
+    @cached_property
+    def _lessee_sessions(self) -> Mapping[str, Session]:
+        """The sessions of a new member of both projects."""
         name, password = self.name("lessee"), uuid.uuid4().hex
         body = {"user": {"name": name, "password": password, "domain_id": "default"}}
         user_id = self._keystone.post("/users", json=body).json()["user"]["id"]
-        self._grant(user_id, self.project_ids[0], "member")
-        return make_session(self._openstack.details.auth_url, name, password, self.name("one"))
+        sessions = {}
+        for project_id, suffix in zip(self.project_ids, ("one", "two"), strict=True):
+            self._grant(user_id, project_id, "member")
+            auth_url = self._openstack.details.auth_url
+            sessions[project_id] = make_session(auth_url, name, password, self.name(suffix))
+        return sessions
+
+    def member_api(self, project_id: str, service_type: str) -> Adapter:
+        """Return the client of a member of a project."""
+        return make_adapter(self._lessee_sessions[project_id], service_type)
+
+    def serve(self, project_id: str) -> None:
+        """Give the service's account the role of a member in a project."""
+        self._grant(self._openstack.details.accounts["blazar"].user_id, project_id, "member")
+
+    def attach_to_server(self, server_id: str, volume_id: str) -> None:
+        """Request the attachment of a volume to a server."""
+        body = {"volumeAttachment": {"volumeId": volume_id}}
+        self._nova.post(f"/servers/{server_id}/os-volume_attachments", json=body)
 
     def name(self, suffix: str) -> str:
         return f"{self._prefix}-{suffix}"
@@ -155,6 +178,7 @@ class ContractLab:
         for host in self._disabled:
             self._switch(host, "enable")
         self._remove_servers()
+        self.storage.remove_everything()
         self._remove_aggregates()
         self._remove_flavors_groups_and_images()
         self._remove_providers()
