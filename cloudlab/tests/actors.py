@@ -291,10 +291,16 @@ class Operator(Actor):
         super().__init__(openstack, "admin")
         self.placement = openstack.api("placement")
         self.networks = openstack.api("network")
+        self.volumes = openstack.api("block-storage")
 
     def floating_ips(self) -> list[Json]:
         """Return the floating IPs of all projects in Neutron."""
         return list(self.networks.get("/v2.0/floatingips").json()["floatingips"])
+
+    def private_volume_types(self) -> list[str]:
+        """Return the names of the volume types that only some projects may use."""
+        found = self.volumes.get("/types", params={"is_public": "None"}).json()["volume_types"]
+        return [each["name"] for each in found if not each["is_public"]]
 
     def aggregates(self) -> dict[str, Json]:
         """Return all aggregates by name."""

@@ -90,7 +90,7 @@ class EndToEndLab:
         compute.wait_until_answers()
 
     def check_nothing_is_left(self) -> None:
-        """Wait until Nova and Placement have no objects of any lease.
+        """Wait until no service has objects of any lease.
 
         Raises:
             LabError: Objects still exist after the timeout.
@@ -112,6 +112,7 @@ class EndToEndLab:
         found += [f"the freepool bears {key}" for key in freepool["metadata"]]
         found += self.slots.leftovers()
         found += [f"floating IP {each['floating_ip_address']}" for each in self.operator.floating_ips()]
+        found += [f"volume type {name}" for name in self.operator.private_volume_types()]
         if set(freepool["hosts"]) != set(RESERVABLE):
             found.append(f"the freepool has {freepool['hosts']}")
         hosts = self.operator.registered()

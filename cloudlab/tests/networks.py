@@ -14,7 +14,7 @@ from cloudlab.tests.end_to_end_lab import EndToEndLab
 from cloudlab.waiting import wait_until
 
 VLANS: Final = (211, 212)
-"""Outside the range that Neutron gives to all projects; the contract suite uses other ids."""
+"""Two VLANs outside the range that Neutron gives to all projects; the contract suite uses other ids."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +23,10 @@ class Segments:
 
     lab: EndToEndLab
 
-    def register(self) -> None:
-        """Register the VLANs, as a range."""
-        first, last = VLANS
+    def register(self, count: int = 2) -> None:
+        """Register so many VLANs as a range."""
+        first = VLANS[0]
+        last = first + count - 1
         self.lab.operator.blazar.network.create("vlan", PHYSICAL_NETWORK, f"{first}-{last}")
 
     def deregister(self) -> None:
