@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 import numpy as np
 from numpy.typing import NDArray
 
-from blazar.domain.booking_rows import Mask, Numbers, Positions
+from blazar.domain.booking_rows import Mask, Numbers, Positions, Rows
 from blazar.domain.bookings import Bookings
 from blazar.domain.instants import EPOCH
 from blazar.domain.interval import Interval
@@ -83,33 +83,46 @@ class BusyTimes:
         """Return the bookings of the wanted resources that matter for the minutes."""
         parts = list(bookings.sorted_rows(wanted, minutes.reach, present=minutes.now))
         which = np.concatenate(parts) if parts else np.zeros(0, np.intp)
-        rows = bookings.rows
+        return cls.of(bookings.rows.take(which), minutes)
+
+    @classmethod
+    def of(cls, rows: Rows, minutes: Minutes) -> BusyTimes:
+        """Return the times of bookings that are sorted by resource and start, and not deleted."""
         return cls(
-            rows.positions[which].astype(np.intp),
-            rows.start_minutes[which].astype(np.int64) - minutes.first,
-            rows.end_minutes[which].astype(np.int64) - minutes.first,
-            rows.owners[which],
-            rows.held[which],
+            rows.positions.astype(np.intp),
+            rows.start_minutes.astype(np.int64) - minutes.first,
+            rows.end_minutes.astype(np.int64) - minutes.first,
+            rows.owners,
+            rows.held,
             minutes,
         )
 
-    def ranges(
-        self, *, with_cleaning: bool, owners: Numbers | None = None, without: Numbers | None = None
-    ) -> Ranges:
-        """Return when the resources are busy.
+    def bounds(self, *, with_cleaning: bool) -> tuple[Numbers, Numbers]:
+        """Return the first busy minute of each booking, and the minute after its last one.
 
         A resource that should have been released by now, and was not, is busy up to the present minute.
 
         Args:
             with_cleaning: Whether the cleaning time before and after bookings counts.
-            owners: Codes of reservations; None for all.
-            without: Codes of owners whose bookings do not count.
         """
         cleaning = self.minutes.cleaning if with_cleaning else 0
         low, high = self.starts - cleaning, self.ends + cleaning
         begun = self.minutes.begun
         late = self.held & (self.ends <= begun)
         high[late] = np.maximum(high[late], begun)
+        return np.clip(low, 0, self.minutes.count), np.clip(high, 0, self.minutes.count)
+
+    def ranges(
+        self, *, with_cleaning: bool, owners: Numbers | None = None, without: Numbers | None = None
+    ) -> Ranges:
+        """Return when the resources are busy; see :meth:`bounds`.
+
+        Args:
+            with_cleaning: Whether the cleaning time before and after bookings counts.
+            owners: Codes of reservations; None for all.
+            without: Codes of owners whose bookings do not count.
+        """
+        low, high = self.bounds(with_cleaning=with_cleaning)
         positions = self.positions
         if owners is not None:
             chosen = np.isin(self.owners, owners)
@@ -117,7 +130,7 @@ class BusyTimes:
         elif without is not None and len(without):
             chosen = ~np.isin(self.owners, without)
             positions, low, high = positions[chosen], low[chosen], high[chosen]
-        return merged(positions, np.clip(low, 0, self.minutes.count), np.clip(high, 0, self.minutes.count))
+        return merged(positions, low, high)
 
     def totals(self, group_of: Positions, groups: int) -> list[int]:
         """Return the number of resources of each group."""

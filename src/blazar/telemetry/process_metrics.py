@@ -12,7 +12,8 @@ from blazar.ports.clock import Clock
 from blazar.ports.meter import Metric
 from blazar.ports.metrics import BUILD_INFO, OF_EVERY_PROCESS
 from blazar.ports.stats import StatsReader
-from blazar.telemetry.database import LONGEST_WAIT_SECONDS, DatabaseGauges
+from blazar.telemetry.database import DatabaseGauges
+from blazar.telemetry.limited import LONGEST_WAIT_SECONDS, Limited
 from blazar.telemetry.prometheus import PrometheusMeter, metrics_page
 
 if TYPE_CHECKING:
@@ -36,12 +37,14 @@ class ProcessMetrics:
         kept_for_seconds: float,
         longest_wait_seconds: float = LONGEST_WAIT_SECONDS,
     ) -> None:
-        """Also show the gauges that are read from the database; see :class:`DatabaseGauges`."""
-        self._registry.register(
-            DatabaseGauges(
-                reader, clock, kept_for_seconds=kept_for_seconds, longest_wait_seconds=longest_wait_seconds
-            )
+        """Also show the gauges that are read from the database; see :class:`Limited` for the times."""
+        stats = Limited(
+            "stats",
+            lambda: reader.read(clock.now()),
+            kept_for_seconds=kept_for_seconds,
+            longest_wait_seconds=longest_wait_seconds,
         )
+        self._registry.register(DatabaseGauges(stats))
 
     def page(self) -> WSGIApplication:
         """Return a WSGI application that serves all metrics."""
