@@ -20,6 +20,7 @@ from blazar.cloud.openstack import options as openstack
 from blazar.options import GROUPS, TYPE_OPTIONS
 from blazar.settings import (
     ApiSettings,
+    CapacitySettings,
     LeaseSettings,
     MetricsSettings,
     OfferSettings,
@@ -183,6 +184,12 @@ def read_server_settings(conf: cfg.ConfigOpts) -> ServerSettings:
             listen_port=conf.metrics.listen_port,
             is_in_api=conf.metrics.in_api,
             kept_for_seconds=conf.metrics.keep_seconds,
+            capacity=CapacitySettings(
+                properties=tuple(conf.metrics.capacity_properties),
+                most_values=conf.metrics.capacity_values,
+                within=tuple(timedelta(hours=each) for each in sorted(set(conf.metrics.forecast_hours))),
+                low_percent=conf.metrics.forecast_low_percent,
+            ),
         ),
         plugins=tuple(conf.manager.plugins),
         database_url=database.connection,

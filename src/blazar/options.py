@@ -295,6 +295,35 @@ METRICS_OPTIONS: list[cfg.Opt] = [
         min=0,
         help="Seconds for which figures from the database are cached; 0 for no caching.",
     ),
+    cfg.ListOpt(
+        "capacity_properties",
+        default=[],
+        help="Properties by whose values the free amounts of resources are also shown, for example "
+        "availability_zone or rack. By default, only the sums over all resources are shown. Each value is a "
+        "time series of each of these metrics.",
+    ),
+    cfg.IntOpt(
+        "capacity_values",
+        default=50,
+        min=1,
+        help="The most values of one of these properties that are shown: those that most resources have. "
+        'Resources with other values are counted under the value "others".',
+    ),
+    cfg.ListOpt(
+        "forecast_hours",
+        item_type=types.Integer(min=1, max=8760),
+        default=[24, 168],
+        help="Times in hours for which the smallest free amount is shown that bookings leave. Empty for no "
+        "forecast.",
+    ),
+    cfg.FloatOpt(
+        "forecast_low_percent",
+        default=5,
+        min=0,
+        max=100,
+        help="Percentage of the reservable amount below which the free amount is low, for the forecast of "
+        "when this happens; 0 for never.",
+    ),
 ]
 
 STANDALONE_OPTIONS: list[cfg.Opt] = [

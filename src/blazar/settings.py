@@ -141,6 +141,20 @@ class ApiSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CapacitySettings:
+    """Which free amounts metrics show."""
+
+    properties: tuple[str, ...] = ()
+    """Properties by whose values resources are also counted in groups."""
+    most_values: int = 50
+    """The most values of a property that are shown; resources with rarer ones are counted together."""
+    within: tuple[timedelta, ...] = (timedelta(days=1), timedelta(days=7))
+    """Times for which bookings tell the smallest free amount."""
+    low_percent: float = 5
+    """The share of all resources below which the free amount is low."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MetricsSettings:
     """Addresses at which metrics and the health of managers are served."""
 
@@ -151,6 +165,7 @@ class MetricsSettings:
     """Whether the API serves its metrics."""
     kept_for_seconds: float = 10
     """Seconds for which figures from the database are cached; 0 for no caching."""
+    capacity: CapacitySettings = field(default_factory=CapacitySettings)
 
 
 class OwnSettings:

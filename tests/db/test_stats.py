@@ -8,6 +8,7 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 from clocks import EPOCH
+from db.test_maintenance import make_maintenance
 from db.test_offers import make_offer
 from oslo_db.sqlalchemy import exc_filters
 from samples import at, make_allocation, make_host, make_lease
@@ -17,7 +18,7 @@ from blazar.db.stats import SqlStats
 from blazar.db.store import SqlStore
 from blazar.domain.errors import Unavailable
 from blazar.domain.health import Diagnosis, Health
-from blazar.domain.lease import LeaseId, LeaseStatus, ReservationStatus
+from blazar.domain.lease import LeaseId, LeaseStatus, ReservationStatus, ResourceId
 from blazar.plugins.hosts.store import HOST_STORE
 from blazar.ports.outbox import Message
 from blazar.ports.stats import Stats
@@ -155,7 +156,39 @@ def test_offers_are_open_until_they_are_committed_or_expire(store: SqlStore, eng
     assert SqlStats(engine).read(NOW).offers_open == 1
 
 
-def test_there_are_six_statements_however_much_there_is(store: SqlStore, engine: sa.Engine) -> None:
+def test_resources_under_maintenance_are_not_free_and_leases_that_hold_them_are_counted(
+    store: SqlStore, engine: sa.Engine
+) -> None:
+    now_, later, over = ResourceId("0"), ResourceId("1"), ResourceId("2")
+    with store.begin() as transaction:
+        for number in range(4):
+            transaction.of(HOST_STORE).insert(make_host(str(number)))
+        transaction.maintenances.insert(make_maintenance("m1", now_, start=1, end=4))
+        transaction.maintenances.insert(make_maintenance("m2", now_, later, start=5))
+        transaction.maintenances.insert(make_maintenance("m3", over, start=0, end=1))
+        for name in ("active", "ahead", "before", "beside"):
+            transaction.leases.insert(make_lease(name))
+        transaction.allocations.insert(
+            [
+                make_allocation("0", "active-r0", 1, 3),
+                # In two maintenances, and on two resources of one of them: one lease.
+                make_allocation("0", "ahead-r0", 3, 9),
+                make_allocation("1", "ahead-r0", 3, 9),
+                make_allocation("1", "before-r0", 2.5, 3),
+                make_allocation("2", "beside-r0", 2.5, 9),
+            ]
+        )
+        transaction.commit()
+
+    stats = SqlStats(engine).read(NOW)
+
+    assert stats.maintenances == {"active": 1, "planned": 1}
+    assert stats.under_maintenance == {"host": 1}
+    assert stats.maintenance_leases == {"active": 1, "ahead": 1}
+    assert (stats.reserved, stats.free) == ({"host": 1}, {"host": 3})
+
+
+def test_there_are_eight_statements_however_much_there_is(store: SqlStore, engine: sa.Engine) -> None:
     with store.begin() as transaction:
         for number in range(30):
             transaction.leases.insert(make_lease(f"l{number}", reservations=2))
@@ -165,7 +198,7 @@ def test_there_are_six_statements_however_much_there_is(store: SqlStore, engine:
     with counted(engine) as statements:
         SqlStats(engine).read(NOW)
 
-    assert statements.count("SELECT") == 6
+    assert statements.count("SELECT") == 8
     assert statements.count("INSERT", "UPDATE", "DELETE") == 0
 
 

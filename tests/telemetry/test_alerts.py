@@ -20,6 +20,9 @@ ALERTS: Mapping[str, Any] = {
 
 Series = Mapping[str, str]
 
+ALL_HOSTS = 'collection="host",unit="resources",property="",value="",instance="a"'
+RACK = 'collection="host",unit="VCPU",property="rack",value="r1",instance="a"'
+
 TROUBLES: Mapping[str, tuple[Series, Mapping[str, str]]] = {
     "BlazarDatabaseAway": (
         {'blazar_database_up{instance="a"}': "1 0x180", 'blazar_database_up{instance="b"}': "1x180"},
@@ -82,11 +85,16 @@ TROUBLES: Mapping[str, tuple[Series, Mapping[str, str]]] = {
         {"resource_type": "physical:host"},
     ),
     "BlazarPoolNearlyEmpty": (
-        {
-            'blazar_resources_free{collection="host",instance="a"}': "4x180",
-            'blazar_resources_reserved{collection="host",instance="a"}': "96x180",
-        },
-        {"collection": "host"},
+        {f"blazar_capacity_low_after_seconds{{{ALL_HOSTS}}}": "0x180"},
+        {"collection": "host", "unit": "resources"},
+    ),
+    "BlazarPoolWillBeEmpty": (
+        {f"blazar_capacity_low_after_seconds{{{RACK}}}": "180000-60x180"},
+        {"collection": "host", "unit": "VCPU", "property": "rack", "value": "r1"},
+    ),
+    "BlazarLeasesUnmoved": (
+        {'blazar_maintenance_leases{state="ahead",instance="a"}': "2x180"},
+        {"state": "ahead"},
     ),
     "BlazarMessagesWait": ({'blazar_outbox_oldest_seconds{instance="a"}': "0+60x180"}, {}),
     "BlazarMessagesFailed": ({'blazar_outbox_failed_messages{instance="a"}': "1x180"}, {}),
@@ -134,8 +142,10 @@ QUIET: Series = {
     'blazar_work_failing{instance="a"}': "0x180",
     'blazar_reservations_missing_resources{instance="a"}': "0x180",
     'blazar_resources{collection="host",health="failed",instance="a"}': "0x180",
-    'blazar_resources_free{collection="host",instance="a"}': "50x180",
-    'blazar_resources_reserved{collection="host",instance="a"}': "50x180",
+    # Three days ahead, and never.
+    f"blazar_capacity_low_after_seconds{{{ALL_HOSTS}}}": "259200x180",
+    f"blazar_capacity_low_after_seconds{{{RACK}}}": "Inf+0x180",
+    'blazar_maintenance_leases{state="active",instance="a"}': "3x180",
     'blazar_outbox_oldest_seconds{instance="a"}': "3x180",
     'blazar_outbox_failed_messages{instance="a"}': "0x180",
     'blazar_filter_checks_total{filter="usage",outcome="refused"}': "0+1x180",

@@ -12,6 +12,7 @@ from typing import Protocol
 from oslo_config import cfg
 
 from blazar import config
+from blazar.app.capacity_levels import CapacityLevels
 from blazar.booking.context import Context
 from blazar.cmd.flags import FLAGS, IDLE_IN_MANAGER, warn_of_flags
 from blazar.cmd.problems import run
@@ -88,6 +89,8 @@ def _serve() -> int:
     if server.metrics.listen_port is not None:
         check = SelfCheck(transport, server.rpc_topic, name, clock)
         telemetry.show_database(SqlStats(engine), clock, server.metrics.kept_for_seconds)
+        levels = CapacityLevels(context, server.metrics.capacity)
+        telemetry.show_capacity(levels, server.metrics.kept_for_seconds)
         pages = manager_pages(telemetry.page(), all_problems(reconciler.problems, check.problems))
         try:
             beside += [PagesServer(pages, server.metrics.listen_host, server.metrics.listen_port), check]

@@ -10,7 +10,17 @@ import sqlalchemy as sa
 
 from blazar.db.offers import is_open
 from blazar.db.store import translated
-from blazar.db.tables import allocations, leases, offers, outbox, reservations, resources, work
+from blazar.db.tables import (
+    allocations,
+    leases,
+    maintenance_resources,
+    maintenances,
+    offers,
+    outbox,
+    reservations,
+    resources,
+    work,
+)
 from blazar.domain.health import Health
 from blazar.domain.lease import ReservationStatus
 from blazar.ports.stats import Stats, StatsReader
@@ -46,9 +56,14 @@ class SqlStats:
                 resources={(row.collection, row.health): row.all for row in pools},
                 reserved=_summed((row.collection, row.reserved) for row in pools),
                 free=_summed(
-                    (row.collection, row.all - row.reserved if row.health == Health.HEALTHY.value else 0)
+                    (row.collection, row.all - row.taken if row.health == Health.HEALTHY.value else 0)
                     for row in pools
                 ),
+                maintenances={row.status: row.all for row in connection.execute(_maintenances(now))},
+                under_maintenance=_summed((row.collection, row.maintained) for row in pools),
+                maintenance_leases={
+                    row.state: row.all for row in connection.execute(_maintenance_leases(now))
+                },
             )
 
 
@@ -99,15 +114,50 @@ def _resources(now: datetime) -> sa.Executable:
         .distinct()
         .subquery()
     )
+    booked = maintenance_resources
+    maintained = (
+        sa.select(booked.c.resource_id)
+        .where(booked.c.start_at <= now, booked.c.end_at > now)
+        .distinct()
+        .subquery()
+    )
+    is_taken = held.c.resource_id.is_not(None) | maintained.c.resource_id.is_not(None)
     return (
         sa.select(
             resources.c.collection,
             resources.c.health,
             sa.func.count().label("all"),
             sa.func.count(held.c.resource_id).label("reserved"),
+            sa.func.count(maintained.c.resource_id).label("maintained"),
+            sa.func.count(sa.case((is_taken, 1))).label("taken"),
         )
-        .select_from(resources.outerjoin(held, held.c.resource_id == resources.c.id))
+        .select_from(
+            resources.outerjoin(held, held.c.resource_id == resources.c.id).outerjoin(
+                maintained, maintained.c.resource_id == resources.c.id
+            )
+        )
         .group_by(resources.c.collection, resources.c.health)
+    )
+
+
+def _maintenances(now: datetime) -> sa.Executable:
+    status = sa.case((maintenances.c.start_at <= now, "active"), else_="planned").label("status")
+    return sa.select(status, sa.func.count().label("all")).where(maintenances.c.end_at > now).group_by(status)
+
+
+def _maintenance_leases(now: datetime) -> sa.Executable:
+    booked = maintenance_resources
+    overlaps = sa.and_(
+        booked.c.resource_id == allocations.c.resource_id,
+        allocations.c.start_at < booked.c.end_at,
+        allocations.c.end_at > booked.c.start_at,
+    )
+    state = sa.case((allocations.c.start_at <= now, "active"), else_="ahead").label("state")
+    return (
+        sa.select(state, sa.func.count(sa.distinct(reservations.c.lease_id)).label("all"))
+        .select_from(booked.join(allocations, overlaps).join(reservations))
+        .where(booked.c.end_at > now, allocations.c.released_at.is_(None))
+        .group_by(state)
     )
 
 

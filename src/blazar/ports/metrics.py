@@ -1,7 +1,7 @@
 """All metrics, as a table; ``doc/reference/metrics.md`` is generated from it.
 
-A metric that its caller counts is in one of two lists, by process; the gauges of :data:`FROM_DATABASE` are
-read at each request for metrics.
+A metric that its caller counts is in one of two lists, by process; the gauges of :data:`FROM_DATABASE` and
+:data:`FROM_INDEXES` are read at each request for metrics.
 """
 
 from __future__ import annotations
@@ -258,6 +258,16 @@ RESOURCES = _gauge(
     "collection",
     "health",
 )
+MAINTENANCES = _gauge("blazar_maintenances", "Maintenances that have not ended: planned or active.", "status")
+UNDER_MAINTENANCE = _gauge(
+    "blazar_maintenance_resources", "Resources that are under maintenance now.", "collection"
+)
+MAINTENANCE_LEASES = _gauge(
+    "blazar_maintenance_leases",
+    "Leases that hold resources during a maintenance of these: active, or ahead, which means that they could "
+    "not be moved yet.",
+    "state",
+)
 RESERVED = _formerly(
     _gauge(
         "blazar_resources_reserved",
@@ -267,7 +277,38 @@ RESERVED = _formerly(
     "blazar_resources_promised",
     "collection",
 )
-FREE = _gauge("blazar_resources_free", "Healthy resources that no reservation holds now.", "collection")
+FREE = _gauge(
+    "blazar_resources_free",
+    "Healthy resources that no reservation holds now, and that are not under maintenance.",
+    "collection",
+)
+
+_GROUPED = ("collection", "unit", "property", "value")
+_OF_GROUPS = (
+    " The unit is resources, for those that are reserved whole, or a resource class. With the label "
+    "property, of the resources with this value, as [metrics] capacity_properties asks; without it, of all."
+)
+CAPACITY = _gauge(
+    "blazar_capacity", "Amount that can be reserved: of healthy resources." + _OF_GROUPS, *_GROUPED
+)
+CAPACITY_FREE = _gauge(
+    "blazar_capacity_free",
+    "Amount that a lease which starts now could get. Maintenance, offers and cleaning time count as taken.",
+    *_GROUPED,
+)
+CAPACITY_LEAST_FREE = _gauge(
+    "blazar_capacity_least_free",
+    "Smallest amount that present bookings leave free at any minute of the next hours, of which "
+    "[metrics] forecast_hours has the numbers.",
+    *_GROUPED,
+    "hours",
+)
+CAPACITY_LOW_AFTER = _gauge(
+    "blazar_capacity_low_after_seconds",
+    "Time until bookings leave less than [metrics] forecast_low_percent of the amount free; 0 if this is so "
+    "now, +Inf if it is not so within the forecast.",
+    *_GROUPED,
+)
 
 OF_EVERY_PROCESS = (BUILD_INFO,)
 OF_API = (API_REQUESTS, API_REQUEST_SECONDS, MANAGER_CALL_SECONDS, MANAGER_CALL_FAILURES)
@@ -311,7 +352,11 @@ FROM_DATABASE = (
     OUTBOX_SECONDS,
     OUTBOX_FAILED,
     RESOURCES,
+    MAINTENANCES,
+    UNDER_MAINTENANCE,
+    MAINTENANCE_LEASES,
     RESERVED,
     FREE,
 )
-ALL = (*OF_EVERY_PROCESS, *OF_API, *OF_MANAGER, *FROM_DATABASE)
+FROM_INDEXES = (CAPACITY, CAPACITY_FREE, CAPACITY_LEAST_FREE, CAPACITY_LOW_AFTER)
+ALL = (*OF_EVERY_PROCESS, *OF_API, *OF_MANAGER, *FROM_DATABASE, *FROM_INDEXES)

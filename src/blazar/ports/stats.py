@@ -32,10 +32,16 @@ class Stats:
     """Messages whose delivery was given up."""
     resources: Mapping[tuple[str, str], int] = field(default_factory=dict)
     """By collection and health."""
+    maintenances: Mapping[str, int] = field(default_factory=dict)
+    """Planned and active ones; those that ended are omitted."""
+    under_maintenance: Mapping[str, int] = field(default_factory=dict)
+    """By collection: resources under maintenance now."""
+    maintenance_leases: Mapping[str, int] = field(default_factory=dict)
+    """Leases that hold resources during a maintenance of these: those ``ahead``, and ``active`` ones."""
     reserved: Mapping[str, int] = field(default_factory=dict)
     """By collection: resources that reservations hold now."""
     free: Mapping[str, int] = field(default_factory=dict)
-    """By collection: healthy resources that no reservation holds now."""
+    """By collection: healthy resources that no reservation holds now, and that are not under maintenance."""
 
 
 class StatsReader(Protocol):

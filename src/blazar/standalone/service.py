@@ -13,6 +13,7 @@ from blazar.api.auth import make_guard
 from blazar.api.health import make_healthcheck
 from blazar.api.policies import make_policy
 from blazar.api.resources import load_apis
+from blazar.app.capacity_levels import CapacityLevels
 from blazar.booking.context import Context
 from blazar.cloud.simulated.cloud import SimulatedCloud
 from blazar.cloud.simulated.driver import make_cloud
@@ -100,6 +101,8 @@ def build(conf: ConfigOpts) -> Embedded:
     application = _application(conf, settings.api, context, telemetry, reconciler)
     if server.metrics.is_in_api:
         telemetry.show_database(SqlStats(engine), clock, server.metrics.kept_for_seconds)
+        levels = CapacityLevels(context, server.metrics.capacity)
+        telemetry.show_capacity(levels, server.metrics.kept_for_seconds)
         application = with_metrics(counted(application, telemetry.meter), telemetry.page())
     return Embedded(
         application=application,

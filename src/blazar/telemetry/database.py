@@ -54,6 +54,9 @@ def _values_of(stats: Stats) -> Iterator[tuple[Metric, Values]]:
     yield metrics.OUTBOX_SECONDS, _single(stats.outbox_age.total_seconds())
     yield metrics.OUTBOX_FAILED, _single(stats.outbox_failed)
     yield metrics.RESOURCES, stats.resources.items()
+    yield metrics.MAINTENANCES, _by_label(stats.maintenances)
+    yield metrics.UNDER_MAINTENANCE, _by_label(stats.under_maintenance)
+    yield metrics.MAINTENANCE_LEASES, _by_label(stats.maintenance_leases)
     yield metrics.RESERVED, _by_label(stats.reserved)
     yield metrics.FREE, _by_label(stats.free)
 

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 from prometheus_client import CollectorRegistry, ProcessCollector
 
 from blazar import __version__
+from blazar.ports.capacity import CapacityReader
 from blazar.ports.clock import Clock
 from blazar.ports.meter import Metric
 from blazar.ports.metrics import BUILD_INFO, OF_EVERY_PROCESS
 from blazar.ports.stats import StatsReader
+from blazar.telemetry.capacity import CapacityGauges
 from blazar.telemetry.database import DatabaseGauges
 from blazar.telemetry.limited import LONGEST_WAIT_SECONDS, Limited
 from blazar.telemetry.prometheus import PrometheusMeter, metrics_page
@@ -45,6 +47,16 @@ class ProcessMetrics:
             longest_wait_seconds=longest_wait_seconds,
         )
         self._registry.register(DatabaseGauges(stats))
+
+    def show_capacity(self, reader: CapacityReader, kept_for_seconds: float) -> None:
+        """Also show the free amounts."""
+        levels = Limited(
+            "capacity",
+            reader.read,
+            kept_for_seconds=kept_for_seconds,
+            longest_wait_seconds=LONGEST_WAIT_SECONDS,
+        )
+        self._registry.register(CapacityGauges(levels))
 
     def page(self) -> WSGIApplication:
         """Return a WSGI application that serves all metrics."""

@@ -38,9 +38,15 @@ _CHAPTERS = (
     ),
     (
         "Metrics of the database",
-        "Also served by managers, each with the same values: use the maximum. They are read in five "
-        "statements, and not again within `[metrics] keep_seconds`.",
+        "Also served by managers, each with the same values: use the maximum. They are read in a "
+        "fixed number of statements, and not again within `[metrics] keep_seconds`.",
         metrics.FROM_DATABASE,
+    ),
+    (
+        "Free amounts and forecast",
+        "Also served by managers, each with the same values: use one of them. They come from the index of "
+        "bookings that each manager holds.",
+        metrics.FROM_INDEXES,
     ),
 )
 
