@@ -18,13 +18,16 @@ WORKERS ?= 2
 LABS ?= 1
 ONE_PROCESS_PER_LAB := $(if $(filter-out 1,$(LABS)),--numprocesses=$(LABS) --dist=load --maxschedchunk=1 --max-worker-restart=0)
 
+# The folder of the manual pages that `make man` builds.
+MAN ?= build/man
+
 # A Python with Nova installed; the cloudlab's by default.
 NOVA_PYTHON ?= var/cloud/venv/bin/python
 PYTEST_FOR_NOVA := build/pytest-for-nova
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo serve test lint static doc bench faults simulate recording cluster race lock clean cloud cloud-down test-cloud
+.PHONY: help venv demo serve test lint static doc man bench faults simulate recording cluster race lock clean cloud cloud-down test-cloud
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -77,6 +80,10 @@ recording: $(STAMP) ## record the responses of API 1.0 again, for all stories in
 
 doc: $(STAMP) ## build the documentation into build/doc
 	@$(BIN)/sphinx-build -q -W --keep-going -n doc build/doc && echo build/doc/index.html
+
+man: $(STAMP) ## build the manual pages of all commands into build/man
+	@PYTHONPATH=doc/extensions $(BIN)/sphinx-build -q -W -E -b man -C -D extensions=myst_parser,from_the_code,manual_pages \
+	-D project=Blazar -d $(MAN)/.doctrees etc/man $(MAN) && ls $(MAN)/*.[18]
 
 faults: $(STAMP) ## inject faults into the service's processes for ten minutes: make faults FAULTS="--seconds 3600 --seed 1"
 	@PYTHONPATH=tests:. $(BIN)/python -W ignore -m faults $(FAULTS)

@@ -47,6 +47,7 @@ MOST_MEBIBYTES = 100
 SECONDS = 10
 FEW_SECONDS = 2
 GUIDE = REPOSITORY / "doc" / "operators" / "install.md"
+UNIT = REPOSITORY / "etc" / "systemd" / "blazar-api.service"
 
 
 @pytest.fixture(scope="module")
@@ -212,10 +213,11 @@ def test_the_router_of_uwsgi_is_no_help_against_slow_bodies(installation: Instal
 
 def test_what_is_tested_here_is_what_the_guide_shows(installation: Installation) -> None:
     guide = GUIDE.read_text()
-    (line,) = (each for each in guide.splitlines() if "uwsgi --http-socket" in each)
+    (line,) = (each for each in UNIT.read_text().splitlines() if "uwsgi --http-socket" in each)
     command = shlex.split(line)
     shown = [each for each in command[1:] if each.startswith("--")]
 
     assert f"{{literalinclude}} {os.path.relpath(web_server.EXAMPLE, GUIDE.parent)}" in guide
+    assert f"{{literalinclude}} {os.path.relpath(UNIT, GUIDE.parent)}" in guide
     assert shown
     assert set(shown) <= set(installation.service("blazar-api").command)

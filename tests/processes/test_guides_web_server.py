@@ -1,4 +1,4 @@
-"""The API under uWSGI, started with the command of the guide."""
+"""The API under uWSGI, started with the command of its unit."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 from programs import free_port, wait_until
 
-GUIDE = Path(__file__).parents[2] / "doc" / "operators" / "install.md"
+UNIT = Path(__file__).parents[2] / "etc" / "systemd" / "blazar-api.service"
 REQUESTS = 50
 
 
-def command_of_the_guide(port: int) -> list[str]:
-    (line,) = (each for each in GUIDE.read_text().splitlines() if "uwsgi --http-socket" in each)
+def command_of_the_unit(port: int) -> list[str]:
+    (line,) = (each for each in UNIT.read_text().splitlines() if "uwsgi --http-socket" in each)
     _, *arguments = shlex.split(line.partition("=")[2])
     program = str(Path(sys.executable).with_name("uwsgi"))
     return [program, *(each.replace("127.0.0.1:1235", f"127.0.0.1:{port}") for each in arguments)]
@@ -42,7 +42,7 @@ def port(tmp_path: Path) -> Iterator[int]:
     environment = {"OS_BLAZAR_CONFIG_DIR": str(tmp_path), "PATH": ""}
     with (tmp_path / "log").open("wb") as log:
         process = subprocess.Popen(
-            command_of_the_guide(found),
+            command_of_the_unit(found),
             env=environment,
             stdout=log,
             stderr=subprocess.STDOUT,
