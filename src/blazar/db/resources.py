@@ -12,6 +12,7 @@ import sqlalchemy as sa
 from blazar.db.changes import note_changes
 from blazar.db.collections import ALL_TABLES, OWN_TABLES
 from blazar.db.health import diagnosis_columns, read_diagnosis
+from blazar.db.numbers import first_number
 from blazar.db.tables import allocations, reservations, resources, stock
 from blazar.domain.health import Diagnosis, Health, ResourceState
 from blazar.domain.lease import LeaseId, ReservationStatus, ResourceId
@@ -95,6 +96,19 @@ class SqlResources:
         # Not IS TRUE, because MySQL uses no index for it.
         is_missing = reservations.c.missing_resources == sa.true()
         return self._leases(sa.select(reservations.c.lease_id).where(_IS_LIVING, is_missing).distinct())
+
+    def renew_generations(self, at: datetime) -> None:
+        """Give every resource a generation that it never had."""
+        ids = [ResourceId(each) for each in self._connection.scalars(sa.select(resources.c.id))]
+        if not ids:
+            return
+        renewed = (
+            sa.update(resources)
+            .where(resources.c.id == sa.bindparam("resource_id"))
+            .values(generation=sa.bindparam("number"))
+        )
+        self._connection.execute(renewed, [{"resource_id": each, "number": first_number()} for each in ids])
+        note_changes(self._connection, ids, at, facts_changed=True)
 
     def _leases(self, query: sa.Executable) -> tuple[LeaseId, ...]:
         return tuple(LeaseId(each) for each in self._connection.scalars(query))

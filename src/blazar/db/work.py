@@ -10,6 +10,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 from oslo_db.exception import DBDuplicateEntry
 
+from blazar.db.numbers import first_number
 from blazar.db.tables import events, leases, reservations, work
 from blazar.db.waiting import list_waiting
 from blazar.domain.errors import ConcurrentUpdate
@@ -218,6 +219,18 @@ class SqlWork:
         self._connection.execute(
             sa.update(work).values(owner=None, claim_deadline=None, claim_number=work.c.claim_number + 1)
         )
+
+    def renew_claims(self) -> None:
+        """Void all claims, also those that were given after the database's state."""
+        keys = list(self._connection.scalars(sa.select(work.c.key)))
+        if not keys:
+            return
+        voided = (
+            sa.update(work)
+            .where(work.c.key == sa.bindparam("which"))
+            .values(owner=None, claim_deadline=None, claim_number=sa.bindparam("number"))
+        )
+        self._connection.execute(voided, [{"which": each, "number": first_number()} for each in keys])
 
     def keep(self, claim: Claim) -> None:
         """Check a claim and lock it until the transaction ends; raise ConcurrentUpdate if it is void.

@@ -275,6 +275,13 @@ class ResourceStore(Protocol):
     def list_missing(self) -> tuple[LeaseId, ...]:
         """Return the leases that hold failed resources without a replacement."""
 
+    def renew_generations(self, at: datetime) -> None:
+        """Give every resource a generation that it never had, after a backup was restored.
+
+        Generations go back with a backup, so that other bookings would get the same ones again, and answers
+        that clients keep would be taken for current.
+        """
+
 
 StoreT = TypeVar("StoreT")
 

@@ -164,6 +164,9 @@ class WorkStore(Protocol):
     def free_all(self) -> None:
         """Void all claims: for a manager that starts and knows that no other is running."""
 
+    def renew_claims(self) -> None:
+        """Void all claims, also those that were given after a backup of the database that was restored."""
+
     def keep(self, claim: Claim) -> None:
         """Check a claim and lock it until the transaction ends. Raises ConcurrentUpdate if it is void."""
 

@@ -8,7 +8,7 @@ not touched, and no server is ever deleted: objects that servers still use are r
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -103,6 +103,18 @@ def find_leftovers(context: Context) -> tuple[str, ...]:
     if problem is not None:
         raise problem
     return tuple(sorted({each.key for each in leftovers}))
+
+
+def find_owners(context: Context) -> Mapping[str, str]:
+    """Return marked objects by key, with the id of the reservation for which each was made.
+
+    They are leftovers or belong to a live reservation.
+
+    Raises:
+        CloudUnavailable: A cloud service does not respond.
+    """
+    found = [each for kind in _kinds(context, lambda: None) for each in _candidates(kind)]
+    return {each.key: each.reservation_id for each in found if each.reservation_id is not None}
 
 
 def _find(

@@ -43,18 +43,35 @@ class HostAggregates:
         return {name: name for name in self._marked}
 
     def remove(self, name: str) -> bool:
-        """Return an aggregate's hosts to the freepool, and delete the aggregate."""
+        """Return an aggregate's hosts to the freepool, and delete the aggregate.
+
+        A host that still runs servers keeps its place, and is in no freepool.
+
+        Raises:
+            CloudConflict: Some host still runs servers.
+        """
         aggregate, cloud = self._marked[name], self._sweep.cloud
         registered = _registered_hosts(self._sweep)
         for service_host in sorted(aggregate.hosts):
             if service_host in registered and not _return_host(self._sweep, self._settings, service_host):
                 return False
-            with suppress(CloudNotFound):
-                cloud.aggregates.remove_host(aggregate.id, service_host)
+            try:
+                with suppress(CloudNotFound):
+                    cloud.aggregates.remove_host(aggregate.id, service_host)
+            except CloudConflict:
+                self._take_back(service_host)
+                raise
         for service_host in displaced_hosts(aggregate):
             return_to_zone(cloud, aggregate, service_host)
         cloud.aggregates.delete_aggregate(aggregate.id)
         return True
+
+    def _take_back(self, service_host: str) -> None:
+        """Remove a host from the freepool, in which it must not be beside another aggregate."""
+        freepool = _find_freepool(self._sweep, self._settings)
+        if freepool is not None:
+            with suppress(CloudNotFound):
+                self._sweep.cloud.aggregates.remove_host(freepool.id, service_host)
 
 
 class ClosedHosts:
