@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +12,27 @@ import sqlalchemy as sa
 from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
+from clocks import ManualClock
 from databases import KINDS, make_empty_database
+from samples import HOUR, at, make_lease
 
 from blazar.db.guard import TRIGGERS, ensure_guard, missing_triggers
 from blazar.db.schema import alembic_config, current_revision, head_revision, upgrade
-from blazar.db.tables import NO_DOUBLE_PROMISE, metadata, resources
+from blazar.db.store import SqlStore
+from blazar.db.tables import (
+    NO_DOUBLE_PROMISE,
+    failed_periods,
+    metadata,
+    reservation_states,
+    resources,
+    usage_start,
+)
+from blazar.domain.lease import ReservationStatus
 
 GUARDS = {NO_DOUBLE_PROMISE, "ix_allocations_exclusive"}
 """The constraints against overlaps on PostgreSQL and SQLite, which the table declarations cannot express."""
 BEFORE_CLUSTERS = "0010"
+BEFORE_USAGE = "0019"
 LARGE = 2**62
 
 
@@ -81,6 +94,40 @@ def test_counters_survive_a_downgrade(empty: sa.Engine) -> None:
     assert differences(empty) == []
     with empty.connect() as connection:
         assert connection.scalar(sa.select(resources.c.generation)) is not None
+
+
+def test_the_states_of_present_leases_are_recorded_by_an_upgrade(empty: sa.Engine) -> None:
+    upgrade(empty)
+    with SqlStore(empty, ManualClock(), {}).begin() as transaction:
+        transaction.leases.insert(make_lease("waits"))
+        running = make_lease("runs")
+        active = replace(running.reservations[0], status=ReservationStatus.ACTIVE)
+        transaction.leases.insert(replace(running, reservations=(active,)))
+        transaction.commit()
+    with empty.connect() as connection:
+        connection.execute(
+            sa.insert(resources).values(id="1", collection="host", generation=1, health="failed")
+        )
+        command.downgrade(alembic_config(connection), BEFORE_USAGE)
+        connection.commit()
+
+    upgrade(empty)
+
+    with empty.connect() as connection:
+        (state,) = connection.execute(sa.select(reservation_states)).all()
+        (failure,) = connection.execute(sa.select(failed_periods)).all()
+        began_at = connection.scalar(sa.select(usage_start.c.at))
+    assert (state.reservation_id, state.since_at, state.status) == ("runs-r0", at(1), "active")
+    assert began_at is not None
+    assert abs(began_at - failure.start_at) < HOUR
+    assert (failure.resource_id, failure.end_at) == ("1", None)
+
+
+def test_the_usage_of_a_new_installation_is_complete(empty: sa.Engine) -> None:
+    upgrade(empty)
+
+    with empty.connect() as connection:
+        assert connection.scalar(sa.select(usage_start.c.at)) is None
 
 
 class TestTriggersOfMariaDB:

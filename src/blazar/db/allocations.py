@@ -14,6 +14,7 @@ from blazar.db.collections import ALL_TABLES, NAME_COLUMNS
 from blazar.db.lease_pages import dates_within
 from blazar.db.shares import read_share, share_columns
 from blazar.db.tables import allocations, leases, offer_allocations, reservations, resources
+from blazar.db.usage_records import record_held
 from blazar.domain.errors import ConcurrentUpdate
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Allocation, LeaseId, ReservationId, ReservationStatus, ResourceId
@@ -33,6 +34,16 @@ _MOVE_ON_ONE: Final = sa.update(resources).where(
     resources.c.id == sa.bindparam("resource_id"), resources.c.generation == sa.bindparam("known_generation")
 )
 _TOO_LATE = "Another transaction claimed a resource meanwhile"
+
+
+def _held_by(
+    reservation_id: ReservationId, resource_ids: Collection[ResourceId] | None
+) -> list[sa.ColumnElement[bool]]:
+    """Return the condition on the unreleased allocations of a reservation; None: of all resources."""
+    which: list[sa.ColumnElement[bool]] = [allocations.c.reservation_id == reservation_id, _UNRELEASED]
+    if resource_ids is not None:
+        which.append(allocations.c.resource_id.in_(list(resource_ids)))
+    return which
 
 
 class SqlAllocations:
@@ -143,9 +154,8 @@ class SqlAllocations:
         """Delete unreleased allocations of a reservation; None: all of them."""
         if resource_ids is not None and not resource_ids:
             return
-        which = [allocations.c.reservation_id == reservation_id, _UNRELEASED]
-        if resource_ids is not None:
-            which.append(allocations.c.resource_id.in_(list(resource_ids)))
+        which = _held_by(reservation_id, resource_ids)
+        record_held(self._connection, which, self._clock.now())
         self._connection.execute(sa.delete(allocations).where(*which))
 
     def release(
@@ -157,15 +167,9 @@ class SqlAllocations:
         if at is None:
             self.remove(reservation_id, resource_ids)
         else:
-            self._connection.execute(
-                sa.update(allocations)
-                .where(
-                    allocations.c.reservation_id == reservation_id,
-                    allocations.c.resource_id.in_(list(resource_ids)),
-                    _UNRELEASED,
-                )
-                .values(released_at=at)
-            )
+            which = _held_by(reservation_id, resource_ids)
+            record_held(self._connection, which, at)
+            self._connection.execute(sa.update(allocations).where(*which).values(released_at=at))
         self.touch(resource_ids)
 
     def purge_released(self, before: datetime) -> bool:

@@ -22,6 +22,7 @@ from blazar.db.lease_rows import (
 )
 from blazar.db.specs import SpecColumn
 from blazar.db.tables import events, leases, reservations
+from blazar.db.usage_records import changed_states, initial_states, record_states
 from blazar.domain.errors import ConcurrentUpdate
 from blazar.domain.lease import (
     Lease,
@@ -129,6 +130,7 @@ class SqlLeases:
         for table, rows in rows_of.items():
             if rows:
                 self._connection.execute(_INSERT[table], rows)
+        record_states(self._connection, (row for each in new for row in initial_states(each)))
 
     def replace(self, before: Lease, after: Lease, at: datetime) -> Lease:
         """Write the differences; raise ConcurrentUpdate if *before* is no longer the stored revision."""
@@ -144,6 +146,7 @@ class SqlLeases:
         if changed.rowcount != 1:
             raise ConcurrentUpdate(f"Another transaction changed lease {before.id} meanwhile")
         self._replace_reservations(before, after)
+        record_states(self._connection, changed_states(before, after, at))
         self._replace_events(before, after)
         return after
 

@@ -15,6 +15,7 @@ from blazar.db.changes import note_changes
 from blazar.db.collections import OWN_TABLES
 from blazar.db.health import read_diagnosis, resource_row
 from blazar.db.tables import resource_properties, resources, stock
+from blazar.db.usage_records import record_facts
 from blazar.domain.lease import ResourceId
 from blazar.domain.plugin_resources import PluginResource, ResourceProperty
 
@@ -76,6 +77,7 @@ class SqlPluginResources:
         if not moved_on.rowcount:
             self.insert(resource, at)
             return
+        self._record_facts(resource.id, at)
         self._connection.execute(
             sa.update(stock).where(stock.c.id == resource.id).values(**_description(resource), updated_at=at)
         )
@@ -101,7 +103,8 @@ class SqlPluginResources:
         note_changes(self._connection, [each.id for each in new], at, facts_changed=True)
 
     def delete(self, resource_id: ResourceId, at: datetime) -> None:
-        """Delete a resource."""
+        """Delete a resource, except its facts, which usage in the past needs."""
+        self._record_facts(resource_id, at)
         self._connection.execute(sa.delete(stock).where(stock.c.id == resource_id))
         self._connection.execute(sa.delete(resources).where(resources.c.id == resource_id))
         note_changes(self._connection, [resource_id], at, facts_changed=True)
@@ -127,6 +130,10 @@ class SqlPluginResources:
         """Return the names of the private properties of all collections."""
         query = sa.select(resource_properties.c.name).where(resource_properties.c.is_private == sa.true())
         return frozenset(self._connection.scalars(query))
+
+    def _record_facts(self, resource_id: ResourceId, until: datetime) -> None:
+        for each in self.get_many([resource_id]):
+            record_facts(self._connection, each.name, each.as_resource(), until)
 
     def _ensure_properties(self, collection: str, names: frozenset[str], at: datetime) -> None:
         if not names:

@@ -14,6 +14,7 @@ from blazar.db.collections import ALL_TABLES, OWN_TABLES
 from blazar.db.health import diagnosis_columns, read_diagnosis
 from blazar.db.numbers import first_number
 from blazar.db.tables import allocations, reservations, resources, stock
+from blazar.db.usage_records import record_failure
 from blazar.domain.health import Diagnosis, Health, ResourceState
 from blazar.domain.lease import LeaseId, ReservationStatus, ResourceId
 from blazar.domain.requirements import Fact
@@ -74,7 +75,10 @@ class SqlResources:
             .values(generation=resources.c.generation + 1, **diagnosis_columns(diagnosis))
         )
         note_changes(self._connection, [resource_id], at, facts_changed=True)
-        return read_diagnosis(row.health, row.problem)
+        before = read_diagnosis(row.health, row.problem)
+        if before.has_failed is not diagnosis.has_failed:
+            record_failure(self._connection, resource_id, at, has_failed=diagnosis.has_failed)
+        return before
 
     def list_holders(self, resource_id: ResourceId) -> tuple[LeaseId, ...]:
         """Return the leases that hold a resource, or lost it."""

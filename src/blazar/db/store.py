@@ -28,6 +28,7 @@ from blazar.db.quotas import SqlQuotas
 from blazar.db.resources import SqlResources
 from blazar.db.specs import SpecColumn
 from blazar.db.tables import NO_DOUBLE_PROMISE
+from blazar.db.usage import SqlUsage
 from blazar.db.uses import SqlUses
 from blazar.db.work import SqlWork
 from blazar.domain.errors import BlazarError, ConcurrentUpdate, Unavailable
@@ -130,6 +131,11 @@ class SqlTransaction:
     def uses(self) -> SqlUses:
         """Return the uses of projects."""
         return SqlUses(self._connection)
+
+    @property
+    def usage(self) -> SqlUsage:
+        """Return the records of usage."""
+        return SqlUsage(self._connection)
 
     @property
     def answers(self) -> SqlAnswers:

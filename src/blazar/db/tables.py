@@ -363,6 +363,74 @@ past_uses = _table(
     sa.Column("slots", sa.Integer),
     sa.Index(None, "project_id", "end_at"),
 )
+# What happened, for questions about usage. Only what is over is recorded here; the rest is above.
+# Without foreign keys: leases and resources may be gone.
+held_periods = _table(
+    "held_periods",
+    sa.Column("id", _Counter, primary_key=True),
+    sa.Column("project_id", sa.String(255)),
+    sa.Column("user_id", sa.String(255)),
+    sa.Column("lease_id", _Id, nullable=False),
+    sa.Column("reservation_id", _Id, nullable=False),
+    sa.Column("resource_type", sa.String(66), nullable=False),
+    sa.Column("resource_id", _Id, nullable=False),
+    sa.Column("start_at", Instant, nullable=False),
+    sa.Column("end_at", Instant, nullable=False, index=True),
+    # As in the allocations.
+    sa.Column("slots", sa.Integer),
+    sa.Column("demand", sa.Text),
+    sa.Index(None, "project_id", "end_at"),
+)
+reservation_states = _table(
+    "reservation_states",
+    sa.Column("id", _Counter, primary_key=True),
+    sa.Column("reservation_id", _Id, nullable=False, index=True),
+    sa.Column("since_at", Instant, nullable=False, index=True),
+    sa.Column("status", sa.String(13), nullable=False),
+    sa.Column("missing_resources", sa.Boolean, nullable=False),
+)
+failed_periods = _table(
+    "failed_periods",
+    sa.Column("id", _Counter, primary_key=True),
+    sa.Column("resource_id", _Id, nullable=False, index=True),
+    sa.Column("start_at", Instant, nullable=False),
+    # Null while the resource is failed.
+    sa.Column("end_at", Instant, index=True),
+)
+past_facts = _table(
+    "past_facts",
+    sa.Column("id", _Counter, primary_key=True),
+    sa.Column("resource_id", _Id, nullable=False, index=True),
+    sa.Column("until_at", Instant, nullable=False, index=True),
+    sa.Column("name", sa.String(255), nullable=False),
+    # JSON.
+    sa.Column("facts", _LongText, nullable=False),
+    sa.Column("amounts", _LongText, nullable=False),
+)
+used_periods = _table(
+    "used_periods",
+    sa.Column("id", _Counter, primary_key=True),
+    sa.Column("reservation_id", _Id, nullable=False, index=True),
+    sa.Column("resource_type", sa.String(66), nullable=False),
+    sa.Column("resource_id", _Id, nullable=False),
+    sa.Column("units", sa.Integer, nullable=False),
+    sa.Column("start_at", Instant, nullable=False),
+    # Null until the next observation of another number.
+    sa.Column("end_at", Instant, index=True),
+)
+observed_periods = _table(
+    "observed_periods",
+    sa.Column("id", _Counter, primary_key=True),
+    sa.Column("resource_type", sa.String(66), nullable=False),
+    sa.Column("start_at", Instant, nullable=False),
+    # The last observation.
+    sa.Column("end_at", Instant, nullable=False, index=True),
+)
+# At most one row: when the recording began in a database that had leases already.
+usage_start = _table(
+    "usage_start",
+    sa.Column("at", Instant, primary_key=True),
+)
 # Projects with limits or offers: each row is locked while the project's reservations are counted.
 projects = _table(
     "projects",

@@ -24,6 +24,7 @@ from blazar.ports.offers import OfferStore
 from blazar.ports.outbox import Outbox
 from blazar.ports.plugin_resources import PluginResources
 from blazar.ports.quotas import QuotaStore
+from blazar.ports.usage import UsageStore
 from blazar.ports.uses import UseStore
 from blazar.ports.work import WorkStore
 
@@ -342,6 +343,10 @@ class Transaction(Protocol):
     @property
     def uses(self) -> UseStore:
         """Return the uses of projects."""
+
+    @property
+    def usage(self) -> UsageStore:
+        """Return the records of usage."""
 
     @property
     def answers(self) -> AnswerStore:

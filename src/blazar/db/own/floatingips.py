@@ -14,6 +14,7 @@ from blazar.db.own_table import OwnTable
 from blazar.db.pages import Listing, select_page
 from blazar.db.parts import Parts
 from blazar.db.tables import floatingips, resources
+from blazar.db.usage_records import record_facts
 from blazar.domain.availability import Resource
 from blazar.domain.lease import ResourceId
 from blazar.domain.paging import Page
@@ -110,7 +111,9 @@ class SqlFloatingIPs:
             note_changes(self._connection, [each.id for each in new], at, facts_changed=True)
 
     def delete(self, floatingip_id: ResourceId) -> None:
-        """Delete a floating IP."""
+        """Delete a floating IP, except its facts, which usage in the past needs."""
+        for each in self.get_many([floatingip_id]):
+            record_facts(self._connection, each.address, each.as_resource(), self._clock.now())
         self._connection.execute(sa.delete(floatingips).where(floatingips.c.id == floatingip_id))
         self._connection.execute(sa.delete(resources).where(resources.c.id == floatingip_id))
         note_changes(self._connection, [floatingip_id], self._clock.now(), facts_changed=True)

@@ -27,6 +27,7 @@ from blazar.db.tables import (
     resource_properties,
     resources,
 )
+from blazar.db.usage_records import record_facts
 from blazar.domain.availability import Resource
 from blazar.domain.lease import ReservationId, ResourceId
 from blazar.domain.paging import Page
@@ -163,6 +164,7 @@ class SqlHosts:
 
     def update(self, host: Host, at: datetime) -> None:
         """Replace the details and the providers of a host; its capabilities are kept."""
+        self._record_facts(host.id, at)
         details = {key: value for key, value in _host_row(host).items() if key in HOST_DETAILS}
         self._connection.execute(
             sa.update(hosts).where(hosts.c.id == host.id).values(**details, updated_at=at)
@@ -175,12 +177,14 @@ class SqlHosts:
         """Set capabilities and create missing properties as public; None removes a capability."""
         if not changes:
             return
+        self._record_facts(host_id, at)
         self._write_capabilities(host_id, changes, at)
         self._connection.execute(sa.update(hosts).where(hosts.c.id == host_id).values(updated_at=at))
         note_changes(self._connection, [host_id], at, facts_changed=True)
 
     def delete(self, host_id: ResourceId) -> None:
-        """Delete a host with all its data."""
+        """Delete a host with all its data, except its facts, which usage in the past needs."""
+        self._record_facts(host_id, self._clock.now())
         delete_providers(self._connection, host_id)
         self._connection.execute(sa.delete(host_capabilities).where(host_capabilities.c.host_id == host_id))
         self._connection.execute(sa.delete(hosts).where(hosts.c.id == host_id))
@@ -233,6 +237,11 @@ class SqlHosts:
             )
             for row in self._connection.execute(query)
         )
+
+    def _record_facts(self, host_id: ResourceId, until: datetime) -> None:
+        """Record the present facts of a host, which are valid up to an instant."""
+        for each in read_resources(self._connection, [host_id]):
+            record_facts(self._connection, str(each.facts["hypervisor_hostname"]), each, until)
 
     def _write_capabilities(
         self, host_id: ResourceId, changes: Mapping[str, str | None], at: datetime

@@ -1,0 +1,130 @@
+"""Records of what is over, written in the transaction that ends it; :mod:`blazar.db.usage` reads them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+import sqlalchemy as sa
+
+from blazar.db.tables import (
+    allocations,
+    failed_periods,
+    held_periods,
+    leases,
+    past_facts,
+    reservation_states,
+    reservations,
+)
+from blazar.domain.availability import Resource
+from blazar.domain.lease import Lease, Reservation, ReservationStatus, ResourceId
+from blazar.domain.requirements import Fact
+
+_LONGEST_FACT: Final = 255
+"""Characters of the longest fact that is recorded; longer ones describe a processor, not a place."""
+_INSERT_STATES: Final = sa.insert(reservation_states)
+
+
+def record_held(connection: sa.Connection, which: Sequence[sa.ColumnElement[bool]], now: datetime) -> None:
+    """Record what allocations have held up to now, before they are released or removed.
+
+    Args:
+        connection: The connection of the transaction.
+        which: The condition on the allocations.
+        now: The present. Allocations that begin later are not recorded.
+    """
+    held = allocations.c
+    query = (
+        sa.select(
+            *(leases.c.project_id, leases.c.user_id, reservations.c.lease_id, reservations.c.resource_type),
+            *(held.reservation_id, held.resource_id, held.start_at, held.end_at, held.slots, held.demand),
+        )
+        .select_from(leases.join(reservations).join(allocations))
+        .where(*which, held.start_at < now)
+        .order_by(held.id)
+    )
+    rows = [{**row, "end_at": min(row["end_at"], now)} for row in connection.execute(query).mappings()]
+    if rows:
+        connection.execute(sa.insert(held_periods), rows)
+
+
+def changed_states(before: Lease, after: Lease, at: datetime) -> Iterator[Mapping[str, object]]:
+    """Yield the rows of reservations whose states changed at an instant."""
+    known = {each.id: _state(each) for each in before.reservations}
+    for each in after.reservations:
+        if known.get(each.id, _INITIAL) != _state(each):
+            yield _state_row(each, at)
+
+
+def initial_states(lease: Lease) -> Iterator[Mapping[str, object]]:
+    """Yield the rows of a new lease's reservations that are not pending, such as imported ones."""
+    for each in lease.reservations:
+        if _state(each) != _INITIAL:
+            yield _state_row(each, lease.start)
+
+
+def record_states(connection: sa.Connection, rows: Iterator[Mapping[str, object]]) -> None:
+    """Record the states of reservations."""
+    found = list(rows)
+    if found:
+        connection.execute(_INSERT_STATES, found)
+
+
+def record_failure(
+    connection: sa.Connection, resource_id: ResourceId, at: datetime, *, has_failed: bool
+) -> None:
+    """Record that a resource has failed, or no longer has."""
+    if has_failed:
+        connection.execute(sa.insert(failed_periods), [{"resource_id": resource_id, "start_at": at}])
+        return
+    is_open = failed_periods.c.resource_id == resource_id, failed_periods.c.end_at.is_(None)
+    connection.execute(sa.update(failed_periods).where(*is_open).values(end_at=at))
+
+
+def record_facts(connection: sa.Connection, name: str, resource: Resource, until: datetime) -> None:
+    """Record the facts of a resource before they change or are deleted at an instant."""
+    row = {
+        "resource_id": resource.id,
+        "until_at": until,
+        "name": name,
+        "facts": json.dumps(dict(recorded_facts(resource))),
+        "amounts": json.dumps(dict(recorded_amounts(resource))),
+    }
+    connection.execute(sa.insert(past_facts), [row])
+
+
+def recorded_facts(resource: Resource) -> Mapping[str, Fact]:
+    """Return the facts by which usage can be grouped."""
+    return {
+        name: value
+        for name, value in resource.facts.items()
+        if not isinstance(value, str) or len(value) <= _LONGEST_FACT
+    }
+
+
+def recorded_amounts(resource: Resource) -> Mapping[str, int]:
+    """Return the capacity of a resource by class, before overcommit; of all its providers together."""
+    found: dict[str, int] = {}
+    for provider in resource.providers:
+        for name, inventory in provider.inventories.items():
+            found[name] = found.get(name, 0) + inventory.total - inventory.reserved
+    return found
+
+
+_State = tuple[ReservationStatus, bool]
+_INITIAL: Final[_State] = (ReservationStatus.PENDING, False)
+
+
+def _state(reservation: Reservation) -> _State:
+    return reservation.status, reservation.missing_resources
+
+
+def _state_row(reservation: Reservation, since: datetime) -> dict[str, Any]:
+    return {
+        "reservation_id": reservation.id,
+        "since_at": since,
+        "status": reservation.status.value,
+        "missing_resources": reservation.missing_resources,
+    }

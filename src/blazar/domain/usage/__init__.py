@@ -1,0 +1,1 @@
+"""Usage of reserved resources over time: what was recorded, and the hours that follow from it."""

@@ -1,0 +1,58 @@
+"""Port: the records of usage.
+
+What is over is recorded by the stores of leases, allocations and resources, in the transaction that ends it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from blazar.domain.interval import Interval
+from blazar.domain.lease import ReservationId, ResourceId
+from blazar.domain.usage.records import UsageRecords
+
+UsedBy = Mapping[tuple[ReservationId, ResourceId], int]
+"""The units of resources that reservations use; zero counts may be omitted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UsageFilter:
+    """Conditions on the holdings of a question; None for no condition."""
+
+    project_id: str | None = None
+    resource_type: str | None = None
+
+
+class UsageStore(Protocol):
+    """The records from which usage is computed."""
+
+    def read(self, window: Interval, which: UsageFilter, now: datetime) -> UsageRecords:
+        """Return the records about a window, in a fixed number of statements.
+
+        Periods that have not ended, end at *now*; a use ends with the last observation.
+        """
+
+    def observe(self, resource_type: str, used: UsedBy, now: datetime, most: timedelta) -> None:
+        """Record what reservations of a type use now. It counts until the next observation.
+
+        Args:
+            resource_type: The type.
+            used: The units in use.
+            now: The time of the observation.
+            most: The longest time between two observations in which the first one still counts.
+        """
+
+    def arrived(self, reservation_ids: Collection[ReservationId]) -> frozenset[ReservationId]:
+        """Return those of the reservations that were ever seen in use."""
+
+    def observed_since(self, resource_type: str) -> datetime | None:
+        """Return the start of the unbroken observation of a type that is going on; None without one."""
+
+    def delete_before(self, before: datetime) -> int:
+        """Delete what was over before an instant; return the number of records.
+
+        The state of a reservation, and that it was used, are kept as long as a record of it is.
+        """
