@@ -27,6 +27,7 @@ from blazar.settings import (
     ReconcilerSettings,
     RequestLimits,
     Settings,
+    UsageSettings,
 )
 from blazar.telemetry.log_context import INSTANCE_FORMAT
 
@@ -116,6 +117,10 @@ def read_settings(conf: cfg.ConfigOpts) -> Settings:
         region=(conf.os_region_name or None) if "os_region_name" in conf else None,
         leases=_read_lease_settings(conf),
         reconciler=_read_reconciler_settings(conf),
+        usage=UsageSettings(
+            interval=timedelta(minutes=conf.usage_records.observation_interval_minutes),
+            kept_for=timedelta(days=conf.usage_records.keep_days),
+        ),
         api=ApiSettings(
             auth_strategy=conf.auth_strategy,
             http_basic_user_file=conf.http_basic_auth_user_file if basic else None,

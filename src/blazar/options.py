@@ -11,6 +11,7 @@ from blazar.enforcement import options as enforcement
 from blazar.request_options import LIMIT_OPTIONS
 from blazar.resource_types import load_parts
 from blazar.type_options import TypeOptions
+from blazar.usage_options import USAGE_OPTIONS
 
 DEFAULT_OPTIONS: list[cfg.Opt] = [
     cfg.HostAddressOpt(
@@ -375,6 +376,7 @@ def _list_groups() -> dict[str | None, list[cfg.Opt]]:
         "api": API_OPTIONS,
         "manager": [*MANAGER_OPTIONS, *LIMIT_OPTIONS],
         "quotas": QUOTA_OPTIONS,
+        "usage_records": USAGE_OPTIONS,
         "notifications": NOTIFICATION_OPTIONS,
         enforcement.GROUP: enforcement.OPTIONS,
         "metrics": METRICS_OPTIONS,

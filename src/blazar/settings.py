@@ -123,6 +123,16 @@ class ReconcilerSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UsageSettings:
+    """Observation of the use of resources, and the records of it."""
+
+    interval: timedelta = timedelta(minutes=5)
+    """Time between two observations; zero for none."""
+    kept_for: timedelta = timedelta(0)
+    """Time for which records are kept after what they are about is over; zero for no limit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ApiSettings:
     """Rules of the API."""
 
@@ -193,6 +203,7 @@ class Settings:
     leases: LeaseSettings = field(default_factory=LeaseSettings)
     healing: HealingSettings = field(default_factory=HealingSettings)
     reconciler: ReconcilerSettings = field(default_factory=ReconcilerSettings)
+    usage: UsageSettings = field(default_factory=UsageSettings)
     api: ApiSettings = field(default_factory=ApiSettings)
     own: tuple[OwnSettings, ...] = ()
     """Settings of resource types, at most one of each class."""

@@ -85,6 +85,7 @@ def likely_operations(network_id: str) -> list[Operation]:
         "floating_network_id": {"enum": [network_id]},
         "floating_ip_address": {"enum": ["203.0.113.201", "203.0.113.202"]},
     }
+    _make_usage_likely(document)
     for operation in _each(document):
         is_newer = operation.get("description", "").startswith("From version 1.1")
         # Each request with the same key would be a repetition of the first one.
@@ -95,6 +96,24 @@ def likely_operations(network_id: str) -> list[Operation]:
                 parameter["required"] = is_newer
                 parameter["schema"] = {"enum": _NEWER if is_newer else _VERSIONS}
     return _operations(document)
+
+
+def _make_usage_likely(document: Json) -> None:
+    """Let questions about usage name a kind of groups and a period, and no properties or projects."""
+    values = {
+        "by": ["project", "user", "zone", "host"],
+        "from": ["2031-04-05 20:00"],
+        "to": ["2031-04-06 20:00", "2031-04-07 08:30"],
+        "step": ["60", "1440"],
+    }
+    operation = document["paths"]["/v1/usage"]["get"]
+    operation["parameters"] = [
+        {**each, "required": each["name"] == "by", "schema": {"enum": values[each["name"]]}}
+        if each["name"] in values
+        else each
+        for each in operation["parameters"]
+        if each["in"] == "header" or each["name"] in values
+    ]
 
 
 def boundary_cases(operation: Operation) -> Iterator[Case]:

@@ -186,6 +186,22 @@ class FakeManager:
         if offer_id != OFFER["id"]:
             raise OfferNotFound(offer_id)
 
+    def get_usage(
+        self, caller: Caller, query: JsonObject, project_id: str | None, is_operator: bool
+    ) -> JsonObject:
+        self._asked("get_usage", caller, query, project_id, is_operator)
+        hours = dict.fromkeys(("reserved", "in_use", "idle", "no_show", "lost", "unknown"), 0.5)
+        amount = {"unit": "hosts", "resource_class": None, "hours": hours, "steps": [hours]}
+        return {
+            "by": "project",
+            "property": None,
+            "from": DATE,
+            "to": DATE,
+            "complete_since": None,
+            "steps": [{"start_date": DATE, "end_date": DATE}],
+            "groups": [{"value": "p1", "amounts": [amount]}],
+        }
+
     def create_maintenance(self, caller: Caller, body: JsonObject, is_dry_run: bool) -> JsonObject:
         self._asked("create_maintenance", caller, body, is_dry_run)
         return MAINTENANCE

@@ -233,8 +233,8 @@ class TestObservations:
 
         assert read(store).observed == {"physical:host": [window(1, 3), window(6, 7)]}
         with store.read() as transaction:
-            assert transaction.usage.observed_since("physical:host") == at(6)
-            assert transaction.usage.observed_since("network") is None
+            assert transaction.usage.last_observed("physical:host") == window(6, 7)
+            assert transaction.usage.last_observed("network") is None
 
     def test_a_clock_that_was_set_back_changes_nothing(self, store: SqlStore) -> None:
         for when in (3, 5, 4, 6):

@@ -23,6 +23,7 @@ from blazar.plugins.capabilities import (
     HasCatalogueEntry,
     HasIndependentSteps,
     HoldsAfterEnd,
+    ObservesUse,
     ReadsAsLessee,
     RegistersResources,
     ReleasesWhileActive,
@@ -201,6 +202,18 @@ class CapabilityContract(HarnessedEnv):
 
         assert plugin.lost(steps.cloud, steps.assignment, failed) <= frozenset(failed)
         assert plugin.lost(steps.cloud, steps.assignment, ()) == frozenset()
+
+    def test_only_held_resources_are_in_use(self, steps: StepEnv) -> None:
+        plugin = require(steps.env, ObservesUse)
+        steps.make_all(Phase.RUNNING)
+        before, held = steps.env.snapshot(), {each.id for each in steps.assignment.resources}
+
+        used = plugin.observe_use(steps.cloud, [steps.assignment])
+
+        assert used.keys() <= {steps.assignment.reservation_id}
+        assert all(found.keys() <= held and min(found.values(), default=0) >= 0 for found in used.values())
+        assert plugin.observe_use(steps.cloud, []) == {}
+        assert steps.env.snapshot() == before
 
     def test_with_the_least_spec_too_removing_what_is_seen_leaves_nothing(self, steps: StepEnv) -> None:
         plugin = require(steps.env, ToleratesDamagedSpec)

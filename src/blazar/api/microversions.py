@@ -16,6 +16,7 @@
 - Lessees can have resources held for a short time (:data:`OFFERS`).
 - Lists have pages, an order and filters (:data:`PAGES`).
 - Operators keep leases away from resources under maintenance (:data:`MAINTENANCE`).
+- Usage of reserved resources can be read (:data:`USAGE`).
 - Operators register resources of types that the existing service does not have (:data:`NEW_COLLECTIONS`).
 """
 
@@ -51,6 +52,8 @@ PAGES = (1, 1)
 """First version in which lists have pages, and refuse unknown parameters."""
 MAINTENANCE = (1, 1)
 """First version with ``/v1/maintenance``."""
+USAGE = (1, 1)
+"""First version with ``/v1/usage``."""
 NEW_COLLECTIONS = (1, 1)
 """First version with the collections of resource types that the existing service does not have."""
 

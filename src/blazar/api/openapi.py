@@ -12,7 +12,7 @@ import sys
 from collections.abc import Mapping
 from typing import cast
 
-from blazar.api import maintenance, microversions
+from blazar.api import maintenance, microversions, usage
 from blazar.api.idempotency import KEY_HEADER, KEY_PATTERN
 from blazar.api.lists import PagedList
 from blazar.api.properties import PROPERTY_SCHEMAS
@@ -154,6 +154,7 @@ def document() -> dict[str, object]:
                 **{each.body.name: each.body.definition for each in ROUTES if each.body is not None},
                 **COMPONENTS,
                 **maintenance.COMPONENTS,
+                **usage.COMPONENTS,
                 **PROPERTY_SCHEMAS,
                 **{name: schema for each in TYPE_APIS for name, schema in each.schemas.items()},
             },
@@ -209,7 +210,7 @@ def _parameters(route: Route) -> list[object]:
         {"name": name, "in": "path", "required": True, "schema": text}
         for name in _VARIABLE.findall(route.path)
     ]
-    texts = _QUERY | _OF_TYPES
+    texts = {**_QUERY, **_OF_TYPES, **route.described}
     found += [
         {"name": name, "in": "query", "description": texts[name], "schema": text} for name in route.query
     ]

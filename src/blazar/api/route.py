@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from blazar.api.call import Handler
 from blazar.api.lists import PagedList
@@ -35,6 +36,8 @@ class Route:
     preview: JsonSchema | None = None
     """The response with status 200 to a request with ``dry_run``, from 1.1 on; None if it cannot have it."""
     query: tuple[str, ...] = ()
+    described: Mapping[str, str] = field(default_factory=dict)
+    """Descriptions of parameters of the query that differ from those of other routes."""
     pages: PagedList | None = None
     """The list's pages and parameters from 1.1 on."""
     looked_up_by: Handler | None = None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from blazar.api import availability, leases, maintenance, offers, versions
+from blazar.api import availability, leases, maintenance, offers, usage, versions
 from blazar.api.permissions import BY_OPERATORS, PRIVATE_PROPERTIES, Rule
 from blazar.api.route import Route
 from blazar.api.type_api import TypeApi
@@ -21,12 +21,14 @@ CORE_ROUTES: tuple[Route, ...] = (
     *availability.ROUTES,
     *offers.ROUTES,
     *maintenance.ROUTES,
+    *usage.ROUTES,
 )
 CORE_RULES: tuple[Rule, ...] = (
     *leases.RULES,
     *availability.RULES,
     *offers.RULES,
     *maintenance.RULES,
+    *usage.RULES,
     Rule(
         name=PRIVATE_PROPERTIES,
         check=BY_OPERATORS,

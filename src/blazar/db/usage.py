@@ -29,7 +29,7 @@ from blazar.db.tables import (
 from blazar.db.usage_records import recorded_amounts, recorded_facts
 from blazar.domain.availability import Resource
 from blazar.domain.interval import Interval
-from blazar.domain.lease import ReservationId, ReservationStatus, ResourceId
+from blazar.domain.lease import LeaseId, ReservationId, ReservationStatus, ResourceId
 from blazar.domain.usage.records import Holding, ReservationState, ResourceFacts, UsageRecords, UsedUnits
 from blazar.ports.usage import UsageFilter, UsedBy
 
@@ -165,11 +165,16 @@ class SqlUsage:
         found = self._connection.execute(query.where(resources.c.id.in_(resource_ids)))
         return {ResourceId(row.id): row.name for row in found}
 
+    def list_active(self) -> tuple[LeaseId, ...]:
+        """Return the leases that have active reservations."""
+        is_active = reservations.c.status == ReservationStatus.ACTIVE.value
+        query = sa.select(reservations.c.lease_id).where(is_active).distinct()
+        return tuple(LeaseId(each) for each in self._connection.scalars(query))
+
     def observe(self, resource_type: str, used: UsedBy, now: datetime, most: timedelta) -> None:
         """Record what reservations of a type use now."""
         periods = observed_periods.c
-        newest = sa.select(observed_periods).where(periods.resource_type == resource_type)
-        last = self._connection.execute(newest.order_by(periods.id.desc()).limit(1)).first()
+        last = self._last_observed(resource_type)
         if last is not None and last.end_at <= now <= last.end_at + most:
             extended = sa.update(observed_periods).where(periods.id == last.id).values(end_at=now)
             self._connection.execute(extended)
@@ -207,11 +212,23 @@ class SqlUsage:
         if rows:
             self._connection.execute(sa.insert(used_periods), rows)
 
-    def observed_since(self, resource_type: str) -> datetime | None:
-        """Return the start of the unbroken observation of a type that is going on."""
-        periods = observed_periods.c
-        newest = sa.select(periods.start_at).where(periods.resource_type == resource_type)
-        return self._connection.scalar(newest.order_by(periods.id.desc()).limit(1))
+    def last_observed(self, resource_type: str) -> Interval | None:
+        """Return the newest period of observations of a type; None before the second one."""
+        last = self._last_observed(resource_type)
+        return None if last is None or last.end_at <= last.start_at else Interval(last.start_at, last.end_at)
+
+    def _last_observed(self, resource_type: str) -> Any:
+        newest = sa.select(observed_periods).where(observed_periods.c.resource_type == resource_type)
+        newest = newest.order_by(observed_periods.c.id.desc()).limit(1)
+        return self._connection.execute(newest).first()
+
+    def active_since(self, reservation_ids: Collection[ReservationId]) -> Mapping[ReservationId, datetime]:
+        """Return when each of the reservations became active."""
+        found: dict[ReservationId, datetime] = {}
+        for row in _rows(self._connection, reservation_states, "reservation_id", sorted(reservation_ids)):
+            if row.status == ReservationStatus.ACTIVE.value:
+                found.setdefault(ReservationId(row.reservation_id), row.since_at)
+        return found
 
     def delete_before(self, before: datetime) -> int:
         """Delete what was over before an instant."""

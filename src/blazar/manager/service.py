@@ -15,6 +15,7 @@ from blazar.app import (
     offers,
     resources,
     timeline,
+    usage,
 )
 from blazar.booking.context import Context
 from blazar.booking.serving import TypeService, same_for_all, use_case
@@ -135,6 +136,8 @@ class ManagerService:
     get_maintenance = use_case(maintenance.get_maintenance)
     update_maintenance = use_case(maintenance.update_maintenance)
     delete_maintenance = use_case(maintenance.delete_maintenance)
+
+    get_usage = use_case(usage.get_usage)
 
     list_resources = use_case(resources.list_resources)
     get_resource = use_case(resources.get_resource)

@@ -12,6 +12,7 @@ from blazar.plugins.pass_capabilities import (
     ActsBeforeEnd,
     CleansUp,
     HasIndependentSteps,
+    ObservesUse,
     ServesDespiteFailure,
     ToleratesDamagedSpec,
 )
@@ -49,6 +50,7 @@ CAPABILITIES: tuple[type, ...] = (
     CleansUp,
     ActsBeforeEnd,
     ServesDespiteFailure,
+    ObservesUse,
     ToleratesDamagedSpec,
     DiscoversResources,
     RegistersResources,
@@ -69,6 +71,7 @@ __all__ = (
     "HasLeftovers",
     "HasPool",
     "HoldsAfterEnd",
+    "ObservesUse",
     "ReadsAsLessee",
     "RegistersResources",
     "ReleasesChosenResources",

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import ClassVar, Generic
 
-from blazar.domain.lease import ResourceId
+from blazar.domain.lease import ReservationId, ResourceId
 from blazar.plugins.contract import Assignment, Outcome, SpecT
 from blazar.ports.cloud import Cloud
 
@@ -53,6 +53,24 @@ class ServesDespiteFailure(ABC, Generic[SpecT]):
         """Return those failed resources that do not serve the lessee; changes nothing.
 
         Called before failed resources of a reservation that has begun are replaced.
+        """
+
+
+class ObservesUse(ABC, Generic[SpecT]):
+    """The lessees' use of resources can be observed. Without it, usage reports do not know it."""
+
+    @abstractmethod
+    def observe_use(
+        self, cloud: Cloud, assignments: Sequence[Assignment[SpecT]]
+    ) -> Mapping[ReservationId, Mapping[ResourceId, int]]:
+        """Return how many units of each resource are in use; changes nothing.
+
+        Called at an interval for all active reservations of the type together, so that the number of requests
+        to the cloud need not grow with the number of reservations.
+
+        Returns:
+            For a resource with shares, the number of slots that are in use; for a whole resource, any number
+            above zero. Reservations and resources that are not in use may be omitted.
         """
 
 

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Protocol
 
 from blazar.domain.interval import Interval
-from blazar.domain.lease import ReservationId, ResourceId
+from blazar.domain.lease import LeaseId, ReservationId, ResourceId
 from blazar.domain.usage.records import UsageRecords
 
 UsedBy = Mapping[tuple[ReservationId, ResourceId], int]
@@ -35,6 +35,9 @@ class UsageStore(Protocol):
         Periods that have not ended, end at *now*; a use ends with the last observation.
         """
 
+    def list_active(self) -> tuple[LeaseId, ...]:
+        """Return the leases that have active reservations."""
+
     def observe(self, resource_type: str, used: UsedBy, now: datetime, most: timedelta) -> None:
         """Record what reservations of a type use now. It counts until the next observation.
 
@@ -48,8 +51,11 @@ class UsageStore(Protocol):
     def arrived(self, reservation_ids: Collection[ReservationId]) -> frozenset[ReservationId]:
         """Return those of the reservations that were ever seen in use."""
 
-    def observed_since(self, resource_type: str) -> datetime | None:
-        """Return the start of the unbroken observation of a type that is going on; None without one."""
+    def last_observed(self, resource_type: str) -> Interval | None:
+        """Return the newest period of observations of a type without a gap; None before the second one."""
+
+    def active_since(self, reservation_ids: Collection[ReservationId]) -> Mapping[ReservationId, datetime]:
+        """Return when each of the reservations became active; those that never did are omitted."""
 
     def delete_before(self, before: datetime) -> int:
         """Delete what was over before an instant; return the number of records.

@@ -146,6 +146,7 @@ def _in_clock_time(settings: Settings, speed: float) -> Settings:
             update_wait=settings.leases.update_wait * speed,
         ),
         own=tuple(each.embedded(speed) for each in settings.own),
+        usage=replace(settings.usage, interval=settings.usage.interval * speed),
         reconciler=replace(
             reconciler,
             claim_duration=reconciler.claim_duration * speed,

@@ -24,6 +24,7 @@ from blazar.plugins.capabilities import (
     DescribesUse,
     HasCatalogueEntry,
     HasLeftovers,
+    ObservesUse,
     ReleasesChosenResources,
     ReleasesWhileActive,
     ServesDespiteFailure,
@@ -72,6 +73,7 @@ class FloatingIPs(
     ReleasesWhileActive[FloatingIPSpec],
     ReleasesChosenResources[FloatingIPSpec],
     ServesDespiteFailure[FloatingIPSpec],
+    ObservesUse[FloatingIPSpec],
     ToleratesDamagedSpec[FloatingIPSpec],
     HasLeftovers,
 ):
@@ -119,6 +121,24 @@ class FloatingIPs(
             return {}
         own = self.observe(cloud, assignment, Phase.RUNNING).own
         return {each.id: 1 for each in assignment.resources if each.id in own and own[each.id].port_id}
+
+    def observe_use(
+        self, cloud: Cloud, assignments: Sequence[Assignment[FloatingIPSpec]]
+    ) -> Mapping[ReservationId, Mapping[ResourceId, int]]:
+        """Return the floating IPs on ports, from one list of all."""
+        existing = {
+            (each.floating_network_id, each.address): each
+            for each in (cloud.networks.list_floating_ips() if assignments else ())
+            if each.port_id is not None
+        }
+        return {
+            each.reservation_id: {
+                ResourceId(scope): 1
+                for scope, place in _promised(each).items()
+                if place in existing and _is_own(existing[place], scope, each)
+            }
+            for each in assignments
+        }
 
     def release(self, cloud: Cloud, assignment: Assignment[FloatingIPSpec], kept: Holdings) -> None:
         """Delete the floating IPs that the reservation no longer holds.

@@ -29,6 +29,7 @@ from blazar.plugins.capabilities import (
     HasIndependentSteps,
     HasLeftovers,
     HasPool,
+    ObservesUse,
     ReleasesChosenResources,
     ReleasesWhileActive,
     RequiresProperties,
@@ -58,6 +59,7 @@ from blazar.plugins.hosts.settings import HostSettings
 from blazar.plugins.hosts.snapshots import take_snapshots
 from blazar.plugins.hosts.spec import HOST_KEYS, HostSpec, encode_spec, parse_spec, revise_spec
 from blazar.plugins.hosts.teardown import Teardown
+from blazar.plugins.hosts.used import count_servers
 from blazar.plugins.leftovers import LeftoverKind, Sweep
 from blazar.ports.cloud import Cloud
 from blazar.settings import Settings
@@ -74,6 +76,7 @@ class Hosts(
     HasIndependentSteps,
     CleansUp,
     ActsBeforeEnd[HostSpec],
+    ObservesUse[HostSpec],
     ToleratesDamagedSpec[HostSpec],
     HasPool,
     HasLeftovers,
@@ -152,6 +155,12 @@ class Hosts(
         if len(assignment.resources) <= assignment.spec.maximum:
             return {}
         return self._teardown.count_servers(cloud, assignment)
+
+    def observe_use(
+        self, cloud: Cloud, assignments: Sequence[Assignment[HostSpec]]
+    ) -> Mapping[ReservationId, Mapping[ResourceId, int]]:
+        """Return the number of servers by host."""
+        return count_servers(cloud, assignments)
 
     def release(self, cloud: Cloud, assignment: Assignment[HostSpec], kept: Holdings) -> None:
         """Return hosts without servers to the freepool.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
@@ -26,12 +26,14 @@ from blazar.plugins.capabilities import (
     HasCatalogueEntry,
     HasIndependentSteps,
     HasLeftovers,
+    ObservesUse,
     ReleasesWhileActive,
 )
 from blazar.plugins.contract import Assignment, JsonObject, Outcome, Wish
 from blazar.plugins.hosts.host import PUBLIC_HOST_FACTS
 from blazar.plugins.hosts.leftovers import host_leftovers
 from blazar.plugins.hosts.settings import HostSettings
+from blazar.plugins.hosts.used import count_servers
 from blazar.plugins.leftovers import LeftoverKind, Sweep
 from blazar.plugins.slots.build import Build
 from blazar.plugins.slots.choice import choose_slots
@@ -42,7 +44,13 @@ from blazar.plugins.slots.names import group_name, reservation_class
 from blazar.plugins.slots.observed import Observation
 from blazar.plugins.slots.spec import SpecT
 from blazar.plugins.slots.teardown import Teardown
-from blazar.plugins.slots.wanted import hypervisor_of, service_of, slots_inventory, wanted_items
+from blazar.plugins.slots.wanted import (
+    RESERVATION_SPEC,
+    hypervisor_of,
+    service_of,
+    slots_inventory,
+    wanted_items,
+)
 from blazar.plugins.units import RequestsUnits
 from blazar.ports.cloud import Cloud
 from blazar.ports.compute import LesseeCompute
@@ -57,6 +65,7 @@ class SlotPlugin(
     DescribesUse[SpecT],
     CreatesAsLessee[SpecT],
     ReleasesWhileActive[SpecT],
+    ObservesUse[SpecT],
     HasIndependentSteps,
     CleansUp,
     HasLeftovers,
@@ -136,6 +145,17 @@ class SlotPlugin(
             each.id: self._inventories.count_used(cloud.placement, hypervisor_of(each), resource_class)
             for each in assignment.resources
         }
+
+    def observe_use(
+        self, cloud: Cloud, assignments: Sequence[Assignment[SpecT]]
+    ) -> Mapping[ReservationId, Mapping[ResourceId, int]]:
+        """Return the number of servers of each reservation's flavor by host."""
+        return count_servers(
+            cloud,
+            assignments,
+            key_of=lambda server: server.flavor_extra_specs.get(RESERVATION_SPEC),
+            key_for=str,
+        )
 
     def release(self, cloud: Cloud, assignment: Assignment[SpecT], kept: Holdings) -> None:
         """Delete the slots that the reservation no longer holds.

@@ -6,6 +6,8 @@ A periodic task is claimed in the same way as a lease, so that only one manager 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from typing import Final
 
 from blazar.booking.context import OwnCollection, PeriodicTask
 from blazar.booking.maintenance import MAINTAIN
@@ -15,16 +17,20 @@ from blazar.reconcile.periodic.discovery import discover_resources
 from blazar.reconcile.periodic.maintenance import maintain
 from blazar.reconcile.periodic.offers import delete_expired_offers
 from blazar.reconcile.periodic.unplanned import plan_leases
+from blazar.reconcile.periodic.usage import delete_old_records, observe_use
 from blazar.reconcile.periodic.uses import delete_old_uses
 from blazar.reconcile.sweep import sweep
-from blazar.settings import Settings
+from blazar.settings import Settings, UsageSettings
 
 SWEEP = "sweep"
 DISCOVER = "take-stock"
 PLAN_LEASES = "plan-leases"
 DELETE_ANSWERS = "delete-answers"
 DELETE_OFFERS = "delete-offers"
+OBSERVE_USE = f"{TASK_PREFIX}observe-use"
+DELETE_RECORDS = f"{TASK_PREFIX}delete-usage"
 DELETE_USES = f"{TASK_PREFIX}delete-uses"
+_DELETE_INTERVAL: Final = timedelta(days=1)
 
 
 def periodic_tasks(settings: Settings, collections: Iterable[OwnCollection]) -> Mapping[str, PeriodicTask]:
@@ -68,5 +74,17 @@ def periodic_tasks(settings: Settings, collections: Iterable[OwnCollection]) -> 
             interval=reconciler.answer_check_interval,
             is_enabled=bool(reconciler.answer_check_interval),
         ),
+        **_tasks_of_usage(settings.usage),
         **{key: task for tasks in own for key, task in tasks.items()},
+    }
+
+
+def _tasks_of_usage(settings: UsageSettings) -> Mapping[str, PeriodicTask]:
+    return {
+        OBSERVE_USE: PeriodicTask(
+            run=observe_use, interval=settings.interval, is_enabled=bool(settings.interval)
+        ),
+        DELETE_RECORDS: PeriodicTask(
+            run=delete_old_records, interval=_DELETE_INTERVAL, is_enabled=bool(settings.kept_for)
+        ),
     }
