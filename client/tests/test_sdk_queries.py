@@ -46,6 +46,12 @@ def test_time_slots_are_searched(proxy: Any) -> None:
     assert found["slots"][0]["start_date"] == "2041-02-01 10:00"
 
 
+def test_usage_is_read(proxy: Any) -> None:
+    found = proxy.get_usage("host", from_="2031-01-01 00:00", to="2031-01-02 00:00", step="720")
+
+    assert (found["by"], len(found["steps"])) == ("host", 2)
+
+
 def test_an_offer_is_made_listed_committed_and_becomes_a_lease(proxy: Any) -> None:
     offer = proxy.create_offer(**WHEN, reservations=WANTED, ttl_seconds=60)
     listed = [each.id for each in proxy.offers()]

@@ -27,6 +27,7 @@ from blazarclient.v1.shell_commands import (
     networks,
     offers,
     storage_pools,
+    usage,
 )
 
 COMMANDS_V1: Mapping[str, type] = {
@@ -42,6 +43,7 @@ COMMANDS_V1: Mapping[str, type] = {
     "availability": availability.SearchAvailability,
     "calendar": calendar.ShowCalendar,
     "catalogue": calendar.ShowCatalogue,
+    "usage": usage.ShowUsage,
     "offer-list": offers.ListOffers,
     "offer-show": offers.ShowOffer,
     "offer-create": offers.CreateOffer,

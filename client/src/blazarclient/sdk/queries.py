@@ -109,6 +109,18 @@ class QueriesProxy(sdk_proxy.Proxy):
         """
         return self._question("GET", "/timeline", **_parameters(resource_type, query))
 
+    def get_usage(self, by: str = "project", **query: str) -> Document:
+        """Return how reserved resources were used in a period, in groups.
+
+        Args:
+            by: The groups: ``project``, ``user``, ``zone``, ``host`` or ``property``.
+            query: ``from_``, ``to``, ``step``, ``property``, ``resource_type`` and ``project_id``, as in
+                the API.
+        """
+        given = {key.removesuffix("_"): value for key, value in query.items()}
+        found: Document = self._question("GET", "/usage", by=by, **given)["usage"]
+        return found
+
     def replace_resources(
         self, lease: str | Lease, reservation_id: str, resources: list[str], reason: str = ""
     ) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from blazarclient.v1 import (
     offers,
     storage_pools,
     timeline,
+    usage,
 )
 
 LOG = logging.getLogger(__name__)
@@ -36,6 +37,7 @@ class Client:
         availability: Free times.
         catalogue: What can be reserved.
         timeline: Resources over time, for calendars.
+        usage: Usage of reserved resources.
         offer: Offers.
 
     Args:
@@ -79,6 +81,7 @@ class Client:
         )
         self.catalogue = catalogue.CatalogueClientManager(*connection, version=self.version, **kwargs)
         self.timeline = timeline.TimelineClientManager(*connection, version=self.version, **kwargs)
+        self.usage = usage.UsageClientManager(*connection, version=self.version, **kwargs)
         self.offer = offers.OfferClientManager(*connection, version=self.version, **kwargs)
         self.allocation = allocations.AllocationClientManager(*connection, version=self.version, **kwargs)
 
