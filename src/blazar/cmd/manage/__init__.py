@@ -10,7 +10,17 @@ from oslo_config import cfg
 from blazar import config
 from blazar.cmd.contexts import make_context
 from blazar.cmd.installation import make_conf
-from blazar.cmd.manage import discovery, importing, leases, outbox, quotas, restoring, rules, sweeping
+from blazar.cmd.manage import (
+    discovery,
+    importing,
+    leases,
+    outbox,
+    quotas,
+    report,
+    restoring,
+    rules,
+    sweeping,
+)
 from blazar.cmd.manage.type_commands import TypeCommands
 from blazar.cmd.problems import run
 from blazar.known_options import check_keys
@@ -39,5 +49,5 @@ def add_parsers(parsers: Any) -> None:
     """Add all sub-commands, those of resource types first."""
     for of_type in load_parts("commands", TypeCommands):
         of_type.add_parsers(parsers)
-    for each in (discovery, leases, outbox, quotas, rules, sweeping, restoring, importing):
+    for each in (discovery, leases, outbox, quotas, report, rules, sweeping, restoring, importing):
         each.add_parsers(parsers)
