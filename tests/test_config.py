@@ -101,6 +101,19 @@ def test_floating_ips_are_checked_as_often_as_is_said(tmp_path: Path) -> None:
     assert intervals == [timedelta(minutes=10), timedelta(minutes=3), timedelta(0)]
 
 
+def test_grace_periods_are_given_by_resource_type(tmp_path: Path) -> None:
+    text = (
+        "[usage_records]\nno_show_grace_minutes = physical:host=240,virtual:instance=120\n"
+        "no_show_exempt_projects = p1,p2\n"
+    )
+
+    usage = config.read_settings(_conf(tmp_path, text)).usage
+
+    hours = {key: each / timedelta(hours=1) for key, each in usage.no_show_grace.items()}
+    assert hours == {"physical:host": 4, "virtual:instance": 2}
+    assert usage.no_show_exempt == {"p1", "p2"}
+
+
 def test_every_option_says_what_it_is_for() -> None:
     for _, options in config.list_opts():
         for option in options:

@@ -120,6 +120,12 @@ def read_settings(conf: cfg.ConfigOpts) -> Settings:
         usage=UsageSettings(
             interval=timedelta(minutes=conf.usage_records.observation_interval_minutes),
             kept_for=timedelta(days=conf.usage_records.keep_days),
+            no_show_grace={
+                resource_type: timedelta(minutes=minutes)
+                for resource_type, minutes in conf.usage_records.no_show_grace_minutes.items()
+            },
+            no_show_warning=timedelta(minutes=conf.usage_records.no_show_warning_minutes),
+            no_show_exempt=frozenset(conf.usage_records.no_show_exempt_projects),
         ),
         api=ApiSettings(
             auth_strategy=conf.auth_strategy,

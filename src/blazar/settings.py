@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Final, Self, TypeVar
@@ -130,6 +131,12 @@ class UsageSettings:
     """Time between two observations; zero for none."""
     kept_for: timedelta = timedelta(0)
     """Time for which records are kept after what they are about is over; zero for no limit."""
+    no_show_grace: Mapping[str, timedelta] = field(default_factory=dict)
+    """By resource type, the time without use after which a lease ends; types that are missing end none."""
+    no_show_warning: timedelta = timedelta(minutes=30)
+    """The least time between the warning and the end of a lease that is not used."""
+    no_show_exempt: frozenset[str] = frozenset()
+    """The ids of projects whose leases do not end early."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

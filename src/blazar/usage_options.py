@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from oslo_config import cfg
+from oslo_config import cfg, types
 
 USAGE_OPTIONS: list[cfg.Opt] = [
     cfg.IntOpt(
@@ -20,5 +20,26 @@ USAGE_OPTIONS: list[cfg.Opt] = [
         min=0,
         help="Days for which records of usage are kept after what they are about is over; older ones are "
         "deleted. 0 for keeping them without limit.",
+    ),
+    cfg.Opt(
+        "no_show_grace_minutes",
+        type=types.Dict(types.Integer(min=1), key_value_separator="="),
+        default={},
+        help="Minutes without use since its start after which a lease is ended, by resource type: "
+        "physical:host=240,virtual:instance=120. Only types whose use is observed are possible. Its owner is "
+        "notified before. A lease of which anything was ever used, or with failed resources, is not ended. "
+        "Empty, the default, ends none.",
+    ),
+    cfg.IntOpt(
+        "no_show_warning_minutes",
+        default=30,
+        min=1,
+        help="Minutes between the notification of the owner and the end of a lease that is not used.",
+    ),
+    cfg.ListOpt(
+        "no_show_exempt_projects",
+        default=[],
+        help="Ids of projects whose leases are not ended although they are not used. Empty, the default, for "
+        "none.",
     ),
 ]

@@ -157,3 +157,20 @@ def test_a_key_that_is_unknown(name: str, refused: Check, tmp_path: Path) -> Non
     line = refused(name, f"{database}{more}[quotas]\nenabeld = true\n")
 
     assert line.endswith("blazar.conf: [quotas] enabeld: there is no such option; did you mean enabled?")
+
+
+@pytest.mark.parametrize(
+    ("lines", "problem"),
+    [
+        ("no_show_grace_minutes = physical:tape=60\n", "the use of physical:tape is not observed"),
+        ("no_show_grace_minutes = physical:host=0\n", "no_show_grace_minutes"),
+        (
+            "no_show_grace_minutes = physical:host=60\nobservation_interval_minutes = 0\n",
+            "needs [usage_records] observation_interval_minutes above 0",
+        ),
+    ],
+)
+def test_a_grace_period_that_cannot_be_kept(lines: str, problem: str, refused: Check) -> None:
+    text = f"[DEFAULT]\nauth_strategy = noauth\nhost = 127.0.0.1\n[usage_records]\n{lines}"
+
+    assert problem in refused("standalone", text)

@@ -25,6 +25,8 @@ HEALED: Final = "lease.healed"
 """All resources of the lease are healthy again."""
 MAINTENANCE: Final = "lease.maintenance"
 """Maintenance of resources that the lease keeps was planned or changed; the payload has its dates."""
+NO_SHOW: Final = "lease.no_show"
+"""The lease is not used, and will be ended; the payload says when."""
 
 ALL: Final = (
     CREATED,
@@ -39,4 +41,5 @@ ALL: Final = (
     DEGRADED,
     HEALED,
     MAINTENANCE,
+    NO_SHOW,
 )

@@ -10,15 +10,18 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from blazar.booking.no_shows import ENDED, WARNED
 from blazar.booking.reasons import reason_for_lessee
 from blazar.booking.views import API, JsonObject
 from blazar.ports.journal import DELETE, JournalEntry
 
-_REQUESTS: Final = {
+_LEASE_EVENTS: Final = {
     "create": "The lease was created.",
     "rename": "The lease was renamed.",
     DELETE: "The deletion of the lease was requested.",
     "import": "The lease was imported from the existing service.",
+    WARNED: "The lease is not used. It will be ended soon unless it is used.",
+    ENDED: "The lease was ended, because it was not used.",
 }
 _LEASE: Final = {
     "PENDING": "The lease waits for its start.",
@@ -77,7 +80,7 @@ def _text(entry: JournalEntry) -> str | None:
         case "event.status":
             name, _, change = entry.reason.partition(": ")
             return _EVENTS.get((name, change.rpartition("-> ")[2]))
-    return _REQUESTS.get(entry.event)
+    return _LEASE_EVENTS.get(entry.event)
 
 
 def _status_text(reason: str) -> str | None:

@@ -20,7 +20,13 @@ from blazar.db.clock import SqlClock
 from blazar.db.store import SqlStore
 from blazar.domain.requirements import Fact
 from blazar.manager.collections import COLLECTIONS
-from blazar.manager.plugins import load_filters, load_limits, load_plugins, load_usage_rules
+from blazar.manager.plugins import (
+    check_grace_periods,
+    load_filters,
+    load_limits,
+    load_plugins,
+    load_usage_rules,
+)
 from blazar.ports.clock import Clock
 from blazar.ports.cloud import Cloud
 from blazar.ports.store import Store
@@ -83,6 +89,7 @@ def configured_context(
         PluginError: One of them cannot be used.
     """
     plugins = load_plugins(conf.manager.plugins, settings, conf)
+    check_grace_periods(settings.usage, plugins)
     context = build_context(engine, clock, cloud, settings, plugins, waker)
     return replace(
         context,

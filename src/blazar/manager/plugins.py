@@ -15,12 +15,13 @@ from blazar.cloud.openstack.identity import find_auth_url
 from blazar.domain.rules.rule import Rules
 from blazar.enforcement.rules_file import load_rules
 from blazar.known_options import unknown_keys
+from blazar.plugins.capabilities import ObservesUse
 from blazar.plugins.conformity import list_violations
 from blazar.ports.clock import Clock
 from blazar.ports.cloud import Cloud
 from blazar.ports.enforcement import EnforcementFilter
 from blazar.ports.quotas import Limits
-from blazar.settings import Settings
+from blazar.settings import Settings, UsageSettings
 
 PLUGINS = "blazar.resource.plugins"
 PLACEHOLDER = "dummy.vm.plugin"
@@ -143,6 +144,23 @@ def load_usage_rules(conf: ConfigOpts, resource_types: Collection[str]) -> Rules
         return load_rules(conf, resource_types)
     except ValueError as error:
         raise PluginError(str(error)) from error
+
+
+def check_grace_periods(settings: UsageSettings, plugins: Mapping[str, Plugin]) -> None:
+    """Check that leases of all types with a grace period can be found unused.
+
+    Raises:
+        PluginError: A type is not enabled, or its use is not observed.
+    """
+    option = "[usage_records] no_show_grace_minutes"
+    possible = sorted(key for key, plugin in plugins.items() if isinstance(plugin, ObservesUse))
+    for each in sorted(settings.no_show_grace):
+        if each not in possible:
+            raise PluginError(
+                f"{option}: the use of {each} is not observed; possible types: {', '.join(possible)}"
+            )
+    if settings.no_show_grace and not settings.interval:
+        raise PluginError(f"{option}: needs [usage_records] observation_interval_minutes above 0")
 
 
 def load_limits(conf: ConfigOpts, clock: Clock) -> Limits | None:

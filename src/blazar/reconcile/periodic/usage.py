@@ -13,6 +13,7 @@ from blazar.domain.lease import Lease, LeaseId, ReservationId, ReservationStatus
 from blazar.plugins.capabilities import ObservesUse
 from blazar.plugins.contract import Assignment
 from blazar.ports.store import Transaction
+from blazar.reconcile.periodic.no_shows import end_no_shows
 
 _LEASES_AT_ONCE: Final = 1_000
 _MISSED: Final = 3
@@ -25,14 +26,14 @@ def observe_use(context: Context, actor: str, check_claim: Callable[[], None]) -
     """Record which resources of active reservations are in use now.
 
     The cloud is asked once for all reservations of a type. If it does not answer, the type is not observed
-    this time, and the others are.
+    this time, and the others are. Then leases that are not used are ended, if the operator wants that.
 
     Args:
         context: The context.
         actor: The manager, for the log.
         check_claim: Called before each type; an exception from it ends the task.
     """
-    assignments = _read_assignments(context)
+    assignments, observed = _read_assignments(context), set[str]()
     for resource_type, plugin in sorted(context.plugins.items()):
         if not isinstance(plugin, ObservesUse):
             continue
@@ -51,6 +52,8 @@ def observe_use(context: Context, actor: str, check_claim: Callable[[], None]) -
         with context.store.begin() as transaction:
             transaction.usage.observe(resource_type, used, now, _MISSED * context.settings.usage.interval)
             transaction.commit()
+        observed.add(resource_type)
+    end_no_shows(context, actor, observed, check_claim)
 
 
 def _units(

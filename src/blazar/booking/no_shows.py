@@ -1,0 +1,86 @@
+"""Warning the owners of leases that are not used, and ending such leases."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
+
+from blazar.booking import event_types
+from blazar.booking.context import Context
+from blazar.booking.scheduling import reschedule_missing
+from blazar.booking.specs import booked_together
+from blazar.booking.transitions import announce
+from blazar.booking.views import API, lease_view
+from blazar.domain.dates import before_end_for_changed, format_date, minute_of
+from blazar.domain.interval import Interval
+from blazar.domain.lease import Event, EventType, Lease
+from blazar.ports.journal import JournalEntry
+from blazar.ports.store import Transaction
+
+WARNED: Final = "no-show.warned"
+"""The journal's event; its reason is the date from which the lease may be ended."""
+ENDED: Final = "no-show.ended"
+
+
+def warn(context: Context, lease: Lease, ends_at: datetime, actor: str) -> None:
+    """Notify the owner of a lease that it will be ended.
+
+    Raises:
+        ConcurrentUpdate: The lease was changed meanwhile; nothing was sent.
+    """
+    with context.store.begin() as transaction:
+        transaction.leases.check(lease)
+        _record(context, transaction, lease, WARNED, actor, f"{format_date(ends_at)} UTC")
+        view = lease_view(lease, context.plugins)
+        more = {"ends_at": API.date(ends_at)}
+        announce(transaction, view, event_types.NO_SHOW, context.clock.now(), more)
+        transaction.commit()
+    context.waker.wake()
+
+
+def end_now(context: Context, lease: Lease, actor: str) -> None:
+    """End a lease that is active as a request with the end date ``now`` does.
+
+    Raises:
+        ConcurrentUpdate: The lease was changed meanwhile; nothing was stored.
+    """
+    now = context.clock.now()
+    ended = _ending(lease, max(lease.start, minute_of(now)))
+    ids = [each.id for each in lease.reservations]
+    window = Interval.at_least_an_instant(ended.start, ended.end)
+    with context.store.begin() as transaction:
+        ended = transaction.leases.replace(lease, ended, now)
+        held = transaction.allocations.of_reservations(ids)
+        offers = transaction.offers.held_for(lease.id)
+        offered = frozenset().union(*offers.values())
+        transaction.allocations.touch({each.resource_id for each in held} | offered)
+        for some, booked in booked_together(context.plugins, lease.reservations, window):
+            transaction.allocations.move(some, booked, began_at=lease.start)
+        if offers:
+            transaction.offers.outdate(lease.id, context.shared_now())
+        transaction.work.schedule([lease.id], now)
+        reschedule_missing(context, transaction)
+        _record(context, transaction, lease, ENDED, actor)
+        shown = {**lease_view(ended, context.plugins), "status": "UPDATING"}
+        announce(transaction, shown, event_types.UPDATED, now)
+        transaction.commit()
+    context.waker.wake()
+
+
+def _ending(lease: Lease, end: datetime) -> Lease:
+    """Return the lease with this end; its events move with it."""
+    before_end = before_end_for_changed(None, lease, lease.start, end)
+    times = {EventType.START: lease.start, EventType.END: end, EventType.BEFORE_END: before_end}
+
+    def moved(event: Event) -> Event:
+        return replace(event, time=times[event.event_type] or event.time)
+
+    return replace(lease, end=end, events=tuple(map(moved, lease.events)))
+
+
+def _record(
+    context: Context, transaction: Transaction, lease: Lease, event: str, actor: str, reason: str = ""
+) -> None:
+    entry = JournalEntry(at=context.clock.now(), lease_id=lease.id, event=event, reason=reason, actor=actor)
+    transaction.journal.append([entry])

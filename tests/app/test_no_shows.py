@@ -1,0 +1,146 @@
+"""Leases that are not used end after a grace period, on the embedded service."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from app.conftest import EnvWith
+from app.http_env import NEWER, STRANGER, HttpEnv, Json, good, quiet_settings
+
+from blazar.booking.event_types import NO_SHOW
+from blazar.domain.lease import ResourceId
+from blazar.reconcile.periodic.tasks import OBSERVE_USE
+from blazar.settings import UsageSettings
+
+MINUTE = timedelta(minutes=1)
+SETTINGS = UsageSettings(
+    no_show_grace={"physical:host": 120 * MINUTE},
+    no_show_warning=30 * MINUTE,
+    no_show_exempt=frozenset({"elsewhere"}),
+)
+START = 10
+
+
+@pytest.fixture
+def env(env_with: EnvWith) -> HttpEnv:
+    env = env_with(replace(quiet_settings(), usage=SETTINGS))
+    env.register("h1", "h2")
+    with env.context.store.begin() as transaction:
+        transaction.work.schedule([OBSERVE_USE], env.clock.now())
+        transaction.commit()
+    return env
+
+
+def boot(env: HttpEnv, lease: Json) -> None:
+    (host,) = env.members(lease)
+    env.cloud.boot_server("s", "project", reservation_id=lease["reservations"][0]["id"], service_host=host)
+
+
+def warnings(env: HttpEnv) -> list[Json]:
+    return [
+        dict(payload)
+        for event_type, payload in zip(env.sent.event_types, env.sent.payloads, strict=True)
+        if event_type == NO_SHOW
+    ]
+
+
+def test_an_unused_lease_is_warned_of_and_ended(env: HttpEnv) -> None:
+    lease = env.create(START, 600)
+
+    env.pass_time(START + 95)
+    (warning,) = warnings(env)
+    assert warning["lease_id"] == lease["id"]
+    assert env.shown(START + 115) <= warning["ends_at"] <= env.shown(START + 125)
+    assert env.status(lease) == "ACTIVE"
+
+    env.pass_time(START + 130)
+    ended = env.lease(lease["id"])
+    assert ended["status"] == "TERMINATED"
+    assert env.shown(START + 119) <= ended["end_date"] <= env.shown(START + 130)
+    assert env.members(lease) == frozenset()
+    assert env.aggregates()["freepool"] == {"h1", "h2"}
+    assert len(warnings(env)) == 1
+    history = good(env.get(f"/leases/{lease['id']}/history", headers=NEWER))["history"]
+    texts = [each["text"] for each in history]
+    assert "The lease is not used. It will be ended soon unless it is used." in texts
+    assert "The lease was ended, because it was not used." in texts
+    # The host is free for others, and the hours that the lease has had are counted.
+    env.create("now", 600, min=2, max=2)
+
+
+@pytest.mark.parametrize("when", [20, 100])
+def test_a_lease_that_is_used_in_time_stays(env: HttpEnv, when: int) -> None:
+    lease = env.create(START, 600)
+    env.pass_time(START + when)
+    boot(env, lease)
+
+    env.pass_time(START + 300)
+
+    assert env.status(lease) == "ACTIVE"
+    assert len(warnings(env)) == (when > 90)
+
+
+def test_a_lease_that_was_used_once_stays(env: HttpEnv) -> None:
+    lease = env.create(START, 600)
+    env.pass_time(START + 20)
+    boot(env, lease)
+    env.pass_time(START + 30)
+    for each in env.cloud.servers.list_servers():
+        env.cloud.servers.delete_server(each.id)
+
+    env.pass_time(START + 300)
+
+    assert env.status(lease) == "ACTIVE"
+    assert warnings(env) == []
+
+
+def test_exempt_projects_and_other_types_stay(env: HttpEnv) -> None:
+
+    asked = {"resource_type": "virtual:instance", "amount": 1, "affinity": None, "resource_properties": ""}
+    exempt = env.create(START, 600, who=STRANGER)
+    instance = env.create(START, 600, asked={**asked, "vcpus": 1, "memory_mb": 512, "disk_gb": 1})
+
+    env.pass_time(START + 300)
+
+    assert (env.status(exempt), env.status(instance)) == ("ACTIVE", "ACTIVE")
+    assert warnings(env) == []
+
+
+def test_nothing_ends_while_the_cloud_does_not_answer(env: HttpEnv) -> None:
+    lease = env.create(START, 600)
+    env.pass_time(START + 60)
+    with env.failing("compute.list_servers"):
+        env.pass_time(START + 200)
+    assert env.status(lease) == "ACTIVE"
+    assert warnings(env) == []
+
+    # The time before the gap does not count.
+    env.pass_time(START + 280)
+    assert warnings(env) == []
+    env.pass_time(START + 340)
+    assert env.status(lease) == "TERMINATED"
+
+
+def test_by_default_nothing_ends(env_with: EnvWith) -> None:
+    env = env_with(quiet_settings())
+    env.register("h1")
+    with env.context.store.begin() as transaction:
+        transaction.work.schedule([OBSERVE_USE], env.clock.now())
+        transaction.commit()
+    lease = env.create(START, 600)
+
+    env.pass_time(START + 500)
+
+    assert (env.status(lease), warnings(env)) == ("ACTIVE", [])
+
+
+def test_its_bookings_end_with_it(env: HttpEnv) -> None:
+    lease = env.create(START, 600)
+    env.pass_time(START + 118)
+    held = ResourceId(next(iter(env.booked(lease))))
+    env.pass_time(START + 130)
+
+    with env.context.store.read() as transaction:
+        assert transaction.allocations.count_on(held) == 0
