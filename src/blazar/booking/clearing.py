@@ -77,19 +77,37 @@ class Clearing:
 
 
 def plan_clearing(
-    context: Context, collection: str, resource_ids: Collection[ResourceId], window: Interval
+    context: Context,
+    collection: str,
+    resource_ids: Collection[ResourceId],
+    window: Interval,
+    *,
+    are_lost: bool = False,
 ) -> Clearing:
     """Return how to clear resources of a collection for a period; nothing is stored.
 
     Reservations of leases that have not begun get other resources, under the conditions of their requests and
     with as few moves as possible. The same data have the same plan.
+
+    Args:
+        context: The context.
+        collection: The collection.
+        resource_ids: The resources to clear.
+        window: The period.
+        are_lost: Whether the resources fail now, so that reservations which have begun need others, too; from
+            now on. Such a plan is not for :func:`~blazar.booking.moving.store_moves`.
     """
     cleared, clearing = frozenset(resource_ids), Clearing()
     with context.indexes[collection].searching() as view:
         clearing.cleared = {key: view.generation_of(key) for key in sorted(cleared) if view.get(key)}
     ahead: list[Affected] = []
     for each in _read(context, cleared, window):
-        (ahead if _is_ahead(context, each.lease, each.reservation) else clearing.active).append(each)
+        if _is_ahead(context, each.lease, each.reservation):
+            ahead.append(each)
+        elif not are_lost:
+            clearing.active.append(each)
+        elif _is_needed(context, each):
+            ahead.append(replace(each, allocation=_from_now(context, each.allocation)))
     _Wholes(context, collection, cleared, clearing).plan([each for each in ahead if _is_piece(context, each)])
     _plan_one_by_one(context, cleared, clearing, [each for each in ahead if not _is_piece(context, each)])
     return clearing
@@ -119,6 +137,17 @@ def _is_ahead(context: Context, lease: Lease, reservation: Reservation) -> bool:
         and not lease.is_deleting
         and reservation.status is ReservationStatus.PENDING
     )
+
+
+def _is_needed(context: Context, each: Affected) -> bool:
+    """Return whether the lessee of a lease that has begun can still use the resource."""
+    lease = each.lease
+    is_over = lease.status in _NOT_AHEAD or lease.is_deleting
+    return not is_over and each.allocation.window.end > context.clock.now()
+
+
+def _from_now(context: Context, allocation: Allocation) -> Allocation:
+    return replace(allocation, window=allocation.window.after(context.clock.now()))
 
 
 def _is_piece(context: Context, each: Affected) -> bool:

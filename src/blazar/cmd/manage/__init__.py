@@ -15,6 +15,7 @@ from blazar.cmd.manage import (
     importing,
     leases,
     outbox,
+    plans,
     quotas,
     report,
     restoring,
@@ -49,5 +50,5 @@ def add_parsers(parsers: Any) -> None:
     """Add all sub-commands, those of resource types first."""
     for of_type in load_parts("commands", TypeCommands):
         of_type.add_parsers(parsers)
-    for each in (discovery, leases, outbox, quotas, report, rules, sweeping, restoring, importing):
+    for each in (discovery, leases, outbox, quotas, report, rules, sweeping, restoring, plans, importing):
         each.add_parsers(parsers)

@@ -31,10 +31,15 @@ def present(arguments: Any, document: object, lines: Iterable[str]) -> None:
         lines: The same content as text; read only if it is printed.
     """
     if getattr(arguments, "format", TEXT) == JSON:
-        print(json.dumps(document, indent=2, default=_encoded))
+        write_json(document)
         return
     for line in lines:
         print(line)
+
+
+def write_json(document: object) -> None:
+    """Print dicts, lists and values, with instants as ``datetime``, as one JSON document."""
+    print(json.dumps(document, indent=2, default=_encoded))
 
 
 def shown(at: datetime) -> str:
