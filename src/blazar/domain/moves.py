@@ -6,12 +6,13 @@ there is one. Otherwise, bookings that could stay make room for it, in chains of
 
 from __future__ import annotations
 
-from bisect import bisect_right, insort
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from blazar.domain.booking_rows import Mask
+import numpy as np
+
+from blazar.domain.booking_rows import Mask, Positions
 
 LONGEST_CHAIN: Final = 4
 """The most bookings that change their resource so that one finds room."""
@@ -71,14 +72,15 @@ def plan_moves(
     return Moves(targets=targets, unmovable=unmovable)
 
 
-_FIXED: Final = -1
-_LATEST: Final = 2**63
-_Taken = tuple[int, int, int]
-"""Start, end, and the number of the piece."""
+_NOWHERE: Final = -1
+"""The position of a piece that has no place now."""
 
 
 class _Plan:
-    """The places of the pieces while they are planned."""
+    """The places of the pieces while they are planned.
+
+    All bookings are in arrays, the fixed ones first: a search compares one piece with all of them at once.
+    """
 
     def __init__(
         self,
@@ -90,19 +92,20 @@ class _Plan:
         self._pieces = pieces
         self._steps_left = most_steps
         self.places: list[int | None] = [None] * len(pieces)
-        self._taken: dict[int, list[_Taken]] = {}
-        """By position, in the order of starts. Only fixed bookings may overlap."""
+        booked = np.array(list(fixed), np.int64).reshape(-1, 3)
+        self._fixed = len(booked)
+        own = [(_NOWHERE, each.start, each.end) for each in pieces]
+        rows = np.concatenate([booked, np.array(own, np.int64).reshape(-1, 3)])
+        self._positions, self._starts, self._ends = (np.ascontiguousarray(each) for each in rows.T)
         self._undo: list[tuple[int, int | None]] = []
         """The earlier places of pieces, in the order of changes."""
-        for position, start, end in fixed:
-            insort(self._taken.setdefault(position, []), (start, end, _FIXED))
         for number, piece in enumerate(pieces):
             if number not in leaving:
                 self._set(number, piece.position)
 
     def place_all(self, numbers: Sequence[int]) -> Sequence[int]:
         """Place these pieces, those with the fewest places first; return those that find none."""
-        count = {each: sum(1 for _ in self._free_places(each)) for each in numbers}
+        count = {each: len(self._free_places(each)) for each in numbers}
         order = sorted(numbers, key=lambda each: (count[each], self._pieces[each].start, each))
         left = [each for each in order if not self._place_directly(each)]
         # Those chains first that move the fewest pieces which could stay.
@@ -111,10 +114,10 @@ class _Plan:
         return left
 
     def _place_directly(self, number: int) -> bool:
-        place = next(self._free_places(number), None)
-        if place is not None:
-            self._set(number, place)
-        return place is not None
+        places = self._free_places(number)
+        if len(places):
+            self._set(number, int(places[0]))
+        return bool(len(places))
 
     def _place(self, number: int, extra: int, length: int, passed: frozenset[int]) -> bool:
         """Place a piece that has no place; return whether that succeeded, otherwise nothing has changed.
@@ -141,45 +144,46 @@ class _Plan:
             self._undo_to(mark)
         return False
 
-    def _free_places(self, number: int) -> Iterator[int]:
-        for position in self._pieces[number].allowed.nonzero()[0].tolist():
-            if next(self._overlapping(number, position), None) is None:
-                yield position
+    def _free_places(self, number: int) -> Positions:
+        """Return the positions that a piece may take at once, in order."""
+        free = self._pieces[number].allowed.copy()
+        free[self._positions[self._overlapping(number)]] = False
+        return np.flatnonzero(free)
 
     def _crowded_places(
         self, number: int, extra: int, passed: frozenset[int]
     ) -> Sequence[tuple[int, Sequence[int], int]]:
         """Return where a piece could displace others, which, and how many of these have not moved yet."""
+        allowed = self._pieces[number].allowed
+        overlapping = self._overlapping(number)
+        where = self._positions[overlapping]
+        conflicts = np.bincount(where, minlength=len(allowed))
+        # The fixed bookings are the first ones.
+        conflicts[where[overlapping < self._fixed]] = _MOST_CONFLICTS + 1
+        possible = allowed & (conflicts > 0) & (conflicts <= _MOST_CONFLICTS)
+        order = np.lexsort((self._ends[overlapping], self._starts[overlapping]))
+        displaced: dict[int, list[int]] = {}
+        for each, position in zip(overlapping[order].tolist(), where[order].tolist(), strict=True):
+            if possible[position] and position not in passed:
+                displaced.setdefault(position, []).append(each - self._fixed)
         found = []
-        for position in self._pieces[number].allowed.nonzero()[0].tolist():
-            if position in passed:
-                continue
-            displaced = [each for _, _, each in self._overlapping(number, position)]
-            if _FIXED in displaced or len(displaced) > _MOST_CONFLICTS:
-                continue
-            costs = sum(self._pieces[each].position == position for each in displaced)
+        for position, own in displaced.items():
+            costs = sum(self._pieces[each].position == position for each in own)
             if costs <= extra:
-                found.append((position, displaced, costs))
+                found.append((position, own, costs))
         return sorted(found, key=lambda each: (each[2], len(each[1]), each[0]))
 
-    def _overlapping(self, number: int, position: int) -> Iterator[_Taken]:
-        """Yield the bookings of a position at the time of a piece."""
-        piece, taken = self._pieces[number], self._taken.get(position, [])
-        # Fixed bookings may overlap each other, so all that start earlier have to be examined.
-        for each in taken[: bisect_right(taken, (piece.end - 1, _LATEST, 0))]:
-            if each[1] > piece.start:
-                yield each
+    def _overlapping(self, number: int) -> Positions:
+        """Return the bookings that have a place at the time of a piece, by their numbers in the arrays."""
+        piece = self._pieces[number]
+        is_then = (self._starts < piece.end) & (self._ends > piece.start) & (self._positions != _NOWHERE)
+        return np.flatnonzero(is_then)
 
     def _set(self, number: int, place: int | None) -> None:
         """Move a piece to a place; None for none."""
-        piece, before = self._pieces[number], self.places[number]
-        taken = (piece.start, piece.end, number)
-        if before is not None:
-            self._taken[before].remove(taken)
-        if place is not None:
-            insort(self._taken.setdefault(place, []), taken)
+        self._undo.append((number, self.places[number]))
         self.places[number] = place
-        self._undo.append((number, before))
+        self._positions[self._fixed + number] = _NOWHERE if place is None else place
 
     def _undo_to(self, mark: int) -> None:
         while len(self._undo) > mark:
