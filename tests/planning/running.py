@@ -12,7 +12,7 @@ from typing import Any
 from app.http_env import HttpEnv, good
 
 from blazar.cloud.simulated.shape import HostShape
-from blazar.cmd.manage import plans
+from blazar.cmd.manage import plans, what_if
 
 SHAPE = HostShape(allocation_ratios={"VCPU": 4.0})
 """16 vCPUs with overcommit, 64 GiB."""
@@ -23,10 +23,11 @@ def run(env: HttpEnv, line: str) -> str:
     parser = argparse.ArgumentParser(prog="blazar-manage", exit_on_error=False)
     parsers = parser.add_subparsers(dest="verb")
     plans.add_parsers(parsers)
+    what_if.add_parsers(parsers)
     arguments = parser.parse_args(shlex.split(line))
     printed = io.StringIO()
     with contextlib.redirect_stdout(printed):
-        assert {"plan": plans.plan}[arguments.verb](env.context, arguments) == 0
+        assert {"plan": plans.plan, "what-if": what_if.what_if}[arguments.verb](env.context, arguments) == 0
     return printed.getvalue()
 
 

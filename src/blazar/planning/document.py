@@ -134,5 +134,5 @@ def _cell(value: object) -> str:
 
 def _text(value: object) -> str:
     """Return a value in one line, without control characters: some values were chosen by lessees."""
-    text = f"{value:g}" if isinstance(value, float) else str(value)
+    text = f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
     return "".join(each if each.isprintable() else "\N{REPLACEMENT CHARACTER}" for each in text)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -72,72 +72,62 @@ class Habits:
     """Reservations by resource type."""
 
 
-def past_requests(context: Context, since: datetime) -> Sequence[PastRequest]:
-    """Return the requests for hosts since an instant, in the order in which they were made."""
+def read_requests(context: Context) -> Sequence[PastRequest]:
+    """Return all requests for hosts that are recorded, in the order in which they were made."""
     with context.store.read() as transaction:
         leases = transaction.leases.list()
     found = [each for lease in leases if (each := _request(context, lease)) is not None]
-    return sorted(
-        (each for each in found if each.requested_at >= since),
-        key=lambda each: (each.requested_at, each.lease.id),
-    )
+    return sorted(found, key=lambda each: (each.requested_at, each.lease.id))
 
 
 def read_habits(context: Context, requests: Sequence[PastRequest], since: datetime) -> Habits:
-    """Return how lessees have reserved since an instant."""
-    now = context.clock.now()
+    """Return how lessees have reserved since an instant; *requests* may have earlier ones."""
     with context.store.read() as transaction:
         created = transaction.journal.list_event(_CREATED)
         changes = transaction.journal.list_event(_STATUS)
-        leases = {each.id: each for each in transaction.leases.list()}
-    over = {each.lease_id: each.at for each in changes if _OVER.search(each.reason)}
+        known = transaction.leases.list_revisions()
+    recent = [each for each in requests if each.requested_at >= since]
+    ends = {each.lease.id: each.lease.end for each in requests}
+    over = {each.lease_id: each.at for each in changes if _OVER.search(each.reason) and each.at >= since}
     reclaiming = [
-        max(timedelta(0), at - lease.end)
-        for key, at in over.items()
-        if key is not None and since <= at <= now and (lease := leases.get(key)) is not None
+        max(timedelta(0), at - ends[key]) for key, at in over.items() if key is not None and key in ends
     ]
+    types = Counter(one.resource_type for each in recent for _, one, _ in each.wanted)
     return Habits(
         since=since,
-        leases=len(requests),
-        deleted=len({each.lease_id for each in created if each.at >= since} - leases.keys()),
-        durations=Durations.of([each.window.duration for each in requests]),
+        leases=len(recent),
+        deleted=len({each.lease_id for each in created if each.at >= since} - known.keys()),
+        durations=Durations.of([each.window.duration for each in recent]),
         lead_times=Durations.of(
-            [max(timedelta(0), each.window.start - each.requested_at) for each in requests]
+            [max(timedelta(0), each.window.start - each.requested_at) for each in recent]
         ),
         reclaiming=Durations.of(reclaiming),
         reclaimed=len(reclaiming),
-        by_type=dict(
-            sorted(Counter(one.resource_type for each in requests for _, one, _ in each.wanted).items())
-        ),
+        by_type=dict(sorted(types.items())),
     )
 
 
-def past_uses(context: Context, size: int) -> Iterator[Use]:
-    """Yield what leases of hosts have used up to now, in hosts.
-
-    Args:
-        context: The context.
-        size: How many instances stand for a host if their demand is not known; at least 1.
-    """
-    with context.store.read() as transaction:
-        leases = transaction.leases.list()
-    now = context.clock.now()
-    typical = typical_tree(context)
-    for lease in leases:
-        request = _request(context, lease)
-        if request is None or lease.start >= now or lease.status is LeaseStatus.PENDING:
+def past_uses(context: Context, requests: Iterable[PastRequest]) -> Iterator[Use]:
+    """Yield what requests have used up to now, in hosts."""
+    now, typical = context.clock.now(), typical_tree(context)
+    for request in requests:
+        lease = request.lease
+        if lease.start >= now or lease.status is LeaseStatus.PENDING:
             continue
         for plugin, _, spec in request.wanted:
-            amount = hosts_needed(plugin, spec, typical, size)
+            amount = hosts_needed(plugin, spec, typical)
             yield micros(lease.start), micros(min(request.window.end, now)), amount
 
 
-def hosts_needed(plugin: Plugin, spec: Any, typical: Sequence[HostProvider], size: int) -> float:
-    """Return how many hosts of a typical size a reservation takes; a fraction for instances."""
+def hosts_needed(plugin: Plugin, spec: Any, typical: Sequence[HostProvider]) -> float:
+    """Return how many hosts of a typical size a reservation takes; a fraction for instances.
+
+    An instance counts as a host if no host of that size has room for it.
+    """
     need = need_of(plugin, spec)
     if need.demand is None:
         return need.most
-    return need.most / (slots_on(typical, need.demand) or size)
+    return need.most / (slots_on(typical, need.demand) or 1)
 
 
 def slots_on(providers: Sequence[HostProvider], demand: Demand) -> int:

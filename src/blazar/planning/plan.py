@@ -12,10 +12,10 @@ from blazar.planning.booked import booked_times
 from blazar.planning.commands import Command, host_commands, lease_commands
 from blazar.planning.copy import copied
 from blazar.planning.goals import TYPE_OF, Asked, Goal, TypeCost, type_costs
-from blazar.planning.load import load_of
+from blazar.planning.load import Use, load_of
 from blazar.planning.loss import Loss, find_loss
 from blazar.planning.nova import NovaAdvice, NovaConf, advise_on_nova
-from blazar.planning.past import Habits, past_requests, past_uses, read_habits
+from blazar.planning.past import Habits, past_uses, read_habits, read_requests
 from blazar.planning.policy import LeasePolicy, advise_on_policy
 from blazar.planning.reading import DEFAULT_RACK, CloudHosts, Grouping, read_hosts
 from blazar.planning.recommendation import Demand, Recommendation, recommend
@@ -78,8 +78,13 @@ def _plan(copy: Context, request: PlanRequest, found: CloudHosts) -> Plan:
     now = copy.clock.now()
     window = Interval(now, now + request.horizon)
     booked, since = booked_times(copy, window), now - request.history
-    habits = read_habits(copy, past_requests(copy, since), since)
-    demand = _demand(copy, booked, window, since, request.growth_percent)
+    requests = read_requests(copy)
+    habits = read_habits(copy, requests, since)
+    demand = Demand(
+        past=load_of(past_uses(copy, requests), Interval(since, now)),
+        booked=load_of(_uses(booked), window),
+        growth_percent=request.growth_percent,
+    )
     unbooked = {
         each.resource_id for each in found.hosts if each.resource_id is not None
     } - booked.occupied.keys()
@@ -106,13 +111,5 @@ def _plan(copy: Context, request: PlanRequest, found: CloudHosts) -> Plan:
     )
 
 
-def _demand(
-    copy: Context, booked: BookedTimes, window: Interval, since: datetime, growth_percent: float
-) -> Demand:
-    past = Interval(since, window.start)
-    ahead = [(start, end, 1.0) for each in booked.reserved.values() for start, end in each]
-    return Demand(
-        past=load_of(past_uses(copy, size=1), past),
-        booked=load_of(ahead, window),
-        growth_percent=growth_percent,
-    )
+def _uses(booked: BookedTimes) -> list[Use]:
+    return [(start, end, 1.0) for each in booked.reserved.values() for start, end in each]

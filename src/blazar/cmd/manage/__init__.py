@@ -21,6 +21,7 @@ from blazar.cmd.manage import (
     restoring,
     rules,
     sweeping,
+    what_if,
 )
 from blazar.cmd.manage.type_commands import TypeCommands
 from blazar.cmd.problems import run
@@ -50,5 +51,5 @@ def add_parsers(parsers: Any) -> None:
     """Add all sub-commands, those of resource types first."""
     for of_type in load_parts("commands", TypeCommands):
         of_type.add_parsers(parsers)
-    for each in (discovery, leases, outbox, quotas, report, rules, sweeping, restoring, plans, importing):
+    for each in (discovery, leases, outbox, quotas, report, rules, sweeping, restoring, plans, what_if, importing):
         each.add_parsers(parsers)
