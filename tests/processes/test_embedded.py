@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -96,12 +97,26 @@ def test_operators_commands_work_on_an_embedded_service(
     listed = run("blazar.cmd.manage", "--state-dir", str(folder), "host", "list")
     swept = run("blazar.cmd.manage", "--state-dir", str(folder), "sweep", "--dry-run")
     checked = run("blazar.cmd.status", "--state-dir", str(folder), "upgrade", "check")
+    cloud = run("blazar.cmd.status", "--state-dir", str(folder), "check", "cloud", "--json")
+    unread = run(
+        "blazar.cmd.status", "--state-dir", str(folder), "check", "cloud", "--nova-conf", "none.conf"
+    )
+    planned = run("blazar.cmd.manage", "--state-dir", str(folder), "plan", "--goal", "burst", "-f", "json")
+    tried = run("blazar.cmd.manage", "--state-dir", str(folder), "what-if", "--add", "2", "--like", "host-1")
+    refused = run("blazar.cmd.manage", "--state-dir", str(folder), "what-if", "--close", "shelf=1")
     schema = run("blazar.cmd.db_manage", "--state-dir", str(folder), "current")
 
     assert status in (201, 409)
     assert "host-1" in listed.stdout, listed.stderr
     assert swept.stdout == "0 left over\n"
     assert checked.returncode == 0, checked.stdout
+    assert cloud.returncode == 0, cloud.stdout + cloud.stderr
+    assert [each["check"] for each in json.loads(cloud.stdout)["checks"]][-2:] == ["Leftovers", "Clock"]
+    assert json.loads(planned.stdout)["goal_type"] == "virtual:instance", planned.stderr
+    assert "2 hosts added: host-1-new-1, host-1-new-2" in tried.stdout, tried.stderr
+    assert (unread.returncode, unread.stderr[:37]) == (255, "blazar-status: --nova-conf: none.conf")
+    assert refused.returncode == 1
+    assert refused.stderr == "blazar-manage: --close: no host has a property named shelf\n"
     assert schema.stdout.startswith(str(head_revision()))
     assert _digest(installed) == before
 

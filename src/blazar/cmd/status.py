@@ -1,4 +1,4 @@
-"""``blazar-status upgrade check``: checks that this release can run on the present installation."""
+"""``blazar-status``: checks of the installation before an upgrade, and of the cloud."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import functools
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import sqlalchemy as sa
 from oslo_config import cfg
@@ -13,9 +14,13 @@ from oslo_policy import opts as policy_options
 from oslo_upgradecheck import upgradecheck
 
 from blazar.booking.context import Context
+from blazar.cmd import cloud_checks
+from blazar.cmd.cloud_checks import SeenCloud, see_cloud
 from blazar.cmd.contexts import impatient_engine, make_context
 from blazar.cmd.installation import make_conf
+from blazar.cmd.nova_conf import read_nova_conf
 from blazar.cmd.problems import run, sentence
+from blazar.db.clock import SqlClock
 from blazar.db.engine import make_engine
 from blazar.db.guard import HOW_TO_INSTALL, missing_triggers
 from blazar.db.schema import current_revision, head_revision
@@ -23,6 +28,7 @@ from blazar.domain.quotas import is_known
 from blazar.domain.wording import first_few
 from blazar.known_options import keys_without_effect, unknown_keys
 from blazar.manager.plugins import load_filters, load_usage_rules
+from blazar.planning.nova import NovaConf
 from blazar.plugins.hosts.settings import HostSettings
 from blazar.plugins.hosts.store import HOST_STORE
 from blazar.plugins.networks.check import find_problems
@@ -231,6 +237,73 @@ def check_leftovers(context: Context) -> Result:
     )
 
 
+class CloudChecks(upgradecheck.UpgradeCommands):
+    """The checks of ``check cloud``, as those of upgrades."""
+
+    display_title = "Cloud Check Results"
+
+    def _check_freepool(self) -> Result:
+        return _seen(cloud_checks.check_freepool)
+
+    def _check_hosts(self) -> Result:
+        return _seen(cloud_checks.check_hosts)
+
+    def _check_zones(self) -> Result:
+        return _seen(cloud_checks.check_zones)
+
+    def _check_filter(self) -> Result:
+        return _seen(lambda context, seen: cloud_checks.check_filter(context, seen, _nova_conf()))
+
+    def _check_extra_specs(self) -> Result:
+        return _seen(lambda context, seen: cloud_checks.check_extra_specs(context, seen, _nova_conf()))
+
+    def _check_traits(self) -> Result:
+        return _seen(cloud_checks.check_traits)
+
+    def _check_providers(self) -> Result:
+        return _seen(cloud_checks.check_providers)
+
+    def _check_leftovers(self) -> Result:
+        return _looked_at(check_leftovers)
+
+    def _check_clock(self) -> Result:
+        return _looked_at(lambda context: cloud_checks.check_clock(context, _reference_clock()))
+
+    _upgrade_checks = (
+        ("Freepool", _check_freepool),
+        ("Hosts", _check_hosts),
+        ("Zones", _check_zones),
+        ("Scheduler filter", _check_filter),
+        ("Aggregate extra specs", _check_extra_specs),
+        ("Traits", _check_traits),
+        ("Nested providers", _check_providers),
+        ("Leftovers", _check_leftovers),
+        ("Clock", _check_clock),
+    )
+
+
+@functools.cache
+def _seen_cloud() -> SeenCloud:
+    """Return the state of the cloud, which is read once. Raises CloudError."""
+    return see_cloud(_context())
+
+
+def _reference_clock() -> SqlClock | None:
+    engine = impatient_engine(cfg.CONF)
+    return None if engine.dialect.name == "sqlite" else SqlClock(engine)
+
+
+def _seen(check: Callable[[Context, SeenCloud], Result]) -> Result:
+    return _looked_at(lambda context: check(context, _seen_cloud()))
+
+
+@functools.cache
+def _nova_conf() -> NovaConf | None:
+    """Return the configuration that the command line names. Raises InvalidParameter."""
+    name = cfg.CONF.command.nova_conf
+    return None if name is None else read_nova_conf(name)
+
+
 @functools.cache
 def _context() -> Context:
     """Return the context of the checks, which is created once. Raises as :func:`make_context`."""
@@ -246,13 +319,33 @@ def _looked_at(check: Callable[[Context], Result]) -> Result:
 
 def main() -> int:
     """Run the checks; return 0 for success, 1 for a warning, 2 for a failure, 255 for an error."""
-    upgradecheck.register_cli_options(cfg.CONF, Checks())
+    command = cfg.SubCommandOpt("command", title="sub-commands", handler=add_parsers)
+    cfg.CONF.register_cli_opt(command)
+    # Where the library looks for --json.
+    upgradecheck.CONF = cfg.CONF
     policy_options.set_defaults(cfg.CONF)
     return run("blazar-status", _check, failure=255)
 
 
+def add_parsers(parsers: Any) -> None:
+    """Add the sub-commands ``upgrade check`` and ``check cloud``."""
+    for name, verb, checks, text in (
+        ("upgrade", "check", Checks(), "check that this release can run on the present installation"),
+        ("check", "cloud", CloudChecks(), "check that the cloud is as reservations of hosts need it"),
+    ):
+        parser = parsers.add_parser(name, help=f"{name} {verb}: {text}", description=text)
+        parser.add_argument("what", choices=(verb,), metavar=verb)
+        parser.add_argument("--json", action="store_true", help="print the results as JSON")
+        parser.set_defaults(action_fn=checks.check, nova_conf=None)
+        if name == "check":
+            parser.add_argument(
+                "--nova-conf", metavar="FILE", help="nova.conf of a nova-scheduler, to check it, too"
+            )
+
+
 def _check() -> int:
     conf = make_conf(sys.argv[1:], "blazar-status", conf=cfg.CONF)
+    _nova_conf()  # raises if the file cannot be read
     return int(upgradecheck.run(conf))
 
 

@@ -13,11 +13,11 @@ from oslo_config import cfg
 
 from blazar.booking.context import Context
 from blazar.cmd.manage.rendering import write_json
+from blazar.cmd.nova_conf import read_nova_conf
 from blazar.domain.errors import InvalidParameter
 from blazar.manager.plugins import load_usage_rules
 from blazar.planning.document import Document, as_html, as_markdown
 from blazar.planning.goals import Asked, Goal, flavor_named
-from blazar.planning.nova import NovaConf
 from blazar.planning.plan import PlanRequest, make_plan
 from blazar.planning.plan_document import plan_document
 from blazar.planning.reading import Grouping
@@ -143,16 +143,6 @@ def days(arguments: Any, key: str) -> timedelta:
     if not 1 <= number <= _MOST_DAYS:
         raise InvalidParameter(_option(key), f"must be a number of days from 1 to {_MOST_DAYS}")
     return int(number) * _DAY
-
-
-def read_nova_conf(name: str) -> NovaConf:
-    """Return the configuration of a nova-scheduler. Raises InvalidParameter."""
-    sections: dict[str, dict[str, list[str]]] = {}
-    try:
-        cfg.ConfigParser(name, sections).parse()
-    except (cfg.ParseError, OSError, UnicodeDecodeError) as error:
-        raise InvalidParameter("--nova-conf", f"{name} cannot be read: {error}") from error
-    return NovaConf(name=name, values=sections)
 
 
 def jsonable(value: Any) -> Any:
