@@ -10,7 +10,8 @@ from app.slots import instances
 from databases import make_database
 from oslo_upgradecheck.upgradecheck import Code
 
-from blazar.cmd.status import check_freepool, check_guard, check_leftovers, find_double_promises
+from blazar.cmd.leftover_check import check_leftovers
+from blazar.cmd.status import check_freepool, check_guard, find_double_promises
 from blazar.db.tables import allocations
 
 MISSING_ID = "11111111-2222-4333-8444-555555555555"

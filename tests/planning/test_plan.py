@@ -349,6 +349,14 @@ class TestFormats:
         assert "<script>" not in run(racks, "plan -f html")
         assert "a\\|b<script>\N{REPLACEMENT CHARACTER}# c" in run(racks, "plan")
 
+    def test_single_sections_can_be_printed(self, racks: HttpEnv) -> None:
+        text = run(racks, "plan --only policy --only capacity")
+
+        assert [each for each in text.splitlines() if each.startswith("## ")] == [
+            "## Capacity allocation",
+            "## Lease policy",
+        ]
+
 
 class TestBadInput:
     @pytest.mark.parametrize(
@@ -366,6 +374,7 @@ class TestBadInput:
             ("--growth -5", "--growth"),
             ("--general-limit -1", "--general-limit"),
             ("--nova-conf /nowhere/nova.conf", "--nova-conf"),
+            ("--only loss -f json", "--only"),
         ],
     )
     def test_an_error_names_the_argument(self, racks: HttpEnv, line: str, field: str) -> None:

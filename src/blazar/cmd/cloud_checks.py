@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
@@ -10,6 +10,8 @@ from typing import Any, Final
 from oslo_upgradecheck import upgradecheck
 
 from blazar.booking.context import Context
+from blazar.cmd.leftover_check import check_leftovers
+from blazar.cmd.problems import sentence
 from blazar.domain.lease import is_canonical_id
 from blazar.domain.providers import HostProvider
 from blazar.domain.wording import first_few
@@ -62,6 +64,86 @@ class SeenCloud:
     zones: Mapping[str, str]
     trees: Mapping[str, Trees]
     """Of each registered host, by its name."""
+
+
+class CloudChecks(upgradecheck.UpgradeCommands):
+    """The checks of ``check cloud``, in the form of those of an upgrade."""
+
+    display_title = "Cloud Check Results"
+
+    def __init__(
+        self,
+        make_context: Callable[[], Context],
+        *,
+        nova_conf: NovaConf | None,
+        reference: Callable[[], ReferenceClock | None],
+    ) -> None:
+        """Create the checks; nothing is read yet.
+
+        Args:
+            make_context: Returns the context.
+            nova_conf: The configuration of a nova-scheduler; None if it is not known.
+            reference: Returns the clock of the database; None if it is that of this machine.
+        """
+        self._make_context = make_context
+        self._conf = nova_conf
+        self._reference = reference
+        self._seen: SeenCloud | None = None
+
+    def _check_freepool(self) -> Result:
+        return self._look(check_freepool)
+
+    def _check_hosts(self) -> Result:
+        return self._look(check_hosts)
+
+    def _check_zones(self) -> Result:
+        return self._look(check_zones)
+
+    def _check_filter(self) -> Result:
+        return self._look(lambda context, seen: check_filter(context, seen, self._conf))
+
+    def _check_extra_specs(self) -> Result:
+        return self._look(lambda context, seen: check_extra_specs(context, seen, self._conf))
+
+    def _check_traits(self) -> Result:
+        return self._look(check_traits)
+
+    def _check_providers(self) -> Result:
+        return self._look(check_providers)
+
+    def _check_leftovers(self) -> Result:
+        return _guarded(lambda: check_leftovers(self._make_context()))
+
+    def _check_clock(self) -> Result:
+        return _guarded(lambda: check_clock(self._make_context(), self._reference()))
+
+    _upgrade_checks = (
+        ("Freepool", _check_freepool),
+        ("Hosts", _check_hosts),
+        ("Zones", _check_zones),
+        ("Scheduler filter", _check_filter),
+        ("Aggregate extra specs", _check_extra_specs),
+        ("Traits", _check_traits),
+        ("Nested providers", _check_providers),
+        ("Leftovers", _check_leftovers),
+        ("Clock", _check_clock),
+    )
+
+    def _look(self, check: Callable[[Context, SeenCloud], Result]) -> Result:
+        return _guarded(lambda: check(self._make_context(), self._see()))
+
+    def _see(self) -> SeenCloud:
+        if self._seen is None:
+            self._seen = see_cloud(self._make_context())
+        return self._seen
+
+
+def _guarded(check: Callable[[], Result]) -> Result:
+    """Return the result of a check, or a warning that it could not be made."""
+    try:
+        return check()
+    except Exception as error:
+        return Result(WARNING, f"Not checked: {sentence(error)}")
 
 
 def see_cloud(context: Context) -> SeenCloud:

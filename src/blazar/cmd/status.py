@@ -14,10 +14,10 @@ from oslo_policy import opts as policy_options
 from oslo_upgradecheck import upgradecheck
 
 from blazar.booking.context import Context
-from blazar.cmd import cloud_checks
-from blazar.cmd.cloud_checks import SeenCloud, see_cloud
+from blazar.cmd.cloud_checks import CloudChecks
 from blazar.cmd.contexts import impatient_engine, make_context
 from blazar.cmd.installation import make_conf
+from blazar.cmd.leftover_check import check_leftovers
 from blazar.cmd.nova_conf import read_nova_conf
 from blazar.cmd.problems import run, sentence
 from blazar.db.clock import SqlClock
@@ -35,11 +35,11 @@ from blazar.plugins.networks.check import find_problems
 from blazar.plugins.volumes.pools import STORAGE_POOLS, find_open_types
 from blazar.plugins.volumes.retaining import find_target_problem
 from blazar.plugins.volumes.settings import VolumeSettings
-from blazar.reconcile.sweep import find_leftovers
 
 _SHOWN = 10
 """Maximum number of cases named in one message."""
 
+Code = upgradecheck.Code
 Result = upgradecheck.Result
 
 
@@ -226,75 +226,14 @@ def check_storage_pools(context: Context) -> Result:
     )
 
 
-def check_leftovers(context: Context) -> Result:
-    """Return a warning if the cloud has items of the service that belong to no reservation."""
-    found = find_leftovers(context)
-    if not found:
-        return _success("The cloud has no leftovers")
-    return _warning(
-        f"Leftovers in the cloud: {first_few(found, _SHOWN)}"
-        "; managers remove them, blazar-manage sweep --dry-run lists them"
-    )
-
-
-class CloudChecks(upgradecheck.UpgradeCommands):
-    """The checks of ``check cloud``, as those of upgrades."""
-
-    display_title = "Cloud Check Results"
-
-    def _check_freepool(self) -> Result:
-        return _seen(cloud_checks.check_freepool)
-
-    def _check_hosts(self) -> Result:
-        return _seen(cloud_checks.check_hosts)
-
-    def _check_zones(self) -> Result:
-        return _seen(cloud_checks.check_zones)
-
-    def _check_filter(self) -> Result:
-        return _seen(lambda context, seen: cloud_checks.check_filter(context, seen, _nova_conf()))
-
-    def _check_extra_specs(self) -> Result:
-        return _seen(lambda context, seen: cloud_checks.check_extra_specs(context, seen, _nova_conf()))
-
-    def _check_traits(self) -> Result:
-        return _seen(cloud_checks.check_traits)
-
-    def _check_providers(self) -> Result:
-        return _seen(cloud_checks.check_providers)
-
-    def _check_leftovers(self) -> Result:
-        return _looked_at(check_leftovers)
-
-    def _check_clock(self) -> Result:
-        return _looked_at(lambda context: cloud_checks.check_clock(context, _reference_clock()))
-
-    _upgrade_checks = (
-        ("Freepool", _check_freepool),
-        ("Hosts", _check_hosts),
-        ("Zones", _check_zones),
-        ("Scheduler filter", _check_filter),
-        ("Aggregate extra specs", _check_extra_specs),
-        ("Traits", _check_traits),
-        ("Nested providers", _check_providers),
-        ("Leftovers", _check_leftovers),
-        ("Clock", _check_clock),
-    )
-
-
-@functools.cache
-def _seen_cloud() -> SeenCloud:
-    """Return the state of the cloud, which is read once. Raises CloudError."""
-    return see_cloud(_context())
-
-
 def _reference_clock() -> SqlClock | None:
     engine = impatient_engine(cfg.CONF)
     return None if engine.dialect.name == "sqlite" else SqlClock(engine)
 
 
-def _seen(check: Callable[[Context, SeenCloud], Result]) -> Result:
-    return _looked_at(lambda context: check(context, _seen_cloud()))
+def check_cloud() -> Code:
+    """Print the results of the checks of the cloud; return the worst one."""
+    return CloudChecks(_context, nova_conf=_nova_conf(), reference=_reference_clock).check()
 
 
 @functools.cache
@@ -329,14 +268,14 @@ def main() -> int:
 
 def add_parsers(parsers: Any) -> None:
     """Add the sub-commands ``upgrade check`` and ``check cloud``."""
-    for name, verb, checks, text in (
-        ("upgrade", "check", Checks(), "check that this release can run on the present installation"),
-        ("check", "cloud", CloudChecks(), "check that the cloud is as reservations of hosts need it"),
+    for name, verb, check, text in (
+        ("upgrade", "check", Checks().check, "check that this release can run on the present installation"),
+        ("check", "cloud", check_cloud, "check that the cloud is as reservations of hosts need it"),
     ):
         parser = parsers.add_parser(name, help=f"{name} {verb}: {text}", description=text)
         parser.add_argument("what", choices=(verb,), metavar=verb)
         parser.add_argument("--json", action="store_true", help="print the results as JSON")
-        parser.set_defaults(action_fn=checks.check, nova_conf=None)
+        parser.set_defaults(action_fn=check, nova_conf=None)
         if name == "check":
             parser.add_argument(
                 "--nova-conf", metavar="FILE", help="nova.conf of a nova-scheduler, to check it, too"

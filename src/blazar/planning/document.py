@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 _STYLE = (
@@ -53,6 +53,8 @@ class Section:
 
     heading: str
     parts: Sequence[Part]
+    key: str = ""
+    """A word that selects the section."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,11 @@ class Document:
 
     title: str
     sections: Sequence[Section]
+
+    def only(self, keys: Collection[str]) -> Document:
+        """Return a document with the sections that have these keys; with all of them if there are no keys."""
+        kept = [each for each in self.sections if not keys or each.key in keys]
+        return Document(self.title, kept)
 
 
 def as_markdown(document: Document) -> Iterator[str]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import timedelta
+from typing import Final
 
 from blazar.domain.dates import format_date
 from blazar.domain.wording import first_few
@@ -21,19 +23,24 @@ _SHOWN = 20
 """The most reservations of a list that are shown; JSON has all."""
 
 
+SECTIONS: Final = ("capacity", "loss", "recommendation", "type", "policy", "commands", "nova")
+"""The keys of the sections, in their order."""
+
+
 def plan_document(plan: Plan) -> Document:
     """Return a plan as a document."""
+    sections = (
+        _table_section(plan),
+        _loss_section(plan.loss),
+        _recommendation_section(plan),
+        types_section(plan),
+        policy_section(plan),
+        Section("Commands", _commands("Leases", plan.lease_commands)),
+        nova_section(plan.nova),
+    )
     return Document(
         f"Capacity plan of {format_date(plan.made_at)} UTC",
-        [
-            _table_section(plan),
-            _loss_section(plan.loss),
-            _recommendation_section(plan),
-            types_section(plan),
-            policy_section(plan),
-            Section("Commands", _commands("Leases", plan.lease_commands)),
-            nova_section(plan.nova),
-        ],
+        [replace(each, key=key) for each, key in zip(sections, SECTIONS, strict=True)],
     )
 
 

@@ -19,7 +19,7 @@ from blazar.manager.plugins import load_usage_rules
 from blazar.planning.document import Document, as_html, as_markdown
 from blazar.planning.goals import Asked, Goal, flavor_named
 from blazar.planning.plan import PlanRequest, make_plan
-from blazar.planning.plan_document import plan_document
+from blazar.planning.plan_document import SECTIONS, plan_document
 from blazar.planning.reading import Grouping
 
 MARKDOWN, JSON, HTML = "markdown", "json", "html"
@@ -51,6 +51,13 @@ def add_parsers(parsers: Any) -> None:
     )
     add_grouping(parser)
     parser.add_argument("--nova-conf", metavar="FILE", help="nova.conf of a nova-scheduler, to compare it")
+    parser.add_argument(
+        "--only",
+        action="append",
+        choices=SECTIONS,
+        default=[],
+        help="print only this section, not with -f json; repeatable",
+    )
     add_document_format(parser)
     parser.set_defaults(run=lambda context, arguments: plan(with_rules(context), arguments))
 
@@ -96,6 +103,8 @@ def plan(context: Context, arguments: Any) -> int:
         InvalidParameter: An argument is invalid; the message names it.
         CloudError: Nova or Placement cannot be read.
     """
+    if arguments.only and arguments.format == JSON:
+        raise InvalidParameter("--only", "JSON always has all parts")
     made = make_plan(
         context,
         PlanRequest(
@@ -109,7 +118,7 @@ def plan(context: Context, arguments: Any) -> int:
             nova_conf=None if arguments.nova_conf is None else read_nova_conf(arguments.nova_conf),
         ),
     )
-    show(arguments, made, plan_document(made))
+    show(arguments, made, plan_document(made).only(arguments.only))
     return 0
 
 
