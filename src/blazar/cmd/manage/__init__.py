@@ -51,5 +51,17 @@ def add_parsers(parsers: Any) -> None:
     """Add all sub-commands, those of resource types first."""
     for of_type in load_parts("commands", TypeCommands):
         of_type.add_parsers(parsers)
-    for each in (discovery, leases, outbox, quotas, report, rules, sweeping, restoring, plans, what_if, importing):
+    for each in (
+        discovery,
+        leases,
+        outbox,
+        quotas,
+        report,
+        rules,
+        sweeping,
+        restoring,
+        plans,
+        what_if,
+        importing,
+    ):
         each.add_parsers(parsers)
