@@ -35,6 +35,8 @@ KINDS: Final[Mapping[str, Mapping[str, object]]] = {
     },
     "flavor": {"resource_type": "flavor:instance", "flavor_id": FLAVOR, **_SLOTS},
     "volume": {"resource_type": "virtual:volume", "gibibytes": 2, "amount": 2},
+    "storage": {"resource_type": "physical:storage", "min": 1, "max": 1},
+    "network": {"resource_type": "network", "network_name": "bench", "amount": 2},
 }
 """The reservations of leases, by kind."""
 
@@ -113,7 +115,7 @@ def count_statements(
             counts.append(float(measured.statements.so_far() - before - measured.statements.own))
         yield Line(
             group="statements",
-            name=f"SQL for a {kind} lease",
+            name=f"SQL per {kind} lease",
             unit="statements",
             values=counts,
             hosts=hosts,

@@ -17,7 +17,7 @@ from bench.service.client import Client
 from bench.service.effort import Effort
 from bench.service.floors import Floors, floors_of
 from bench.service.statements import StatementCount
-from blazar.cloud.simulated.furnishing import STORAGE_POOLS
+from blazar.cloud.simulated.furnishing import PHYSICAL_NETWORK, STORAGE_POOLS
 from cloudlab.files import Sections
 from rig.cloud import CloudControl
 from rig.cloud.identity import token_of
@@ -33,12 +33,14 @@ _OPTIONS: Final[Sections] = {
     "manager": {
         "sweep_interval_minutes": 0,
         "plugins": "physical.host.plugin,virtual.instance.plugin,flavor.instance.plugin,"
-        "virtual.floatingip.plugin,virtual.volume.plugin",
+        "virtual.floatingip.plugin,virtual.volume.plugin,physical.storage.plugin,network.plugin",
     },
     "physical:host": {"refresh_interval_minutes": 0},
     "virtual:volume": {"check_interval_minutes": 0},
+    "network": {"check_interval_minutes": 0},
 }
 _MOST_LEASES: Final = 60_000
+_VLANS: Final = "201-300"
 _RESULT = TypeVar("_RESULT")
 
 
@@ -99,12 +101,14 @@ class MeasuredInstallation:
         per_lease = 1 if hosts * len(rounds) <= _MOST_LEASES else 10
         return book(self.engine, hosts, rounds, per_lease, leases)
 
-    def register_pools(self) -> None:
-        """Register the storage pools of the cloud; those that are registered stay."""
+    def register_others(self) -> None:
+        """Register the storage pools of the cloud, and segments; those that are registered stay."""
         client = self.client()
         newer = replace(client, headers={**client.headers, "OpenStack-API-Version": "reservation 1.1"})
-        for name in STORAGE_POOLS:
-            answer = newer.ask("POST", "/storage-pools", {"name": name})
+        vlans = {"network_type": "vlan", "physical_network": PHYSICAL_NETWORK, "segment_id": _VLANS}
+        pools = [("/storage-pools", {"name": name}) for name in STORAGE_POOLS]
+        for path, body in (*pools, ("/networks", vlans)):
+            answer = newer.ask("POST", path, body)
             if answer.status != HTTPStatus.CONFLICT:
                 answer.expect(HTTPStatus.CREATED)
 

@@ -67,7 +67,7 @@ def problems(lines: list[Line]) -> list[str]:
     """Return the errors found, which do not depend on speed."""
     found = []
     for kind in creating.KINDS:
-        name = f"SQL for a {kind} lease"
+        name = f"SQL per {kind} lease"
         # The minimum is that of a request during which no manager queried for due work.
         counts = {each.hosts: each.figures[1] for each in lines if each.name == name}
         if counts and max(counts.values()) - min(counts.values()) > _SAME_STATEMENTS:
@@ -96,7 +96,7 @@ def _at(measured: MeasuredInstallation, hosts: int, only: Collection[str]) -> It
                 measured.empty()
             leases = measured.fill(hosts, before, bookings, leases)
         before = bookings
-        measured.register_pools()
+        measured.register_others()
         if "create" in only:
             yield from creating.measure(measured, hosts, bookings, windows)
         if bookings == _DESIGN_BOOKINGS:
