@@ -11,6 +11,8 @@ from cloudlab.lab import OpenStackLab
 from cloudlab.tests.actors import Actor, Operator
 from cloudlab.tests.end_to_end_lab import EndToEndLab, make_lab
 from cloudlab.tests.floatingips import AddressPool
+from cloudlab.tests.networks import Segments
+from cloudlab.tests.storage import POOL, Storage
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -73,3 +75,26 @@ def pool(lab: EndToEndLab) -> Iterator[AddressPool]:
     yield pool
     lab.clear()
     pool.deregister()
+
+
+@pytest.fixture
+def segments(lab: EndToEndLab) -> Iterator[Segments]:
+    """Return registered VLANs, which are removed after the test."""
+    segments = Segments(lab)
+    segments.register()
+    yield segments
+    lab.clear()
+    segments.deregister()
+
+
+@pytest.fixture
+def storage(lab: EndToEndLab) -> Iterator[Storage]:
+    """Return a registered storage pool, which is removed after the test with all volumes and backups."""
+    storage = Storage(lab)
+    storage.register(POOL)
+    yield storage
+    lab.clear()
+    storage.deregister()
+    for each in storage.volumes():
+        storage.delete_volume(each)
+    storage.delete_backups()

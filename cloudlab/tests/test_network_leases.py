@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 
 import pytest
 
@@ -12,16 +11,6 @@ from cloudlab.neutron import PHYSICAL_NETWORK, SHARED_VLANS
 from cloudlab.tests.actors import Actor, Operator
 from cloudlab.tests.end_to_end_lab import EndToEndLab
 from cloudlab.tests.networks import VLANS, Neutron, Segments
-
-
-@pytest.fixture
-def segments(lab: EndToEndLab) -> Iterator[Segments]:
-    """Return registered VLANs, which are removed after the test."""
-    segments = Segments(lab)
-    segments.register()
-    yield segments
-    lab.clear()
-    segments.deregister()
 
 
 def test_a_network_ends_with_everything_on_it_and_others_stay(

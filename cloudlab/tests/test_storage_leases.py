@@ -19,19 +19,6 @@ DATA = b"what the lessee wrote"
 
 
 @pytest.fixture
-def storage(lab: EndToEndLab) -> Iterator[Storage]:
-    """Return a registered pool, which is removed after the test."""
-    storage = Storage(lab)
-    storage.register(POOL)
-    yield storage
-    lab.clear()
-    storage.deregister()
-    for each in storage.volumes():
-        storage.delete_volume(each)
-    storage.delete_backups()
-
-
-@pytest.fixture
 def served(storage: Storage) -> Iterator[Storage]:
     """Return the same, with a service that may act in all projects."""
     storage.serve_all_projects()
