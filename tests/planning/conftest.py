@@ -7,6 +7,7 @@ import pytest
 import sqlalchemy as sa
 from app.http_env import HttpEnv, quiet_settings
 from databases import make_database
+from planning.running import general, reservable
 
 
 @pytest.fixture(scope="session")
@@ -19,3 +20,13 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sa.Engine]:
 def env(engine: sa.Engine, tmp_path: Path) -> HttpEnv:
     """Return an environment without hosts."""
     return HttpEnv(engine, tmp_path, quiet_settings())
+
+
+@pytest.fixture
+def racks(env: HttpEnv) -> HttpEnv:
+    """Return a service with three racks of two hosts, and four hosts of the general pool."""
+    for number in (1, 2, 3):
+        names = [f"h{number}{letter}" for letter in "ab"]
+        reservable(env, *names, zone="az1", rack=f"r{number}")
+    general(env, "g1", "g2", "g3", "g4", zone="az1")
+    return env

@@ -14,6 +14,8 @@ from app.http_env import HttpEnv, good
 from blazar.cloud.simulated.shape import HostShape
 from blazar.cmd.manage import plans, what_if
 
+DAY = 24 * 60
+"""In minutes."""
 SHAPE = HostShape(allocation_ratios={"VCPU": 4.0})
 """16 vCPUs with overcommit, 64 GiB."""
 

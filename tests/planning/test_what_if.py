@@ -13,13 +13,10 @@ import sqlalchemy as sa
 from app.http_env import ADMIN, HttpEnv, Json, good, host_reservation, quiet_settings
 from app.maintaining import maintain, rack
 from app.slots import instances
-from planning.running import run, run_json
-from planning.test_plan import DAY, racks
+from planning.running import DAY, run, run_json
 
 from blazar.cmd.problems import run as run_program
 from blazar.domain.errors import InvalidParameter
-
-__all__ = ("racks",)
 
 LeaseWriter = Callable[..., Path]
 

@@ -264,7 +264,8 @@ def check_traits(context: Context, seen: SeenCloud) -> Result:
         )
     traits = {each for host in seen.found.registered.values() for each in _traits(host.providers).values()}
     return Result(
-        SUCCESS, f"The traits of all hosts are as recorded, {len(frozenset().union(*traits))} different"
+        SUCCESS,
+        f"The traits of all hosts are as recorded; they have {len(frozenset().union(*traits))} in all",
     )
 
 

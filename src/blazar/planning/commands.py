@@ -28,13 +28,14 @@ class Command:
 def lease_commands(
     costs: Sequence[TypeCost], now: datetime, duration: timedelta, notice: timedelta
 ) -> tuple[Command, ...]:
-    """Return a command for each resource type that creates a lease; it starts at the next full hour.
+    """Return a command for each resource type that creates a lease as early as it is possible.
 
-    Without a flavor there is none for the type that needs one.
+    One that is possible now starts then, whenever the command is run. Without a flavor, there is no command
+    for the type that needs one.
     """
-    start = minute_of(now).replace(minute=0) + timedelta(hours=1)
+    present = minute_of(now)
     return tuple(
-        _lease_command(each, start, start + duration, notice)
+        _lease_command(each, each.possible_from or present, duration, notice, present)
         for each in costs
         if each.body.get("flavor_id") != ""
     )
@@ -61,15 +62,18 @@ def _register(host: PlannedHost, rack_property: str) -> Command:
     return Command(purpose=f"make {host.name} reservable", line=shlex.join(words))
 
 
-def _lease_command(cost: TypeCost, start: datetime, end: datetime, notice: timedelta) -> Command:
-    words = ["openstack", "reservation", "lease", "create"]
-    words += ["--start-date", format_date(start), "--end-date", format_date(end)]
-    if timedelta(0) < notice < end - start:
+def _lease_command(
+    cost: TypeCost, start: datetime, duration: timedelta, notice: timedelta, present: datetime
+) -> Command:
+    words, end = ["openstack", "reservation", "lease", "create"], start + duration
+    words += ["--start-date", "now" if start == present else format_date(start)]
+    words += ["--end-date", format_date(end)]
+    if timedelta(0) < notice < duration:
         words += ["--before-end-date", format_date(end - notice)]
     words += ["--reservation", ",".join(_pairs(cost.body)), _NAMES.get(cost.resource_type, _OTHER_NAME)]
     purpose = f"reserve with {cost.resource_type}"
     if cost.problem:
-        purpose += f" (not possible now: {cost.problem})"
+        purpose += f" (not possible: {cost.problem})"
     return Command(purpose=purpose, line=shlex.join(words))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
 
@@ -35,6 +35,8 @@ PLUGIN_NAMES: Final[Mapping[str, str]] = {
     FLAVOR: "flavor.instance.plugin",
 }
 """The entry points of the resource types that hold hosts."""
+_STEP: Final = timedelta(days=1)
+"""Between the starts that are tried."""
 
 
 class Goal(StrEnum):
@@ -66,14 +68,16 @@ class Asked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeCost:
-    """The reservation of the same servers with one resource type, from now on."""
+    """The reservation of the same servers with one resource type, as early as it is possible."""
 
     resource_type: str
     is_enabled: bool
     body: Mapping[str, object]
     """The reservation as in a request."""
     problem: str = ""
-    """The reason why it is not possible now; empty if it is."""
+    """The reason why it is not possible; empty if it is."""
+    possible_from: datetime | None = None
+    """The first start, in steps of a day from now on."""
     hosts: int = 0
     """Hosts on which it holds something."""
     blocked: Mapping[str, int]
@@ -81,13 +85,16 @@ class TypeCost:
     asked: Mapping[str, int]
     """What the servers need, by resource class."""
     most: int = 0
-    """How many such servers could be reserved at once for the same time."""
+    """How many such servers could be reserved at once for that time, or from now on if it is not possible."""
 
     @property
-    def unused_percent(self) -> float:
-        """Return how much of what is blocked the servers do not need, of the class with the least rest."""
-        shares = [1 - self.asked.get(key, 0) / amount for key, amount in self.blocked.items() if amount]
-        return round(100 * min(shares, default=0), 1)
+    def not_needed(self) -> Mapping[str, float]:
+        """Return how much of what is blocked the servers do not need, in per cent, by resource class."""
+        return {
+            key: round(100 * (1 - self.asked.get(key, 0) / amount), 1)
+            for key, amount in self.blocked.items()
+            if amount
+        }
 
 
 def flavor_named(flavors: Flavors, name: str) -> Flavor:
@@ -98,15 +105,17 @@ def flavor_named(flavors: Flavors, name: str) -> Flavor:
     raise InvalidParameter("--flavor", f"Nova has no flavor {name[:64]}")
 
 
-def type_costs(context: Context, asked: Asked) -> tuple[TypeCost, ...]:
+def type_costs(context: Context, asked: Asked, latest: datetime) -> tuple[TypeCost, ...]:
     """Return the cost of each resource type that holds hosts.
 
     Args:
         context: A context of :func:`~blazar.planning.copy.copied`.
         asked: The servers.
+        latest: The latest start.
     """
-    typical = typical_tree(context)
-    return tuple(_cost(context, asked, key, typical) for key in PLUGIN_NAMES)
+    typical, start = typical_tree(context), minute_of(context.clock.now())
+    starts = [start + number * _STEP for number in range((latest - start) // _STEP + 1)]
+    return tuple(_cost(context, asked, key, typical, starts) for key in PLUGIN_NAMES)
 
 
 def body_of(resource_type: str, asked: Asked, typical: Sequence[HostProvider]) -> Mapping[str, object]:
@@ -139,7 +148,13 @@ def _demand_of(asked: Asked) -> Demand:
     return Demand.of({"VCPU": asked.vcpus, "MEMORY_MB": asked.memory_mb, "DISK_GB": asked.disk_gb})
 
 
-def _cost(context: Context, asked: Asked, resource_type: str, typical: Sequence[HostProvider]) -> TypeCost:
+def _cost(
+    context: Context,
+    asked: Asked,
+    resource_type: str,
+    typical: Sequence[HostProvider],
+    starts: Sequence[datetime],
+) -> TypeCost:
     plugin, body = context.plugins.get(resource_type), body_of(resource_type, asked, typical)
     sizes = zip(CLASSES, (asked.vcpus, asked.memory_mb, asked.disk_gb), strict=True)
     cost = TypeCost(
@@ -153,20 +168,40 @@ def _cost(context: Context, asked: Asked, resource_type: str, typical: Sequence[
         return replace(cost, problem="the resource type is not enabled")
     if resource_type == FLAVOR and asked.flavor is None:
         return replace(cost, problem="it needs a flavor of Nova: --flavor names one")
-    start = minute_of(context.clock.now())
+    per_unit = slots_on(typical, _demand_of(asked)) if resource_type == HOST else 1
     try:
         spec = plugin.parse(body)
         if isinstance(plugin, ReadsAsLessee):
             spec = plugin.look_up(spec, OperatorCompute(context.cloud.flavors))
-        window = Interval(start, start + asked.duration)
-        found, most = _find(context, plugin, spec, window)
+        return _earliest(
+            context,
+            plugin,
+            spec,
+            [Interval(each, each + asked.duration) for each in starts],
+            replace(cost, most=per_unit),
+        )
     except BlazarError as error:
         return replace(cost, problem=error.message)
-    most = most if resource_type != HOST else most * slots_on(typical, _demand_of(asked))
-    if found is None:
-        return replace(cost, problem="not enough of it is free for that time", most=most)
-    held = found.chosen[0]
-    return replace(cost, hosts=len(held), blocked=_blocked(context, held), most=most)
+
+
+def _earliest(
+    context: Context, plugin: Plugin, spec: Any, windows: Sequence[Interval], cost: TypeCost
+) -> TypeCost:
+    """Return the cost in the first window in which it is possible; *most* is given for one unit."""
+    most_now = 0
+    for window in windows:
+        found, most = _find(context, plugin, spec, window)
+        if found is not None:
+            held = found.chosen[0]
+            return replace(
+                cost,
+                possible_from=window.start,
+                hosts=len(held),
+                blocked=_blocked(context, held),
+                most=most * cost.most,
+            )
+        most_now = most if window is windows[0] else most_now
+    return replace(cost, problem="not enough of it is free for that time", most=most_now * cost.most)
 
 
 def _find(context: Context, plugin: Plugin, spec: Any, window: Interval) -> tuple[Found | None, int]:

@@ -80,6 +80,15 @@ def read_requests(context: Context) -> Sequence[PastRequest]:
     return sorted(found, key=lambda each: (each.requested_at, each.lease.id))
 
 
+def recorded_since(requests: Sequence[PastRequest], now: datetime, history: timedelta) -> datetime:
+    """Return from when on requests are recorded, at most so long ago and at least a day ago.
+
+    Before the first request, nothing says how much was reserved.
+    """
+    first = min((min(each.requested_at, each.window.start) for each in requests), default=now)
+    return min(max(now - history, first), now - timedelta(days=1))
+
+
 def read_habits(context: Context, requests: Sequence[PastRequest], since: datetime) -> Habits:
     """Return how lessees have reserved since an instant; *requests* may have earlier ones."""
     with context.store.read() as transaction:

@@ -15,7 +15,7 @@ from blazar.planning.goals import TYPE_OF, Asked, Goal, TypeCost, type_costs
 from blazar.planning.load import Use, load_of
 from blazar.planning.loss import Loss, find_loss
 from blazar.planning.nova import NovaAdvice, NovaConf, advise_on_nova
-from blazar.planning.past import Habits, past_uses, read_habits, read_requests
+from blazar.planning.past import Habits, past_uses, read_habits, read_requests, recorded_since
 from blazar.planning.policy import LeasePolicy, advise_on_policy
 from blazar.planning.reading import DEFAULT_RACK, CloudHosts, Grouping, read_hosts
 from blazar.planning.recommendation import Demand, Recommendation, recommend
@@ -77,8 +77,8 @@ def make_plan(context: Context, request: PlanRequest) -> Plan:
 def _plan(copy: Context, request: PlanRequest, found: CloudHosts) -> Plan:
     now = copy.clock.now()
     window = Interval(now, now + request.horizon)
-    booked, since = booked_times(copy, window), now - request.history
-    requests = read_requests(copy)
+    booked, requests = booked_times(copy, window), read_requests(copy)
+    since = recorded_since(requests, now, request.history)
     habits = read_habits(copy, requests, since)
     demand = Demand(
         past=load_of(past_uses(copy, requests), Interval(since, now)),
@@ -91,7 +91,7 @@ def _plan(copy: Context, request: PlanRequest, found: CloudHosts) -> Plan:
     recommendation = recommend(
         found.hosts, demand, unbooked, general_limit_percent=request.general_limit_percent
     )
-    policy, costs = advise_on_policy(copy, habits), type_costs(copy, request.asked)
+    policy, costs = advise_on_policy(copy, habits), type_costs(copy, request.asked, window.end)
     return Plan(
         made_at=now,
         horizon_end=window.end,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from datetime import timedelta
 from typing import Final
 
 from blazar.domain.dates import format_date
@@ -141,7 +140,6 @@ def affected_table(affected: Sequence[AffectedReservation]) -> Table:
 
 def _recommendation_section(plan: Plan) -> Section:
     found, demand = plan.recommendation, plan.recommendation.demand
-    days = round((plan.made_at - plan.habits.since) / timedelta(days=1))
     parts: list[Part] = [
         Paragraph(
             f"Keep {found.target} usable hosts reservable; there are {found.present}. That is the demand of"
@@ -152,7 +150,7 @@ def _recommendation_section(plan: Plan) -> Section:
             ("demand, in hosts", "peak", "95 % of the time at most", "mean"),
             [
                 (
-                    f"last {days} days",
+                    f"since {format_date(plan.habits.since)}",
                     *(round(each, 2) for each in (demand.past.peak, demand.past.usual, demand.past.mean)),
                 ),
                 (

@@ -9,6 +9,8 @@ from datetime import timedelta
 from typing import Final
 
 from blazar.booking.context import Context
+from blazar.domain.rules.rule import Kind
+from blazar.domain.rules.wording import sentence_of
 from blazar.planning.goals import FLAVOR, HOST, INSTANCE
 from blazar.planning.past import Habits
 from blazar.plugins.hosts.settings import HostSettings
@@ -58,6 +60,9 @@ class LeasePolicy:
     end_actions: Mapping[str, str]
     rules: str
     """The usage rules as a file."""
+    configured_longest: tuple[str, ...]
+    """The configured rules on the length of leases, as sentences."""
+    configured_horizon: tuple[str, ...]
 
 
 def advise_on_policy(context: Context, habits: Habits) -> LeasePolicy:
@@ -79,7 +84,13 @@ def advise_on_policy(context: Context, habits: Habits) -> LeasePolicy:
         configured_before_end=context.settings.of(HostSettings).before_end or "none",
         end_actions=END_ACTIONS,
         rules=rules_text(longest, start),
+        configured_longest=_configured(context, Kind.LONGEST),
+        configured_horizon=_configured(context, Kind.HORIZON),
     )
+
+
+def _configured(context: Context, kind: Kind) -> tuple[str, ...]:
+    return tuple(f"{each.name}: {sentence_of(each)}" for each in context.rules.all if each.kind is kind)
 
 
 def rules_text(longest_days: int, start_days_ahead: int) -> str:

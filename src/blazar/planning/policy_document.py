@@ -39,12 +39,21 @@ def _rows(policy: LeasePolicy, habits: Habits) -> Sequence[Sequence[object]]:
     is_told = (shown(policy.notice), shown(policy.configured_notice))
     is_saved = (policy.before_end, policy.configured_before_end)
     return (
-        ("longest lease", f"{policy.longest_days} days", "see usage rules", _of(habits.durations)),
-        ("horizon", horizon, "see usage rules", _of(habits.lead_times)),
+        (
+            "longest lease",
+            f"{policy.longest_days} days",
+            _rules(policy.configured_longest),
+            _of(habits.durations),
+        ),
+        ("horizon", horizon, _rules(policy.configured_horizon), _of(habits.lead_times)),
         ("cleaning time", *is_cleaned, reclaiming),
         ("notice before the end", *is_told, "time to save data or to extend the lease"),
         ("before-end action for hosts", *is_saved, "what a request that names none gets"),
     )
+
+
+def _rules(sentences: Sequence[str]) -> str:
+    return "; ".join(sentences) or "no rule"
 
 
 def _of(durations: Durations) -> str:

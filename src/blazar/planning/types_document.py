@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Final
 
+from blazar.domain.dates import format_date
 from blazar.planning.document import Items, Paragraph, Section, Table
-from blazar.planning.goals import FLAVOR, HOST, INSTANCE, PLUGIN_NAMES
+from blazar.planning.goals import FLAVOR, HOST, INSTANCE, PLUGIN_NAMES, TypeCost
 from blazar.planning.plan import Plan
 
 TRADE_OFFS: Final[Mapping[str, str]] = {
@@ -33,30 +34,42 @@ def types_section(plan: Plan) -> Section:
     size = f"{asked.vcpus} vCPU, {asked.memory_mb} MB and {asked.disk_gb} GB"
     if asked.flavor is not None:
         size = f"flavor {asked.flavor.name} ({size})"
-    days = asked.duration / timedelta(days=1)
+    days = f"{asked.duration / timedelta(days=1):g} days"
+    cost = f"The cost of {asked.servers} servers with {size} for {days}, as early as possible in the horizon:"
+    columns = (
+        "type",
+        "enabled",
+        "hosts",
+        "blocked for others",
+        "not needed of it",
+        "at most",
+        "possible from",
+    )
     return Section(
         "Resource type",
         [
             Paragraph(_advice(plan)),
-            Paragraph(f"The cost of {asked.servers} servers with {size} for {days:g} days from now:"),
-            Table(
-                ("type", "enabled", "hosts", "blocked for others", "not needed", "at most", "possible now"),
-                [
-                    (
-                        each.resource_type,
-                        "yes" if each.is_enabled else f"no: add {PLUGIN_NAMES[each.resource_type]}",
-                        each.hosts or "-",
-                        ", ".join(f"{amount} {key}" for key, amount in each.blocked.items()) or "-",
-                        f"{each.unused_percent:g} %" if each.blocked else "-",
-                        f"{each.most} servers" if each.most else "-",
-                        each.problem or "yes",
-                    )
-                    for each in plan.costs
-                ],
-            ),
+            Paragraph(cost),
+            Table(columns, [_row(each) for each in plan.costs]),
             Items([f"{key}: {text}." for key, text in TRADE_OFFS.items()]),
         ],
     )
+
+
+def _row(cost: TypeCost) -> Sequence[object]:
+    return (
+        cost.resource_type,
+        "yes" if cost.is_enabled else f"no: add {PLUGIN_NAMES[cost.resource_type]}",
+        cost.hosts or "-",
+        ", ".join(f"{key} {amount}" for key, amount in cost.blocked.items()) or "-",
+        _shares(cost) or "-",
+        f"{cost.most} servers" if cost.most else "-",
+        cost.problem if cost.possible_from is None else format_date(cost.possible_from),
+    )
+
+
+def _shares(cost: TypeCost) -> str:
+    return ", ".join(f"{key} {share:g} %" for key, share in cost.not_needed.items())
 
 
 def _advice(plan: Plan) -> str:
@@ -64,9 +77,7 @@ def _advice(plan: Plan) -> str:
         return "No goal was named: --goal dedicated, burst or flavors recommends a type."
     cost = next(each for each in plan.costs if each.resource_type == plan.goal_type)
     text = f"For the goal {plan.goal}, reserve with {plan.goal_type}."
-    if cost.blocked:
-        others = [each for each in plan.costs if each is not cost and each.blocked]
-        compared = "; ".join(f"{each.resource_type} {each.unused_percent:g} %" for each in others)
-        text += f" Of what it blocks for others, {cost.unused_percent:g} % is not needed by these servers"
-        text += f" ({compared})." if compared else "."
-    return text
+    if not cost.blocked:
+        return text
+    blocked = "; ".join(f"{each.resource_type}: {_shares(each)}" for each in plan.costs if each.blocked)
+    return f"{text} Blocked for others, but not needed by these servers: {blocked}."

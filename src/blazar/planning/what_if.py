@@ -18,7 +18,7 @@ from blazar.planning.copy import HOSTS, copied
 from blazar.planning.load import load_of
 from blazar.planning.loss import AffectedReservation, affected_reservations
 from blazar.planning.new_leases import LeaseFile, NewLeaseResult, try_leases
-from blazar.planning.past import PastRequest, read_requests
+from blazar.planning.past import PastRequest, read_requests, recorded_since
 from blazar.planning.replay import Replay, hosts_of, replay
 
 
@@ -106,8 +106,9 @@ def try_changes(context: Context, changes: Changes) -> Effects:
 
 def _effects(copy: Context, changes: Changes) -> Effects:
     now, window = copy.clock.now(), changes.window
-    past = Interval(now - changes.history, now)
-    requests = [each for each in read_requests(copy) if each.requested_at >= past.start]
+    requests = read_requests(copy)
+    past = Interval(recorded_since(requests, now, changes.history), now)
+    requests = [each for each in requests if each.requested_at >= past.start]
     before, present = _utilisation(copy, window, ()), hosts_of(copy)
     added = () if changes.addition is None else add_hosts(copy, changes.addition)
     closed = closed_hosts(copy, changes.closed)
