@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import Any, Final
 
 from oslo_config import cfg
 
@@ -28,6 +28,11 @@ from blazar.cmd.problems import run
 from blazar.known_options import check_keys
 from blazar.resource_types import load_parts
 
+_COMMANDS: Final = (
+    *(discovery, leases, outbox, quotas, report, rules),
+    *(sweeping, restoring, plans, what_if, importing),
+)
+
 
 def main() -> int:
     """Run a sub-command.
@@ -51,17 +56,5 @@ def add_parsers(parsers: Any) -> None:
     """Add all sub-commands, those of resource types first."""
     for of_type in load_parts("commands", TypeCommands):
         of_type.add_parsers(parsers)
-    for each in (
-        discovery,
-        leases,
-        outbox,
-        quotas,
-        report,
-        rules,
-        sweeping,
-        restoring,
-        plans,
-        what_if,
-        importing,
-    ):
+    for each in _COMMANDS:
         each.add_parsers(parsers)
