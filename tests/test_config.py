@@ -204,6 +204,16 @@ def test_keys_of_libraries_and_foreign_groups_are_left_to_them(tmp_path: Path) -
     check_keys(_conf(tmp_path, text))
 
 
+def test_programs_without_messages_know_the_options_of_the_message_bus(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    text = "[DEFAULT]\ntransport_url = rabbit://\nrpc_response_timeout = 40\nother_library = x\n"
+
+    check_keys(_conf(tmp_path, text))
+
+    assert [each.partition("option=")[2] for each in caplog.messages] == ["other_library"]
+
+
 def test_flags_of_the_existing_service_are_accepted(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     arguments = ["--host", "10.0.0.1", "--port", "1", "--log_exchange", "--os_region_name", "one"]
 

@@ -36,6 +36,10 @@ WITHOUT_EFFECT: Mapping[str, frozenset[str]] = {
     "nova": frozenset({"project_id_key"}),
 }
 """Options of the existing service that are accepted with a warning and have no effect."""
+OF_MESSAGING = frozenset(
+    {"control_exchange", "executor_thread_pool_size", "rpc_ping_enabled", "rpc_response_timeout", "transport_url"}
+)
+"""The options of oslo.messaging in ``[DEFAULT]``; programs that send no messages do not load them."""
 _CLOSE = 0.75
 
 _logger = logging.getLogger(__name__)
@@ -111,7 +115,7 @@ def unknown_keys(
         if is_ours or nearest:
             hint = f"; did you mean {nearest[0]}?" if nearest else ""
             found.append(f"{key}: there is no such option{hint}")
-        else:
+        elif key.name not in OF_MESSAGING:
             _logger.warning("Unknown option: file=%s group=%s option=%s", key.file, key.group, key.name)
     return found
 
