@@ -291,3 +291,18 @@ def delete(store: SqlStore, before: float) -> int:
         gone = transaction.usage.delete_before(at(before))
         transaction.commit()
     return gone
+
+
+def test_holdings_can_be_listed_alone(store: SqlStore, clock: ManualClock) -> None:
+    insert(store, LEASE, *(make_allocation(each, OWN, 1, 5, share=SHARE) for each in IDS))
+    clock.set(at(3))
+    with store.begin() as transaction:
+        transaction.allocations.release(OWN, IDS[:1], at(3))
+        transaction.commit()
+
+    with store.read() as transaction:
+        listed = transaction.usage.list_held(window(2, 4))
+        nothing = transaction.usage.list_held(window(6, 9))
+
+    assert sorted(listed, key=str) == sorted(read(store, 2, 4).holdings, key=str) != []
+    assert nothing == []

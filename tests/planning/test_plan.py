@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sqlalchemy as sa
 from app.http_env import ADMIN, HttpEnv
 from app.maintaining import held, maintain, rack
 from app.slots import instances
 from planning.running import DAY, general, reservable, run, run_json
+
+from blazar.db.tables import held_periods
 
 
 class TestAllocationTable:
@@ -133,15 +136,30 @@ class TestRecommendation:
         assert [each["name"] for each in found["recommendation"]["move_in"]] == ["g1"]
         assert "openstack reservation host create g1" in run(racks, "plan")
 
-    def test_past_leases_count_with_their_share_of_a_host(self, racks: HttpEnv) -> None:
+    def test_the_past_counts_hosts_that_leases_held_also_deleted_ones(self, racks: HttpEnv) -> None:
+        first = racks.create("now", DAY, asked=instances(memory_mb=16384, amount=6))
+        racks.create(DAY // 2, DAY, asked=instances())
+        racks.pass_time(DAY)
+        racks.delete(f"/leases/{first['id']}")
+        racks.pass_time(DAY + 30)
+
+        found = run_json(racks, "plan --history-days 90")
+
+        past = found["recommendation"]["demand"]["past"]
+        # A host has room for four of the first ones. Before the first lease, nothing is known.
+        assert (past["peak"], past["usual"]) == (2, 2)
+        assert 1.9 < past["mean"] < 2
+        assert (found["habits"]["leases"], found["habits"]["deleted"]) == (1, 1)
+
+    def test_leases_of_an_earlier_release_count_with_their_share_of_a_host(self, racks: HttpEnv) -> None:
         racks.create("now", DAY, asked=instances(memory_mb=16384, amount=6))
         racks.pass_time(DAY + 1)
+        with racks.engine.begin() as connection:
+            connection.execute(sa.delete(held_periods))
 
-        found = run_json(racks, "plan --history-days 90")["recommendation"]["demand"]["past"]
+        past = run_json(racks, "plan")["recommendation"]["demand"]["past"]
 
-        # A host has room for four. Before the first lease, nothing is known.
-        assert (found["peak"], found["usual"]) == (1.5, 1.5)
-        assert 1.49 < found["mean"] < 1.5
+        assert (past["peak"], past["usual"]) == (1.5, 1.5)
 
     def test_hosts_with_servers_are_to_be_emptied_first(self, racks: HttpEnv) -> None:
         for host in ("g1", "g2", "g3", "g4"):

@@ -185,6 +185,23 @@ class TestReplay:
         assert found["replay_after"]["peak"] == 4
         assert found["refused_after_percent"] == 0
 
+    def test_deleted_leases_are_requests_for_what_they_held(self, racks: HttpEnv) -> None:
+        hosts = racks.create("now", DAY, max=3, min=3)
+        slots = racks.create("now", DAY, asked=instances(memory_mb=16384, amount=6))
+        racks.pass_time(DAY)
+        for each in (hosts, slots):
+            racks.delete(f"/leases/{each['id']}")
+        racks.pass_time(DAY + 1)
+
+        found = run_json(racks, "what-if --close rack=r1 --close hypervisor_hostname=h2a")
+
+        assert found["replay_before"]["requests"] == found["replay_after"]["requests"] == 2
+        assert found["replay_before"]["refused"] == []
+        # Three hosts are left, for three hosts and two with six instances.
+        (refused,) = found["replay_after"]["refused"]
+        assert refused["lease_name"] == "(deleted)"
+        assert refused["project_id"] == "project"
+
 
 class TestBadInput:
     @pytest.mark.parametrize(

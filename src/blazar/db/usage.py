@@ -60,6 +60,11 @@ class SqlUsage:
             complete_since=self._connection.scalar(sa.select(usage_start.c.at)),
         )
 
+    def list_held(self, window: Interval) -> Sequence[Holding]:
+        """Return what reservations held or hold in a window."""
+        everything = UsageFilter()
+        return [*self._past(window, everything), *self._present(window, everything)]
+
     def arrived(self, reservation_ids: Collection[ReservationId]) -> frozenset[ReservationId]:
         """Return those of the reservations that were ever seen in use."""
         found = set(_rows(self._connection, used_periods, "reservation_id", sorted(reservation_ids)))

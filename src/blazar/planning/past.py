@@ -60,7 +60,7 @@ class Habits:
     leases: int
     """Leases of hosts that were created in it."""
     deleted: int
-    """Further leases that were created in it and have been deleted, so that nothing more is known of them."""
+    """Further leases that were created in it and have been deleted; only what they held is known."""
     durations: Durations
     lead_times: Durations
     """From the request to the start."""
@@ -78,15 +78,6 @@ def read_requests(context: Context) -> Sequence[PastRequest]:
         leases = transaction.leases.list()
     found = [each for lease in leases if (each := _request(context, lease)) is not None]
     return sorted(found, key=lambda each: (each.requested_at, each.lease.id))
-
-
-def recorded_since(requests: Sequence[PastRequest], now: datetime, history: timedelta) -> datetime:
-    """Return from when on requests are recorded, at most so long ago and at least a day ago.
-
-    Before the first request, nothing says how much was reserved.
-    """
-    first = min((min(each.requested_at, each.window.start) for each in requests), default=now)
-    return min(max(now - history, first), now - timedelta(days=1))
 
 
 def read_habits(context: Context, requests: Sequence[PastRequest], since: datetime) -> Habits:

@@ -12,10 +12,11 @@ from blazar.planning.booked import booked_times
 from blazar.planning.commands import Command, host_commands, lease_commands
 from blazar.planning.copy import copied
 from blazar.planning.goals import TYPE_OF, Asked, Goal, TypeCost, type_costs
+from blazar.planning.history import read_history
 from blazar.planning.load import Use, load_of
 from blazar.planning.loss import Loss, find_loss
 from blazar.planning.nova import NovaAdvice, NovaConf, advise_on_nova
-from blazar.planning.past import Habits, past_uses, read_habits, read_requests, recorded_since
+from blazar.planning.past import Habits, read_habits
 from blazar.planning.policy import LeasePolicy, advise_on_policy
 from blazar.planning.reading import DEFAULT_RACK, CloudHosts, Grouping, read_hosts
 from blazar.planning.recommendation import Demand, Recommendation, recommend
@@ -77,11 +78,10 @@ def make_plan(context: Context, request: PlanRequest) -> Plan:
 def _plan(copy: Context, request: PlanRequest, found: CloudHosts) -> Plan:
     now = copy.clock.now()
     window = Interval(now, now + request.horizon)
-    booked, requests = booked_times(copy, window), read_requests(copy)
-    since = recorded_since(requests, now, request.history)
-    habits = read_habits(copy, requests, since)
+    booked, history = booked_times(copy, window), read_history(copy, request.history)
+    habits = read_habits(copy, history.requests, history.since)
     demand = Demand(
-        past=load_of(past_uses(copy, requests), Interval(since, now)),
+        past=load_of(history.uses, Interval(history.since, now)),
         booked=load_of(_uses(booked), window),
         growth_percent=request.growth_percent,
     )

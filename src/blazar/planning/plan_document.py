@@ -165,7 +165,7 @@ def _recommendation_section(plan: Plan) -> Section:
         Paragraph(
             f"It is based on {plan.habits.leases} leases that were created in this time, with an assumed"
             f" growth of {demand.growth_percent:g} %. Of {plan.habits.deleted} further leases that have been"
-            " deleted, nothing more is known; requests that were refused are not recorded."
+            " deleted, only what they held is known; requests that were refused are not recorded."
         ),
         Items(_moves(found)),
     ]

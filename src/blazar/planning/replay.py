@@ -25,7 +25,7 @@ from blazar.planning.past import PastRequest
 from blazar.plugins.contract import Wish
 from blazar.plugins.hosts.host import HOST_TEXT_FACTS
 
-_PRUNED_AFTER = 500
+_PRUNED_AFTER = 2000
 """Requests after which bookings that are over are removed, since each search reads all bookings."""
 
 
@@ -136,7 +136,9 @@ class _Run:
                     released_at=request.window.end,
                 )
                 self._bookings.append(booking)
-                self._view.put_bookings_of(key, 0, {reservation.id: [booking]})
+                position = self._view.position_of(key)
+                assert position is not None
+                self._view.bookings.add(position, [booking])
         return None
 
     def uses(self) -> Iterable[tuple[ResourceId, int, int]]:

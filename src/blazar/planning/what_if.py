@@ -15,10 +15,11 @@ from blazar.domain.lease import ResourceId
 from blazar.planning.booked import booked_times
 from blazar.planning.changes import Addition, add_hosts, apply_clearing, closed_hosts, host_names
 from blazar.planning.copy import HOSTS, copied
+from blazar.planning.history import read_history
 from blazar.planning.load import load_of
 from blazar.planning.loss import AffectedReservation, affected_reservations
 from blazar.planning.new_leases import LeaseFile, NewLeaseResult, try_leases
-from blazar.planning.past import PastRequest, read_requests, recorded_since
+from blazar.planning.past import PastRequest
 from blazar.planning.replay import Replay, hosts_of, replay
 
 
@@ -106,9 +107,8 @@ def try_changes(context: Context, changes: Changes) -> Effects:
 
 def _effects(copy: Context, changes: Changes) -> Effects:
     now, window = copy.clock.now(), changes.window
-    requests = read_requests(copy)
-    past = Interval(recorded_since(requests, now, changes.history), now)
-    requests = [each for each in requests if each.requested_at >= past.start]
+    history = read_history(copy, changes.history)
+    past, requests = Interval(history.since, now), history.recent
     before, present = _utilisation(copy, window, ()), hosts_of(copy)
     added = () if changes.addition is None else add_hosts(copy, changes.addition)
     closed = closed_hosts(copy, changes.closed)

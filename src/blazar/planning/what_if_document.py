@@ -116,8 +116,9 @@ def _replay_section(effects: Effects) -> Section:
     parts: list[Part] = [
         Paragraph(
             f"The recorded requests since {format_date(effects.history_start)} UTC, made again in their order"
-            " on empty hosts; closed hosts are missing for the whole time. Only requests that were granted,"
-            " and whose leases were not deleted, are recorded."
+            " on empty hosts; closed hosts are missing for the whole time. Only requests that were granted"
+            " are recorded; those of deleted leases are made at their starts, for what they held, without"
+            " conditions."
         ),
         Table(("", "present hosts", "with the changes"), rows),
     ]

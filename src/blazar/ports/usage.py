@@ -5,14 +5,14 @@ What is over is recorded by the stores of leases, allocations and resources, in 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
 from blazar.domain.interval import Interval
 from blazar.domain.lease import LeaseId, ReservationId, ResourceId
-from blazar.domain.usage.records import UsageRecords
+from blazar.domain.usage.records import Holding, UsageRecords
 
 UsedBy = Mapping[tuple[ReservationId, ResourceId], int]
 """The units of resources that reservations use; zero counts may be omitted."""
@@ -34,6 +34,9 @@ class UsageStore(Protocol):
 
         Periods that have not ended, end at *now*; a use ends with the last observation.
         """
+
+    def list_held(self, window: Interval) -> Sequence[Holding]:
+        """Return what reservations held or hold in a window, without other records, in two statements."""
 
     def list_active(self) -> tuple[LeaseId, ...]:
         """Return the leases that have active reservations."""

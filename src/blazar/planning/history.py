@@ -1,0 +1,132 @@
+"""The past of reservable hosts: requests that are recorded, and what was held, also by deleted leases."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from blazar.booking.context import Context
+from blazar.domain.instants import micros
+from blazar.domain.interval import Interval
+from blazar.domain.lease import Lease, LeaseId, LeaseStatus, Reservation, ResourceId
+from blazar.domain.usage.records import Holding
+from blazar.planning.copy import HOSTS
+from blazar.planning.goals import HOST, INSTANCE
+from blazar.planning.load import Use, load_of, merged
+from blazar.planning.past import PastRequest, past_uses, read_requests
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """The past, as far as it is recorded."""
+
+    since: datetime
+    """From when on it counts."""
+    requests: tuple[PastRequest, ...]
+    """All leases of hosts that exist, in the order of their requests."""
+    deleted: tuple[PastRequest, ...]
+    """Reservations of deleted leases, as requests at their starts for what they held, without conditions."""
+    uses: tuple[Use, ...]
+    """When hosts were reserved."""
+
+    @property
+    def recent(self) -> Sequence[PastRequest]:
+        """Return the requests since the beginning, also those of deleted leases, in their order."""
+        found = [each for each in (*self.requests, *self.deleted) if each.requested_at >= self.since]
+        return sorted(found, key=lambda each: (each.requested_at, each.lease.id))
+
+
+def read_history(context: Context, length: timedelta) -> History:
+    """Return the past of at most this length."""
+    now, requests = context.clock.now(), read_requests(context)
+    held = _read_held(context, Interval(now - length, now))
+    known = {one.id for each in requests for _, one, _ in each.wanted}
+    deleted = _deleted(context, [each for each in held if each.reservation_id not in known])
+    recorded = {each.reservation_id for each in held}
+    others = [each for each in requests if not any(one.id in recorded for _, one, _ in each.wanted)]
+    return History(
+        since=_since([*requests, *deleted], now, length),
+        requests=tuple(requests),
+        deleted=tuple(deleted),
+        uses=(*_held_uses(held, now), *past_uses(context, others)),
+    )
+
+
+def _read_held(context: Context, window: Interval) -> Sequence[Holding]:
+    types = {key for key, plugin in context.plugins.items() if plugin.collection == HOSTS}
+    with context.store.read() as transaction:
+        found = transaction.usage.list_held(window)
+    return [each for each in found if each.resource_type in types]
+
+
+def _since(requests: Sequence[PastRequest], now: datetime, length: timedelta) -> datetime:
+    """Return from when on the past counts: before the first request, nothing says how much was reserved.
+
+    It is at most *length* ago, and at least a day.
+    """
+    first = min((min(each.requested_at, each.window.start) for each in requests), default=now)
+    return min(max(now - length, first), now - timedelta(days=1))
+
+
+def _held_uses(held: Collection[Holding], now: datetime) -> Iterator[Use]:
+    """Yield when each host was reserved, in whole or in part."""
+    times: dict[ResourceId, list[tuple[int, int]]] = defaultdict(list)
+    for each in held:
+        start, end = each.window.start, min(each.window.end, now)
+        if start < end:
+            times[each.resource_id].append((micros(start), micros(end)))
+    for own in times.values():
+        yield from ((start, end, 1.0) for start, end in merged(own))
+
+
+def _deleted(context: Context, held: Collection[Holding]) -> Sequence[PastRequest]:
+    grouped: dict[str, list[Holding]] = defaultdict(list)
+    for each in held:
+        grouped[each.reservation_id].append(each)
+    found = (_as_request(context, own) for own in grouped.values())
+    return [each for each in found if each is not None]
+
+
+def _as_request(context: Context, held: Sequence[Holding]) -> PastRequest | None:
+    """Return the request for what a reservation held; None if its type is not enabled."""
+    first = held[0]
+    plugin = context.plugins.get(HOST if first.share is None else INSTANCE)
+    if plugin is None:
+        return None
+    window = Interval(min(each.window.start for each in held), max(each.window.end for each in held))
+    units = [(micros(each.window.start), micros(each.window.end), float(each.units)) for each in held]
+    spec = plugin.parse(_body(first, round(load_of(units, window).peak)))
+    lease_id = LeaseId(first.reservation_id)
+    reservation = Reservation(
+        id=first.reservation_id, lease_id=lease_id, resource_type=plugin.resource_type, spec=spec
+    )
+    lease = Lease(
+        id=lease_id,
+        name="(deleted)",
+        user_id=first.user_id,
+        project_id=first.project_id,
+        start=window.start,
+        end=window.end,
+        status=LeaseStatus.TERMINATED,
+        reservations=(reservation,),
+    )
+    return PastRequest(
+        lease=lease, requested_at=window.start, window=window, wanted=((plugin, reservation, spec),)
+    )
+
+
+def _body(held: Holding, units: int) -> Mapping[str, object]:
+    """Return a reservation as in a request."""
+    if held.share is None:
+        return {"min": units, "max": units, "hypervisor_properties": "", "resource_properties": ""}
+    amounts = dict(held.share.demand.amounts)
+    return {
+        "vcpus": max(1, amounts.get("VCPU", 0)),
+        "memory_mb": max(1, amounts.get("MEMORY_MB", 0)),
+        "disk_gb": amounts.get("DISK_GB", 0),
+        "amount": units,
+        "affinity": None,
+        "resource_properties": "",
+    }
