@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -42,6 +43,8 @@ from blazar.telemetry.process_metrics import ProcessMetrics
 if TYPE_CHECKING:
     from wsgiref.types import WSGIApplication
 
+_SHORTEST_OBSERVATION = timedelta(seconds=2)
+"""Real time between two observations of use on a fast clock."""
 _FOREIGN_DATABASE = (
     "[database] connection: {} has tables that no embedded service made, and was not changed. Use an empty "
     "database, or do not set the option to use one in the state folder"
@@ -146,7 +149,7 @@ def _in_clock_time(settings: Settings, speed: float) -> Settings:
             update_wait=settings.leases.update_wait * speed,
         ),
         own=tuple(each.embedded(speed) for each in settings.own),
-        usage=replace(settings.usage, interval=settings.usage.interval * speed),
+        usage=replace(settings.usage, interval=_observation_interval(settings.usage.interval, speed)),
         reconciler=replace(
             reconciler,
             claim_duration=reconciler.claim_duration * speed,
@@ -162,3 +165,8 @@ def _in_clock_time(settings: Settings, speed: float) -> Settings:
             maintenance_check_interval=reconciler.maintenance_check_interval * speed,
         ),
     )
+
+
+def _observation_interval(interval: timedelta, speed: float) -> timedelta:
+    """Return the interval in clock time: leases on a fast clock are short in real time, too."""
+    return max(interval, _SHORTEST_OBSERVATION * speed) if interval else interval
