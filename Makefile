@@ -68,6 +68,7 @@ bench: $(STAMP) ## measure the service as processes, then searches, creates and 
 	@$(BIN)/python bench/refusals
 	@$(BIN)/python bench/maintenance
 	@$(BIN)/python bench/planning
+	@$(BIN)/python bench/usage
 	@$(BIN)/python bench/month
 
 bench-filter: require-nova ## measure the scheduler filter inside Nova: make bench-filter NOVA_PYTHON=…
@@ -100,7 +101,7 @@ static: $(STAMP)
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/mypy src client nova plugin-testing tests bench examples cloudlab rig doc
-	@MYPYPATH=bench $(BIN)/mypy --scripts-are-modules bench/filter bench/hostile bench/maintenance bench/month bench/offers bench/planning bench/processor bench/search bench/race bench/refusals bench/slots bench/times bench/groups
+	@MYPYPATH=bench $(BIN)/mypy --scripts-are-modules bench/filter bench/hostile bench/maintenance bench/month bench/offers bench/planning bench/processor bench/search bench/race bench/refusals bench/slots bench/times bench/groups bench/usage
 	@$(BIN)/lint-imports --no-logo
 
 lock: require-python ## resolve the versions of all dependencies again, into constraints.txt

@@ -72,7 +72,7 @@ def print_report(context: Context, arguments: Any) -> int:
     if page is not None:
         text = page(usage)
     else:
-        text = {"table": _table, "json": _json, "csv": _csv}[arguments.format](usage)
+        text = {"table": render_table, "json": _json, "csv": _csv}[arguments.format](usage)
     if arguments.output:
         Path(arguments.output).write_text(text, encoding="utf-8")
     else:
@@ -143,7 +143,8 @@ def _csv(usage: Mapping[str, Any]) -> str:
     return text.getvalue()
 
 
-def _table(usage: Mapping[str, Any]) -> str:
+def render_table(usage: Mapping[str, Any]) -> str:
+    """Return the answer of the API as a table for people."""
     header = [usage["property"] or usage["by"], "unit", "class", *_FIGURES, "use"]
     if usage["steps"]:
         header.insert(1, "from")

@@ -40,7 +40,8 @@ _LOST = (ReservationStatus.PENDING, ReservationStatus.ERROR)
 class Segment:
     """A part of a holding in which nothing recorded changes: the units of each figure, and the facts."""
 
-    window: Interval
+    start: datetime
+    end: datetime
     units: dict[Figure, int]
     facts: ResourceFacts
 
@@ -62,7 +63,7 @@ def divide(holding: Holding, records: UsageRecords, window: Interval, now: datet
     for first, last in pairwise([start, *sorted(instants), end]):
         units = {Figure.RESERVED: holding.units, **_units_at(holding, records, first, now)}
         facts = facts_at(records.facts.get(holding.resource_id, ()), first)
-        yield Segment(window=Interval(first, last), units=units, facts=facts)
+        yield Segment(start=first, end=last, units=units, facts=facts)
 
 
 def facts_at(known: Sequence[ResourceFacts], instant: datetime) -> ResourceFacts:

@@ -7,15 +7,18 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import accumulate, pairwise
 
+from blazar.domain.capacity import Amounts
 from blazar.domain.interval import Interval
 from blazar.domain.quotas import Units
 from blazar.domain.requirements import Fact
-from blazar.domain.usage.figures import Figure, divide
+from blazar.domain.usage.figures import Figure, Segment, divide
 from blazar.domain.usage.records import Holding, ResourceFacts, UsageRecords
 
 Group = Fact
 Key = Callable[[Holding, ResourceFacts], Group]
 """Returns the group of a holding with these facts."""
+_Alike = tuple[str, Amounts]
+"""The name of units, and the amounts of one of them by resource class."""
 _MICROSECOND = timedelta.resolution
 _HOUR = timedelta(hours=1) // _MICROSECOND
 
@@ -59,18 +62,24 @@ class Series:
     _levels: dict[int, int] = field(default_factory=dict)
     """Changes, at the start of steps, of what covers the whole step."""
 
-    def add(self, window: Interval, amount: int) -> None:
-        """Add an amount during a window inside the period."""
-        start, end = window.start - self.steps.window.start, window.end - self.steps.window.start
-        length = self.steps.length
-        first, last = start // length, end // length
+    def add(self, start: datetime, end: datetime, amount: int) -> None:
+        """Add an amount from *start* to *end*, which are inside the period."""
+        begin, length = self.steps.window.start, self.steps.length
+        after_start, after_end = start - begin, end - begin
+        first, last = after_start // length, after_end // length
         if first == last:
-            self._add(first, end - start, amount)
+            self._add(first, after_end - after_start, amount)
             return
-        self._add(first, (first + 1) * length - start, amount)
-        self._add(last, end - last * length, amount)
+        self._add(first, (first + 1) * length - after_start, amount)
+        self._add(last, after_end - last * length, amount)
         self._levels[first + 1] = self._levels.get(first + 1, 0) + amount
         self._levels[last] = self._levels.get(last, 0) - amount
+
+    def add_multiple(self, other: Series, factor: int) -> None:
+        """Add another integral of the same steps, multiplied."""
+        for own, more in ((self._parts, other._parts), (self._levels, other._levels)):
+            for step, value in more.items():
+                own[step] = own.get(step, 0) + value * factor
 
     def _add(self, step: int, time: timedelta, amount: int) -> None:
         self._parts[step] = self._parts.get(step, 0) + time // _MICROSECOND * amount
@@ -99,11 +108,21 @@ class UnitSums:
     steps: Steps
     series: dict[Figure, Series] = field(default_factory=dict)
 
-    def add(self, figure: Figure, window: Interval, amount: int) -> None:
-        """Add an amount during a window."""
+    def add(self, segment: Segment) -> None:
+        """Add the units of a segment."""
+        for figure, count in segment.units.items():
+            if count:
+                self._of(figure).add(segment.start, segment.end, count)
+
+    def add_multiple(self, other: UnitSums, factor: int) -> None:
+        """Add the sums of other units, multiplied."""
+        for figure, series in other.series.items():
+            self._of(figure).add_multiple(series, factor)
+
+    def _of(self, figure: Figure) -> Series:
         if figure not in self.series:
             self.series[figure] = Series(self.steps)
-        self.series[figure].add(window, amount)
+        return self.series[figure]
 
     def totals(self) -> Mapping[Figure, float]:
         """Return the hours of the whole period."""
@@ -129,27 +148,35 @@ def sum_usage(records: UsageRecords, steps: Steps, key: Key, units: Units, now: 
         units: The unit of each resource type.
         now: The present.
     """
-    found: dict[Group, dict[Unit, UnitSums]] = {}
+    found: dict[Group, dict[_Alike, UnitSums]] = {}
+    capacities: dict[int, Amounts] = {}
     for holding in records.holdings:
         declared = units.get(holding.resource_type)
         name = f"{holding.resource_type if declared is None else declared.name}s"
         for segment in divide(holding, records, steps.window, now):
+            amounts = _amounts(holding, segment.facts, capacities)
             sums = found.setdefault(key(holding, segment.facts), {})
-            for unit, amount in _amounts(name, holding, segment.facts):
-                of_unit = sums.setdefault(unit, UnitSums(steps))
-                for figure, count in segment.units.items():
-                    if count:
-                        of_unit.add(figure, segment.window, count * amount)
-    return found
+            alike = sums.setdefault((name, amounts), UnitSums(steps))
+            alike.add(segment)
+    return {group: _by_unit(sums, steps) for group, sums in found.items()}
 
 
-def _amounts(name: str, holding: Holding, facts: ResourceFacts) -> Iterator[tuple[Unit, int]]:
-    """Yield the amounts of one unit: 1, and those by resource class."""
-    yield Unit(name), 1
-    classes = facts.amounts.items() if holding.share is None else holding.share.demand.amounts
-    for resource_class, amount in classes:
-        if amount:
-            yield Unit(name, resource_class), amount
+def _amounts(holding: Holding, facts: ResourceFacts, capacities: dict[int, Amounts]) -> Amounts:
+    """Return the amounts of one unit of a holding by resource class; *capacities* has those of facts."""
+    if holding.share is not None:
+        return holding.share.demand.amounts
+    if id(facts) not in capacities:
+        capacities[id(facts)] = tuple(sorted(facts.amounts.items()))
+    return capacities[id(facts)]
+
+
+def _by_unit(found: Mapping[_Alike, UnitSums], steps: Steps) -> Mapping[Unit, UnitSums]:
+    """Return the sums of units and of resource classes, from those of units that are alike."""
+    merged: dict[Unit, UnitSums] = {}
+    for (name, amounts), sums in found.items():
+        for unit, amount in ((Unit(name), 1), *((Unit(name, each), many) for each, many in amounts if many)):
+            merged.setdefault(unit, UnitSums(steps)).add_multiple(sums, amount)
+    return merged
 
 
 def _hours(microseconds: int) -> float:
