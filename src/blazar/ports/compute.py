@@ -164,7 +164,10 @@ class Servers(Protocol):
     def list_servers(
         self, *, service_host: str | None = None, flavor_id: str | None = None
     ) -> tuple[Server, ...]:
-        """Return the servers of all projects on that host, or with that flavor; reads all pages."""
+        """Return the servers of all projects: all, those on that host, or those with that flavor.
+
+        Reads all pages.
+        """
 
     def delete_server(self, server_id: str) -> None:
         """Request a server's deletion, which completes later. Raises CloudNotFound."""

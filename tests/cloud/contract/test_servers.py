@@ -30,6 +30,18 @@ def test_a_server_is_listed_with_its_host_and_project(cloud: Cloud, lab: CloudLa
     assert not server.is_deleting
 
 
+def test_all_servers_are_listed_with_their_hosts(cloud: Cloud, lab: CloudLab) -> None:
+    first, second = lab.hosts[:2]
+    on = {
+        lab.boot_server(lab.name("server"), service_host=each.service_host): each.service_host
+        for each in (first, second)
+    }
+
+    found = {each.id: each.service_host for each in cloud.servers.list_servers()}
+
+    assert {key: found[key] for key in on} == on
+
+
 def test_a_host_lists_its_own_servers_only(cloud: Cloud, lab: CloudLab) -> None:
     first, second = lab.hosts[:2]
     lab.boot_server(lab.name("server"), service_host=first.service_host)
