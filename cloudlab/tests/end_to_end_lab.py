@@ -51,11 +51,11 @@ class EndToEndLab:
 
     def refresh_hosts(self, *names: str) -> str:
         """Run ``blazar-manage host refresh``; return what it printed."""
-        return self._manage("host", "refresh", *names)
+        return self.manage("host", "refresh", *names)
 
     def list_hosts(self) -> str:
         """Run ``blazar-manage host list``; return what it printed."""
-        return self._manage("host", "list")
+        return self.manage("host", "list")
 
     def check_floatingips(self, *, found: bool = True) -> str:
         """Run ``blazar-manage floatingip check``; return what it printed.
@@ -63,23 +63,31 @@ class EndToEndLab:
         Args:
             found: Whether the check must find a problem.
         """
-        return self._manage("floatingip", "check", found=found)
+        return self.manage("floatingip", "check", found=found)
 
     def history(self, lease_id: str) -> str:
         """Run ``blazar-manage lease history``; return what it printed."""
-        return self._manage("lease", "history", lease_id)
+        return self.manage("lease", "history", lease_id)
 
     def show_quota(self, project_id: str) -> str:
         """Run ``blazar-manage quota show``; return what it printed."""
-        return self._manage("quota", "show", project_id)
+        return self.manage("quota", "show", project_id)
 
-    def _manage(self, *arguments: str, found: bool = False) -> str:
-        """Run a command that must succeed, or, for *found*, exit with 1 because it found something."""
-        conf = self.openstack.folder.etc("blazar") / "blazar.conf"
-        program = Path(sys.executable).with_name("blazar-manage")
-        command = [str(program), "--config-file", str(conf), *arguments]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    def manage(self, *arguments: str, found: bool = False) -> str:
+        """Run a command of blazar-manage that must succeed, or exit with 1 if *found*; return its output."""
+        done = self._run("blazar-manage", *arguments)
         assert done.returncode == int(found), done
+        return done.stdout
+
+    def _run(self, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        conf = self.openstack.folder.etc("blazar") / "blazar.conf"
+        command = [str(Path(sys.executable).with_name(program)), "--config-file", str(conf), *arguments]
+        return subprocess.run(command, capture_output=True, text=True, check=False)
+
+    def check_cloud(self, nova_conf: str) -> str:
+        """Run ``blazar-status check cloud``, which must find no problem; return what it printed, as JSON."""
+        done = self._run("blazar-status", "check", "cloud", "--json", "--nova-conf", nova_conf)
+        assert done.returncode == 0, done
         return done.stdout
 
     def forget_providers(self, name: str) -> None:
