@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -23,6 +24,7 @@ from sphinx.util.docutils import SphinxDirective
 _VERBS = ("get", "post", "put", "patch", "delete")
 _HELP_SECONDS = 60
 _COMMANDS = "sub-commands:"
+_CHOICES = re.compile(r"^ +\{([a-z_,-]+)\}", re.MULTILINE)
 
 Json = Mapping[str, Any]
 
@@ -46,11 +48,28 @@ class CommandHelp(SphinxDirective):
 
     required_arguments = 1
     final_argument_whitespace = True
-    option_spec: ClassVar[dict[str, Any]] = {"commands": directives.flag}
+    option_spec: ClassVar[dict[str, Any]] = {"commands": directives.flag, "each": directives.flag}
 
     def run(self) -> list[nodes.Node]:
-        """Return the help; with ``:commands:``, only its list of sub-commands."""
-        name, *words = self.arguments[0].split()
+        """Return the help; with ``:commands:``, only the list of sub-commands; with ``:each:``, theirs."""
+        command = self.arguments[0]
+        text = self._help(command)
+        if "each" in self.options:
+            found = _CHOICES.search(text)
+            if found is None:
+                raise self.error(f"{command} --help has no sub-commands")
+            # Once for a command with two names.
+            helps = dict.fromkeys(self._help(f"{command} {each}") for each in found[1].split(","))
+            return [nodes.literal_block(each, each, language="text") for each in helps]
+        if "commands" in self.options:
+            _, has_list, text = text.partition(f"\n{_COMMANDS}\n")
+            if not has_list:
+                raise self.error(f"{command} --help has no line {_COMMANDS!r}")
+        return [nodes.literal_block(text, text, language="text")]
+
+    def _help(self, command: str) -> str:
+        """Return what a command prints if it is asked for help."""
+        name, *words = command.split()
         program = str(Path(sys.executable).with_name(name))
         done = subprocess.run(
             [program, *words, "--help"],
@@ -60,12 +79,7 @@ class CommandHelp(SphinxDirective):
             timeout=_HELP_SECONDS,
             env={**os.environ, "COLUMNS": "90"},
         )
-        text = done.stdout.strip()
-        if "commands" in self.options:
-            _, found, text = text.partition(f"\n{_COMMANDS}\n")
-            if not found:
-                raise self.error(f"{self.arguments[0]} --help has no line {_COMMANDS!r}")
-        return [nodes.literal_block(text, text, language="text")]
+        return done.stdout.strip()
 
 
 def _operations(document: Json) -> Iterator[str]:
