@@ -62,6 +62,7 @@ def configure(plan: Plan) -> None:
                 "healing_interval": 0,
             },
             "virtual:floatingip": {"check_interval_minutes": 1},
+            "usage_records": {"observation_interval_minutes": 1},
             "virtual:volume": {
                 "check_interval_minutes": 1,
                 "retain_volume_type": cinder.ORDINARY_TYPE,
