@@ -181,6 +181,20 @@ class TestHours:
         assert found["no_show"] == pytest.approx(2, abs=0.15)
 
 
+def test_the_requests_of_an_observation_do_not_grow_with_the_leases(env: HttpEnv, hosts: list[str]) -> None:
+    asked = {"resource_type": "virtual:instance", "amount": 1, "affinity": None, "resource_properties": ""}
+    for _ in range(3):
+        env.create("now", 600)
+        env.create("now", 600, asked={**asked, "vcpus": 1, "memory_mb": 512, "disk_gb": 1})
+    env.pass_time(2)
+    before = env.cloud.calls["compute.list_servers"]
+
+    env.pass_time(7)
+
+    # One for hosts, and one for instances.
+    assert env.cloud.calls["compute.list_servers"] == before + 2
+
+
 def diagnose(env: HttpEnv, lease: Json, host_id: str, diagnosis: Diagnosis) -> None:
     with env.context.store.begin() as transaction:
         transaction.resources.set_diagnosis(ResourceId(host_id), diagnosis, env.clock.now())

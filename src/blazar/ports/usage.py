@@ -30,7 +30,7 @@ class UsageStore(Protocol):
     """The records from which usage is computed."""
 
     def read(self, window: Interval, which: UsageFilter, now: datetime) -> UsageRecords:
-        """Return the records about a window, in a fixed number of statements.
+        """Return the records about a window, in a few statements for each thousand reservations.
 
         Periods that have not ended, end at *now*; a use ends with the last observation.
         """
