@@ -107,7 +107,7 @@ def _loss_section(loss: Loss | None) -> Section:
     parts: list[Part] = [
         Paragraph(
             f"If {loss.domain} fails now, {loss.reservable} reservable hosts and {loss.general} hosts of the"
-            f" general pool are lost. {len(loss.placed)} reservations get other hosts;"
+            f" general pool are lost. Of the reservations in the horizon, {len(loss.placed)} get other hosts;"
             f" {len(loss.not_placed)} do not, for lack of free hosts that they accept."
         )
     ]

@@ -155,7 +155,7 @@ def days(arguments: Any, key: str) -> timedelta:
 
 
 def jsonable(value: Any) -> Any:
-    """Return a value as JSON: durations are in seconds, and hosts only as their names."""
+    """Return a value as JSON; durations are in seconds, under names that end with it."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return _jsonable_object(value)
     if isinstance(value, Mapping):
