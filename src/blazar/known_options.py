@@ -37,7 +37,13 @@ WITHOUT_EFFECT: Mapping[str, frozenset[str]] = {
 }
 """Options of the existing service that are accepted with a warning and have no effect."""
 OF_MESSAGING = frozenset(
-    {"control_exchange", "executor_thread_pool_size", "rpc_ping_enabled", "rpc_response_timeout", "transport_url"}
+    {
+        "control_exchange",
+        "executor_thread_pool_size",
+        "rpc_ping_enabled",
+        "rpc_response_timeout",
+        "transport_url",
+    }
 )
 """The options of oslo.messaging in ``[DEFAULT]``; programs that send no messages do not load them."""
 _CLOSE = 0.75
