@@ -21,7 +21,7 @@ def usage(actor: Actor, by: str = "project") -> list[Json]:
 def test_a_host_with_a_server_is_in_use_and_another_is_idle(lessee: Actor, other: Actor) -> None:
     def hours(figure: str) -> float:
         return sum(
-            each["hours"][figure]
+            float(each["hours"][figure])
             for group in usage(lessee)
             for each in group["amounts"]
             if (each["unit"], each["resource_class"]) == ("hosts", None)
