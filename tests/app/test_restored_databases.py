@@ -204,6 +204,22 @@ def test_servers_of_a_lost_lease_keep_its_host_until_they_are_deleted(
     assert "h2" in env.aggregates()[FREEPOOL]
 
 
+def test_without_differences_the_command_says_so(
+    restorable: Restorable, capsys: pytest.CaptureFixture[str]
+) -> None:
+    restorable.lease("h1", "now", 60)
+    restorable.env.work()
+
+    for dry_run in (True, False):
+        assert restoring.restored(restorable.env.context, Namespace(dry_run=dry_run)) == 0
+
+    assert capsys.readouterr().out.splitlines() == [
+        "no difference needs a decision",
+        "no difference needs a decision",
+        "leases that a manager compares with the cloud when it starts: 1",
+    ]
+
+
 def test_tags_that_clients_keep_are_outdated(
     restorable: Restorable, capsys: pytest.CaptureFixture[str]
 ) -> None:

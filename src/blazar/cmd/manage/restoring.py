@@ -55,5 +55,5 @@ def _lines(found: Restored, *, is_prepared: bool) -> list[str]:
     if found.ending:
         lines.append("managers end these leases when they start, even if they were extended after the backup")
     if is_prepared:
-        lines.append(f"{found.leases} leases are compared with the cloud when a manager starts")
+        lines.append(f"leases that a manager compares with the cloud when it starts: {found.leases}")
     return lines
