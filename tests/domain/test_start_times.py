@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import pytest
@@ -172,6 +172,19 @@ def test_what_was_released_by_now_does_not_count_for_a_start_before_now() -> Non
     assert index.profile(need, starts).units.tolist() == [
         units_at(index, need, starts, each) for each in (0, 1)
     ]
+
+
+@pytest.mark.parametrize("year", [6000, 6053, 6054, 9000])
+def test_dates_far_ahead_can_be_searched(year: int) -> None:
+    index = make_index([Held(1, 0, 1, None, 0, False)])
+    begin = datetime(year, 1, 1, tzinfo=UTC)
+    starts = Starts.within(
+        Interval(begin, begin + timedelta(days=400)), MINUTE, now=at(0), cleaning_time=timedelta(0)
+    )
+
+    units = index.profile(Need(least=1, most=1), starts).units
+
+    assert set(units.tolist()) == {len(index.reservable())}
 
 
 @given(BOOKINGS, NEEDS, STARTS)

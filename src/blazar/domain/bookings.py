@@ -205,8 +205,12 @@ class Bookings:
             if not which.any():
                 continue
             starts, ends = self._rows.starts[rows], self._rows.ends[rows]
-            overlaps = (starts < end) & ((ends > start) | (self._rows.held[rows] & (ends <= now)))
-            found = np.flatnonzero(overlaps & which[self._rows.positions[rows]])
+            counted = ends > start
+            held = np.flatnonzero(self._rows.held[rows])
+            counted[held[ends[held] <= now]] = True
+            counted &= starts < end
+            counted &= which[self._rows.positions[rows]]
+            found = np.flatnonzero(counted)
             if rows.stop > self._sorted:
                 found = found[in_order(self._rows.take(found))]
             yield found

@@ -7,16 +7,19 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from blazar.domain.booking_rows import Mask, Numbers, Positions
+from blazar.domain.booking_rows import Mask
+
+Marks = NDArray[np.int32] | NDArray[np.int64]
+"""Minutes, or positions, in as many bytes as the caller has them: half of them are read twice as fast."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ranges:
     """Ranges of minutes of resources, as parallel arrays; those of one resource do not overlap."""
 
-    positions: Positions | NDArray[np.int32]
-    low: Numbers
-    high: Numbers
+    positions: Marks
+    low: Marks
+    high: Marks
     """The minute after the last one."""
 
     def of(self, which: Mask) -> Ranges:
@@ -33,7 +36,7 @@ class Ranges:
         )
 
 
-def merged(positions: Positions | NDArray[np.int32], low: Numbers, high: Numbers) -> Ranges:
+def merged(positions: Marks, low: Marks, high: Marks) -> Ranges:
     """Return ranges without overlaps that have the same minutes.
 
     Args:
@@ -43,11 +46,24 @@ def merged(positions: Positions | NDArray[np.int32], low: Numbers, high: Numbers
     """
     if not len(positions):
         return Ranges(positions, low, high)
-    # The highest end so far of the same resource, found with one running maximum over all of them.
-    offset = positions.astype(np.int64) * (int(high.max()) + 1)
-    highest = np.maximum.accumulate(high + offset)
-    before = np.empty_like(highest)
-    before[0], before[1:] = 0, highest[:-1]
-    low = np.maximum(low, before - offset)
+    low = np.maximum(low, _reached(positions, high))
     counted = low < high
     return Ranges(positions[counted], low[counted], high[counted])
+
+
+def _reached(positions: Marks, high: Marks) -> Marks:
+    """Return for each range how far those before it reach, of the same resource; 0 for its first one."""
+    is_first = np.ones(len(high), np.bool_)
+    np.not_equal(positions[1:], positions[:-1], out=is_first[1:])
+    before = np.zeros_like(high)
+    before[1:] = high[:-1]
+    before[is_first] = 0
+    if (high >= before).all():
+        return before
+    # Shares of a resource overlap: one running maximum over all resources finds the highest end so far.
+    offset = positions.astype(np.int64) * (int(high.max()) + 1)
+    highest = np.maximum.accumulate(high + offset)
+    before = np.zeros_like(highest)
+    before[1:] = highest[:-1]
+    reached: Marks = np.maximum(before - offset, 0)
+    return reached

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from blazar.domain.booking_rows import Mask, Numbers, Positions, Rows
 from blazar.domain.bookings import Bookings
 from blazar.domain.capacity import Demand
-from blazar.domain.instants import EPOCH, MICROS_PER_MINUTE, first_minutes, last_minutes, micros
+from blazar.domain.instants import EPOCH, LAST_MINUTE, MICROS_PER_MINUTE, first_minutes, last_minutes, micros
 from blazar.domain.interval import Interval
 from blazar.domain.inventory_arrays import InventoryArrays
 from blazar.domain.lease import ReservationId
 from blazar.domain.need import Need
-from blazar.domain.ranges import merged
+from blazar.domain.ranges import Marks, merged
 
 _MINUTE = timedelta(minutes=1)
 _LEVELS = 64
@@ -199,7 +199,7 @@ class SlotSegments:
             self.free = np.minimum(self.free, free)
         self._starts = starts
 
-    def below(self, level: int, counted: Mask) -> tuple[NDArray[np.int32], Numbers, Numbers]:
+    def below(self, level: int, counted: Mask) -> tuple[NDArray[np.int32], Marks, Marks]:
         """Return positions, and the ranges of starts when fewer than *level* slots are free.
 
         Args:
@@ -215,25 +215,32 @@ class SlotSegments:
         return self.positions[which], *_clipped(low, high, starts)
 
 
-def _blocked_by(rows: Rows, which: Positions, starts: Starts) -> tuple[Numbers, Numbers]:
+def _blocked_by(rows: Rows, which: Positions, starts: Starts) -> tuple[Marks, Marks]:
     """Return the ranges of starts with which a reservation would conflict with each booking."""
     reach = starts.duration + starts.cleaning
-    low = rows.start_minutes[which].astype(np.int64) - (reach - 1 + starts.first)
-    high = rows.end_minutes[which].astype(np.int64) + (starts.cleaning - starts.first)
-    overdue = rows.held[which] & (rows.ends[which] <= micros(starts.now))
-    if overdue.any():
-        high[overdue] = np.maximum(high[overdue], starts.begun)
+    low = _less(rows.start_minutes[which], reach - 1 + starts.first)
+    high = _less(rows.end_minutes[which], starts.first - starts.cleaning)
+    held = np.flatnonzero(rows.held[which])
+    overdue = held[rows.ends[which[held]] <= micros(starts.now)]
+    high[overdue] = np.maximum(high[overdue], starts.begun)
     return _clipped(low, high, starts)
 
 
-def _clipped(low: Numbers, high: Numbers, starts: Starts) -> tuple[Numbers, Numbers]:
-    return np.clip(low, 0, starts.count), np.clip(high, 0, starts.count)
+def _less(minutes: NDArray[np.int32], amount: int) -> Marks:
+    """Return minutes since 1970 less an amount; only for dates after the year 6000 in more bytes."""
+    return minutes - amount if 0 <= amount <= LAST_MINUTE else minutes.astype(np.int64) - amount
+
+
+def _clipped(low: Marks, high: Marks, starts: Starts) -> tuple[Marks, Marks]:
+    clipped_low: Marks = low.clip(0, starts.count)
+    clipped_high: Marks = high.clip(0, starts.count)
+    return clipped_low, clipped_high
 
 
 def _block(
     positions: NDArray[np.int32],
-    low: Numbers,
-    high: Numbers,
+    low: Marks,
+    high: Marks,
     balance: Numbers,
     releases: Mask,
 ) -> None:
@@ -248,5 +255,6 @@ def _block(
     """
     blocked = merged(positions, low, high)
     balance += np.bincount(blocked.low, minlength=len(balance))
-    balance -= np.bincount(blocked.high, minlength=len(balance))
-    releases[blocked.high] = True
+    ends = np.bincount(blocked.high, minlength=len(balance))
+    balance -= ends
+    releases |= ends > 0
