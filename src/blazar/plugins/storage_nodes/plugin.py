@@ -139,8 +139,8 @@ def _examine(
 ) -> Outcome:
     """Return Done if a pool can be handed over: it is up, and nothing of others is in it.
 
-    A pool in which the lessee has volumes is not taken away again. At most four requests, and one if the
-    pool is reported as empty.
+    A pool in which the lessee has volumes is not taken away again. Two requests if the pool is empty, and
+    at most four.
     """
     name = next(str(each.facts["pool"]) for each in assignment.resources if each.id == scope)
     pool = next((each for each in storage.list_pools() if each.name == name), None)

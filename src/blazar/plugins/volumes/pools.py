@@ -191,10 +191,11 @@ def find_problem(storage: BlockStorage, pool: StoragePool | None, resource: Plug
 def count_foreign(storage: BlockStorage, pool: StoragePool) -> int:
     """Return how many GiB of a pool volumes have that do not belong to a reservation of it.
 
-    The volumes are listed unless the pool is reported as empty, because the report also counts volumes that
-    have left it.
+    The volumes are listed, because the report of the pool may be a minute old, and counts volumes that have
+    left it.
     """
-    if not pool.allocated:
+    volumes = storage.list_volumes_in(pool.name)
+    if not volumes:
         return 0
     resource_id = PluginResource(collection=STORAGE_POOLS.name, name=pool.name).id
     own = {
@@ -202,7 +203,7 @@ def count_foreign(storage: BlockStorage, pool: StoragePool) -> int:
         for each in storage.list_types()
         if reservation_of(each) is not None and each.extra_specs.get(RESOURCE) == resource_id
     }
-    return sum(each.size for each in storage.list_volumes_in(pool.name) if each.type_name not in own)
+    return sum(each.size for each in volumes if each.type_name not in own)
 
 
 def find_open_types(
