@@ -150,3 +150,11 @@ def test_a_bad_step_is_refused(step: str, capsys: pytest.CaptureFixture[str]) ->
 def test_a_bad_date_is_named(env: HttpEnv) -> None:
     with pytest.raises(InvalidParameter, match="from"):
         report.print_report(env.context, arguments("--from", "may"))
+
+
+def test_the_first_days_of_the_calendar_can_be_reported(
+    env: HttpEnv, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert report.print_report(env.context, arguments("--to", "0001-01-20 00:00")) == 0
+
+    assert capsys.readouterr().out.startswith("Hours from 0001-01-01 00:00 to 0001-01-20 00:00 UTC")

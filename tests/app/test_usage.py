@@ -329,5 +329,18 @@ def test_the_default_period_is_the_last_month(env: HttpEnv) -> None:
     assert (found["groups"], found["steps"], found["complete_since"]) == ([], [], None)
 
 
+@pytest.mark.parametrize("end", ["0001-01-01 00:01", "0001-01-30 00:00"])
+def test_the_default_period_starts_with_the_first_year_at_the_earliest(env: HttpEnv, end: str) -> None:
+    found = good(env.get("/usage", headers=NEWER, params={"by": "project", "to": end}))["usage"]
+
+    assert (found["from"], found["to"]) == ("0001-01-01 00:00", end)
+
+
+def test_a_period_that_ends_with_the_first_instant_is_refused(env: HttpEnv) -> None:
+    params = {"by": "project", "to": "0001-01-01 00:00"}
+
+    assert refusal(env.get("/usage", headers=NEWER, params=params), 400) == "to: must be later than from"
+
+
 def test_it_does_not_exist_at_1_0(env: HttpEnv) -> None:
     assert env.get("/usage", params={"by": "project"}).status_code == 404

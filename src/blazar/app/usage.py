@@ -10,7 +10,7 @@ from typing import Final
 from blazar.app.properties import hidden_names
 from blazar.app.visible_facts import rank_of, read_visible_facts
 from blazar.booking.context import Context
-from blazar.domain.dates import format_date, parse_date
+from blazar.domain.dates import days_before, format_date, parse_date
 from blazar.domain.errors import InvalidParameter, InvalidPeriod, MissingParameter
 from blazar.domain.interval import Interval
 from blazar.domain.usage.figures import Figure
@@ -26,7 +26,8 @@ LONGEST_SPAN: Final = timedelta(days=1830)
 MOST_STEPS: Final = 1000
 MOST_VALUES: Final = 100_000
 """The most steps of all units of all groups together."""
-_DEFAULT_SPAN: Final = timedelta(days=30)
+DEFAULT_DAYS: Final = 30
+"""Days before the end of a period that are its start if a request names none."""
 _MINUTE: Final = timedelta(minutes=1)
 _ZONE: Final = "availability_zone"
 _BY_PROPERTY: Final = "property"
@@ -151,7 +152,7 @@ def _parse(context: Context, query: JsonObject, now: datetime) -> _Question:
 
 def _parse_window(query: JsonObject, now: datetime) -> Interval:
     end = parse_date("to", query.get("to", "now"), now)
-    start = parse_date("from", query["from"], now) if "from" in query else end - _DEFAULT_SPAN
+    start = parse_date("from", query["from"], now) if "from" in query else days_before(end, DEFAULT_DAYS)
     if end <= start:
         raise InvalidPeriod("to: must be later than from")
     if end - start > LONGEST_SPAN:

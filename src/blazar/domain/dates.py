@@ -52,7 +52,14 @@ def parse_date(name: str, text: object, now: datetime | None = None) -> datetime
 
 def format_date(instant: datetime) -> str:
     """Return an instant in the format of requests, truncated to the minute."""
-    return instant.strftime(_FORMAT)
+    # strftime omits the leading zeros of years.
+    return instant.replace(tzinfo=None).isoformat(" ", "minutes")
+
+
+def days_before(instant: datetime, number: int) -> datetime:
+    """Return the instant so many days earlier; the first one that exists if that is too early."""
+    earliest = datetime.min.replace(tzinfo=UTC)
+    return instant - min(timedelta(days=number), instant - earliest)
 
 
 def check_new_dates(start: datetime, end: datetime, now: datetime) -> None:

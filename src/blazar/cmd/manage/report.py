@@ -11,17 +11,16 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from blazar.app.usage import BY, MOST_STEPS, get_usage
+from blazar.app.usage import BY, DEFAULT_DAYS, MOST_STEPS, get_usage
 from blazar.booking.context import Context
 from blazar.cmd.manage.rendering import printable
-from blazar.domain.dates import format_date, parse_date
+from blazar.domain.dates import days_before, format_date, parse_date
 from blazar.domain.usage.figures import Figure
 from blazar.ports.manager import Caller
 
 _FORMATS: Final = ("table", "json", "csv", "html")
 _STEPS: Final = {"hour": 60, "day": 1440, "week": 10080}
 """Minutes by the names of steps."""
-_DEFAULT_DAYS: Final = 30
 _MOST_PLOTTED: Final = 100
 """Days up to which a page without --step has steps of a day; longer periods have steps of a week."""
 _FIGURES: Final = tuple(each.value for each in Figure)
@@ -84,9 +83,7 @@ def read_usage(context: Context, arguments: Any) -> Mapping[str, Any]:
     """Return the usage that the arguments select, as the API answers it."""
     now = context.clock.now()
     end = parse_date("to", arguments.end, now)
-    start = (
-        parse_date("from", arguments.start, now) if arguments.start else end - timedelta(days=_DEFAULT_DAYS)
-    )
+    start = parse_date("from", arguments.start, now) if arguments.start else days_before(end, DEFAULT_DAYS)
     step = arguments.step
     if step is None and arguments.format == "html":
         days = (end - start) / timedelta(days=1)
