@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 
 import pytest
@@ -172,6 +172,32 @@ class TestFigures:
         found = usage(records, 0, length)["p"][Unit("parts", "MEMORY_MB")]
 
         assert found.totals()[Figure.RESERVED] == 7 * 1000 * 10**7 * 24 * 365 * 10
+
+
+class CountedReads(list[UsedUnits]):
+    """A list that counts how often it is read from its start."""
+
+    reads = 0
+
+    def __iter__(self) -> Iterator[UsedUnits]:
+        self.reads += 1
+        return super().__iter__()
+
+
+def test_records_are_read_as_often_for_a_use_that_changes_all_the_time() -> None:
+    # A lessee who creates and deletes a server between the observations adds a record with each of them.
+    used = CountedReads(UsedUnits(window=window(each, each + 1), units=1 + each % 2) for each in range(500))
+    records = UsageRecords(
+        holdings=[holding(0, 250), holding(250, 500)],
+        states={R1: [ACTIVE]},
+        used={(R1, A): used},
+        observed={"whole": [window(0, 600)]},
+        arrived=frozenset({R1}),
+    )
+
+    assert hours(records)["in_use"] == pytest.approx(500 / 60, abs=1e-5)
+
+    assert used.reads <= 2
 
 
 @pytest.mark.parametrize(("length", "count"), [(60, 3), (61, 2), (180, 1), (179, 2), (7, 18)])

@@ -13,6 +13,7 @@ from blazar.domain.quotas import Units
 from blazar.domain.requirements import Fact
 from blazar.domain.usage.figures import Figure, Segment, divide
 from blazar.domain.usage.records import Holding, ResourceFacts, UsageRecords
+from blazar.domain.usage.timelines import Timelines
 
 Group = Fact
 Key = Callable[[Holding, ResourceFacts], Group]
@@ -150,10 +151,11 @@ def sum_usage(records: UsageRecords, steps: Steps, key: Key, units: Units, now: 
     """
     found: dict[Group, dict[_Alike, UnitSums]] = {}
     capacities: dict[int, Amounts] = {}
+    timelines = Timelines(records)
     for holding in records.holdings:
         declared = units.get(holding.resource_type)
         name = f"{holding.resource_type if declared is None else declared.name}s"
-        for segment in divide(holding, records, steps.window, now):
+        for segment in divide(holding, timelines, steps.window, now):
             amounts = _amounts(holding, segment.facts, capacities)
             sums = found.setdefault(key(holding, segment.facts), {})
             alike = sums.setdefault((name, amounts), UnitSums(steps))
