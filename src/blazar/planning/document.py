@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import html
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
+_MARKUP = re.compile(r"[\\|<`]|(?<=\])\(")
+"""Characters with which text ends a cell, or starts HTML, code or the address of a link."""
 _STYLE = (
     "body{font-family:sans-serif;max-width:75em;margin:2em auto;padding:0 1em;color:#222}"
     "table{border-collapse:collapse;margin:1em 0}"
@@ -136,7 +139,8 @@ def _html_cell(value: object) -> str:
 
 
 def _cell(value: object) -> str:
-    return _text(value).replace("|", "\\|")
+    """Return a value as text of Markdown: names are chosen by lessees, and may look like HTML or images."""
+    return _MARKUP.sub(r"\\\g<0>", _text(value))
 
 
 def _text(value: object) -> str:
