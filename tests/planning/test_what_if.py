@@ -121,6 +121,23 @@ class TestNewLeases:
 
         assert (open_one["fits"], closed_one["fits"]) == (True, False)
 
+    @pytest.mark.parametrize(
+        ("written_as", "start"),
+        [
+            ("2031-01-02 20:00:00", "2031-01-02T20:00:00Z"),
+            ("2031-01-02 20:00:00+02:00", "2031-01-02T18:00:00Z"),
+        ],
+    )
+    def test_a_date_of_yaml_may_have_a_time_zone(
+        self, racks: HttpEnv, tmp_path: Path, written_as: str, start: str
+    ) -> None:
+        path = tmp_path / "lease.yaml"
+        path.write_text(f"name: a\nstart_date: {written_as}\nend_date: 2031-01-03 00:00:00Z\n")
+
+        (found,) = run_json(racks, f"what-if --lease {path}")["leases"]
+
+        assert found["start"] == start
+
     def test_a_file_of_yaml_may_have_several_leases_with_instances(
         self, racks: HttpEnv, tmp_path: Path
     ) -> None:
@@ -241,7 +258,15 @@ class TestBadInput:
             (b"\xff\xfe\x00", "is neither YAML nor JSON"),
             (b"just text", "must be a lease, or a list of leases"),
             (b"", "must be a lease, or a list of leases"),
+            (b"[]", "must be a lease, or a list of leases"),
             (b"{}", "Missing parameter name, start_date, end_date"),
+            (b"[" * 3000, "its values are nested too deeply"),
+            (b"start_date: 2031-13-45 00:00:00", "month must be in 1..12"),
+            (b"name: " + b"9" * 5000, "is neither YAML nor JSON: Exceeds the limit"),
+            (
+                b"{a: &a [x], project_id: [*a], name: b, start_date: now, end_date: '2031-01-03 00:00'}",
+                "project_id: must be text",
+            ),
             (b"{name: a, start_date: now, end_date: yesterday}", "yesterday is an invalid date"),
             (
                 b"{name: a, start_date: now, end_date: '2031-01-03 00:00',"

@@ -57,8 +57,10 @@ def try_leases(
 
 
 def _try_lease(copy: Context, file: LeaseFile, names: Mapping[ResourceId, str]) -> NewLeaseResult:
-    project = file.body.get("project_id")
-    project_id = None if project is None else str(project)
+    project_id = file.body.get("project_id")
+    # Not converted to text: a few lines of YAML can describe lists of any size.
+    if not isinstance(project_id, str | None):
+        raise InvalidParameter("--lease", f"{file.source}: project_id: must be text")
     caller = Caller(
         user_id=None,
         project_id=project_id,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -123,10 +123,14 @@ def _leases(name: str) -> Iterator[LeaseFile]:
         content = yaml.safe_load(Path(name).read_text())
     except OSError as error:
         raise InvalidParameter("--lease", f"{name}: {error.strerror}") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except RecursionError as error:
+        raise InvalidParameter("--lease", f"{name}: its values are nested too deeply") from error
+    except (yaml.YAMLError, ValueError) as error:
+        # A ValueError is not only about bytes: YAML reads dates and numbers.
         text = " ".join(str(error).split())
         raise InvalidParameter("--lease", f"{name} is neither YAML nor JSON: {text}") from error
-    found = content if isinstance(content, list) else [content]
+    # An empty list has no lease either.
+    found = content if isinstance(content, list) and content else [content]
     for number, each in enumerate(found, 1):
         if not isinstance(each, Mapping):
             raise InvalidParameter("--lease", f"{name}: must be a lease, or a list of leases")
@@ -135,5 +139,7 @@ def _leases(name: str) -> Iterator[LeaseFile]:
 
 
 def _text(value: object) -> object:
-    """Return a date of YAML as it is written in requests."""
-    return format_date(value) if isinstance(value, datetime) else value
+    """Return a date of YAML as it is written in requests: in UTC, which it also is without a zone."""
+    if not isinstance(value, datetime):
+        return value
+    return format_date(value if value.tzinfo is None else value.astimezone(UTC))
