@@ -7,9 +7,11 @@ from datetime import timedelta
 
 import pytest
 from app.conftest import EnvWith
-from app.http_env import NEWER, STRANGER, HttpEnv, Json, good, quiet_settings
+from app.floatingips import make_pool
+from app.http_env import NEWER, STRANGER, HttpEnv, Json, good, host_reservation, quiet_settings
 
 from blazar.booking.event_types import NO_SHOW
+from blazar.domain.health import Diagnosis, Health
 from blazar.domain.lease import ResourceId
 from blazar.reconcile.periodic.tasks import OBSERVE_USE
 from blazar.settings import UsageSettings
@@ -120,6 +122,87 @@ def test_nothing_ends_while_the_cloud_does_not_answer(env: HttpEnv) -> None:
     env.pass_time(START + 280)
     assert warnings(env) == []
     env.pass_time(START + 340)
+    assert env.status(lease) == "TERMINATED"
+
+
+def test_after_a_gap_the_owner_is_warned_again(env: HttpEnv) -> None:
+    lease = env.create(START, 900)
+    env.pass_time(START + 95)
+    assert len(warnings(env)) == 1
+    with env.failing("compute.list_servers"):
+        env.pass_time(START + 200)
+
+    env.pass_time(START + 305)
+    assert (env.status(lease), len(warnings(env))) == ("ACTIVE", 2)
+
+    env.pass_time(START + 340)
+    assert (env.status(lease), len(warnings(env))) == ("TERMINATED", 2)
+
+
+def test_time_in_which_its_host_had_failed_does_not_count(env: HttpEnv) -> None:
+    lease = env.create(START, 900, min=2, max=2)
+    env.pass_time(START + 5)
+    diagnose(env, lease, Diagnosis(health=Health.FAILED, problem="no power"))
+    env.pass_time(START + 180)
+    diagnose(env, lease, Diagnosis(health=Health.HEALTHY))
+
+    env.pass_time(START + 260)
+    assert (env.status(lease), warnings(env)) == ("ACTIVE", [])
+
+    env.pass_time(START + 310)
+    assert env.status(lease) == "TERMINATED"
+
+
+def test_a_lease_whose_failed_host_was_replaced_ends(env: HttpEnv) -> None:
+    lease = env.create(START, 600)
+    env.pass_time(START + 5)
+    diagnose(env, lease, Diagnosis(health=Health.FAILED, problem="no power"))
+    env.pass_time(START + 10)
+    assert env.lease(lease["id"])["degraded"] is True
+
+    env.pass_time(START + 160)
+
+    assert env.status(lease) == "TERMINATED"
+
+
+def diagnose(env: HttpEnv, lease: Json, diagnosis: Diagnosis) -> None:
+    """Set the diagnosis of one of the hosts of a lease."""
+    with env.context.store.begin() as transaction:
+        transaction.resources.set_diagnosis(ResourceId(min(env.booked(lease))), diagnosis, env.clock.now())
+        transaction.work.schedule([lease["id"]], env.clock.now())
+        transaction.commit()
+
+
+def test_a_lessee_cannot_keep_an_unused_lease_by_replacing_its_host(env: HttpEnv) -> None:
+    lease = env.create(START, 600)
+    env.pass_time(START + 5)
+    body = {
+        "reservation_id": lease["reservations"][0]["id"],
+        "resources": [min(env.booked(lease))],
+        "reason": "no network",
+    }
+    good(env.post(f"/leases/{lease['id']}/replacements", body, headers=NEWER))
+
+    env.pass_time(START + 160)
+
+    assert env.status(lease) == "TERMINATED"
+
+
+def test_a_lease_waits_while_another_type_of_it_cannot_be_observed(env: HttpEnv) -> None:
+    pool = make_pool(env)
+    pool.register(1)
+    reservations = [host_reservation(), pool.asked()]
+    dates = {"start_date": env.date(START), "end_date": env.date(600)}
+    answer = env.post("/leases", {"name": "both", **dates, "reservations": reservations})
+    lease = good(answer, 201)["lease"]
+    env.pass_time(START + 2)
+    assert env.status(lease) == "ACTIVE"
+
+    with env.failing("networks.list_floating_ips"):
+        env.pass_time(START + 200)
+    assert env.status(lease) == "ACTIVE"
+
+    env.pass_time(START + 240)
     assert env.status(lease) == "TERMINATED"
 
 

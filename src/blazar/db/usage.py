@@ -227,12 +227,14 @@ class SqlUsage:
         newest = newest.order_by(observed_periods.c.id.desc()).limit(1)
         return self._connection.execute(newest).first()
 
-    def active_since(self, reservation_ids: Collection[ReservationId]) -> Mapping[ReservationId, datetime]:
-        """Return when each of the reservations became active."""
+    def usable_since(self, reservation_ids: Collection[ReservationId]) -> Mapping[ReservationId, datetime]:
+        """Return since when each of the reservations is active without missing resources."""
         found: dict[ReservationId, datetime] = {}
         for row in _rows(self._connection, reservation_states, "reservation_id", sorted(reservation_ids)):
-            if row.status == ReservationStatus.ACTIVE.value:
+            if row.status == ReservationStatus.ACTIVE.value and not row.missing_resources:
                 found.setdefault(ReservationId(row.reservation_id), row.since_at)
+            else:
+                found.pop(ReservationId(row.reservation_id), None)
         return found
 
     def delete_before(self, before: datetime) -> int:

@@ -57,8 +57,8 @@ class UsageStore(Protocol):
     def last_observed(self, resource_type: str) -> Interval | None:
         """Return the newest period of observations of a type without a gap; None before the second one."""
 
-    def active_since(self, reservation_ids: Collection[ReservationId]) -> Mapping[ReservationId, datetime]:
-        """Return when each of the reservations became active; those that never did are omitted."""
+    def usable_since(self, reservation_ids: Collection[ReservationId]) -> Mapping[ReservationId, datetime]:
+        """Return since when each of the reservations is active without missing resources; omit all others."""
 
     def delete_before(self, before: datetime) -> int:
         """Delete what was over before an instant; return the number of records.

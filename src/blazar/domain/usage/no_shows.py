@@ -38,13 +38,13 @@ def time_left(
     """Return the time without use after which a lease ends; not positive if it is over. None for never.
 
     A lease ends only if no reservation of it was ever used, and all of those whose types have a grace period
-    have been observed without use for so long. One with failed resources is left alone: its lessee may be
-    unable to use it.
+    have been observed without use for so long. One with failed resources that were not replaced is left
+    alone: its lessee may be unable to use it.
 
     Args:
         rule: The rule.
         lease: The lease.
-        unused: For each observed reservation, the time for which it has been observed since it is active.
+        unused: For each observed reservation, the time for which it has been observed since it is usable.
         arrived: The reservations that were used at any time.
     """
     graces = [
@@ -67,7 +67,7 @@ def judge(
         rule: The rule.
         lease: The lease.
         left: The result of :func:`time_left`.
-        warned_at: The time of the first warning; None if there was none.
+        warned_at: The time of the first warning about this time without use; None if there was none.
         now: The present.
     """
     if warned_at is None:
@@ -80,7 +80,8 @@ def judge(
 def _is_eligible(rule: NoShowRule, lease: Lease) -> bool:
     return (
         lease.status is LeaseStatus.ACTIVE
-        and not lease.is_degraded
+        and lease.damage is None
+        and not any(each.missing_resources or each.is_damaged for each in lease.reservations)
         and lease.project_id not in rule.exempt_projects
         and lease.get_event_status(EventType.END) is EventStatus.UNDONE
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Iterator, Mapping
-from datetime import datetime, timedelta
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 from blazar.booking.context import Context
@@ -13,6 +14,7 @@ from blazar.domain.errors import ConcurrentUpdate
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Lease, ReservationId
 from blazar.domain.usage.no_shows import NoShowRule, Verdict, judge, time_left
+from blazar.plugins.capabilities import ObservesUse
 from blazar.ports.store import Transaction
 
 _LEASES_AT_ONCE: Final = 1_000
@@ -30,8 +32,8 @@ def end_no_shows(
     Args:
         context: The context.
         actor: The actor recorded in the journal.
-        observed: The types that have just been observed. A lease waits if another type of it has a grace
-            period.
+        observed: The types that have just been observed. A lease waits if the use of another type of it is
+            observed otherwise, but was not this time.
         check_claim: Called before each change; an exception from it ends the task.
     """
     settings = context.settings.usage
@@ -48,7 +50,12 @@ def end_no_shows(
             for each in rule.grace.keys() & observed
             if (period := transaction.usage.last_observed(each)) is not None
         }
-        found = list(_judged(transaction, rule, periods, context.clock.now()))
+        missed = {
+            each
+            for each, plugin in context.plugins.items()
+            if isinstance(plugin, ObservesUse) and each not in observed
+        }
+        found = list(_judged(transaction, rule, Observed(periods, missed), context.clock.now()))
     for lease, verdict in found:
         check_claim()
         try:
@@ -61,8 +68,35 @@ def end_no_shows(
         _logger.info("lease is not used: lease_id=%s action=%s", lease.id, verdict.value)
 
 
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """The observations that verdicts follow from."""
+
+    periods: Mapping[str, Interval]
+    """By type with a grace period: the time up to now that was observed without a gap."""
+    missed: Collection[str]
+    """The types whose use could not be observed this time."""
+
+    def concerns(self, lease: Lease) -> bool:
+        """Return whether a verdict about a lease is possible now."""
+        types = {each.resource_type for each in lease.reservations}
+        return not types.isdisjoint(self.periods) and types.isdisjoint(self.missed)
+
+    def unused(
+        self, lease: Lease, since: Mapping[ReservationId, datetime]
+    ) -> Mapping[ReservationId, Interval]:
+        """Return, for each observed reservation, the observed time since it is usable."""
+        return {
+            each.id: Interval(begin, period.end)
+            for each in lease.reservations
+            if each.id in since
+            and (period := self.periods.get(each.resource_type)) is not None
+            and (begin := max(period.start, since[each.id])) < period.end
+        }
+
+
 def _judged(
-    transaction: Transaction, rule: NoShowRule, periods: Mapping[str, Interval], now: datetime
+    transaction: Transaction, rule: NoShowRule, observed: Observed, now: datetime
 ) -> Iterator[tuple[Lease, Verdict]]:
     """Yield the leases for which something is to be done."""
     lease_ids = transaction.usage.list_active()
@@ -70,27 +104,27 @@ def _judged(
         leases = [
             each
             for each in transaction.leases.get_many(lease_ids[first : first + _LEASES_AT_ONCE])
-            if any(one.resource_type in periods for one in each.reservations)
+            if observed.concerns(each)
         ]
         ids = [each.id for lease in leases for each in lease.reservations]
         arrived = transaction.usage.arrived(ids)
-        since = transaction.usage.active_since(ids)
+        since = transaction.usage.usable_since(ids)
         for lease in leases:
-            left = time_left(rule, lease, _unused(lease, periods, since), arrived)
+            unused = observed.unused(lease, since)
+            left = time_left(rule, lease, {key: each.duration for key, each in unused.items()}, arrived)
             if left is None or left > rule.warning:
                 continue
-            warnings = [each.at for each in transaction.journal.list(lease.id) if each.event == WARNED]
-            verdict = judge(rule, lease, left, min(warnings, default=None), now)
+            begin = max(each.start for each in unused.values())
+            verdict = judge(rule, lease, left, _warned_at(transaction, lease, begin), now)
             if verdict is not Verdict.NONE:
                 yield lease, verdict
 
 
-def _unused(
-    lease: Lease, periods: Mapping[str, Interval], since: Mapping[ReservationId, datetime]
-) -> Mapping[ReservationId, timedelta]:
-    """Return the time for which each reservation has been observed since it became active."""
-    return {
-        each.id: period.end - max(period.start, since[each.id])
-        for each in lease.reservations
-        if each.id in since and (period := periods.get(each.resource_type)) is not None
-    }
+def _warned_at(transaction: Transaction, lease: Lease, begin: datetime) -> datetime | None:
+    """Return the time of the first warning since an instant.
+
+    An earlier one is not valid any more: after a failure, or a gap in the observations, the grace period
+    began again.
+    """
+    warnings = (each.at for each in transaction.journal.list(lease.id) if each.event == WARNED)
+    return min((each for each in warnings if each >= begin), default=None)
