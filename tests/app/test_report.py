@@ -115,6 +115,34 @@ def test_names_in_a_page_are_escaped(env: HttpEnv, capsys: pytest.CaptureFixture
     assert "<b>$x$" not in page
 
 
+@pytest.mark.parametrize("name", ["rack", r"a$\frac$b", "</svg><script>", "日本"])
+@pytest.mark.parametrize("value", [r"$\foo$ $", "\\$a$ x $b$", "</svg><script>", "日本", "a\n\x1b[31m"])
+def test_any_name_can_be_drawn(
+    env: HttpEnv, capsys: pytest.CaptureFixture[str], name: str, value: str
+) -> None:
+    env.register("h1", **{name: value})
+    env.create(60, 120)
+
+    words = ("--from", env.date(0), "--to", env.date(240), "--property", name, "-f", "html")
+    assert report.print_report(env.context, arguments(*words)) == 0
+
+    page = capsys.readouterr().out
+    assert "<script" not in page
+    assert "\x1b" not in page
+    drawn = "".join(
+        text
+        for each in re.findall(r"<svg.*?</svg>", page, re.DOTALL)
+        for text in ElementTree.fromstring(each).itertext()
+    )
+    assert f"hosts: hours by {name}" in drawn
+    assert value.split("\n")[0] in drawn
+
+
+def test_an_output_that_cannot_be_written_is_named(env: HttpEnv, tmp_path: Path) -> None:
+    with pytest.raises(IsADirectoryError, match=re.escape(str(tmp_path))):
+        report.print_report(env.context, arguments("-o", str(tmp_path)))
+
+
 def test_an_empty_page_says_so(env: HttpEnv, capsys: pytest.CaptureFixture[str]) -> None:
     assert report.print_report(env.context, arguments("-f", "html", "--from", "2030-12-20 00:00")) == 0
 

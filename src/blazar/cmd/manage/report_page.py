@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any, Final
 
+from blazar.cmd.manage.rendering import printable
 from blazar.cmd.manage.report import share
 from blazar.cmd.manage.report_plots import COLOURS, plot_groups, plot_steps
 from blazar.domain.usage.figures import Figure
@@ -32,7 +33,7 @@ _MEANINGS: Final = {
 
 def render_page(usage: Mapping[str, Any]) -> str:
     """Return the page for an answer of the API that has steps."""
-    by = usage["property"] or usage["by"]
+    by = printable(usage["property"] or usage["by"])
     period = f"{usage['from']} to {usage['to']} UTC"
     units = sorted({each["unit"] for group in usage["groups"] for each in group["amounts"]})
     since = usage["complete_since"]
@@ -108,4 +109,4 @@ def _table(found: Sequence[tuple[str, Mapping[str, Any]]], by: str) -> str:
 
 
 def _name(value: object) -> str:
-    return "-" if value is None else str(value)
+    return "-" if value is None else printable(str(value))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -67,19 +68,24 @@ def plot_groups(title: str, names: Sequence[str], columns: Columns) -> str:
     for figure, hours in columns.items():
         axes.barh(places, hours, left=left, color=COLOURS[figure], edgecolor="white")
         left = [one + other for one, other in zip(left, hours, strict=True)]
-    # A dollar sign would begin a formula.
-    axes.set_yticks(places, [each[:_LONGEST_NAME].replace("$", r"\$") for each in names])
+    axes.set_yticks(places, [each[:_LONGEST_NAME] for each in names], parse_math=False)
     axes.invert_yaxis()
     return _drawn(picture, axes, title)
 
 
 def _drawn(picture: Picture, axes: Axes, title: str) -> str:
     """Return a picture as an SVG element; the same picture gives the same text."""
-    axes.set_title(title, loc="left")
+    # Names are not formulas, which dollar signs would make of them.
+    axes.set_title(title, loc="left", parse_math=False)
     axes.spines[["top", "right"]].set_visible(False)
     text = io.StringIO()
     # Texts stay texts, which the browser draws with a font of its own.
-    with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": title, "font.family": "sans-serif"}):
+    with (
+        mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": title, "font.family": "sans-serif"}),
+        warnings.catch_warnings(),
+    ):
+        # So it does not matter that the font with which texts are measured lacks some scripts.
+        warnings.filterwarnings("ignore", "Glyph", UserWarning)
         picture.savefig(text, format="svg", metadata=dict.fromkeys(_METADATA))
     svg = text.getvalue()
     return svg[svg.index("<svg") :]
