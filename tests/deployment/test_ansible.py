@@ -83,6 +83,8 @@ class Machine:
             text=True,
             timeout=PLAY_SECONDS,
             check=False,
+            # As on a hardened machine.
+            umask=0o077,
         )
         assert done.returncode == 0, done.stdout + done.stderr
         (self.folder / "last-play").write_text(done.stdout)
@@ -205,6 +207,11 @@ def machine(tmp_path: Path, wheels: Path, python: Path) -> Iterator[Machine]:
         yield found
 
 
+def mode(path: Path) -> int:
+    """Return the permissions of a file."""
+    return path.stat().st_mode & 0o777
+
+
 def answers(url: str) -> bool:
     try:
         return fetch(url)[0] == 200
@@ -214,8 +221,15 @@ def answers(url: str) -> bool:
 
 @pytest.mark.timeout(1800)
 def test_a_machine_is_installed_left_alone_and_upgraded(machine: Machine) -> None:
+    nova_folder = Path(machine.variables["blazar_nova_config_folder"])
+    nova_folder.mkdir(mode=0o750)
+
     machine.play()
 
+    assert mode(nova_folder) == 0o750
+    assert mode(machine.folder / "etc" / "blazar.conf") == 0o640
+    for program in ("prefix/current/bin/blazar-manager", "client/bin/blazar"):
+        assert mode(machine.folder / program) & 0o005 == 0o005
     # The second time, there is nothing to do.
     assert (machine.play()["changed"], machine.changed_tasks()) == (0, [])
     first = machine.serve()
@@ -240,6 +254,7 @@ def test_a_machine_is_installed_left_alone_and_upgraded(machine: Machine) -> Non
 
     machine.play(blazar_version=NEXT)
     assert set(machine.changed_tasks()) == {
+        "Install the wheel of the release",
         "Install the release",
         "Use the release",
         "Restart the units by a command",
