@@ -54,6 +54,8 @@ def _lines(found: Restored, *, is_prepared: bool) -> list[str]:
         )
     if found.ending:
         lines.append("managers end these leases when they start, even if they were extended after the backup")
+    if not lines:
+        lines.append("no difference needs a decision")
     if is_prepared:
         lines.append(f"leases that a manager compares with the cloud when it starts: {found.leases}")
     return lines
