@@ -91,6 +91,8 @@ def test_the_days_end_with_the_period(blazar: Run, stub: Stub) -> None:
     assert "from=2031-04-04+00%3A00" in stub.sent[-1].path
     refused = blazar("usage", "--days", "0")
     assert (refused.code, "--days: must be at least 1" in refused.err) == (1, True)
+    refused = blazar("usage", "--days", "999999999")
+    assert (refused.code, "--days: reaches back before the year 1" in refused.err) == (1, True)
 
 
 def test_it_tells_since_when_the_records_are_complete(blazar: Run, stub: Stub) -> None:

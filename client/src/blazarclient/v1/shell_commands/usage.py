@@ -99,7 +99,10 @@ class ShowUsage(RequestCommand, command.ListCommand):
         if parsed_args.days < 1:
             raise exception.CommandError(_("--days: must be at least 1"))
         end = dates.parse(parsed_args.end, *command.present()) if parsed_args.end else clock.now()
-        return end - timedelta(days=parsed_args.days)
+        try:
+            return end - timedelta(days=parsed_args.days)
+        except OverflowError as error:
+            raise exception.CommandError(_("--days: reaches back before the year 1")) from error
 
     def _date(self, name: str, text: str | None) -> str | None:
         return None if text is None else self.date_reader().read(name, text)
