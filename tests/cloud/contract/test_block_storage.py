@@ -270,7 +270,9 @@ def test_a_volume_moves_to_another_type_unless_it_has_snapshots(
     storage.wait_until_copied(kept)
 
     assert [each.id for each in cinder.list_volumes(private.id)] == [kept]
-    assert [each.id for each in cinder.list_volumes_in(storage.pools[0])] == [kept]
+    # For a moment, Cinder also lists the former copy of the volume that has moved, under another id.
+    left = {each.id for each in cinder.list_volumes_in(storage.pools[0])}
+    assert (kept in left, moved in left) == (True, False)
     found = {each.id: each for each in cinder.list_volumes(storage.ordinary_type_id)}
     assert found[moved].pool not in storage.pools
     assert found[moved] in cinder.list_volumes_in(found[moved].pool)
