@@ -178,7 +178,7 @@ class TestFormats:
         racks.work()
 
         assert "<script>" not in run(racks, "plan -f html")
-        assert "a\\|b<script>\N{REPLACEMENT CHARACTER}# c" in run(racks, "plan")
+        assert "a\\|b\\<script>\N{REPLACEMENT CHARACTER}# c" in run(racks, "plan")
 
     def test_single_sections_can_be_printed(self, racks: HttpEnv) -> None:
         text = run(racks, "plan --only policy --only capacity")
