@@ -10,8 +10,9 @@ from typing import Final
 from blazar.app.properties import hidden_names
 from blazar.app.visible_facts import rank_of, read_visible_facts
 from blazar.booking.context import Context
-from blazar.domain.dates import days_before, format_date, parse_date
+from blazar.domain.dates import format_date, parse_date
 from blazar.domain.errors import InvalidParameter, InvalidPeriod, MissingParameter
+from blazar.domain.instants import moved
 from blazar.domain.interval import Interval
 from blazar.domain.usage.figures import Figure
 from blazar.domain.usage.records import Holding, ResourceFacts
@@ -26,8 +27,8 @@ LONGEST_SPAN: Final = timedelta(days=1830)
 MOST_STEPS: Final = 1000
 MOST_VALUES: Final = 100_000
 """The most steps of all units of all groups together."""
-DEFAULT_DAYS: Final = 30
-"""Days before the end of a period that are its start if a request names none."""
+_DEFAULT_LENGTH: Final = timedelta(days=30)
+"""The length of a period if a request names no start."""
 _MINUTE: Final = timedelta(minutes=1)
 _ZONE: Final = "availability_zone"
 _BY_PROPERTY: Final = "property"
@@ -140,7 +141,7 @@ def _parse(context: Context, query: JsonObject, now: datetime) -> _Question:
     resource_type = query.get("resource_type")
     if resource_type is not None:
         context.plugin_for(str(resource_type))
-    window = _parse_window(query, now)
+    window = parse_window(query, now)
     return _Question(
         by=by,
         property_name=None if property_name is None else str(property_name),
@@ -150,9 +151,14 @@ def _parse(context: Context, query: JsonObject, now: datetime) -> _Question:
     )
 
 
-def _parse_window(query: JsonObject, now: datetime) -> Interval:
+def parse_window(query: JsonObject, now: datetime) -> Interval:
+    """Return the period of a query: its keys ``from`` and ``to``, or their defaults.
+
+    Raises:
+        InvalidDate, InvalidPeriod: A date is invalid, or the period is reversed or too long.
+    """
     end = parse_date("to", query.get("to", "now"), now)
-    start = parse_date("from", query["from"], now) if "from" in query else days_before(end, DEFAULT_DAYS)
+    start = parse_date("from", query["from"], now) if "from" in query else moved(end, -_DEFAULT_LENGTH)
     if end <= start:
         raise InvalidPeriod("to: must be later than from")
     if end - start > LONGEST_SPAN:

@@ -56,12 +56,6 @@ def format_date(instant: datetime) -> str:
     return instant.replace(tzinfo=None).isoformat(" ", "minutes")
 
 
-def days_before(instant: datetime, number: int) -> datetime:
-    """Return the instant so many days earlier; the first one that exists if that is too early."""
-    earliest = datetime.min.replace(tzinfo=UTC)
-    return instant - min(timedelta(days=number), instant - earliest)
-
-
 def check_new_dates(start: datetime, end: datetime, now: datetime) -> None:
     """Check the dates of a new lease.
 

@@ -11,18 +11,18 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from blazar.app.usage import BY, DEFAULT_DAYS, MOST_STEPS, get_usage
+from blazar.app.usage import BY, MOST_STEPS, get_usage, parse_window
 from blazar.booking.context import Context
 from blazar.cmd.manage.rendering import printable
-from blazar.domain.dates import days_before, format_date, parse_date
+from blazar.domain.dates import format_date
 from blazar.domain.usage.figures import Figure
 from blazar.ports.manager import Caller
 
 _FORMATS: Final = ("table", "json", "csv", "html")
 _STEPS: Final = {"hour": 60, "day": 1440, "week": 10080}
 """Minutes by the names of steps."""
-_MOST_PLOTTED: Final = 100
-"""Days up to which a page without --step has steps of a day; longer periods have steps of a week."""
+_LONGEST_IN_DAYS: Final = timedelta(days=100)
+"""The longest period for which a page without --step has steps of a day; longer ones have steps of a week."""
 _FIGURES: Final = tuple(each.value for each in Figure)
 
 
@@ -81,19 +81,17 @@ def print_report(context: Context, arguments: Any) -> int:
 
 def read_usage(context: Context, arguments: Any) -> Mapping[str, Any]:
     """Return the usage that the arguments select, as the API answers it."""
-    now = context.clock.now()
-    end = parse_date("to", arguments.end, now)
-    start = parse_date("from", arguments.start, now) if arguments.start else days_before(end, DEFAULT_DAYS)
+    dates = {"to": arguments.end, **({"from": arguments.start} if arguments.start else {})}
+    window = parse_window(dates, context.clock.now())
     step = arguments.step
     if step is None and arguments.format == "html":
-        days = (end - start) / timedelta(days=1)
-        step = _STEPS["day" if days <= _MOST_PLOTTED else "week"]
-        step = max(step, -(-(end - start) // MOST_STEPS // timedelta(minutes=1)))
+        step = _STEPS["day" if window.duration <= _LONGEST_IN_DAYS else "week"]
+        step = max(step, -(-window.duration // MOST_STEPS // timedelta(minutes=1)))
     asked = {
         "by": "property" if arguments.property else arguments.by,
         "property": arguments.property,
-        "from": format_date(start),
-        "to": format_date(end),
+        "from": format_date(window.start),
+        "to": format_date(window.end),
         "step": step,
         "resource_type": arguments.resource_type,
     }
