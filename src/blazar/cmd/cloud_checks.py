@@ -16,25 +16,25 @@ from blazar.domain.lease import is_canonical_id
 from blazar.domain.providers import HostProvider
 from blazar.domain.wording import first_few
 from blazar.planning.nova import (
+    EXTRA_SPECS_FILTER,
     NovaConf,
     Setting,
     State,
-    advise_on_nova,
-    pooled_hosts,
+    advise_on_extra_specs,
+    compare_aggregates,
+    compare_scheduler,
     reserved_hosts,
 )
 from blazar.planning.reading import CloudHosts, Grouping, read_hosts
 from blazar.plugins.hosts.description import diagnose, read_providers
 from blazar.plugins.hosts.settings import HostSettings
+from blazar.plugins.hosts.zones import pooled_hosts
 from blazar.plugins.slots.names import provider_name
 from blazar.ports.clock import ReferenceClock
-from blazar.ports.compute import Hypervisor
 from blazar.ports.placement import Placement
 
 _SHOWN: Final = 10
 """Maximum number of cases named in one message."""
-_AGGREGATES: Final = 2
-"""How many of the settings of Nova are about aggregates; they come first."""
 _REFRESH: Final = "run blazar-manage host refresh"
 
 Result = upgradecheck.Result
@@ -60,8 +60,6 @@ class SeenCloud:
     """The state of the cloud, read once for all checks."""
 
     found: CloudHosts
-    hypervisors: Mapping[str, Hypervisor]
-    zones: Mapping[str, str]
     trees: Mapping[str, Trees]
     """Of each registered host, by its name."""
 
@@ -153,8 +151,6 @@ def see_cloud(context: Context) -> SeenCloud:
     trees = cloud.executor.run([partial(_read_trees, cloud.placement, each) for each in names])
     return SeenCloud(
         found=found,
-        hypervisors={each.hypervisor_hostname: each for each in cloud.hypervisors.list_hypervisors()},
-        zones=cloud.hypervisors.list_availability_zones(),
         trees=dict(zip(names, trees, strict=True)),
     )
 
@@ -172,17 +168,18 @@ def _read_trees(placement: Placement, name: str) -> Trees:
 
 def check_freepool(context: Context, seen: SeenCloud) -> Result:
     """Return a failure if the freepool is missing or has a zone, or if its members are not the free hosts."""
-    settings = advise_on_nova(context, seen.found, None).settings[:_AGGREGATES]
-    name = context.settings.of(HostSettings).freepool_name
-    inside = len(pooled_hosts(seen.found.aggregates, context.settings.of(HostSettings)))
-    return _of_settings(settings) or Result(SUCCESS, f"The aggregate {name} has {inside} hosts")
+    settings = context.settings.of(HostSettings)
+    inside = len(pooled_hosts(seen.found.aggregates, settings))
+    return _of_settings(compare_aggregates(context, seen.found)) or Result(
+        SUCCESS, f"The aggregate {settings.freepool_name} has {inside} hosts"
+    )
 
 
 def check_hosts(context: Context, seen: SeenCloud) -> Result:
     """Return a failure for registered hosts that Nova or Placement does not know, a warning for others."""
     unknown, unwell = [], []
     for name in sorted(seen.found.registered):
-        hypervisor = seen.hypervisors.get(name)
+        hypervisor = seen.found.hypervisors.get(name)
         if hypervisor is None:
             unknown.append(f"{name}: Nova does not know it")
         elif not seen.trees[name].present:
@@ -218,15 +215,14 @@ def check_zones(context: Context, seen: SeenCloud) -> Result:
 def _moved_zones(seen: SeenCloud, settings: HostSettings) -> Iterator[str]:
     away = reserved_hosts(seen.found.aggregates, settings)
     for name, host in sorted(seen.found.registered.items()):
-        zone = seen.zones.get(host.service_name)
+        zone = seen.found.zones.get(host.service_name)
         if zone is not None and host.service_name not in away and zone != host.availability_zone:
             yield f"{name} was in {host.availability_zone or 'none'} and is in {zone}"
 
 
 def check_filter(context: Context, seen: SeenCloud, conf: NovaConf | None) -> Result:
     """Return a failure if BlazarFilter is not configured or has no effect, as far as it can be seen."""
-    settings = advise_on_nova(context, seen.found, conf).settings[_AGGREGATES:]
-    problem = _of_settings(settings)
+    problem = _of_settings(compare_scheduler(seen.found, context.settings.of(HostSettings), conf))
     if problem is not None:
         return problem
     if conf is None:
@@ -237,14 +233,13 @@ def check_filter(context: Context, seen: SeenCloud, conf: NovaConf | None) -> Re
 
 def check_extra_specs(context: Context, seen: SeenCloud, conf: NovaConf | None) -> Result:
     """Return a warning if flavors cannot be used on reserved hosts because of the aggregates they name."""
-    specs = advise_on_nova(context, seen.found, None).extra_specs
+    flavors = context.cloud.flavors.list_flavors()
+    specs = advise_on_extra_specs(flavors, seen.found, context.settings.of(HostSettings))
     enabled = "" if conf is None else ",".join(conf.all_of("filter_scheduler", "enabled_filters"))
-    is_off = conf is not None and "AggregateInstanceExtraSpecsFilter" not in enabled
+    is_off = conf is not None and EXTRA_SPECS_FILTER not in enabled
     if is_off and specs.is_needed:
         names = first_few(list(specs.flavors), _SHOWN)
-        return Result(
-            WARNING, f"AggregateInstanceExtraSpecsFilter is not enabled, but flavors need it: {names}"
-        )
+        return Result(WARNING, f"{EXTRA_SPECS_FILTER} is not enabled, but flavors need it: {names}")
     if specs.hampered and not is_off:
         names = first_few(list(specs.hampered), _SHOWN)
         return Result(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -66,6 +67,16 @@ class Maintenance:
         if self.end <= now:
             return MaintenanceStatus.ENDED
         return MaintenanceStatus.ACTIVE if self.start <= now else MaintenanceStatus.PLANNED
+
+
+def outside_pool(maintenances: Iterable[Maintenance], now: datetime) -> frozenset[ResourceId]:
+    """Return the resources that are out of their pool now because their maintenance asks for it."""
+    return frozenset(
+        key
+        for each in maintenances
+        if each.leaves_pool and each.status_at(now) is MaintenanceStatus.ACTIVE
+        for key in each.resource_ids
+    )
 
 
 KEPT_FOR: Final = timedelta(days=90)

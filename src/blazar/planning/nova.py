@@ -9,13 +9,13 @@ from typing import Final
 
 from blazar.booking.context import Context
 from blazar.domain.lease import ResourceId
-from blazar.domain.maintenance import MaintenanceStatus
+from blazar.domain.maintenance import outside_pool
 from blazar.domain.wording import first_few
 from blazar.planning.hosts import Pool
 from blazar.planning.reading import CloudHosts
 from blazar.plugins.hosts.preemption import is_preemptible
 from blazar.plugins.hosts.settings import HostSettings
-from blazar.plugins.hosts.zones import find_zones
+from blazar.plugins.hosts.zones import find_zones, pooled_hosts
 from blazar.plugins.slots.names import id_of_name
 from blazar.plugins.slots.wanted import RESERVATION_SPEC
 from blazar.ports.compute import Aggregate, Flavor, Server
@@ -91,28 +91,37 @@ def advise_on_nova(context: Context, found: CloudHosts, conf: NovaConf | None) -
 
     Args:
         context: The context.
-        found: The hosts and aggregates.
+        found: The hosts, servers and aggregates.
         conf: The configuration of a nova-scheduler; None if it is not known.
     """
-    settings, cloud = context.settings.of(HostSettings), context.cloud
-    flavors = cloud.flavors.list_flavors()
-    strangers = servers_without_reservation(
-        cloud.servers.list_servers(), pooled_hosts(found.aggregates, settings)
-    )
+    flavors, settings = context.cloud.flavors.list_flavors(), context.settings.of(HostSettings)
     return NovaAdvice(
         settings=(
-            *_of_aggregates(found, settings, hosts_outside(context)),
-            *_of_filters(conf, strangers),
-            *_of_names(conf, settings),
-            *_of_scheduling(conf, len(found.hosts)),
+            *compare_aggregates(context, found),
+            *compare_scheduler(found, settings, conf),
         ),
         extra_specs=advise_on_extra_specs(flavors, found, settings),
     )
 
 
-def pooled_hosts(aggregates: Iterable[Aggregate], settings: HostSettings) -> frozenset[str]:
-    """Return the service hosts in the freepool; none if there is no freepool."""
-    return next((each.hosts for each in aggregates if each.name == settings.freepool_name), frozenset())
+def compare_aggregates(context: Context, found: CloudHosts) -> tuple[Setting, ...]:
+    """Return what reservations need of aggregates, compared with the present ones."""
+    now = context.clock.now()
+    with context.store.read() as transaction:
+        outside = outside_pool(transaction.maintenances.list(ending_after=now), now)
+    return tuple(_of_aggregates(found, context.settings.of(HostSettings), outside))
+
+
+def compare_scheduler(
+    found: CloudHosts, settings: HostSettings, conf: NovaConf | None
+) -> tuple[Setting, ...]:
+    """Return what reservations need of nova-scheduler, compared with its configuration and its effects."""
+    strangers = servers_without_reservation(found.servers, pooled_hosts(found.aggregates, settings))
+    return (
+        *_of_filters(conf, strangers),
+        *_of_names(conf, settings),
+        *_of_scheduling(conf, len(found.hosts)),
+    )
 
 
 def servers_without_reservation(servers: Iterable[Server], pooled: Collection[str]) -> Sequence[Server]:
@@ -132,19 +141,6 @@ def reserved_hosts(aggregates: Iterable[Aggregate], settings: HostSettings) -> f
     prefix = settings.availability_zone_prefix
     inside = [each.hosts for each in aggregates if (each.availability_zone or "").startswith(prefix)]
     return frozenset().union(*inside)
-
-
-def hosts_outside(context: Context) -> frozenset[ResourceId]:
-    """Return the hosts that are out of the freepool now because their maintenance asks for it."""
-    now = context.clock.now()
-    with context.store.read() as transaction:
-        found = transaction.maintenances.list(ending_after=now)
-    return frozenset(
-        key
-        for each in found
-        if each.leaves_pool and each.status_at(now) is MaintenanceStatus.ACTIVE
-        for key in each.resource_ids
-    )
 
 
 def _of_aggregates(

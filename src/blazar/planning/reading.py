@@ -16,8 +16,9 @@ from blazar.plugins.hosts.description import diagnose
 from blazar.plugins.hosts.host import Host
 from blazar.plugins.hosts.settings import HostSettings
 from blazar.plugins.hosts.store import HOST_STORE
+from blazar.plugins.hosts.zones import pooled_hosts
 from blazar.ports.cloud import Cloud
-from blazar.ports.compute import Aggregate, Hypervisor
+from blazar.ports.compute import Aggregate, Hypervisor, Server
 
 DEFAULT_RACK = "rack"
 """The property that names the rack unless the operator names another one."""
@@ -43,6 +44,11 @@ class CloudHosts:
     """In the order of their names."""
     registered: Mapping[str, Host]
     """By hypervisor host name."""
+    hypervisors: Mapping[str, Hypervisor]
+    """Of all hosts, by hypervisor host name."""
+    zones: Mapping[str, str]
+    """Availability zones by service host, also those of reservations."""
+    servers: tuple[Server, ...]
     aggregates: tuple[Aggregate, ...]
 
 
@@ -71,6 +77,9 @@ def read_hosts(context: Context, grouping: Grouping) -> CloudHosts:
     return CloudHosts(
         hosts=tuple(sorted(hosts, key=lambda each: each.name)),
         registered=registered,
+        hypervisors=hypervisors,
+        zones=found.zones,
+        servers=found.servers,
         aggregates=found.aggregates,
     )
 
@@ -96,9 +105,10 @@ class _Found:
         self.aggregates = aggregates
         settings = context.settings.of(HostSettings)
         self._prefix = settings.availability_zone_prefix
-        self._pooled = next((each.hosts for each in aggregates if each.name == settings.freepool_name), ())
-        self._zones = context.cloud.hypervisors.list_availability_zones()
-        self._servers = Counter(each.service_host for each in context.cloud.servers.list_servers())
+        self._pooled = pooled_hosts(aggregates, settings)
+        self.zones = context.cloud.hypervisors.list_availability_zones()
+        self.servers = context.cloud.servers.list_servers()
+        self._servers_on = Counter(each.service_host for each in self.servers)
         self._racks = _racks(grouping, registered.values(), aggregates)
         self._grouping = grouping
         _check(grouping, registered.values(), aggregates)
@@ -117,7 +127,7 @@ class _Found:
             resource_id=host.id,
             problem=problem or host.diagnosis.problem,
             inventories=host.providers[0].inventories if host.providers else {},
-            servers=self._servers[host.service_name],
+            servers=self._servers_on[host.service_name],
         )
 
     def other_host(
@@ -136,7 +146,7 @@ class _Found:
             problem=problem,
             inventories=inventories,
             used=used,
-            servers=self._servers[hypervisor.service_host],
+            servers=self._servers_on[hypervisor.service_host],
         )
 
     @property
@@ -144,7 +154,7 @@ class _Found:
         return self._grouping.rack_property or DEFAULT_RACK
 
     def _zone(self, service_host: str) -> str:
-        zone = self._zones.get(service_host, "")
+        zone = self.zones.get(service_host, "")
         return UNKNOWN if not zone or zone.startswith(self._prefix) else zone
 
 

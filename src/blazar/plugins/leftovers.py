@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from blazar.domain.lease import ResourceId
-from blazar.domain.maintenance import MaintenanceStatus
+from blazar.domain.maintenance import outside_pool
 from blazar.ports.clock import Clock
 from blazar.ports.cloud import Cloud
 from blazar.ports.compute import Aggregate
@@ -41,13 +41,7 @@ class Sweep:
         """Return the resources that are out of their pool now because of maintenance."""
         now = self.clock.now()
         with self.store.read() as transaction:
-            maintenances = transaction.maintenances.list(ending_after=now)
-        return frozenset(
-            key
-            for each in maintenances
-            if each.leaves_pool and each.status_at(now) is MaintenanceStatus.ACTIVE
-            for key in each.resource_ids
-        )
+            return outside_pool(transaction.maintenances.list(ending_after=now), now)
 
 
 class LeftoverKind(Protocol):

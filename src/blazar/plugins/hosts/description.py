@@ -11,7 +11,7 @@ from blazar.domain.lease import ResourceId
 from blazar.domain.providers import HostProvider
 from blazar.plugins.hosts.host import Host
 from blazar.plugins.hosts.settings import HostSettings, MonitorSettings
-from blazar.plugins.hosts.zones import displaced_hosts
+from blazar.plugins.hosts.zones import displaced_hosts, pooled_hosts
 from blazar.plugins.slots.names import provider_name
 from blazar.ports.cloud import Cloud
 from blazar.ports.compute import Hypervisor
@@ -99,7 +99,7 @@ def view_cloud(cloud: Cloud, settings: HostSettings) -> CloudView:
     if not settings.az_aware:
         return CloudView(hypervisors=hypervisors, zones={})
     aggregates = cloud.aggregates.list_aggregates()
-    pooled = next((each.hosts for each in aggregates if each.name == settings.freepool_name), frozenset())
+    pooled = pooled_hosts(aggregates, settings)
     away: set[str] = set()
     for each in aggregates:
         if (each.availability_zone or "").startswith(settings.availability_zone_prefix):

@@ -10,11 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from blazar.domain.errors import CloudConflict, CloudNotFound
+from blazar.plugins.hosts.settings import HostSettings
 from blazar.ports.cloud import Cloud
 from blazar.ports.compute import Aggregate
 
 _CAME_FROM_KEY = "blazar:came_from:"
 """Prefix of a metadata key of a reservation's aggregate, before a service host; the value is ids."""
+
+
+def pooled_hosts(aggregates: Iterable[Aggregate], settings: HostSettings) -> frozenset[str]:
+    """Return the service hosts in the freepool; none if there is no freepool."""
+    return next((each.hosts for each in aggregates if each.name == settings.freepool_name), frozenset())
 
 
 def find_zones(aggregates: Iterable[Aggregate], service_host: str) -> tuple[Aggregate, ...]:
