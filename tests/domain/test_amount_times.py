@@ -50,7 +50,7 @@ def test_the_amounts_of_all_minutes_are_those_of_each_minute(
     )
     capacities = {each: index.inventories().total(each) for each in CLASSES}
 
-    times = AmountTimes.read(index.bookings, capacities, group_of >= 0, minutes)
+    times = AmountTimes.read(index.bookings, capacities, group_of >= 0, minutes).changes()
     totals, steps = times.totals(name, group_of, 2), times.count_busy(name, group_of, 2)
 
     for group in (0, 1):
@@ -75,6 +75,6 @@ def test_no_groups() -> None:
     index = make_index([])
     minutes = Minutes(first=0, count=1, begun=0, cleaning=0, now=EPOCH)
 
-    times = AmountTimes.read(index.bookings, {}, np.zeros(HOSTS, np.bool_), minutes)
+    times = AmountTimes.read(index.bookings, {}, np.zeros(HOSTS, np.bool_), minutes).changes()
 
     assert times.count_busy("VCPU", np.full(HOSTS, -1), 0) == ()

@@ -12,10 +12,10 @@ import numpy as np
 
 from blazar.app.visible_facts import rank_of
 from blazar.booking.context import Context
-from blazar.domain.amount_times import AmountTimes
+from blazar.domain.amount_times import AmountChanges, AmountTimes
 from blazar.domain.availability import Availability
 from blazar.domain.booking_rows import Mask, Positions
-from blazar.domain.busy_times import Minutes, Steps
+from blazar.domain.busy_times import BusyTimes, Minutes, Steps
 from blazar.domain.dates import minute_of
 from blazar.domain.fact_columns import FactColumns
 from blazar.domain.forecast import forecast
@@ -53,9 +53,10 @@ class CapacityLevels:
             amounts = AmountTimes.read(availability.bookings, capacities, wanted, minutes)
         is_whole = not classes or any(each.quota_unit.is_whole for each in plugins)
         units = [*([RESOURCES] if is_whole else ()), *classes]
+        changes = amounts.changes() if classes else None
         for groups in _groups(columns, wanted, sorted(properties), self._settings.most_values):
             for unit in units:
-                yield from self._levels(collection, groups, unit, amounts)
+                yield from self._levels(collection, groups, unit, amounts.times, changes)
 
     def _minutes(self) -> Minutes:
         now = self._context.clock.now()
@@ -64,17 +65,17 @@ class CapacityLevels:
         return Minutes.of(window, now=now, cleaning_time=self._context.settings.leases.cleaning_time)
 
     def _levels(
-        self, collection: str, groups: _Groups, unit: str, amounts: AmountTimes
+        self, collection: str, groups: _Groups, unit: str, times: BusyTimes, changes: AmountChanges | None
     ) -> Iterator[CapacityLevel]:
         settings, values, group_of = self._settings, groups.values, groups.group_of
         totals: Sequence[int]
         steps: Sequence[Steps]
-        if unit == RESOURCES:
-            totals = amounts.times.totals(group_of, len(values))
-            steps = amounts.times.count_busy(group_of, len(values))
+        if unit == RESOURCES or changes is None:
+            totals = times.totals(group_of, len(values))
+            steps = times.count_busy(group_of, len(values))
         else:
-            totals = amounts.totals(unit, group_of, len(values))
-            steps = amounts.count_busy(unit, group_of, len(values))
+            totals = changes.totals(unit, group_of, len(values))
+            steps = changes.count_busy(unit, group_of, len(values))
         for value, total, own in zip(values, totals, steps, strict=True):
             yield CapacityLevel(
                 collection=collection,

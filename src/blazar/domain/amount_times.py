@@ -13,7 +13,7 @@ import numpy as np
 
 from blazar.domain.booking_rows import Mask, Numbers, Positions
 from blazar.domain.bookings import Bookings
-from blazar.domain.busy_times import BusyTimes, Minutes, Steps, running_sums
+from blazar.domain.busy_times import BusyTimes, Minutes, Steps, read_rows, running_sums, sum_by_group
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +38,7 @@ class AmountTimes:
             wanted: The resources that count, by position.
             minutes: The minutes.
         """
-        parts = list(bookings.sorted_rows(wanted, minutes.reach, present=minutes.now))
-        which = np.concatenate(parts) if parts else np.zeros(0, np.intp)
-        rows = bookings.rows.take(which)
+        rows = read_rows(bookings, wanted, minutes)
         times = BusyTimes.of(rows, minutes)
         counted = {name: np.where(wanted, each, 0) for name, each in capacities.items()}
         return cls(
@@ -57,13 +55,37 @@ class AmountTimes:
             times,
         )
 
+    def changes(self) -> AmountChanges:
+        """Return the amounts as changes in the order of time, for all classes with one sort."""
+        positions = np.tile(self.times.positions, 2)
+        instants = np.concatenate(self.times.bounds(with_cleaning=True))
+        order = np.lexsort((instants, positions))
+        positions, instants = positions[order], instants[order]
+        changes = {}
+        for name, used in self.used.items():
+            level = np.cumsum(np.concatenate([used, -used])[order])
+            # At each position, everything that begins also ends, so every sum starts at zero.
+            changes[name] = np.diff(np.minimum(level, self.capacities[name][positions]), prepend=0)
+        return AmountChanges(self.capacities, positions, instants, changes, self.times.minutes)
+
+
+@dataclass(frozen=True, slots=True)
+class AmountChanges:
+    """Changes of the amounts that are not free, by resource and time."""
+
+    capacities: Mapping[str, Numbers]
+    """By class, the capacity of each resource, by position."""
+    positions: Positions
+    """The resource of each change; ascending."""
+    instants: Numbers
+    """In minutes, relative to the first minute; ascending for each resource."""
+    amounts: Mapping[str, Numbers]
+    """By class, the amount of each change."""
+    minutes: Minutes
+
     def totals(self, name: str, group_of: Positions, groups: int) -> list[int]:
         """Return the capacity of a class in each group."""
-        counted = group_of >= 0
-        totals = np.zeros(groups, np.int64)
-        np.add.at(totals, group_of[counted], self.capacities[name][counted])
-        found: list[int] = totals.tolist()
-        return found
+        return sum_by_group(self.capacities[name], group_of, groups)
 
     def count_busy(self, name: str, group_of: Positions, groups: int) -> tuple[Steps, ...]:
         """Return, for each group, the amount of a class that is not free over time.
@@ -75,15 +97,8 @@ class AmountTimes:
         """
         if not groups:
             return ()
-        positions = np.tile(self.times.positions, 2)
-        times = np.concatenate(self.times.bounds(with_cleaning=True))
-        order = np.lexsort((times, positions))
-        positions, times = positions[order], times[order]
-        level = np.cumsum(np.concatenate([self.used[name], -self.used[name]])[order])
-        # At each position, everything that begins also ends, so every sum starts at zero.
-        changes = np.diff(np.minimum(level, self.capacities[name][positions]), prepend=0)
-        group, size = group_of[positions], self.times.minutes.count + 1
+        group, size = group_of[self.positions], self.minutes.count + 1
         counted = group >= 0
-        keys = np.concatenate([np.arange(groups) * size, group[counted] * size + times[counted]])
-        changes = np.concatenate([np.zeros(groups, np.int64), changes[counted]])
+        keys = np.concatenate([np.arange(groups) * size, group[counted] * size + self.instants[counted]])
+        changes = np.concatenate([np.zeros(groups, np.int64), self.amounts[name][counted]])
         return running_sums(keys, changes[:, np.newaxis], groups, size)

@@ -66,6 +66,15 @@ def all_minutes(which: Mask, minutes: Minutes) -> Ranges:
     return Ranges(positions, low, low + minutes.count)
 
 
+def read_rows(bookings: Bookings, wanted: Mask, minutes: Minutes) -> Rows:
+    """Return copies of the bookings of the wanted resources that matter for the minutes.
+
+    They are sorted by resource and start.
+    """
+    parts = list(bookings.sorted_rows(wanted, minutes.reach, present=minutes.now))
+    return bookings.rows.take(np.concatenate(parts) if parts else np.zeros(0, np.intp))
+
+
 @dataclass(frozen=True, slots=True)
 class BusyTimes:
     """Copies of bookings, sorted by resource and start, which may be read while the bookings change."""
@@ -81,9 +90,7 @@ class BusyTimes:
     @classmethod
     def read(cls, bookings: Bookings, wanted: Mask, minutes: Minutes) -> BusyTimes:
         """Return the bookings of the wanted resources that matter for the minutes."""
-        parts = list(bookings.sorted_rows(wanted, minutes.reach, present=minutes.now))
-        which = np.concatenate(parts) if parts else np.zeros(0, np.intp)
-        return cls.of(bookings.rows.take(which), minutes)
+        return cls.of(read_rows(bookings, wanted, minutes), minutes)
 
     @classmethod
     def of(cls, rows: Rows, minutes: Minutes) -> BusyTimes:
@@ -178,6 +185,15 @@ def count_in_groups(
             change[:, number] = sign
             changes.append(change)
     return running_sums(np.concatenate(keys), np.concatenate(changes), groups, size)
+
+
+def sum_by_group(numbers: Numbers, group_of: Positions, groups: int) -> list[int]:
+    """Return the sum of numbers by position in each group; -1 is the group of positions that do not count."""
+    counted = group_of >= 0
+    sums = np.zeros(groups, np.int64)
+    np.add.at(sums, group_of[counted], numbers[counted])
+    found: list[int] = sums.tolist()
+    return found
 
 
 def running_sums(keys: Numbers, changes: NDArray[np.int64], groups: int, size: int) -> tuple[Steps, ...]:

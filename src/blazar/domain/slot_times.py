@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from blazar.domain.booking_rows import Mask, Numbers, Positions
 from blazar.domain.bookings import Bookings
-from blazar.domain.busy_times import Minutes, Steps, running_sums
+from blazar.domain.busy_times import Minutes, Steps, running_sums, sum_by_group
 from blazar.domain.capacity import Demand
 from blazar.domain.inventory_arrays import InventoryArrays
 from blazar.domain.ranges import Ranges, merged
@@ -46,11 +46,7 @@ class SlotTimes:
 
     def totals(self, group_of: Positions, groups: int) -> list[int]:
         """Return the slots of each group without any booking."""
-        counted = group_of >= 0
-        totals = np.zeros(groups, np.int64)
-        np.add.at(totals, group_of[counted], self.empty[counted])
-        found: list[int] = totals.tolist()
-        return found
+        return sum_by_group(self.empty, group_of, groups)
 
     def count_busy(self, group_of: Positions, groups: int) -> tuple[Steps, ...]:
         """Return, for each group, the number of slots that are not free over time.
