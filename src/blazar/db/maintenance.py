@@ -22,6 +22,7 @@ from blazar.domain.errors import ConcurrentUpdate
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Allocation, LeaseId, ReservationId, ResourceId
 from blazar.domain.maintenance import Maintenance
+from blazar.domain.portions import in_portions
 from blazar.ports.maintenance import AffectedAllocation
 
 _AT_ONCE: Final = 10_000
@@ -97,7 +98,7 @@ class SqlMaintenances:
                     share=read_share(row.slots, row.demand),
                 ),
             )
-            for some in _parts_of(resource_ids)
+            for some in in_portions(sorted(resource_ids), _AT_ONCE)
             for row in self._connection.execute(_within(some, window))
         ]
 
@@ -114,7 +115,7 @@ class SqlMaintenances:
         """Return the names that operators know."""
         return {
             ResourceId(row.id): str(row.name)
-            for some in _parts_of(resource_ids)
+            for some in in_portions(sorted(resource_ids), _AT_ONCE)
             for row in self._connection.execute(_names().where(resources.c.id.in_(some)))
         }
 
@@ -148,12 +149,6 @@ class SqlMaintenances:
         )
         for row in self._connection.execute(query):
             yield row.maintenance_id, ResourceId(row.resource_id)
-
-
-def _parts_of(resource_ids: Collection[ResourceId]) -> Iterator[Sequence[ResourceId]]:
-    ordered = sorted(resource_ids)
-    for first in range(0, len(ordered), _AT_ONCE):
-        yield ordered[first : first + _AT_ONCE]
 
 
 def _within(resource_ids: Sequence[ResourceId], window: Interval) -> sa.Select[Any]:

@@ -30,6 +30,7 @@ from blazar.db.usage_records import recorded_amounts, recorded_facts
 from blazar.domain.availability import Resource
 from blazar.domain.interval import Interval
 from blazar.domain.lease import LeaseId, ReservationId, ReservationStatus, ResourceId
+from blazar.domain.portions import in_portions
 from blazar.domain.usage.records import Holding, ReservationState, ResourceFacts, UsageRecords, UsedUnits
 from blazar.ports.usage import UsageFilter, UsedBy
 
@@ -145,7 +146,7 @@ class SqlUsage:
                 amounts=json.loads(row.amounts),
             )
             found[row.resource_id].append(past)
-        for some in _parts(resource_ids):
+        for some in in_portions(resource_ids, _AT_ONCE):
             names = self._names(some)
             for each in self._resources(some):
                 present = ResourceFacts(
@@ -199,7 +200,7 @@ class SqlUsage:
             )
         }
         changed = [row.id for key, row in open_now.items() if used.get(key) != row.units]
-        for some in _parts(changed):
+        for some in in_portions(changed, _AT_ONCE):
             closed = sa.update(used_periods).where(used_periods.c.id.in_(some)).values(end_at=now)
             self._connection.execute(closed)
         same = {key for key, row in open_now.items() if used.get(key) == row.units}
@@ -279,11 +280,6 @@ def _rows(
     connection: sa.Connection, table: sa.Table[Any], column: str, ids: Sequence[str]
 ) -> Iterator[sa.Row[Any]]:
     """Yield the rows of these ids in the order in which they were written, of each id."""
-    for some in _parts(ids):
+    for some in in_portions(ids, _AT_ONCE):
         query = sa.select(table).where(table.c[column].in_(some)).order_by(table.c.id)
         yield from connection.execute(query)
-
-
-def _parts(ids: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    for first in range(0, len(ids), _AT_ONCE):
-        yield ids[first : first + _AT_ONCE]

@@ -9,11 +9,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TypeVar
 
 from blazar.booking.context import Context
 from blazar.domain.interval import Interval
 from blazar.domain.lease import ResourceId
+from blazar.domain.portions import in_portions
 from blazar.importer.details import KNOWN_TYPES
 from blazar.importer.ids import CloudObjects, refused_rows
 from blazar.importer.ledger import Finding
@@ -28,8 +28,6 @@ from blazar.ports.store import Transaction
 
 BATCH = 500
 """The number of leases, hosts or floating IPs written in one transaction."""
-
-ItemT = TypeVar("ItemT")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,11 +124,6 @@ def _check_plugins(context: Context, old: OldDatabase) -> None:
         )
 
 
-def _batches(items: Sequence[ItemT]) -> Iterator[Sequence[ItemT]]:
-    for start in range(0, len(items), BATCH):
-        yield items[start : start + BATCH]
-
-
 @dataclass(slots=True)
 class _Writer:
     """Writes a plan in its order."""
@@ -147,7 +140,7 @@ class _Writer:
         for each in self.plan.ledger.findings:
             findings[each.lease_id].append(each)
         generations = self._read_generations()
-        for leases in _batches(self.plan.leases):
+        for leases in in_portions(self.plan.leases, BATCH):
             held = held_resources(leases)
             with self.context.store.begin() as transaction:
                 transaction.allocations.claim({key: generations[key] for key in held})
@@ -163,12 +156,12 @@ class _Writer:
         with self.context.store.begin() as transaction:
             transaction.of(HOST_STORE).insert_properties(self.plan.properties)
             transaction.commit()
-        for hosts in _batches(self.plan.hosts):
+        for hosts in in_portions(self.plan.hosts, BATCH):
             with self.context.store.begin() as transaction:
                 transaction.of(HOST_STORE).insert_many(hosts)
                 transaction.journal.append([self._resource_entry(f"host {each.id}") for each in hosts])
                 transaction.commit()
-        for floatingips in _batches(self.plan.floatingips):
+        for floatingips in in_portions(self.plan.floatingips, BATCH):
             with self.context.store.begin() as transaction:
                 transaction.of(FLOATING_IP_STORE).insert_many(floatingips)
                 entries = [self._resource_entry(f"floating IP {each.id}") for each in floatingips]

@@ -13,6 +13,7 @@ from blazar.booking.views import JsonObject
 from blazar.domain.errors import InvalidParameter
 from blazar.domain.lease import Lease, LeaseId, LeaseStatus
 from blazar.domain.paging import parse_page
+from blazar.domain.portions import in_portions
 from blazar.ports.manager import WrittenObjects
 from blazar.ports.store import LeaseFilter, Transaction
 
@@ -43,7 +44,7 @@ def list_lease_page(context: Context, project_id: str | None, query: JsonObject)
 
 
 def _read(transaction: Transaction, ids: Sequence[LeaseId]) -> Mapping[LeaseId, Lease]:
-    portions = (ids[start : start + _AT_ONCE] for start in range(0, len(ids), _AT_ONCE))
+    portions = in_portions(ids, _AT_ONCE)
     return {lease.id: lease for portion in portions for lease in transaction.leases.get_many(portion)}
 
 

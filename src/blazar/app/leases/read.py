@@ -12,6 +12,7 @@ from blazar.booking.progress import progress_views
 from blazar.booking.views import API, JsonObject, held_view, lease_view
 from blazar.domain.errors import LeaseNotFound, OwnerMismatch
 from blazar.domain.lease import Allocation, Lease, Owner, Reservation, ReservationStatus, StoredSpec
+from blazar.domain.portions import in_portions
 from blazar.plugins.capabilities import DescribesUse
 from blazar.ports.manager import PROGRESS_SINCE, Caller, WrittenObjects
 from blazar.ports.store import HeldResource, Transaction
@@ -124,8 +125,8 @@ def _list_texts(context: Context, project_id: str | None) -> Sequence[str]:
         revisions = transaction.leases.list_revisions(project_id)
         texts = context.lease_cache.recall(revisions)
         unknown = [each for each in revisions if each not in texts]
-        for start in range(0, len(unknown), _AT_ONCE):
-            for lease in transaction.leases.get_many(unknown[start : start + _AT_ONCE]):
+        for portion in in_portions(unknown, _AT_ONCE):
+            for lease in transaction.leases.get_many(portion):
                 text = texts[lease.id] = json.dumps(lease_view(lease, context.plugins))
                 context.lease_cache.keep(lease.id, lease.revision, text)
     return [texts[each] for each in revisions]

@@ -13,6 +13,7 @@ from blazar.booking.no_shows import WARNED, end_now, warn
 from blazar.domain.errors import ConcurrentUpdate
 from blazar.domain.interval import Interval
 from blazar.domain.lease import Lease, ReservationId
+from blazar.domain.portions import in_portions
 from blazar.domain.usage.no_shows import NoShowRule, Verdict, judge, time_left
 from blazar.plugins.capabilities import ObservesUse
 from blazar.ports.store import Transaction
@@ -99,13 +100,8 @@ def _judged(
     transaction: Transaction, rule: NoShowRule, observed: Observed, now: datetime
 ) -> Iterator[tuple[Lease, Verdict]]:
     """Yield the leases for which something is to be done."""
-    lease_ids = transaction.usage.list_active()
-    for first in range(0, len(lease_ids), _LEASES_AT_ONCE):
-        leases = [
-            each
-            for each in transaction.leases.get_many(lease_ids[first : first + _LEASES_AT_ONCE])
-            if observed.concerns(each)
-        ]
+    for some in in_portions(transaction.usage.list_active(), _LEASES_AT_ONCE):
+        leases = [each for each in transaction.leases.get_many(some) if observed.concerns(each)]
         ids = [each.id for lease in leases for each in lease.reservations]
         arrived = transaction.usage.arrived(ids)
         since = transaction.usage.usable_since(ids)

@@ -12,13 +12,12 @@ from typing import Final
 from blazar.booking.context import OwnCollection, PeriodicTask
 from blazar.booking.maintenance import MAINTAIN
 from blazar.ports.work import TASK_PREFIX
-from blazar.reconcile.periodic.answers import delete_old_answers
 from blazar.reconcile.periodic.discovery import discover_resources
 from blazar.reconcile.periodic.maintenance import maintain
 from blazar.reconcile.periodic.offers import delete_expired_offers
+from blazar.reconcile.periodic.old_records import delete_old_answers, delete_old_usage, delete_old_uses
 from blazar.reconcile.periodic.unplanned import plan_leases
-from blazar.reconcile.periodic.usage import delete_old_records, observe_use
-from blazar.reconcile.periodic.uses import delete_old_uses
+from blazar.reconcile.periodic.usage import observe_use
 from blazar.reconcile.sweep import sweep
 from blazar.settings import Settings, UsageSettings
 
@@ -85,6 +84,6 @@ def _tasks_of_usage(settings: UsageSettings) -> Mapping[str, PeriodicTask]:
             run=observe_use, interval=settings.interval, is_enabled=bool(settings.interval)
         ),
         DELETE_RECORDS: PeriodicTask(
-            run=delete_old_records, interval=_DELETE_INTERVAL, is_enabled=bool(settings.kept_for)
+            run=delete_old_usage, interval=_DELETE_INTERVAL, is_enabled=bool(settings.kept_for)
         ),
     }

@@ -1,4 +1,4 @@
-"""Observation of which reserved resources are in use, and deletion of old records of usage."""
+"""Observation of which reserved resources are in use."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any, Final
 from blazar.booking.assignments import assign
 from blazar.booking.context import Context
 from blazar.domain.lease import Lease, LeaseId, ReservationId, ReservationStatus, ResourceId
+from blazar.domain.portions import in_portions
 from blazar.plugins.capabilities import ObservesUse
 from blazar.plugins.contract import Assignment
 from blazar.ports.store import Transaction
@@ -73,11 +74,8 @@ def _read_assignments(context: Context) -> Mapping[str, Sequence[Assignment[Any]
     """Return the active reservations by resource type."""
     found: defaultdict[str, list[Assignment[Any]]] = defaultdict(list)
     with context.store.read() as transaction:
-        lease_ids = transaction.usage.list_active()
-        for first in range(0, len(lease_ids), _LEASES_AT_ONCE):
-            for resource_type, assignment in _assign_some(
-                context, transaction, lease_ids[first : first + _LEASES_AT_ONCE]
-            ):
+        for some in in_portions(transaction.usage.list_active(), _LEASES_AT_ONCE):
+            for resource_type, assignment in _assign_some(context, transaction, some):
                 found[resource_type].append(assignment)
     return found
 
@@ -105,20 +103,3 @@ def _assign_some(
 def _is_observed(context: Context, lease: Lease, status: ReservationStatus, resource_type: str) -> bool:
     is_running = status is ReservationStatus.ACTIVE and not lease.is_deleting
     return is_running and isinstance(context.plugins.get(resource_type), ObservesUse)
-
-
-def delete_old_records(context: Context, actor: str, check_claim: Callable[[], None]) -> int:
-    """Delete the records that are older than the configured time; return their number.
-
-    Args:
-        context: The context.
-        actor: The manager, for the log.
-        check_claim: Called before the database is changed; an exception from it ends the task.
-    """
-    check_claim()
-    with context.store.begin() as transaction:
-        deleted = transaction.usage.delete_before(context.clock.now() - context.settings.usage.kept_for)
-        transaction.commit()
-    if deleted:
-        _logger.debug("deleted old records of usage: number=%s deleted_by=%s", deleted, actor)
-    return deleted

@@ -1,0 +1,59 @@
+"""Deletion of records that are too old to be needed: stored answers, uses, and what usage follows from."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Final
+
+from blazar.booking.context import Context
+from blazar.ports.store import Transaction
+
+LIFETIME: Final = timedelta(hours=24)
+"""Time for which a request with an idempotency key can be repeated; part of the API."""
+
+_Task = Callable[[Context, str, Callable[[], None]], int]
+
+_logger = logging.getLogger(__name__)
+
+
+def _deletion(
+    kind: str, kept_for: Callable[[Context], timedelta], delete: Callable[[Transaction, datetime], int]
+) -> _Task:
+    """Return a task that deletes old records and returns their number.
+
+    Args:
+        kind: The records, for the log.
+        kept_for: Returns the time for which they are kept.
+        delete: Deletes those before an instant, and returns their number.
+    """
+
+    def run(context: Context, actor: str, check_claim: Callable[[], None]) -> int:
+        check_claim()
+        with context.store.begin() as transaction:
+            deleted = delete(transaction, context.clock.now() - kept_for(context))
+            transaction.commit()
+        if deleted:
+            _logger.debug("deleted old records: kind=%s number=%s deleted_by=%s", kind, deleted, actor)
+        return deleted
+
+    return run
+
+
+delete_old_answers: Final = _deletion(
+    "answers", lambda context: LIFETIME, lambda transaction, before: transaction.answers.delete_before(before)
+)
+"""Delete the answers that are older than ``LIFETIME``."""
+delete_old_uses: Final = _deletion(
+    "uses",
+    lambda context: context.rules.longest_cool_down or timedelta(0),
+    lambda transaction, before: transaction.uses.delete_before(before),
+)
+"""Delete the uses that no usage rule needs any more: those that are older than the longest cool-down."""
+delete_old_usage: Final = _deletion(
+    "usage",
+    lambda context: context.settings.usage.kept_for,
+    lambda transaction, before: transaction.usage.delete_before(before),
+)
+"""Delete the records of usage that are older than the configured time."""
