@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from itertools import islice
 
 from blazar.booking.context import Context
 from blazar.booking.search import Found, Search, find_resources, holdings_of
-from blazar.booking.specs import booked_window, intact_spec
+from blazar.booking.specs import booked_together, booked_window, intact_spec
 from blazar.domain.availability import Availability
 from blazar.domain.capacity import Demand, Share
 from blazar.domain.headroom import Headroom
 from blazar.domain.interval import Interval
-from blazar.domain.lease import Allocation, Holdings, Reservation, ReservationId, ResourceId
+from blazar.domain.lease import Allocation, Holdings, Lease, Reservation, ReservationId, ResourceId
 from blazar.plugins.contract import Wish
+from blazar.ports.store import Transaction
 
 _Held = Mapping[ReservationId, Holdings]
 
@@ -195,3 +197,13 @@ def _at_most(holdings: Holdings, number: int) -> Holdings:
     if any(share is not None for share in holdings.values()):
         return holdings
     return dict(islice(holdings.items(), number))
+
+
+def end_bookings(context: Context, transaction: Transaction, lease: Lease, end: datetime) -> None:
+    """Let the bookings of a lease that has begun end at an instant, and indexes read them again."""
+    ids = [each.id for each in lease.reservations]
+    held = transaction.allocations.of_reservations(ids)
+    transaction.allocations.touch({each.resource_id for each in held})
+    window = Interval.at_least_an_instant(lease.start, end)
+    for some, booked in booked_together(context.plugins, lease.reservations, window):
+        transaction.allocations.move(some, booked, began_at=lease.start)

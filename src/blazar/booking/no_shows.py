@@ -8,12 +8,11 @@ from typing import Final
 
 from blazar.booking import event_types
 from blazar.booking.context import Context
+from blazar.booking.holding import end_bookings
 from blazar.booking.scheduling import reschedule_missing
-from blazar.booking.specs import booked_together
 from blazar.booking.transitions import announce
 from blazar.booking.views import API, lease_view
 from blazar.domain.dates import before_end_for_changed, format_date, minute_of
-from blazar.domain.interval import Interval
 from blazar.domain.lease import Event, EventType, Lease
 from blazar.ports.journal import JournalEntry
 from blazar.ports.store import Transaction
@@ -47,17 +46,12 @@ def end_now(context: Context, lease: Lease, actor: str) -> None:
     """
     now = context.clock.now()
     ended = _ending(lease, max(lease.start, minute_of(now)))
-    ids = [each.id for each in lease.reservations]
-    window = Interval.at_least_an_instant(ended.start, ended.end)
     with context.store.begin() as transaction:
         ended = transaction.leases.replace(lease, ended, now)
-        held = transaction.allocations.of_reservations(ids)
+        end_bookings(context, transaction, lease, ended.end)
         offers = transaction.offers.held_for(lease.id)
-        offered = frozenset().union(*offers.values())
-        transaction.allocations.touch({each.resource_id for each in held} | offered)
-        for some, booked in booked_together(context.plugins, lease.reservations, window):
-            transaction.allocations.move(some, booked, began_at=lease.start)
         if offers:
+            transaction.allocations.touch(frozenset().union(*offers.values()))
             transaction.offers.outdate(lease.id, context.shared_now())
         transaction.work.schedule([lease.id], now)
         reschedule_missing(context, transaction)

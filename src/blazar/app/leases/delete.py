@@ -9,11 +9,10 @@ from blazar.app.leases.read import read_lease
 from blazar.app.leases.waiting import wait_for_lease
 from blazar.booking.context import Context
 from blazar.booking.enforcement import tell_end
+from blazar.booking.holding import end_bookings
 from blazar.booking.retrying import retrying
 from blazar.booking.scheduling import reschedule_missing
-from blazar.booking.specs import booked_together
 from blazar.booking.transitions import erase_lease, record_request
-from blazar.domain.interval import Interval
 from blazar.domain.lease import EventStatus, EventType, Lease, Owner
 from blazar.domain.lifecycle import has_ended, has_started, with_status
 from blazar.ports.journal import DELETE
@@ -81,10 +80,4 @@ def _end_allocations(context: Context, transaction: Transaction, lease: Lease, n
     """End the bookings of a lease that has begun as if it ended now."""
     if has_ended(lease) or not (has_started(lease) or lease.start < now):
         return
-    reservation_ids = [each.id for each in lease.reservations]
-    held = transaction.allocations.of_reservations(reservation_ids)
-    transaction.allocations.touch({each.resource_id for each in held})
-    if now < lease.end:
-        window = Interval.at_least_an_instant(lease.start, now)
-        for ids, booked in booked_together(context.plugins, lease.reservations, window):
-            transaction.allocations.move(ids, booked, began_at=lease.start)
+    end_bookings(context, transaction, lease, min(now, lease.end))
