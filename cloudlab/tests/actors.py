@@ -144,7 +144,7 @@ class Actor:
             "resource_properties": "",
             **keys,
         }
-        return self._reserve(reservation, start, end, before_end_date)
+        return self.create_lease(reservation, start, end, before_end_date)
 
     def reserve_instances(
         self,
@@ -172,7 +172,7 @@ class Actor:
             "resource_properties": "",
             **keys,
         }
-        return self._reserve(reservation, start, end)
+        return self.create_lease(reservation, start, end)
 
     def reserve_flavor(self, flavor_id: object, amount: object, **keys: object) -> Json:
         """Return a new lease for instances of a flavor, for an hour from now.
@@ -189,7 +189,7 @@ class Actor:
             "affinity": None,
             **keys,
         }
-        return self._reserve(reservation, "now")
+        return self.create_lease(reservation, "now")
 
     def reserve_floatingips(
         self, amount: object, *required: str, start: str | datetime = "now", end: datetime | None = None
@@ -208,15 +208,16 @@ class Actor:
             "amount": amount,
             "required_floatingips": list(required),
         }
-        return self._reserve(reservation, start, end)
+        return self.create_lease(reservation, start, end)
 
-    def _reserve(
+    def create_lease(
         self,
         reservation: Json,
-        start: str | datetime,
+        start: str | datetime = "now",
         end: datetime | None = None,
         before_end_date: datetime | None = None,
     ) -> Json:
+        """Return a new lease with one reservation, by default for an hour from now."""
         name = f"lease-{uuid.uuid4().hex[:8]}"
         end = end or in_minutes(60)
         return dict(self.blazar.lease.create(name, start, end, [reservation], [], before_end=before_end_date))

@@ -1,14 +1,17 @@
-"""Compute services that fail or are disabled during a test, and are restored after it."""
+"""Services that fail or are disabled during a test, and are restored after it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
 from cloudlab.blazar import POLLING_SECONDS
 from cloudlab.probes import SERVICE_DOWN_SECONDS
-from cloudlab.tests.actors import MICROVERSION, Json
+from cloudlab.service import Service
+from cloudlab.tests.actors import MICROVERSION, Actor, Json
 from cloudlab.tests.end_to_end_lab import EndToEndLab
 from cloudlab.waiting import wait_until
 
@@ -16,6 +19,8 @@ SECONDS_TO_HEAR: Final = POLLING_SECONDS * 2 / 3
 """Time within which a change is known after a notification; polling may take longer."""
 SECONDS_TO_SEE: Final = SERVICE_DOWN_SECONDS + POLLING_SECONDS + 15
 """Time within which a compute service without reports is treated as failed, with all consequences."""
+_SECONDS_AWAY: Final = 30
+_SECONDS_TO_RECOVER: Final = 120
 
 
 @dataclass(slots=True)
@@ -75,6 +80,41 @@ class Computes:
         ).json()["services"]
         (service,) = found
         operator.compute.put(f"/os-services/{service['id']}", json=changes, microversion=MICROVERSION)
+
+
+def start_and_end_despite_outage(
+    service: Service, lessee: Actor, reserve: Callable[[], Json], meanwhile: Callable[[], object]
+) -> None:
+    """Check that a service which is away for half a minute only delays the start and the end of a lease.
+
+    Args:
+        service: The service, which is stopped for the start and again for the end.
+        lessee: The lessee.
+        reserve: Returns a new lease that starts now.
+        meanwhile: Called while the lease is active.
+    """
+    with away(service):
+        lease = reserve()
+        time.sleep(_SECONDS_AWAY)  # noqa: TID251
+        assert lessee.status(lease) == "STARTING"
+    lessee.wait_for_lease(lease, "ACTIVE", seconds=_SECONDS_TO_RECOVER)
+    meanwhile()
+    with away(service):
+        lessee.reservations.put(f"/leases/{lease['id']}", json={"end_date": "now"})
+        time.sleep(_SECONDS_AWAY)  # noqa: TID251
+        assert lessee.status(lease) == "TERMINATING"
+    lessee.wait_for_lease(lease, "TERMINATED", seconds=_SECONDS_TO_RECOVER)
+
+
+@contextmanager
+def away(service: Service) -> Iterator[None]:
+    """Stop a service during the block; afterwards it answers again."""
+    service.stop()
+    try:
+        yield
+    finally:
+        service.start()
+        service.wait_until_answers()
 
 
 def wait_for_flags(

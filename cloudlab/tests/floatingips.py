@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -11,9 +10,9 @@ from typing import Any, Final
 
 from keystoneauth1.adapter import Adapter
 
-from blazarclient.exception import BlazarClientException
 from cloudlab.tests.actors import Actor, Json, Operator
 from cloudlab.tests.end_to_end_lab import EndToEndLab
+from cloudlab.tests.registered import deregister_all
 from cloudlab.waiting import wait_until
 
 ADDRESSES: Final = ("203.0.113.210", "203.0.113.211")
@@ -40,8 +39,7 @@ class AddressPool:
 
     def deregister(self) -> None:
         """Remove all addresses, after waiting for the leases that hold them."""
-        for each in [str(each["id"]) for each in self.operator.blazar.floatingip.list()]:
-            wait_until(functools.partial(self._is_removed, each), f"{each} is free", seconds=90)
+        deregister_all(self.lab.operator.blazar.floatingip)
 
     def reservable(self, address: str) -> bool:
         """Return whether an address can be reserved now."""
@@ -95,15 +93,6 @@ class AddressPool:
             yield dict(made)
         finally:
             self.operator.networks.delete(f"/v2.0/floatingips/{made['id']}")
-
-    def _is_removed(self, floatingip_id: str) -> bool:
-        try:
-            self.operator.blazar.floatingip.delete(floatingip_id)
-        except BlazarClientException as error:
-            if error.code == 409:
-                return False
-            raise
-        return True
 
     def _set_pools(self, path: str, pools: object) -> None:
         self.operator.networks.put(path, json={"subnet": {"allocation_pools": pools}})

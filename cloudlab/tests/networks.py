@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from blazarclient.exception import BlazarClientException
 from cloudlab.neutron import PHYSICAL_NETWORK
-from cloudlab.tests.actors import Actor, Json, in_minutes
+from cloudlab.tests.actors import Actor, Json
 from cloudlab.tests.end_to_end_lab import EndToEndLab
-from cloudlab.waiting import wait_until
+from cloudlab.tests.registered import deregister_all
 
 VLANS: Final = (211, 212)
 """Two VLANs outside the range that Neutron gives to all projects; the contract suite uses other ids."""
@@ -31,29 +29,18 @@ class Segments:
 
     def deregister(self) -> None:
         """Remove all segments, after waiting for the leases that hold them."""
-        for each in [str(each["id"]) for each in self.lab.operator.blazar.network.list()]:
-            wait_until(functools.partial(self._is_removed, each), f"{each} is free", seconds=90)
+        deregister_all(self.lab.operator.blazar.network)
 
     def reserve(self, lessee: Actor, amount: int = 1, name: str = "lab") -> Json:
         """Return a new lease for networks, for an hour from now."""
         reservation = {"resource_type": "network", "network_name": name, "amount": amount}
-        end = in_minutes(60)
-        return dict(lessee.blazar.lease.create(f"networks {name}", "now", end, [reservation], []))
+        return lessee.create_lease(reservation)
 
     def existing(self) -> dict[int, Json]:
         """Return the networks on the VLANs, by VLAN."""
         query = {"provider:physical_network": PHYSICAL_NETWORK}
         found = self.lab.operator.networks.get("/v2.0/networks", params=query).json()["networks"]
         return {each["provider:segmentation_id"]: each for each in found}
-
-    def _is_removed(self, segment_id: str) -> bool:
-        try:
-            self.lab.operator.blazar.network.delete(segment_id)
-        except BlazarClientException as error:
-            if error.code == 409:
-                return False
-            raise
-        return True
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,10 +10,10 @@ from typing import Any, Final
 
 from keystoneauth1.adapter import Adapter
 
-from blazarclient.exception import BlazarClientException
 from cloudlab import cinder
-from cloudlab.tests.actors import Actor, Json, in_minutes
+from cloudlab.tests.actors import Actor, Json
 from cloudlab.tests.end_to_end_lab import EndToEndLab
+from cloudlab.tests.registered import deregister_all
 from cloudlab.waiting import wait_until
 
 POOL: Final = ("fast", "ssd")
@@ -41,8 +40,7 @@ class Storage:
 
     def deregister(self) -> None:
         """Remove all pools, after waiting for the leases that hold them."""
-        for each in [str(each["id"]) for each in self.lab.operator.blazar.storage_pool.list()]:
-            wait_until(functools.partial(self._is_removed, each), f"{each} is free", seconds=_SECONDS)
+        deregister_all(self.lab.operator.blazar.storage_pool)
 
     def serve_all_projects(self) -> None:
         """Let the service act in all projects of the domain, as the guide for operators says."""
@@ -111,15 +109,6 @@ class Storage:
         name_id = self.volumes()[volume_id].get("os-vol-mig-status-attr:name_id") or volume_id
         return cinder.pool_folder(self.lab.openstack.folder, backend, pool) / f"volume-{name_id}"
 
-    def _is_removed(self, pool_id: str) -> bool:
-        try:
-            self.lab.operator.blazar.storage_pool.delete(pool_id)
-        except BlazarClientException as error:
-            if error.code == 409:
-                return False
-            raise
-        return True
-
 
 @dataclass(frozen=True, slots=True)
 class VolumeUser:
@@ -144,22 +133,12 @@ class VolumeUser:
     ) -> Json:
         """Return a new lease for capacity, for an hour from now."""
         reservation = {"resource_type": "virtual:volume", "gibibytes": gibibytes, **keys}
-        return self._reserve(reservation, start, end, before_end_date)
+        return self.lessee.create_lease(reservation, start, end, before_end_date)
 
     def reserve_whole(self, pools: int = 1, *, start: str | datetime = "now", **keys: object) -> Json:
         """Return a new lease for whole pools, for an hour from now."""
-        return self._reserve({"resource_type": "physical:storage", "min": pools, "max": pools, **keys}, start)
-
-    def _reserve(
-        self,
-        reservation: Json,
-        start: str | datetime,
-        end: datetime | None = None,
-        before_end_date: datetime | None = None,
-    ) -> Json:
-        leases = self.lessee.blazar.lease
-        end = end or in_minutes(60)
-        return dict(leases.create("storage", start, end, [reservation], [], before_end=before_end_date))
+        reservation = {"resource_type": "physical:storage", "min": pools, "max": pools, **keys}
+        return self.lessee.create_lease(reservation, start)
 
     def request(self, size: int, type_name: str, **keys: Any) -> int | str:
         """Request a volume; return its id, or the status of the refusal."""

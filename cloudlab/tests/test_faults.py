@@ -12,6 +12,7 @@ import pytest
 from cloudlab.lab import OpenStackLab
 from cloudlab.tests.actors import Actor, Operator, reservation_of
 from cloudlab.tests.end_to_end_lab import RESERVABLE, EndToEndLab
+from cloudlab.tests.failures import away
 from cloudlab.waiting import wait_until
 
 MANAGERS = ("blazar-manager-1", "blazar-manager-2")
@@ -79,15 +80,10 @@ def boots_a_server(actor: Actor) -> bool:
 def test_a_lease_starts_when_nova_is_back(
     openstack_that_recovers: OpenStackLab, operator: Operator, lessee: Actor
 ) -> None:
-    nova = openstack_that_recovers.service("nova-api")
-    nova.stop()
-    try:
+    with away(openstack_that_recovers.service("nova-api")):
         lease = lessee.reserve(2)
         time.sleep(30)  # noqa: TID251
         assert lessee.status(lease) == "STARTING"
-    finally:
-        nova.start()
-        nova.wait_until_answers()
 
     lessee.wait_for_lease(lease, "ACTIVE", seconds=SECONDS_TO_RECOVER)
     server = lessee.boot(reservation=reservation_of(lease))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from blazarclient.exception import BlazarClientException
 from cloudlab.neutron import PHYSICAL_NETWORK, SHARED_VLANS
 from cloudlab.tests.actors import Actor, Operator
 from cloudlab.tests.end_to_end_lab import EndToEndLab
+from cloudlab.tests.failures import start_and_end_despite_outage
 from cloudlab.tests.networks import VLANS, Neutron, Segments
 
 
@@ -123,24 +122,10 @@ def test_what_neutron_may_give_out_or_uses_is_not_registered(
 def test_neutron_away_for_half_a_minute_only_delays_start_and_end(
     lab: EndToEndLab, segments: Segments, lessee: Actor
 ) -> None:
-    neutron = lab.openstack.service("neutron")
-    neutron.stop()
-    try:
-        lease = segments.reserve(lessee)
-        time.sleep(30)  # noqa: TID251
-        assert lessee.status(lease) == "STARTING"
-    finally:
-        neutron.start()
-        neutron.wait_until_answers()
-    lessee.wait_for_lease(lease, "ACTIVE", seconds=120)
-    assert len(segments.existing()) == 1
-    neutron.stop()
-    try:
-        lessee.reservations.put(f"/leases/{lease['id']}", json={"end_date": "now"})
-        time.sleep(30)  # noqa: TID251
-        assert lessee.status(lease) == "TERMINATING"
-    finally:
-        neutron.start()
-        neutron.wait_until_answers()
-    lessee.wait_for_lease(lease, "TERMINATED", seconds=120)
+    def check_network() -> None:
+        assert len(segments.existing()) == 1
+
+    start_and_end_despite_outage(
+        lab.openstack.service("neutron"), lessee, lambda: segments.reserve(lessee), check_network
+    )
     assert segments.existing() == {}
