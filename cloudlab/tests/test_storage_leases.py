@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from blazarclient.exception import BlazarClientException
 from cloudlab import cinder
 from cloudlab.tests.actors import Actor, Operator, in_minutes
 from cloudlab.tests.end_to_end_lab import EndToEndLab
+from cloudlab.tests.failures import start_and_end_despite_outage
 from cloudlab.tests.storage import POOL, SIZE, Storage, VolumeUser
 from cloudlab.waiting import wait_until
 
@@ -104,6 +104,24 @@ def test_attached_volumes_end_with_their_snapshots_and_backups_stay(
     assert storage.volumes() == {}
     found = user.cinder.get(f"/backups/{backup}").json()["backup"]
     assert (found["status"], found["volume_id"]) == ("available", volume)
+    assert lessee.wait_for_server(server) == "ACTIVE"
+
+
+@pytest.mark.parametrize(("action", "status"), [("suspend", "SUSPENDED"), ("rescue", "RESCUE")])
+def test_a_server_in_a_state_without_detachments_does_not_keep_a_volume(
+    storage: Storage, lessee: Actor, user: VolumeUser, action: str, status: str
+) -> None:
+    lease = user.reserve(4)
+    lessee.wait_for_lease(lease, "ACTIVE")
+    server = user.attach(user.create(1, storage.only_type()))
+    lessee.compute.post(f"/servers/{server}/action", json={action: None})
+    wait_until(
+        lambda: (lessee.server(server) or {}).get("status") == status, f"{action} is complete", seconds=60
+    )
+
+    lessee.end_now(lease)
+
+    assert storage.volumes() == {}
     assert lessee.wait_for_server(server) == "ACTIVE"
 
 
@@ -258,26 +276,12 @@ def test_volumes_are_created_at_the_start_and_backed_up_before_the_end(
 def test_cinder_away_for_half_a_minute_only_delays_start_and_end(
     lab: EndToEndLab, storage: Storage, lessee: Actor, user: VolumeUser
 ) -> None:
-    api = lab.openstack.service("cinder")
-    api.stop()
-    try:
-        lease = user.reserve(2)
-        time.sleep(30)  # noqa: TID251
-        assert lessee.status(lease) == "STARTING"
-    finally:
-        api.start()
-        api.wait_until_answers()
-    lessee.wait_for_lease(lease, "ACTIVE", seconds=120)
-    user.create(1, storage.only_type())
-    api.stop()
-    try:
-        lessee.reservations.put(f"/leases/{lease['id']}", json={"end_date": "now"})
-        time.sleep(30)  # noqa: TID251
-        assert lessee.status(lease) == "TERMINATING"
-    finally:
-        api.start()
-        api.wait_until_answers()
-    lessee.wait_for_lease(lease, "TERMINATED", seconds=120)
+    start_and_end_despite_outage(
+        lab.openstack.service("cinder"),
+        lessee,
+        lambda: user.reserve(2),
+        lambda: user.create(1, storage.only_type()),
+    )
     assert storage.volumes() == {}
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from blazar.cloud.simulated import SimulatedCloud
-from blazar.domain.errors import CloudRefused
+from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused
 from blazar.ports.compute import Lessee, Server, ServerGroup
 from blazar.ports.images import Image
 from rig.cloud.messages import LARGEST_PAGE, Call, Reply, Route
 from rig.cloud.paging import links, page_of
 
+_ROOT_DEVICE = "/dev/vda"
 _NO_PROPERTIES = frozenset({"marker", "limit"})
 
 
@@ -21,11 +22,23 @@ def _list_servers(cloud: SimulatedCloud, call: Call) -> Reply:
     return Reply(body={"servers": bodies, **links("servers", call, has_next=has_next)})
 
 
+def _find_server(cloud: SimulatedCloud, call: Call) -> Reply:
+    found = [each for each in cloud.servers.list_servers() if each.id == call["id"]]
+    if not found:
+        raise CloudNotFound(f"no server has the id {call['id']}")
+    status = "SUSPENDED" if cloud.is_suspended(call["id"]) else "ACTIVE"
+    more = {"status": status, "OS-EXT-SRV-ATTR:root_device_name": _ROOT_DEVICE}
+    return Reply(body={"server": {**_server(found[0]), **more}})
+
+
 def _act_on_server(cloud: SimulatedCloud, call: Call) -> Reply:
     ((action, detail),) = call.body.items()
     match action:
         case "forceDelete":
             cloud.servers.delete_server(call["id"])
+            return Reply(status=202)
+        case "resume":
+            cloud.servers.reactivate_server(call["id"])
             return Reply(status=202)
         case "createImage":
             image_id = cloud.images.create_image(call["id"], detail["name"], detail["metadata"])
@@ -40,11 +53,23 @@ def _set_metadata(cloud: SimulatedCloud, call: Call) -> Reply:
 
 
 def _detach_volume(cloud: SimulatedCloud, call: Call) -> Reply:
-    cloud.servers.detach_volume(call["id"], call["volume_id"])
+    server_id, volume_id = call["id"], call["volume_id"]
+    try:
+        cloud.servers.detach_volume(server_id, volume_id)
+    except CloudConflict as error:
+        # Nova's response to a state of the volume is that to the detachment of a root volume.
+        if cloud.is_suspended(server_id):
+            raise
+        raise CloudRefused(error.message) from error
     return Reply(status=202)
 
 
-def _server(server: Server) -> object:
+def _find_attachment(cloud: SimulatedCloud, call: Call) -> Reply:
+    device = _ROOT_DEVICE if cloud.is_root_volume(call["volume_id"]) else "/dev/vdb"
+    return Reply(body={"volumeAttachment": {"volumeId": call["volume_id"], "device": device}})
+
+
+def _server(server: Server) -> Mapping[str, object]:
     return {
         "id": server.id,
         "name": server.name,
@@ -106,8 +131,10 @@ def _image(image: Image) -> Mapping[str, object]:
 
 ROUTES = (
     Route("GET", "/servers/detail", _list_servers),
+    Route("GET", "/servers/{id}", _find_server),
     Route("POST", "/servers/{id}/action", _act_on_server),
     Route("POST", "/servers/{id}/metadata", _set_metadata),
+    Route("GET", "/servers/{id}/os-volume_attachments/{volume_id}", _find_attachment),
     Route("DELETE", "/servers/{id}/os-volume_attachments/{volume_id}", _detach_volume),
     Route("GET", "/os-server-groups", _list_groups),
     Route("POST", "/os-server-groups", _create_group, is_open=True),

@@ -280,8 +280,8 @@ class TestGroups:
         usage(env)
 
     def test_a_token_without_a_project_is_refused(self, env: HttpEnv) -> None:
-        nobody = Who(project=None)
-        refusal(env.get("/usage", who=nobody, headers=NEWER, params={"by": "project"}), 403)
+        without_project = Who(project=None)
+        refusal(env.get("/usage", who=without_project, headers=NEWER, params={"by": "project"}), 403)
 
 
 @pytest.mark.parametrize(

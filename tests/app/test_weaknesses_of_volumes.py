@@ -35,18 +35,35 @@ class TestAttacks:
         assert env.cloud.find_volume(one) is None
         assert env.cloud.find_volume(two) is None
 
-    def test_an_attached_volume_is_detached_and_its_server_stays(
+    @pytest.mark.parametrize("seconds", [0, 30])
+    def test_an_attached_volume_is_detached_and_its_servers_stay(
+        self, env: HttpEnv, storage: Storage, lease: Json, seconds: int
+    ) -> None:
+        """A volume that is attached twice is detached from its servers one after the other."""
+        env.cloud.servers.detachment_time = timedelta(seconds=seconds)
+        env.cloud.add_hypervisor("node")
+        servers = [env.cloud.boot_server(name, "project", service_host="node").id for name in "ab"]
+        volume = env.cloud.create_volume("project", 10, storage.type_name())
+        for each in servers:
+            env.cloud.attach_volume(volume.id, each)
+
+        storage.end(lease, minutes=63)
+
+        assert [each.id for each in env.cloud.servers.list_servers()] == servers
+        assert env.cloud.find_volume(volume.id) is None
+
+    def test_a_suspended_server_does_not_keep_a_volume(
         self, env: HttpEnv, storage: Storage, lease: Json
     ) -> None:
         env.cloud.add_hypervisor("node")
         server = env.cloud.boot_server("s", "project", service_host="node")
         volume = env.cloud.create_volume("project", 10, storage.type_name())
         env.cloud.attach_volume(volume.id, server.id)
+        env.cloud.suspend_server(server.id)
 
         storage.end(lease)
 
-        assert [each.id for each in env.cloud.servers.list_servers()] == [server.id]
-        assert env.cloud.find_volume(volume.id) is None
+        assert not env.cloud.is_suspended(server.id)
 
     def test_a_server_that_was_booted_from_the_volume_goes_with_it(
         self, env: HttpEnv, storage: Storage, lease: Json

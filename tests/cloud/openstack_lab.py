@@ -6,7 +6,7 @@ Every test has its own projects, and uses the hosts without servers that are in 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
@@ -17,10 +17,10 @@ from clocks import ManualClock
 from cloud.contract.lab import LabHost, LabNetwork
 from cloud.openstack_segments import NeutronSegments
 from cloud.openstack_storage import CinderStorage
+from cloud.waiting import wait_until
 from keystoneauth1.adapter import Adapter
 from keystoneauth1.exceptions import NotFound
 from keystoneauth1.session import Session
-from tenacity import Retrying, retry_if_result, stop_after_delay, wait_fixed
 
 from blazar import config
 from blazar.cloud.openstack.driver import OpenStackCloud, make_cloud
@@ -117,23 +117,39 @@ class ContractLab:
         body = {"volumeAttachment": {"volumeId": volume_id}}
         self._nova.post(f"/servers/{server_id}/os-volume_attachments", json=body)
 
+    def boot_from(self, volume_id: str) -> str:
+        """Return the id of an active server that was booted from a bootable volume."""
+        disk = {"boot_index": 0, "source_type": "volume", "destination_type": "volume", "uuid": volume_id}
+        return self._boot({"name": self.name("from-volume"), "block_device_mapping_v2": [disk]})
+
+    def suspend(self, server_id: str) -> None:
+        """Suspend a server."""
+        self._nova.post(f"/servers/{server_id}/action", json={"suspend": None})
+        wait_until(lambda: self._status(server_id) == "SUSPENDED", PATIENCE_SECONDS)
+
+    def wait_until_active(self, server_id: str) -> None:
+        """Return when a server is active."""
+        wait_until(lambda: self._status(server_id) == "ACTIVE", PATIENCE_SECONDS)
+
     def name(self, suffix: str) -> str:
         return f"{self._prefix}-{suffix}"
 
     def boot_server(self, name: str, *, service_host: str | None = None, flavor_id: str | None = None) -> str:
-        server = {
-            "name": name,
-            "imageRef": self._openstack.details.image_id,
-            "flavorRef": flavor_id or self._openstack.details.flavor_id,
-            "networks": "none",
-        }
+        server = {"name": name, "imageRef": self._openstack.details.image_id}
+        if flavor_id is not None:
+            server["flavorRef"] = flavor_id
         self._have_children_forgotten()
         if service_host is not None:
             zone = self.cloud.hypervisors.list_availability_zones()[service_host]
             server["availability_zone"] = f"{zone}:{service_host}"
+        return self._boot(server)
+
+    def _boot(self, details: Mapping[str, object]) -> str:
+        """Return the id of an active server with these details, by default of the ordinary flavor."""
+        server = {"flavorRef": self._openstack.details.flavor_id, "networks": "none", **details}
         made = self._nova.post("/servers", json={"server": server}, microversion="2.37").json()
         server_id: str = made["server"]["id"]
-        self._wait_until(lambda: self._status(server_id) not in ("BUILD", None))
+        wait_until(lambda: self._status(server_id) not in ("BUILD", None), PATIENCE_SECONDS)
         status = self._status(server_id)
         assert status == "ACTIVE", f"server {server_id} is {status}, see the log of nova-scheduler"
         return server_id
@@ -145,7 +161,7 @@ class ContractLab:
         return self.cloud.placement.create_provider(self.name("child"), root.uuid)
 
     def wait_until_gone(self, server_id: str) -> None:
-        self._wait_until(lambda: self._status(server_id) is None)
+        wait_until(lambda: self._status(server_id) is None, PATIENCE_SECONDS)
 
     def disable(self, service_host: str, reason: str = "") -> None:
         if reason:
@@ -333,14 +349,6 @@ class ContractLab:
     def _list(api: Adapter, path: str, key: str) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = api.get(path).json()[key]
         return found
-
-    @staticmethod
-    def _wait_until(is_so: Callable[[], bool]) -> None:
-        Retrying(
-            retry=retry_if_result(lambda result: not result),
-            wait=wait_fixed(0.2),
-            stop=stop_after_delay(PATIENCE_SECONDS),
-        )(is_so)
 
 
 @contextmanager

@@ -7,10 +7,10 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, ClassVar, Protocol
 
+from cloud.waiting import wait_until
 from keystoneauth1.adapter import Adapter
 from keystoneauth1.exceptions import BadRequest, HttpError, NotFound
 from requests import Response
-from tenacity import Retrying, retry_if_result, stop_after_delay, wait_fixed
 
 from blazar.domain.errors import CloudNotFound, CloudRefused
 from cloudlab.cinder import ORDINARY_TYPE, pool_name
@@ -31,6 +31,15 @@ class Users(Protocol):
 
     def attach_to_server(self, server_id: str, volume_id: str) -> None:
         """Request the attachment of a volume to a server."""
+
+    def boot_from(self, volume_id: str) -> str:
+        """Return the id of an active server that was booted from a bootable volume."""
+
+    def suspend(self, server_id: str) -> None:
+        """Suspend a server."""
+
+    def wait_until_active(self, server_id: str) -> None:
+        """Return when a server is active."""
 
 
 class CinderStorage:
@@ -66,7 +75,7 @@ class CinderStorage:
             raise CloudNotFound(str(error)) from error
         except HttpError as error:
             raise CloudRefused(str(error)) from error
-        self.wait_until_copied(made["id"])
+        self.wait_until_available(made["id"])
         return str(made["id"])
 
     def snapshot(self, volume_id: str) -> None:
@@ -99,6 +108,17 @@ class CinderStorage:
         (attachment,) = self._find("volumes", volume_id)["attachments"]
         return str(attachment["attachment_id"])
 
+    def boot_from(self, volume_id: str) -> str:
+        action = {"os-set_bootable": {"bootable": True}}
+        self._cinder.post(f"/volumes/{volume_id}/action", json=action)
+        return self._users.boot_from(volume_id)
+
+    def suspend(self, server_id: str) -> None:
+        self._users.suspend(server_id)
+
+    def wait_until_active(self, server_id: str) -> None:
+        self._users.wait_until_active(server_id)
+
     def wait_until_gone(self, type_id: str) -> None:
         query = {"all_tenants": "1", "volume_type_id": type_id}
         _wait_until(lambda: not self._cinder.get("/volumes/detail", params=query).json()["volumes"])
@@ -118,7 +138,7 @@ class CinderStorage:
     def serve(self, project_id: str) -> None:
         self._users.serve(project_id)
 
-    def wait_until_copied(self, volume_id: str) -> None:
+    def wait_until_available(self, volume_id: str) -> None:
         _wait_until(lambda: self._find("volumes", volume_id)["status"] == "available")
 
     def remove_everything(self) -> None:
@@ -194,8 +214,4 @@ def _post(api: Adapter, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _wait_until(is_so: Callable[[], bool]) -> None:
-    Retrying(
-        retry=retry_if_result(lambda result: not result),
-        wait=wait_fixed(0.2),
-        stop=stop_after_delay(PATIENCE_SECONDS),
-    )(is_so)
+    wait_until(is_so, PATIENCE_SECONDS)

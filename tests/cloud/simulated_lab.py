@@ -20,13 +20,16 @@ if TYPE_CHECKING:
     from cloud.contract.lab import LabFactory
 
 DELETION_TIME = timedelta(seconds=10)
+DETACHMENT_TIME = timedelta(seconds=1)
 
 
 class SimulatedStorage:
     """Two pools of 10 GiB."""
 
-    def __init__(self, cloud: SimulatedCloud) -> None:
+    def __init__(self, cloud: SimulatedCloud, clock: ManualClock) -> None:
         self._cloud = cloud
+        self._clock = clock
+        cloud.servers.detachment_time = DETACHMENT_TIME
         first = cloud.add_storage_pool("block@fast#ssd", 10, capabilities={"media": "ssd"})
         second = cloud.add_storage_pool("block@slow#disk", 10)
         ordinary = cloud.add_storage_pool("block@any#shared", None)
@@ -49,6 +52,17 @@ class SimulatedStorage:
     def attach(self, volume_id: str, server_id: str | None) -> str:
         return self._cloud.attach_volume(volume_id, server_id).id
 
+    def boot_from(self, volume_id: str) -> str:
+        server = self._cloud.boot_server("from-volume", "project-one", flavor_id="plain")
+        self._cloud.attach_volume(volume_id, server.id, is_root=True)
+        return server.id
+
+    def suspend(self, server_id: str) -> None:
+        self._cloud.suspend_server(server_id)
+
+    def wait_until_active(self, server_id: str) -> None:
+        assert not self._cloud.is_suspended(server_id)
+
     def wait_until_gone(self, type_id: str) -> None:
         assert self._cloud.block_storage.list_volumes(type_id) == ()
 
@@ -61,7 +75,8 @@ class SimulatedStorage:
     def serve(self, project_id: str) -> None:
         self._cloud.serve_project(project_id)
 
-    def wait_until_copied(self, volume_id: str) -> None:
+    def wait_until_available(self, volume_id: str) -> None:
+        self._clock.advance(DETACHMENT_TIME)
         found = self._cloud.find_volume(volume_id)
         assert found is not None
         assert found.status == "available"
@@ -111,7 +126,7 @@ class SimulatedLab:
         self.similar_names = (self.hosts[0].hypervisor_hostname, self.hosts[1].hypervisor_hostname)
         self.network = self._network()
         self.segments = SimulatedSegments(self.cloud)
-        self.storage = SimulatedStorage(self.cloud)
+        self.storage = SimulatedStorage(self.cloud, self.clock)
 
     def _host(self, number: int) -> LabHost:
         made = self.cloud.add_hypervisor(f"hypervisor-{number}", service_host=f"node-{number}")

@@ -96,6 +96,11 @@ def fill_storage(cloud: SimulatedCloud, server_id: str) -> None:
     cloud.snapshot_volume(kept)
     cloud.group_volumes("group", frozenset({made.id}), (kept,))
     cloud.attach_volume(kept, server_id, is_root=True)
+    detached = cloud.create_volume("project", 1, "t").id
+    cloud.attach_volume(detached, server_id)
+    cloud.servers.detachment_time = timedelta(minutes=1)
+    cloud.servers.detach_volume(server_id, detached)
+    cloud.suspend_server(server_id)
     cloud.begin_transfer(given)
     cloud.block_storage.delete_volume(going)
     cloud.serve_project("project")
@@ -130,6 +135,7 @@ def test_everything_is_there_again(clock: ManualClock, state_file: Path) -> None
         "awaiting-transfer",
         "deleting",
         "retyping",
+        "detaching",
         "backing-up",
     ]
     assert second.boot_server("second", "project", flavor_id="r").service_host == "node-1"

@@ -177,8 +177,19 @@ class Servers(Protocol):
 
         Raises:
             CloudNotFound: The server does not exist, or does not have the volume.
-            CloudConflict: The server's present state does not allow it.
+            CloudConflict: The present state of the server or of the volume does not allow it, for example
+                because the volume is being detached.
             CloudRefused: The server was booted from the volume, so that it never can be detached.
+        """
+
+    def reactivate_server(self, server_id: str) -> None:
+        """Request that a server that is suspended, in rescue mode or in an error state becomes active.
+
+        In these states, which its owner can cause, Nova detaches no volumes. Other servers are left alone.
+
+        Raises:
+            CloudNotFound: The server does not exist.
+            CloudConflict: The server's present state does not allow it.
         """
 
     def set_server_metadata(self, server_id: str, metadata: Mapping[str, str]) -> None:

@@ -280,7 +280,7 @@ class ResourceStore(Protocol):
         """Give every resource a generation that it never had, after a backup was restored.
 
         Generations go back with a backup, so that other bookings would get the same ones again, and answers
-        that clients keep would be taken for current.
+        that clients keep would be treated as current.
         """
 
 

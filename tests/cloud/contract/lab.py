@@ -74,6 +74,15 @@ class LabStorage(Protocol):
     def attach(self, volume_id: str, server_id: str | None) -> str:
         """Attach a volume to a server, or to something that Nova does not know; return the attachment."""
 
+    def boot_from(self, volume_id: str) -> str:
+        """Return the id of an active server that was booted from a volume."""
+
+    def suspend(self, server_id: str) -> None:
+        """Suspend a server."""
+
+    def wait_until_active(self, server_id: str) -> None:
+        """Return when a server is active."""
+
     def wait_until_gone(self, type_id: str) -> None:
         """Return when no volume of a type exists."""
 
@@ -86,7 +95,7 @@ class LabStorage(Protocol):
     def serve(self, project_id: str) -> None:
         """Give the service's account the role of a member in a project."""
 
-    def wait_until_copied(self, volume_id: str) -> None:
+    def wait_until_available(self, volume_id: str) -> None:
         """Return when a volume is available again."""
 
 

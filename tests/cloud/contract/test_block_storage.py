@@ -1,4 +1,4 @@
-"""Contract of ``BlockStorage``, and of the detachment of volumes by ``Servers``."""
+"""Contract of ``BlockStorage``."""
 
 from __future__ import annotations
 
@@ -13,35 +13,6 @@ from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused
 from blazar.ports.block_storage import BlockStorage, NewVolume, ProjectStorage, StoragePool, VolumeType
 
 UNKNOWN_ID = str(uuid.UUID(int=1))
-
-
-@pytest.fixture
-def storage(lab: CloudLab) -> LabStorage:
-    return lab.storage
-
-
-@pytest.fixture
-def cinder(lab: CloudLab, storage: LabStorage) -> BlockStorage:
-    return lab.cloud.block_storage
-
-
-@pytest.fixture
-def pool(cinder: BlockStorage, storage: LabStorage) -> StoragePool:
-    return next(each for each in cinder.list_pools() if each.name == storage.pools[0])
-
-
-@pytest.fixture
-def private(lab: CloudLab, cinder: BlockStorage, pool: StoragePool) -> VolumeType:
-    """A type that only the first project may use, with room for 3 GiB in the first pool."""
-    specs = {
-        "volume_backend_name": pool.backend_name,
-        "pool_name": pool.pool_name,
-        "blazar:reservation": "of a test",
-    }
-    made = cinder.create_type(lab.name("reservation:1"), "for a test", specs)
-    cinder.set_quota(lab.project_ids[0], made.name, 3)
-    cinder.add_type_access(made.id, lab.project_ids[0])
-    return made
 
 
 def find(cinder: BlockStorage, type_id: str) -> VolumeType | None:
@@ -223,40 +194,6 @@ def test_a_group_keeps_its_volumes_and_its_types(
         cinder.delete_group(group_id)
 
 
-def test_an_attached_volume_is_detached_through_nova(
-    lab: CloudLab, cinder: BlockStorage, storage: LabStorage, private: VolumeType
-) -> None:
-    volume_id = storage.create_volume(lab.project_ids[0], 1, private.name)
-    server_id = lab.boot_server(lab.name("server"))
-    attachment_id = storage.attach(volume_id, server_id)
-
-    with pytest.raises(CloudConflict):
-        cinder.delete_volume(volume_id, force=True)
-    with pytest.raises(CloudConflict):
-        cinder.force_detach(volume_id, attachment_id)
-    (volume,) = cinder.list_volumes(private.id)
-    assert [each.server_id for each in volume.attachments] == [server_id]
-
-    lab.cloud.servers.detach_volume(server_id, volume_id)
-    storage.wait_until_copied(volume_id)
-    with pytest.raises(CloudNotFound):
-        lab.cloud.servers.detach_volume(server_id, volume_id)
-    cinder.delete_volume(volume_id)
-    storage.wait_until_gone(private.id)
-
-
-def test_an_attachment_that_nova_does_not_know_is_ended_by_force(
-    lab: CloudLab, cinder: BlockStorage, storage: LabStorage, private: VolumeType
-) -> None:
-    volume_id = storage.create_volume(lab.project_ids[0], 1, private.name)
-    attachment_id = storage.attach(volume_id, None)
-
-    cinder.force_detach(volume_id, attachment_id)
-
-    (volume,) = cinder.list_volumes(private.id)
-    assert (volume.attachments, volume.status) == ((), "available")
-
-
 def test_a_volume_moves_to_another_type_unless_it_has_snapshots(
     lab: CloudLab, cinder: BlockStorage, storage: LabStorage, private: VolumeType
 ) -> None:
@@ -266,8 +203,8 @@ def test_a_volume_moves_to_another_type_unless_it_has_snapshots(
 
     cinder.retype_volume(moved, storage.ordinary_type_id)
     cinder.retype_volume(kept, storage.ordinary_type_id)
-    storage.wait_until_copied(moved)
-    storage.wait_until_copied(kept)
+    storage.wait_until_available(moved)
+    storage.wait_until_available(kept)
 
     assert [each.id for each in cinder.list_volumes(private.id)] == [kept]
     # For a moment, Cinder also lists the former copy of the volume that has moved, under another id.
@@ -296,7 +233,7 @@ def test_a_volume_is_created_for_a_project_in_its_type(
     lab: CloudLab, cinder: BlockStorage, storage: LabStorage, private: VolumeType, member: ProjectStorage
 ) -> None:
     made = member.create_volume(new_volume(lab, private, size=2, metadata={"a": "b"}))
-    storage.wait_until_copied(made)
+    storage.wait_until_available(made)
 
     (found,) = cinder.list_volumes(private.id)
     assert (found.id, found.project_id, found.size, found.metadata) == (
@@ -334,7 +271,7 @@ def test_a_backup_outlives_its_volume(
     volume_id = storage.create_volume(lab.project_ids[0], 1, private.name)
 
     made = member.create_backup(volume_id, lab.name("backup"), "for a test")
-    storage.wait_until_copied(volume_id)
+    storage.wait_until_available(volume_id)
 
     (found,) = cinder.list_backups(volume_id)
     assert (found.id, found.name, found.description) == (made, lab.name("backup"), "for a test")

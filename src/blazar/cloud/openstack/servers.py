@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from blazar.cloud.openstack.rest import RestClient
+from blazar.domain.errors import CloudConflict, CloudRefused
 from blazar.ports.compute import Server
 
 if TYPE_CHECKING:
@@ -15,6 +16,13 @@ _WITH_FLAVOR = "2.47"
 """From this version on, a server includes its flavor's extra specs."""
 _ANY = "2.1"
 _GOING = frozenset({"deleting", "soft-deleting"})
+_ATTACHMENTS: Final = "os-volume_attachments"
+_TO_ACTIVE: Final[Mapping[str, object]] = {
+    "SUSPENDED": {"resume": None},
+    "RESCUE": {"unrescue": None},
+    "ERROR": {"os-resetState": {"state": "active"}},
+}
+"""The actions that make servers active, by status."""
 
 
 class OpenStackServers:
@@ -55,8 +63,30 @@ class OpenStackServers:
         self._nova.post("servers", server_id, "action", body={"forceDelete": None}, version=_ANY)
 
     def detach_volume(self, server_id: str, volume_id: str) -> None:
-        """Request that a volume is detached. Raises as in the port."""
-        self._nova.delete("servers", server_id, "os-volume_attachments", volume_id, version=_ANY)
+        """Request that a volume is detached. Raises as in the port.
+
+        Nova responds with 400 both if the server was booted from the volume and if the volume is being
+        detached already.
+        """
+        try:
+            self._nova.delete("servers", server_id, _ATTACHMENTS, volume_id, version=_ANY)
+        except CloudRefused as error:
+            if self._is_root(server_id, volume_id):
+                raise
+            raise CloudConflict(error.message) from error
+
+    def _is_root(self, server_id: str, volume_id: str) -> bool:
+        """Return whether a server was booted from a volume. Raises CloudNotFound."""
+        attachment = self._nova.get("servers", server_id, _ATTACHMENTS, volume_id, version=_ANY)
+        device = attachment.read(lambda body: body["volumeAttachment"]["device"])
+        server = self._nova.get("servers", server_id, version=_WITH_FLAVOR)
+        return server.read(lambda body: bool(body["server"]["OS-EXT-SRV-ATTR:root_device_name"] == device))
+
+    def reactivate_server(self, server_id: str) -> None:
+        """Request that a server becomes active. Raises as in the port."""
+        server = self._nova.get("servers", server_id, version=_ANY)
+        if action := server.read(lambda body: _TO_ACTIVE.get(body["server"]["status"])):
+            self._nova.post("servers", server_id, "action", body=action, version=_ANY)
 
     def set_server_metadata(self, server_id: str, metadata: Mapping[str, str]) -> None:
         """Set these keys and leave others alone. Raises CloudNotFound and CloudConflict as in the port."""

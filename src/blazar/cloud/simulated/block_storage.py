@@ -160,7 +160,7 @@ class SimulatedBlockStorage(Service):
             if each.id == attachment_id:
                 if each.server_id in self._state.servers:
                     raise CloudConflict(f"server {each.server_id} has volume {volume_id}")
-                drop_attachment(self._state, volume, attachment_id)
+                self._state.end_attachments(lambda each: each.id == attachment_id)
                 return
         raise CloudNotFound(f"volume {volume_id} has no attachment {attachment_id}")
 
@@ -298,13 +298,6 @@ def find_pool(state: CloudState, volume_type: VolumeType, size: int) -> StorageP
     ]
     room, best = max(fitting, key=lambda pair: pair[0], default=(0, None))
     return best if room >= size else None
-
-
-def drop_attachment(state: CloudState, volume: Volume, attachment_id: str) -> None:
-    """End an attachment of a volume."""
-    left = tuple(each for each in volume.attachments if each.id != attachment_id)
-    status = volume.status if left else "available"
-    state.volumes[volume.id] = replace(volume, attachments=left, status=status)
 
 
 if TYPE_CHECKING:

@@ -96,6 +96,8 @@ def encode(state: CloudState) -> str:
         "volume_groups": [*state.volume_groups.values()],
         "transfers": state.transfers,
         "root_volumes": state.root_volumes,
+        "detachments": state.detachments,
+        "suspended_servers": state.suspended_servers,
         "projects": [*state.projects.values()],
         "trusts": [*state.trusts.values()],
     }
@@ -197,6 +199,10 @@ def _storage(document: Mapping[str, Any]) -> dict[str, Any]:
         "volume_groups": _table(document.get("volume_groups", []), VolumeGroup, lambda each: each.id),
         "transfers": document.get("transfers", {}),
         "root_volumes": frozenset(document.get("root_volumes", ())),
+        "detachments": {
+            key: datetime.fromisoformat(due) for key, due in document.get("detachments", {}).items()
+        },
+        "suspended_servers": frozenset(document.get("suspended_servers", ())),
     }
 
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from blazar.cloud.simulated.block_storage import drop_attachment
 from blazar.cloud.simulated.calls import Calls, Service, reads, writes
 from blazar.cloud.simulated.state import known
 from blazar.domain.errors import CloudConflict, CloudNotFound, CloudRefused
@@ -23,11 +22,15 @@ SERVICE_PROJECT = "service"
 
 
 class SimulatedServers(Service):
-    """Servers of all projects. The deletion of a server takes *deletion_time*."""
+    """Servers of all projects.
+
+    The deletion of a server takes *deletion_time*, the detachment of a volume *detachment_time*.
+    """
 
     def __init__(self, calls: Calls, *, deletion_time: timedelta) -> None:
         super().__init__(calls)
         self.deletion_time = deletion_time
+        self.detachment_time = timedelta(0)
 
     @reads("compute.list_servers")
     def list_servers(
@@ -54,21 +57,35 @@ class SimulatedServers(Service):
 
     @writes("compute.detach_volume")
     def detach_volume(self, server_id: str, volume_id: str) -> None:
-        """Detach a volume at once.
+        """Request that a volume is detached.
 
         Raises:
             CloudNotFound: The server does not exist, or does not have the volume.
+            CloudConflict: The server is suspended, or the volume is being detached from it or another one.
             CloudRefused: The server was booted from the volume.
         """
+        state = self._state
+        known(state.servers, server_id, "server")
+        volume = known(state.volumes, volume_id, "volume")
+        attachment = next((each for each in volume.attachments if each.server_id == server_id), None)
+        if attachment is None:
+            raise CloudNotFound(f"server {server_id} does not have volume {volume_id}")
+        if volume_id in state.root_volumes:
+            raise CloudRefused(f"server {server_id} was booted from volume {volume_id}")
+        if server_id in state.suspended_servers:
+            raise CloudConflict(f"server {server_id} is suspended")
+        if volume.status != "in-use":
+            raise CloudConflict(f"volume {volume_id} is {volume.status}")
+        now = self._calls.now()
+        state.volumes[volume_id] = replace(volume, status="detaching")
+        state.detachments[attachment.id] = now + self.detachment_time
+        state.finish_volume_work(now)
+
+    @writes("compute.reactivate_server")
+    def reactivate_server(self, server_id: str) -> None:
+        """Resume a suspended server. Raises CloudNotFound."""
         known(self._state.servers, server_id, "server")
-        volume = known(self._state.volumes, volume_id, "volume")
-        for each in volume.attachments:
-            if each.server_id == server_id:
-                if volume_id in self._state.root_volumes:
-                    raise CloudRefused(f"server {server_id} was booted from volume {volume_id}")
-                drop_attachment(self._state, volume, each.id)
-                return
-        raise CloudNotFound(f"server {server_id} does not have volume {volume_id}")
+        self._state.suspended_servers -= {server_id}
 
     @writes("compute.set_server_metadata")
     def set_server_metadata(self, server_id: str, metadata: Mapping[str, str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TypeVar
@@ -11,7 +11,7 @@ from typing import TypeVar
 from blazar.domain.errors import CloudNotFound
 from blazar.domain.providers import Inventory
 from blazar.domain.subnets import Subnet
-from blazar.ports.block_storage import StoragePool, Volume, VolumeCopy, VolumeGroup, VolumeType
+from blazar.ports.block_storage import Attachment, StoragePool, Volume, VolumeCopy, VolumeGroup, VolumeType
 from blazar.ports.compute import Aggregate, Flavor, Hypervisor, Server, ServerGroup
 from blazar.ports.identity import Project, Trust
 from blazar.ports.images import Image
@@ -120,6 +120,10 @@ class CloudState:
     """The volumes of pending transfers, by transfer id."""
     root_volumes: frozenset[str] = frozenset()
     """Volumes from which servers were booted, so that Nova does not detach them."""
+    detachments: dict[str, datetime] = field(default_factory=dict)
+    """The instants at which volumes that are being detached will be detached, by attachment id."""
+    suspended_servers: frozenset[str] = frozenset()
+    """Servers in a state in which Nova does not detach their volumes."""
 
     projects: dict[str, Project] = field(default_factory=dict)
     trusts: dict[str, Trust] = field(default_factory=dict)
@@ -170,7 +174,8 @@ class CloudState:
         self.consumptions = tuple(each for each in self.consumptions if each.consumer_id not in gone)
 
     def finish_volume_work(self, now: datetime) -> None:
-        """Complete what is complete at *now*: deletions with their snapshots, moves, and backups."""
+        """Complete what is complete at *now*: detachments, deletions with their snapshots, moves, backups."""
+        self._finish_detachments(now)
         for volume_id in [key for key, due_at in self.copying.items() if due_at <= now]:
             del self.copying[volume_id]
             self.volume_backups[volume_id] = tuple(
@@ -196,12 +201,25 @@ class CloudState:
             self.volume_snapshots.pop(volume_id, None)
             self.root_volumes -= {volume_id}
 
+    def _finish_detachments(self, now: datetime) -> None:
+        ended = {key for key, due_at in self.detachments.items() if due_at <= now}
+        for attachment_id in ended:
+            del self.detachments[attachment_id]
+        if ended:
+            self.end_attachments(lambda each: each.id in ended)
+
     def forget_attachments(self, server_id: str) -> None:
         """End the attachments of a server that is gone."""
+        self.suspended_servers -= {server_id}
+        self.end_attachments(lambda each: each.server_id == server_id)
+
+    def end_attachments(self, ends: Callable[[Attachment], bool]) -> None:
+        """End those attachments of volumes for which *ends* returns True."""
         for volume in list(self.volumes.values()):
-            left = tuple(each for each in volume.attachments if each.server_id != server_id)
+            left = tuple(each for each in volume.attachments if not ends(each))
             if left != volume.attachments:
-                status = volume.status if left else "available"
+                remaining = "in-use" if volume.status == "detaching" else volume.status
+                status = remaining if left else "available"
                 self.volumes[volume.id] = replace(volume, attachments=left, status=status)
                 self.root_volumes -= {volume.id}
 

@@ -166,6 +166,22 @@ class StorageOperations:
                 state.root_volumes |= {volume_id}
             return made
 
+    def suspend_server(self, server_id: str) -> None:
+        """Bring a server into a state in which Nova does not detach its volumes. Raises CloudNotFound."""
+        with self._calls.exclusive() as state:
+            known(state.servers, server_id, "server")
+            state.suspended_servers |= {server_id}
+
+    def is_suspended(self, server_id: str) -> bool:
+        """Return whether a server is suspended."""
+        with self._calls.exclusive(writes=False) as state:
+            return server_id in state.suspended_servers
+
+    def is_root_volume(self, volume_id: str) -> bool:
+        """Return whether a server was booted from a volume."""
+        with self._calls.exclusive(writes=False) as state:
+            return volume_id in state.root_volumes
+
     def snapshot_volume(self, volume_id: str) -> None:
         """Make a snapshot of a volume, which counts like a volume. Raises CloudNotFound, CloudRefused."""
         with self._calls.exclusive() as state:

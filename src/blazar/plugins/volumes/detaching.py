@@ -70,5 +70,9 @@ def _end(cloud: Cloud, volume: Volume, attachment: Attachment, deletes_servers: 
         with suppress(CloudNotFound, CloudConflict):
             cloud.block_storage.force_detach(volume.id, attachment.id)
     except CloudConflict as error:
+        # Its owner could otherwise keep the volume by suspending the server. It is detached in a later round.
+        if server_id is not None:
+            with suppress(CloudNotFound, CloudConflict):
+                cloud.servers.reactivate_server(server_id)
         return error.message
     return ""
