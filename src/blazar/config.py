@@ -27,6 +27,7 @@ from blazar.settings import (
     ReconcilerSettings,
     RequestLimits,
     Settings,
+    UiSettings,
     UsageSettings,
 )
 from blazar.telemetry.log_context import INSTANCE_FORMAT
@@ -179,6 +180,27 @@ def _read_lease_settings(conf: cfg.ConfigOpts) -> LeaseSettings:
             longest_ttl=timedelta(seconds=manager.max_offer_ttl_seconds),
             per_project=manager.max_offers_per_project,
         ),
+    )
+
+
+def read_ui_settings(conf: cfg.ConfigOpts) -> UiSettings | None:
+    """Return the settings of the web console, or None if it is not served.
+
+    Options of ``[keystone_authtoken]`` are known only once the guard of the API exists.
+    """
+    ui = conf.ui
+    if not ui.enabled:
+        return None
+    keystone = conf.keystone_authtoken if "keystone_authtoken" in conf else None
+    return UiSettings(
+        session_keys=tuple(ui.session_keys),
+        keystone_url=ui.keystone_url or (keystone and keystone.www_authenticate_uri),
+        verify=not keystone.insecure and (keystone.cafile or True) if keystone else True,
+        user_domain=ui.user_domain,
+        websso=dict(ui.websso),
+        public_url=ui.public_url,
+        frame_ancestors=tuple(ui.frame_ancestors),
+        region=(conf.os_region_name or None) if "os_region_name" in conf else None,
     )
 
 

@@ -11,6 +11,7 @@ from blazar.enforcement import options as enforcement
 from blazar.request_options import LIMIT_OPTIONS
 from blazar.resource_types import load_parts
 from blazar.type_options import TypeOptions
+from blazar.ui.options import UI_OPTIONS
 from blazar.usage_options import USAGE_OPTIONS
 
 DEFAULT_OPTIONS: list[cfg.Opt] = [
@@ -380,6 +381,7 @@ def _list_groups() -> dict[str | None, list[cfg.Opt]]:
         "notifications": NOTIFICATION_OPTIONS,
         enforcement.GROUP: enforcement.OPTIONS,
         "metrics": METRICS_OPTIONS,
+        "ui": UI_OPTIONS,
         "standalone": STANDALONE_OPTIONS,
         "simulated_cloud": SIMULATED_OPTIONS,
     }

@@ -158,6 +158,25 @@ class ApiSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UiSettings:
+    """Rules of the web console."""
+
+    session_keys: tuple[str, ...] = ()
+    """Secrets of at least 32 characters that encrypt sessions; none for a random one."""
+    keystone_url: str | None = None
+    verify: bool | str = True
+    """Whether Keystone's certificate is checked, or the path of the authorities that may sign it."""
+    user_domain: str = "Default"
+    websso: Mapping[str, str] = field(default_factory=dict)
+    """Labels of the choices for web single sign-on, by protocol or ``identity provider/protocol``."""
+    public_url: str | None = None
+    """Address of the console for browsers."""
+    frame_ancestors: tuple[str, ...] = ()
+    """Origins whose pages may show the console in a frame."""
+    region: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CapacitySettings:
     """Which free amounts metrics show."""
 

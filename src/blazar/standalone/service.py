@@ -18,7 +18,7 @@ from blazar.app.capacity_levels import CapacityLevels
 from blazar.booking.context import Context
 from blazar.cloud.simulated.cloud import SimulatedCloud
 from blazar.cloud.simulated.driver import make_cloud
-from blazar.config import read_server_settings, read_settings
+from blazar.config import read_server_settings, read_settings, read_ui_settings
 from blazar.db.engine import make_engine
 from blazar.db.ownership import claim_database
 from blazar.db.schema import upgrade
@@ -39,6 +39,7 @@ from blazar.standalone.log_notifier import LogNotifier
 from blazar.telemetry.measured import MeasuredNotifier, measured_manager, measured_managers
 from blazar.telemetry.pages import counted, while_healthy, with_metrics
 from blazar.telemetry.process_metrics import ProcessMetrics
+from blazar.ui.application import with_console
 
 if TYPE_CHECKING:
     from wsgiref.types import WSGIApplication
@@ -128,14 +129,17 @@ def _application(
     types = load_apis(conf.manager.plugins)
     healthcheck = make_healthcheck(conf)
     manager = local_manager(measured_manager(ManagerService(context), telemetry.meter))
-    return make_app(
+    guard = make_guard(settings, conf)
+    api = make_app(
         measured_managers(manager, telemetry.meter),
         settings,
         make_policy(conf, types),
-        guard=make_guard(settings, conf),
+        guard=guard,
         healthcheck=lambda app: while_healthy(healthcheck(app), reconciler.problems),
         types=types,
     )
+    ui = read_ui_settings(conf)
+    return api if ui is None else with_console(api, guard, settings, ui)
 
 
 def _in_clock_time(settings: Settings, speed: float) -> Settings:

@@ -28,6 +28,7 @@ from blazar.settings import Settings
 from blazar.telemetry.measured import measured_managers
 from blazar.telemetry.pages import counted, with_metrics
 from blazar.telemetry.process_metrics import ProcessMetrics
+from blazar.ui.application import with_console
 
 if TYPE_CHECKING:
     from wsgiref.types import WSGIApplication
@@ -64,14 +65,17 @@ def make_application(conf: ConfigOpts) -> WSGIApplication:
 
 
 def _api(conf: ConfigOpts, settings: Settings, manager: Manager, types: Sequence[TypeApi]) -> WSGIApplication:
-    return make_app(
+    guard = make_guard(settings.api, conf)
+    api = make_app(
         manager,
         settings.api,
         make_policy(conf, types),
-        guard=make_guard(settings.api, conf),
+        guard=guard,
         healthcheck=make_healthcheck(conf),
         types=types,
     )
+    ui = config.read_ui_settings(conf)
+    return api if ui is None else with_console(api, guard, settings.api, ui)
 
 
 def read_application() -> WSGIApplication:
