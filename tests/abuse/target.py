@@ -36,6 +36,16 @@ OFFERED: Final = {
     "hypervisor_properties": f'["==", "$hypervisor_hostname", "{_OFFERED_HOST}"]',
     "resource_properties": "",
 }
+_EXCHANGED_HOSTS: Final = ("host-6", "host-8")
+_EXCHANGED: Final = ", ".join(f'["==", "$hypervisor_hostname", "{each}"]' for each in _EXCHANGED_HOSTS)
+_HELD: Final = {
+    "name": "held",
+    "start_date": "now",
+    "end_date": "2041-01-01 00:00",
+    "reservations": [{**OFFERED, "hypervisor_properties": f'["or", {_EXCHANGED}]'}],
+}
+"""A lease whose host is replaced by the other one."""
+REPLACEMENTS: Final = "/replacements"
 _OFFER: Final = {
     "start_date": "2041-01-01 00:00",
     "end_date": "2041-01-02 00:00",
@@ -67,12 +77,24 @@ class Target:
         self._ensure("maintained_host_id", "/v1/os-hosts", "host", {"name": UNRESERVED})
         maintenance = {"resources": [UNRESERVED]}
         self._ensure("maintenance_id", "/v1/maintenance", "maintenance", maintenance, headers=_NEWER)
+        for name in _EXCHANGED_HOSTS:
+            self._ensure(name, "/v1/os-hosts", "host", {"name": name})
+        self._ensure("held_lease_id", "/v1/leases", "lease", _HELD, headers=_NEWER)
         self.known["property_name"] = "rack"
 
     def ids(self, path: str, names: Iterable[str]) -> dict[str, str]:
         """Return the known ids for the parameters of a path in the document."""
+        if path.endswith(REPLACEMENTS):
+            return {"lease_id": self.known["held_lease_id"]}
         collection = path.partition("/{")[0]
         return {each: self.known[collection if each == "resource_id" else each] for each in names}
+
+    def replacement(self) -> dict[str, Any]:
+        """Return the body of a request to replace the host of a lease."""
+        answer = self._request("GET", f"/v1/leases/{self.known['held_lease_id']}/resources", headers=_NEWER)
+        (held,) = answer.json()["resources"]
+        host_ids = [each["id"] for each in held["resources"]]
+        return {"reservation_id": held["reservation_id"], "resources": host_ids}
 
     def _ensure_offer(self) -> None:
         """Make an offer of a host of its own, if there is none; a project may have only a few."""

@@ -1,0 +1,123 @@
+"""Requests that are likely to be granted: those of the OpenAPI document, with plausible values only."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Final
+
+from abuse.described import DOCUMENT, Json, Operation, each_operation, loaded
+from abuse.target import OFFERED, UNRESERVED
+
+from blazar.api.idempotency import KEY_HEADER
+from blazar.cloud.simulated.furnishing import PHYSICAL_NETWORK, STORAGE_POOLS
+
+VERSION_HEADER: Final = "OpenStack-API-Version"
+_INSTANTS: Final = ["now", "2031-04-05 20:00", "2031-04-06 20:00", "2031-04-07 08:30"]
+_VERSIONS: Final = [
+    "reservation 1.0",
+    "reservation latest",
+    "compute 2.1",
+    "reservation 9.9",
+    "reservation x",
+]
+_NEWER: Final = ["reservation 1.1", "reservation latest"]
+_TYPES: Final = ("Host", "Instance", "Flavor", "FloatingIP", "Volume", "Storage", "Network")
+_PERIOD: Final = {
+    "from": ["2031-04-05 20:00"],
+    "to": ["2031-04-06 20:00", "2031-04-07 08:30"],
+}
+_QUERIES: Final[Mapping[str, Mapping[str, list[str]]]] = {
+    "/v1/usage": {"by": ["project", "user", "zone", "host"], **_PERIOD, "step": ["60", "1440"]},
+    "/v1/availability": {"resource_type": ["physical:host"], **_PERIOD, "group_by": ["rack"]},
+    "/v1/timeline": {"resource_type": ["physical:host"], **_PERIOD, "group_by": ["rack"]},
+}
+"""Values of query parameters by path."""
+_SEARCH: Final[Json] = {
+    "type": "object",
+    "properties": {
+        "reservations": {"enum": [[OFFERED]]},
+        "earliest_start": {"enum": ["2031-04-05 20:00"]},
+        "latest_end": {"enum": ["2031-04-07 08:30"]},
+        "duration_minutes": {"enum": [60, "90"]},
+        "order": {"enum": ["earliest", "latest", "most"]},
+        "limit": {"enum": [1, "5"]},
+    },
+    "required": ["reservations", "earliest_start", "duration_minutes"],
+    "additionalProperties": False,
+}
+
+
+def likely_operations(network_id: str) -> list[Operation]:
+    """Return the operations with schemas that produce only plausible values.
+
+    Args:
+        network_id: The id of a network that has floating IPs.
+    """
+    document = copy.deepcopy(DOCUMENT)
+    schemas = document["components"]["schemas"]
+    for name in ("LeaseCreate", "LeaseUpdate"):
+        properties = schemas[name]["properties"]
+        properties |= {key: {"enum": _INSTANTS} for key in ("start_date", "end_date", "before_end_date")}
+    schemas["FloatingIPReservationCreate"]["properties"]["network_id"] = {"enum": [network_id]}
+    kinds = [{"$ref": f"#/components/schemas/{each}ReservationCreate"} for each in _TYPES]
+    schemas["LeaseCreate"]["properties"]["reservations"] = {"type": "array", "items": {"anyOf": kinds}}
+    schemas["OfferCreate"]["properties"] = {
+        "start_date": {"enum": ["2031-04-05 20:00"]},
+        "end_date": {"enum": ["2031-04-06 20:00", "2031-04-07 08:30"]},
+        "reservations": {"enum": [[OFFERED]]},
+        "ttl_seconds": {"enum": [60, "60", None]},
+    }
+    schemas["LeaseOfferCreate"] = {
+        "type": "object",
+        "properties": {"end_date": {"enum": ["2031-01-02 06:00", "2031-01-03 00:00"]}},
+        "required": ["end_date"],
+    }
+    schemas["TimeSlotSearch"] = _SEARCH
+    for each in ("Host", "Instance", "Flavor", "Volume", "Storage", "Network"):
+        properties = schemas[f"{each}ReservationCreate"]["properties"]
+        properties |= {
+            key: {"enum": ["", '["==", "$rack", "r1"]', '[">=", "$vcpus", "1"]']}
+            for key in ("hypervisor_properties", "network_properties", "resource_properties")
+            if key in properties
+        }
+    schemas["HostCreate"]["properties"]["name"] = {"enum": ["host-3", "host-4", "host-5"]}
+    schemas["storage-pools-create"]["properties"]["name"] = {"enum": list(STORAGE_POOLS)}
+    schemas["MaintenanceCreate"]["properties"] = {
+        "resources": {"enum": [[UNRESERVED]]},
+        "start_date": {"enum": ["2031-04-05 20:00", None]},
+        "end_date": {"enum": ["2031-04-06 20:00", None]},
+        "leave_pool": {"type": "boolean"},
+    }
+    schemas["MaintenanceCreate"]["required"] = ["resources"]
+    schemas["networks-create"]["properties"] |= {
+        "physical_network": {"enum": [PHYSICAL_NETWORK, None]},
+        "segment_id": {"enum": [201, "202", "210-212", None]},
+    }
+    schemas["FloatingIPCreate"]["properties"] = {
+        "floating_network_id": {"enum": [network_id]},
+        "floating_ip_address": {"enum": ["203.0.113.201", "203.0.113.202"]},
+    }
+    for path, values in _QUERIES.items():
+        _restrict_query(document["paths"][path]["get"], values)
+    for operation in each_operation(document):
+        is_newer = operation.get("description", "").startswith("From version 1.1")
+        # Each request with the same key would be a repetition of the first one.
+        operation["parameters"] = [each for each in operation["parameters"] if each["name"] != KEY_HEADER]
+        for parameter in operation["parameters"]:
+            if parameter["in"] == "header":
+                # Without the header, a path of 1.1 is not found.
+                parameter["required"] = is_newer
+                parameter["schema"] = {"enum": _NEWER if is_newer else _VERSIONS}
+    return loaded(document)
+
+
+def _restrict_query(operation: Json, values: Mapping[str, list[str]]) -> None:
+    """Let a request have only these parameters, with one of these values; the first one is required."""
+    operation["parameters"] = [
+        {**each, "required": each["name"] == next(iter(values)), "schema": {"enum": values[each["name"]]}}
+        if each["name"] in values
+        else each
+        for each in operation["parameters"]
+        if each["name"] in values or each["name"] == VERSION_HEADER
+    ]
