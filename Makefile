@@ -27,7 +27,7 @@ PYTEST_FOR_NOVA := build/pytest-for-nova
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help venv demo serve test lint static doc man bench faults simulate recording cluster race lock clean cloud cloud-down test-cloud
+.PHONY: help console console-check venv demo serve test lint static doc man bench faults simulate recording cluster race lock clean cloud cloud-down test-cloud
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -83,6 +83,25 @@ recording: $(STAMP) ## record the responses of API 1.0 again, for all stories in
 doc: $(STAMP) ## build the documentation into build/doc
 	@$(BIN)/sphinx-build -q -W --keep-going -n doc build/doc && echo build/doc/index.html
 
+# The page is built with the versions of console/package-lock.json. Nothing else here needs Node.
+console/node_modules/.package-lock.json: console/package.json console/package-lock.json
+	@npm --prefix console ci --silent
+	@touch $@
+
+console: console/node_modules/.package-lock.json ## build the page of /ui/ into src/blazar/ui/bundle (requires Node 20.19 or newer)
+	@npm --prefix console --silent run build -- --logLevel warn
+	@npm --prefix console --silent run size
+
+console-check: console/node_modules/.package-lock.json ## test the page's sources, and that its committed bundle and types match them
+	@npm --prefix console --silent run check
+	@npm --prefix console --silent test -- --reporter=dot
+	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
+	TYPES_OUT="$$folder/schema.d.ts" npm --prefix console --silent run types >/dev/null 2>&1 && \
+	diff -q console/src/api/schema.d.ts "$$folder/schema.d.ts" && \
+	CONSOLE_OUT="$$folder/bundle" npm --prefix console --silent run build -- --logLevel warn && \
+	diff -qr src/blazar/ui/bundle "$$folder/bundle" && \
+	npm --prefix console --silent run size -- "$$folder/bundle"
+
 man: $(STAMP) ## build the manual pages of all commands into build/man
 	@PYTHONPATH=doc/extensions $(BIN)/sphinx-build -q -W -E -b man -C -D extensions=myst_parser,from_the_code,manual_pages \
 	-D project=Blazar -d $(MAN)/.doctrees etc/man $(MAN) && ls $(MAN)/*.[18]
@@ -116,6 +135,7 @@ lock: require-python ## resolve the versions of all dependencies again, into con
 
 clean: ## remove the files that other targets made, except var/, the data of a service
 	@rm -rf $(VENV) build client/build nova/build plugin-testing/build examples/plugin/build
+	@rm -rf console/node_modules
 	@rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	@find . -path ./.git -prune -o \( -name __pycache__ -o -name '*.egg-info' \) -prune -exec rm -rf {} +
 

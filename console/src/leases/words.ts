@@ -1,0 +1,59 @@
+import type { Lease, Reservation } from "../api/values";
+import { fromApi, type Instant } from "../time/instant";
+
+export type Tone = "ahead" | "busy" | "good" | "bad" | "over";
+
+const TONES: Readonly<Record<Lease["status"], Tone>> = {
+  PENDING: "ahead",
+  CREATING: "busy",
+  STARTING: "busy",
+  ACTIVE: "good",
+  UPDATING: "busy",
+  TERMINATING: "busy",
+  TERMINATED: "over",
+  DELETING: "busy",
+  ERROR: "bad",
+};
+
+export function toneOf(lease: Lease): Tone {
+  return lease.degraded && lease.status === "ACTIVE" ? "bad" : TONES[lease.status];
+}
+
+/** What the page counts down to: the start, the end, or nothing. */
+export type Next = { readonly kind: "start" | "end"; readonly at: Instant } | null;
+
+export function nextOf(lease: Lease): Next {
+  if (lease.status === "PENDING" || lease.status === "CREATING") return { kind: "start", at: fromApi(lease.start_date) };
+  if (lease.status === "TERMINATED" || lease.status === "DELETING") return null;
+  if (lease.status === "ERROR" && fromApi(lease.end_date) < Date.now()) return null;
+  return { kind: "end", at: fromApi(lease.end_date) };
+}
+
+/** Return why a lease waits or failed: its own reasons, and those of its reservations. */
+export function reasonsOf(lease: Lease): string[] {
+  const reasons = [lease.status_reason, ...lease.reservations.map((each) => each.status_reason)];
+  return [...new Set(reasons.filter((each): each is string => Boolean(each)))];
+}
+
+/** Return when the service tries again, or null. */
+export function retryOf(lease: Lease): Instant | null {
+  const times = [lease.retry_at, ...lease.reservations.map((each) => each.retry_at)];
+  const known = times.filter((each): each is string => Boolean(each)).map(fromApi);
+  return known.length ? Math.min(...known) : null;
+}
+
+/** Return how many units a reservation asks for. */
+export function amountOf(reservation: Reservation): number {
+  const asked = reservation["amount"] ?? reservation["max"];
+  return Number(asked ?? reservation.held ?? 1);
+}
+
+/** Return when the action before the end comes, or null. */
+export function beforeEndOf(lease: Lease): Instant | null {
+  const event = lease.events.find((each) => each.event_type === "before_end_lease");
+  return event?.time ? fromApi(event.time) : null;
+}
+
+export const isOver = (lease: Lease): boolean => lease.status === "TERMINATED";
+
+export const canChange = (lease: Lease): boolean => lease.status === "ACTIVE" || lease.status === "PENDING";

@@ -1,0 +1,36 @@
+import { effect } from "@preact/signals";
+import { render } from "preact";
+import { onSessionEnd } from "./api/http";
+import { pollLeases } from "./leases/store";
+import { loadMessages, t } from "./messages";
+import { App } from "./page/App";
+import { startPlace } from "./page/place";
+import { startPreferences } from "./page/preferences";
+import { readCatalogue } from "./search/catalogue";
+import { startSearch, startWish } from "./search/store";
+import { askSignIn, readSession, session } from "./session/store";
+import "./style/page.css";
+import { startClock } from "./time/clock";
+
+async function start(): Promise<void> {
+  await loadMessages(navigator.languages);
+  document.title = t.title;
+  startPreferences();
+  startPlace();
+  startClock();
+  onSessionEnd(askSignIn);
+  const root = document.getElementById("console")!;
+  render(<App />, root);
+  let begun = false;
+  effect(() => {
+    if (!session.value || begun) return;
+    begun = true;
+    startWish();
+    startSearch();
+    void readCatalogue();
+    void pollLeases();
+  });
+  await readSession();
+}
+
+void start();

@@ -1,0 +1,52 @@
+import { LeaseList } from "../leases/LeaseList";
+import { t } from "../messages";
+import { DraftPanel } from "../reserve/DraftPanel";
+import { SearchBar } from "../search/SearchBar";
+import { Slots } from "../search/Slots";
+import { session } from "../session/store";
+import { SignIn } from "../session/SignIn";
+import { Banner } from "./Banner";
+import { place } from "./place";
+import { TopBar } from "./TopBar";
+
+export function App() {
+  return (
+    <>
+      {session.value && (
+        <a class="skip" href="#content" onClick={(event) => skip(event)}>
+          {t.page.skip}
+        </a>
+      )}
+      {session.value && <TopBar />}
+      <Banner />
+      {session.value && (
+        <main id="content" tabIndex={-1}>
+          <Part />
+        </main>
+      )}
+      <SignIn />
+    </>
+  );
+}
+
+function skip(event: Event): void {
+  event.preventDefault();
+  document.getElementById("content")?.focus();
+}
+
+function Part() {
+  if (place.value.part === "leases") return <LeaseList />;
+  return (
+    <div class="reserve">
+      <div class="find">
+        <h1 class="hidden">{t.page.reserve}</h1>
+        <SearchBar />
+        <Slots />
+      </div>
+      <aside aria-label={t.leases.title}>
+        <DraftPanel />
+        <LeaseList />
+      </aside>
+    </div>
+  );
+}

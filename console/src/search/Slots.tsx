@@ -1,0 +1,83 @@
+import type { LeaseRequest, TimeSlot } from "../api/values";
+import { t } from "../messages";
+import { zone } from "../page/preferences";
+import { draftOf } from "../reserve/draft";
+import { Refusal } from "../reserve/Refusal";
+import { minute } from "../time/clock";
+import { clockText, momentText, utcText } from "../time/format";
+import { fromApi, MINUTE } from "../time/instant";
+import { startOfDay } from "../time/zone";
+import { result, searching } from "./store";
+
+/** The times that the search found; one click on one prepares a lease. */
+export function Slots() {
+  const found = result.value;
+  return (
+    <section class="slots" aria-label={t.search.title}>
+      <p class="muted status" role="status">
+        {searching.value ? t.search.searching : found?.kind === "found" ? summary(found.slots.slots.length) : ""}
+      </p>
+      {found?.kind === "refused" && <Refusal message={found.message} refusal={found.refusal} />}
+      {found?.kind === "found" && (
+        <>
+          <ol>
+            {inOrder(found.slots.slots).map((slot) => (
+              <li key={`${slot.shape} ${slot.start_date}`}>
+                <Slot slot={slot} wanted={found.wish.count} />
+              </li>
+            ))}
+          </ol>
+          {found.slots.slots.length === 0 && (
+            <Refusal message={null} refusal={{ reasons: found.slots.reasons, alternatives: [] }} />
+          )}
+          {!found.slots.complete && <p class="muted">{t.search.incomplete}</p>}
+        </>
+      )}
+    </section>
+  );
+}
+
+function summary(count: number): string {
+  return count ? t.search.found(count) : t.search.notFound;
+}
+
+function inOrder(slots: readonly TimeSlot[]): TimeSlot[] {
+  return slots.toSorted((a, b) => a.start_date.localeCompare(b.start_date) || a.shape - b.shape);
+}
+
+function Slot({ slot, wanted }: { slot: TimeSlot; wanted: number }) {
+  const [start, end] = [fromApi(slot.start_date), fromApi(slot.end_date)];
+  const last = fromApi(slot.latest_start_date);
+  const now = minute.value;
+  const sameDay = startOfDay(start, zone()) === startOfDay(end, zone());
+  const amount = slot.reservations.reduce((sum, each) => sum + each.amount, 0);
+  const from = start - now < 2 * MINUTE ? t.time.now : momentText(start, zone(), now);
+  return (
+    <button
+      type="button"
+      class="slot"
+      title={`${utcText(start)} – ${utcText(end)}`}
+      onClick={() => draftOf(slot.request as unknown as LeaseRequest, last)}
+    >
+      <strong>{from}</strong>
+      <span> – {sameDay && from !== t.time.now ? clockText(end, zone()) : momentText(end, zone(), now)}</span>
+      {amount < wanted && <span class="part"> ({t.search.partOf(amount, wanted)})</span>}
+      <Groups slot={slot} />
+      {last - start >= 2 * MINUTE && (
+        <small>
+          {t.search.anyStartUntil} {momentText(last, zone(), now)}
+        </small>
+      )}
+    </button>
+  );
+}
+
+function Groups({ slot }: { slot: TimeSlot }) {
+  const texts = slot.reservations.flatMap((each) =>
+    each.groups.map(({ property, values }) => {
+      const parts = values.map(({ value, amount }) => `${value}: ${amount}`).join(", ");
+      return `${property} ${values.length === 1 ? values[0]!.value : parts}`;
+    }),
+  );
+  return texts.length ? <small>{texts.join(" · ")}</small> : null;
+}

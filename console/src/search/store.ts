@@ -1,0 +1,104 @@
+import { computed, effect, signal } from "@preact/signals";
+import { searchSlots } from "../api/lessees";
+import { Refused, type Refusal, textOf } from "../api/problem";
+import type { TimeSlots } from "../api/values";
+import { t } from "../messages";
+import { zone } from "../page/preferences";
+import { minute } from "../time/clock";
+import { catalogue, propertiesOf, typeOf } from "./catalogue";
+import { type Understood, type Wish, isUnderstood, searchBody, understand } from "./wish";
+
+export const wish = signal<Wish>({
+  resourceType: "",
+  property: null,
+  count: "1",
+  duration: "4 h",
+  earliest: "now",
+  latest: "in 7 days",
+  placement: "",
+  fewer: true,
+  requirement: "",
+  own: {},
+});
+
+export function change(part: Partial<Wish>): void {
+  wish.value = { ...wish.value, ...part };
+}
+
+/** Choose the type with the most resources at first, and another one if the chosen type has disappeared. */
+export function startWish(): void {
+  effect(() => {
+    const types = catalogue.value?.resource_types ?? [];
+    if (typeOf(wish.value.resourceType) || types.length === 0) return;
+    const simple = types.filter((each) => each.unit_keys.length === 0);
+    const ranked = (simple.length ? simple : types).toSorted((a, b) => b.reservable - a.reservable);
+    change({ resourceType: ranked[0]!.resource_type, property: null, own: {}, placement: "" });
+  });
+}
+
+function weekdays(): string[] {
+  const names = new Intl.DateTimeFormat(t.locale, { weekday: "long", timeZone: "UTC" });
+  // 4 January 1970 was a Sunday.
+  return Array.from({ length: 7 }, (_, day) => names.format(Date.UTC(1970, 0, 4 + day)));
+}
+
+/** What the wish means now, or its mistakes; null without a type. */
+export const understood = computed(() => {
+  const type = typeOf(wish.value.resourceType);
+  if (!type) return null;
+  return understand(wish.value, {
+    type,
+    properties: propertiesOf(type.resource_type),
+    now: minute.value,
+    zone: zone(),
+    weekdays: weekdays(),
+    texts: t.search,
+  });
+});
+
+export type Result =
+  | { readonly kind: "found"; readonly wish: Understood; readonly slots: TimeSlots }
+  | { readonly kind: "refused"; readonly message: string; readonly refusal: Refusal | null };
+
+export const result = signal<Result | null>(null);
+export const searching = signal(false);
+
+const LIMIT = 6;
+const TYPING_PAUSE = 300;
+
+let running: AbortController | null = null;
+
+async function run(asked: Understood, fewer: boolean): Promise<void> {
+  running?.abort();
+  const own = (running = new AbortController());
+  searching.value = true;
+  try {
+    const slots = await searchSlots(searchBody(asked, fewer, LIMIT), own.signal);
+    result.value = { kind: "found", wish: asked, slots };
+  } catch (problem) {
+    if (own.signal.aborted) return;
+    const refusal = problem instanceof Refused ? problem.refusal : null;
+    result.value = { kind: "refused", message: textOf(problem), refusal };
+  } finally {
+    if (running === own) searching.value = false;
+  }
+}
+
+/** Increased by whatever changes what is free, so that the search is repeated. */
+export const searchAgain = signal(0);
+
+/** Search while the user types, and again each minute, after a short pause. */
+export function startSearch(): void {
+  effect(() => {
+    const asked = understood.value;
+    const fewer = wish.value.fewer;
+    void searchAgain.value;
+    if (!asked || !isUnderstood(asked)) {
+      running?.abort();
+      searching.value = false;
+      return undefined;
+    }
+    const timer = setTimeout(() => void run(asked, fewer), TYPING_PAUSE);
+    return () => clearTimeout(timer);
+  });
+}
