@@ -20,6 +20,7 @@ from blazar.standalone.machines import (
     register_addresses,
 )
 from blazar.standalone.service import build
+from blazar.ui.application import PATH as CONSOLE
 
 _CLI_OPTIONS = [
     cfg.HostAddressOpt("listen-host", default="127.0.0.1", help="Address to listen on."),
@@ -76,6 +77,8 @@ def _serve() -> int:
     server = make_server(embedded.application, conf, conf.listen_host, conf.listen_port)
     embedded.reconciler.start()
     print(f"blazar is at http://{conf.listen_host}:{server.effective_port}/v1", flush=True)
+    if conf.ui.enabled:
+        print(f"its console is at {_url(conf, server.effective_port)}{CONSOLE}/", flush=True)
     print(_next_steps(conf, server.effective_port, has_hosts=bool(machines)), end="", flush=True)
     serve_until(server, stop)
     embedded.reconciler.stop()
@@ -93,16 +96,20 @@ def _next_steps(conf: cfg.ConfigOpts, port: int, *, has_hosts: bool) -> str:
     """Return commands to paste into a shell; empty if they would need a password or a token."""
     if conf.auth_strategy != "noauth":
         return ""
-    host = "127.0.0.1" if conf.listen_host in {"0.0.0.0", "::"} else conf.listen_host  # noqa: S104
-    address = f"[{host}]" if ":" in host else host
     lines = [
         f'export PATH="{Path(sys.executable).parent}:$PATH"',
-        f"export OS_AUTH_TYPE=none OS_ENDPOINT=http://{address}:{port}",
+        f"export OS_AUTH_TYPE=none OS_ENDPOINT={_url(conf, port)}",
         "blazar host-list" if has_hosts else "blazar host-create host-1",
         "blazar lease-create first --duration 1h --wait --physical-reservation min=1,max=1",
         "blazar lease-resources first",
     ]
     return "Next, in another terminal:\n" + "".join(f"  {each}\n" for each in lines)
+
+
+def _url(conf: cfg.ConfigOpts, port: int) -> str:
+    """Return the address of the service for this machine."""
+    host = "127.0.0.1" if conf.listen_host in {"0.0.0.0", "::"} else conf.listen_host  # noqa: S104
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 if __name__ == "__main__":

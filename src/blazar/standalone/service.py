@@ -75,6 +75,7 @@ def build(conf: ConfigOpts) -> Embedded:
     """
     options = conf.standalone
     conf.set_default("in_api", True, group="metrics")
+    conf.set_default("enabled", True, group="ui")
     server = read_server_settings(conf)
     state_dir = Path(options.state_dir).expanduser().absolute()
     lock = open_folder(state_dir)
