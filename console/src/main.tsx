@@ -1,6 +1,7 @@
 import { effect } from "@preact/signals";
 import { render } from "preact";
 import { onSessionEnd } from "./api/http";
+import { startCalendar } from "./chart/store";
 import { pollLeases } from "./leases/store";
 import { loadMessages, t } from "./messages";
 import { App } from "./page/App";
@@ -27,6 +28,7 @@ async function start(): Promise<void> {
     begun = true;
     startWish();
     startSearch();
+    startCalendar();
     void readCatalogue();
     void pollLeases();
   });

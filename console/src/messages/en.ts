@@ -105,7 +105,6 @@ export const en = {
     notFound: "No time found.",
     incomplete: "The search was stopped early: there may be better times.",
     partOf: (amount: number, wanted: number) => `${amount} of ${wanted}`,
-    anyStartUntil: "or any start until",
     notOffered: "This installation offers no resources.",
     keysUnknown: "Keys of the reservation, as JSON",
     badJson: "Write a JSON object, such as {\"amount\": 1}.",

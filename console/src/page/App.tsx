@@ -1,3 +1,4 @@
+import { Calendar } from "../chart/Calendar";
 import { LeaseList } from "../leases/LeaseList";
 import { t } from "../messages";
 import { DraftPanel } from "../reserve/DraftPanel";
@@ -42,6 +43,7 @@ function Part() {
         <h1 class="hidden">{t.page.reserve}</h1>
         <SearchBar />
         <Slots />
+        <Calendar />
       </div>
       <aside aria-label={t.leases.title}>
         <DraftPanel />

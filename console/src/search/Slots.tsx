@@ -1,4 +1,4 @@
-import type { LeaseRequest, TimeSlot } from "../api/values";
+import type { TimeSlot } from "../api/values";
 import { t } from "../messages";
 import { zone } from "../page/preferences";
 import { draftOf } from "../reserve/draft";
@@ -7,7 +7,10 @@ import { minute } from "../time/clock";
 import { clockText, momentText, utcText } from "../time/format";
 import { fromApi, MINUTE } from "../time/instant";
 import { startOfDay } from "../time/zone";
+import { type Start, startsOf } from "./starts";
 import { result, searching } from "./store";
+
+const PROPOSED = 6;
 
 /** The times that the search found; one click on one prepares a lease. */
 export function Slots() {
@@ -15,15 +18,15 @@ export function Slots() {
   return (
     <section class="slots" aria-label={t.search.title}>
       <p class="muted status" role="status">
-        {searching.value ? t.search.searching : found?.kind === "found" ? summary(found.slots.slots.length) : ""}
+        {searching.value ? t.search.searching : found?.kind === "found" ? summary(startsOf(found.slots.slots, zone(), PROPOSED).length) : ""}
       </p>
       {found?.kind === "refused" && <Refusal message={found.message} refusal={found.refusal} />}
       {found?.kind === "found" && (
         <>
           <ol>
-            {inOrder(found.slots.slots).map((slot) => (
-              <li key={`${slot.shape} ${slot.start_date}`}>
-                <Slot slot={slot} wanted={found.wish.count} />
+            {startsOf(found.slots.slots, zone(), PROPOSED).map((each) => (
+              <li key={`${each.slot.shape} ${each.start}`}>
+                <Slot proposed={each} wanted={found.wish.count} />
               </li>
             ))}
           </ol>
@@ -41,12 +44,7 @@ function summary(count: number): string {
   return count ? t.search.found(count) : t.search.notFound;
 }
 
-function inOrder(slots: readonly TimeSlot[]): TimeSlot[] {
-  return slots.toSorted((a, b) => a.start_date.localeCompare(b.start_date) || a.shape - b.shape);
-}
-
-function Slot({ slot, wanted }: { slot: TimeSlot; wanted: number }) {
-  const [start, end] = [fromApi(slot.start_date), fromApi(slot.end_date)];
+function Slot({ proposed: { slot, start, end, request }, wanted }: { proposed: Start; wanted: number }) {
   const last = fromApi(slot.latest_start_date);
   const now = minute.value;
   const sameDay = startOfDay(start, zone()) === startOfDay(end, zone());
@@ -57,17 +55,12 @@ function Slot({ slot, wanted }: { slot: TimeSlot; wanted: number }) {
       type="button"
       class="slot"
       title={`${utcText(start)} – ${utcText(end)}`}
-      onClick={() => draftOf(slot.request as unknown as LeaseRequest, last)}
+      onClick={() => draftOf(request, last)}
     >
       <strong>{from}</strong>
-      <span> – {sameDay && from !== t.time.now ? clockText(end, zone()) : momentText(end, zone(), now)}</span>
+      <span> – {sameDay ? clockText(end, zone()) : momentText(end, zone(), now)}</span>
       {amount < wanted && <span class="part"> ({t.search.partOf(amount, wanted)})</span>}
       <Groups slot={slot} />
-      {last - start >= 2 * MINUTE && (
-        <small>
-          {t.search.anyStartUntil} {momentText(last, zone(), now)}
-        </small>
-      )}
     </button>
   );
 }
