@@ -4,6 +4,7 @@ import { onSessionEnd } from "./api/http";
 import { startCalendar } from "./chart/store";
 import { pollLeases } from "./leases/store";
 import { loadMessages, t } from "./messages";
+import { readAccess } from "./operators/access";
 import { App } from "./page/App";
 import { startPlace } from "./page/place";
 import { startPreferences } from "./page/preferences";
@@ -30,6 +31,7 @@ async function start(): Promise<void> {
     startSearch();
     startCalendar();
     void readCatalogue();
+    void readAccess();
     void pollLeases();
   });
   await readSession();

@@ -31,11 +31,13 @@ export function Calendar() {
           ))}
         </span>
         <Grouping />
-        <Moves />
       </header>
-      <p class="muted range">
-        <Period start={range.value.start} end={range.value.end} /> {reading.value > 0 && t.loading}
-      </p>
+      <div class="range">
+        <span class="muted">
+          <Period start={range.value.start} end={range.value.end} /> {reading.value > 0 && t.loading}
+        </span>
+        <Moves />
+      </div>
       {problem.value && <p class="problem">{problem.value}</p>}
       {rows.value.length === 0 && !problem.value ? (
         <p class="muted">{reading.value ? t.loading : t.search.notNow}</p>

@@ -3,12 +3,12 @@ import { textOf } from "../api/problem";
 import type { Lease } from "../api/values";
 import { t } from "../messages";
 import { LeaseCard } from "./LeaseCard";
-import { endedLeases, isMine, leases, leasesProblem } from "./store";
+import { endedLeases, isMine, leases, leasesProblem, newLeases } from "./store";
 
 type Shown = "mine" | "projects" | "ended";
 
-/** The leases of the user, of the project, or those that are over. */
-export function LeaseList() {
+/** The leases of the user, of the project, or those that are over; with *most*, only the first ones of each. */
+export function LeaseList({ most = Infinity }: { most?: number }) {
   const [shown, setShown] = useState<Shown>("mine");
   const tab = (which: Shown, text: string) => (
     <button type="button" aria-pressed={shown === which} onClick={() => setShown(which)}>
@@ -34,10 +34,21 @@ export function LeaseList() {
       ) : current.length === 0 ? (
         <p class="muted">{shown === "mine" ? t.leases.empty : t.leases.noneMatch}</p>
       ) : (
-        current.map((each) => <LeaseCard key={each.id} lease={each} />)
+        firstOf(current, most).map((each) => <LeaseCard key={each.id} lease={each} />)
+      )}
+      {current && shown !== "ended" && current.length > most && (
+        <p>
+          <a href="#leases">{t.leases.allOf(current.length)}</a>
+        </p>
       )}
     </section>
   );
+}
+
+/** Return the first leases, and those that were just made. */
+function firstOf(all: readonly Lease[], most: number): Lease[] {
+  const made = all.filter((each) => newLeases.value.has(each.id));
+  return [...made, ...all.filter((each) => !made.includes(each)).slice(0, Math.max(0, most - made.length))];
 }
 
 function Ended() {

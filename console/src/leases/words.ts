@@ -57,3 +57,14 @@ export function beforeEndOf(lease: Lease): Instant | null {
 export const isOver = (lease: Lease): boolean => lease.status === "TERMINATED";
 
 export const canChange = (lease: Lease): boolean => lease.status === "ACTIVE" || lease.status === "PENDING";
+
+/** For how long after its time a start or an end is not yet late. */
+const GRACE = 30_000;
+
+/** Return whether a lease waits for something but time: it has a reason, is in transition, failed, or is late. */
+export function isWaiting(lease: Lease, now: Instant): boolean {
+  if (reasonsOf(lease).length || lease.degraded || lease.status === "ERROR") return true;
+  if (lease.status === "PENDING") return fromApi(lease.start_date) + GRACE < now;
+  if (lease.status === "ACTIVE") return fromApi(lease.end_date) + GRACE < now;
+  return !isOver(lease);
+}

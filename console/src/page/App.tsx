@@ -1,3 +1,5 @@
+import type { ComponentType } from "preact";
+import { useEffect, useState } from "preact/hooks";
 import { Calendar } from "../chart/Calendar";
 import { LeaseList } from "../leases/LeaseList";
 import { t } from "../messages";
@@ -7,7 +9,7 @@ import { Slots } from "../search/Slots";
 import { session } from "../session/store";
 import { SignIn } from "../session/SignIn";
 import { Banner } from "./Banner";
-import { place } from "./place";
+import { isOperator, place } from "./place";
 import { TopBar } from "./TopBar";
 
 export function App() {
@@ -35,8 +37,18 @@ function skip(event: Event): void {
   document.getElementById("content")?.focus();
 }
 
+/** The operators' part, which is loaded when it is first shown. */
+function LoadedOperators() {
+  const [Loaded, setLoaded] = useState<ComponentType | null>(null);
+  useEffect(() => {
+    void import("../operators/Operators").then((found) => setLoaded(() => found.default));
+  }, []);
+  return Loaded ? <Loaded /> : <p class="muted">{t.loading}</p>;
+}
+
 function Part() {
   if (place.value.part === "leases") return <LeaseList />;
+  if (place.value.part === "operators" && isOperator.value) return <LoadedOperators />;
   return (
     <div class="reserve">
       <div class="find">
@@ -47,7 +59,7 @@ function Part() {
       </div>
       <aside aria-label={t.leases.title}>
         <DraftPanel />
-        <LeaseList />
+        <LeaseList most={4} />
       </aside>
     </div>
   );

@@ -53,7 +53,7 @@ function Alternatives({
   if (alternatives.length === 0) return <p class="muted">{t.refusal.noAlternatives}</p>;
   return (
     <>
-      <h4>{t.refusal.alternatives}</h4>
+      <p class="heading">{t.refusal.alternatives}</p>
       <ul class="alternatives">
         {alternatives.map((each) => (
           <li key={each.kind + each.summary}>

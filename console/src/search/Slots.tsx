@@ -1,7 +1,7 @@
 import type { TimeSlot } from "../api/values";
 import { t } from "../messages";
 import { zone } from "../page/preferences";
-import { draftOf } from "../reserve/draft";
+import { draftOf, takeAlternative } from "../reserve/draft";
 import { Refusal } from "../reserve/Refusal";
 import { minute } from "../time/clock";
 import { clockText, momentText, utcText } from "../time/format";
@@ -20,7 +20,7 @@ export function Slots() {
       <p class="muted status" role="status">
         {searching.value ? t.search.searching : found?.kind === "found" ? summary(startsOf(found.slots.slots, zone(), PROPOSED).length) : ""}
       </p>
-      {found?.kind === "refused" && <Refusal message={found.message} refusal={found.refusal} />}
+      {found?.kind === "refused" && <Refusal message={found.message} refusal={found.refusal} onTake={takeAlternative} />}
       {found?.kind === "found" && (
         <>
           <ol>

@@ -1,12 +1,13 @@
 import { computed, effect, signal } from "@preact/signals";
-import { searchSlots } from "../api/lessees";
+import { previewLease, searchSlots } from "../api/lessees";
 import { Refused, type Refusal, textOf } from "../api/problem";
 import type { TimeSlots } from "../api/values";
 import { t } from "../messages";
 import { zone } from "../page/preferences";
 import { minute } from "../time/clock";
+import { floorToMinute, MINUTE, toApi } from "../time/instant";
 import { catalogue, propertiesOf, typeOf } from "./catalogue";
-import { type Understood, type Wish, isUnderstood, searchBody, understand } from "./wish";
+import { type Understood, type Wish, countedReservation, isUnderstood, searchBody, understand } from "./wish";
 
 export const wish = signal<Wish>({
   resourceType: "",
@@ -68,6 +69,22 @@ const TYPING_PAUSE = 300;
 
 let running: AbortController | null = null;
 
+/** If no time was found, ask what else is possible: the refusal of a lease at the earliest start says it. */
+async function findAlternatives(asked: Understood, signal: AbortSignal): Promise<void> {
+  const type = typeOf(asked.reservation.resource_type);
+  if (!type) return;
+  const start = asked.startsNow ? "now" : toApi(asked.earliest);
+  const end_date = toApi(floorToMinute(asked.earliest) + asked.minutes * MINUTE);
+  const reservations = [countedReservation(asked, type)];
+  try {
+    await previewLease({ name: "-", start_date: start, end_date, reservations }, signal);
+  } catch (problem) {
+    if (signal.aborted) return;
+    const refusal = problem instanceof Refused ? problem.refusal : null;
+    result.value = { kind: "refused", message: textOf(problem), refusal };
+  }
+}
+
 async function run(asked: Understood, fewer: boolean): Promise<void> {
   running?.abort();
   const own = (running = new AbortController());
@@ -75,6 +92,7 @@ async function run(asked: Understood, fewer: boolean): Promise<void> {
   try {
     const slots = await searchSlots(searchBody(asked, fewer, LIMIT), own.signal);
     result.value = { kind: "found", wish: asked, slots };
+    if (slots.slots.length === 0) await findAlternatives(asked, own.signal);
   } catch (problem) {
     if (own.signal.aborted) return;
     const refusal = problem instanceof Refused ? problem.refusal : null;

@@ -1,0 +1,34 @@
+import type { Item } from "./collections";
+
+const NAMES = ["hypervisor_hostname", "name", "floating_ip_address"];
+const MOST = 9;
+const LONGEST = 60;
+
+/** Return the name of a resource. */
+export function nameOf(item: Item): string {
+  const key = NAMES.find((each) => typeof item[each] === "string");
+  return key ? String(item[key]) : item.id;
+}
+
+/**
+ * Return the keys that a table of resources shows.
+ *
+ * Only simple values are shown, and those first in which the resources differ; keys that repeat the name are not.
+ */
+export function columnsOf(items: readonly Item[]): string[] {
+  const values = new Map<string, Set<unknown>>();
+  const hidden = new Set(["id", "reservable", ...NAMES, "created_at", "updated_at"]);
+  for (const item of items) {
+    for (const [key, value] of Object.entries(item)) {
+      if (hidden.has(key) || value === null) continue;
+      const long = typeof value === "object" || String(value).length > LONGEST;
+      if (long || value === nameOf(item)) hidden.add(key);
+      else values.set(key, (values.get(key) ?? new Set()).add(value));
+    }
+  }
+  const shown = [...values].filter(([key]) => !hidden.has(key));
+  return shown
+    .toSorted(([, a], [, b]) => Number(b.size > 1) - Number(a.size > 1))
+    .slice(0, MOST)
+    .map(([key]) => key);
+}
