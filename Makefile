@@ -53,7 +53,7 @@ test-cloud: $(STAMP) ## on it, run the end-to-end tests, the contract tests of t
 	@$(MAKE) --no-print-directory test-nova NOVA_PYTHON=$(or $(CLOUDLAB_FOLDER),var/cloud)/venv/bin/python
 
 serve: $(STAMP) ## run the whole service on this machine, until Ctrl-C
-	@$(BIN)/blazar-standalone --state-dir var --examples
+	@$(BIN)/blazar-standalone --state-dir var --examples --example-leases
 
 lint: static ## run only the quick checks: types, style, imports, sizes
 	@$(BIN)/python -m pytest --quiet tests/test_house_style.py

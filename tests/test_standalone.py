@@ -10,6 +10,8 @@ import falcon.testing
 import pytest
 
 from blazar import config
+from blazar.standalone.example_leases import EXAMPLE_LEASES, create_example_leases
+from blazar.standalone.machines import EXAMPLES, apply_machines
 from blazar.standalone.service import Embedded, build
 
 Make = Callable[[str], Embedded]
@@ -55,3 +57,29 @@ def test_what_happens_to_simulated_hosts_is_noticed_by_default(
 
     (host,) = client.simulate_get("/v1/os-hosts").json["hosts"]
     assert host["reservable"] is reservable
+
+
+class TestExampleLeases:
+    """A calendar that shows something."""
+
+    @pytest.fixture
+    def embedded(self, make: Make) -> Embedded:
+        made = make("")
+        apply_machines(made.context, made.cloud, EXAMPLES)
+        return made
+
+    def test_leases_of_several_projects_are_created_once(self, embedded: Embedded) -> None:
+        create_example_leases(embedded.context)
+        create_example_leases(embedded.context)
+
+        client = falcon.testing.TestClient(embedded.application, headers={"Host": "127.0.0.1"})
+        leases = client.simulate_get("/v1/leases").json["leases"]
+        assert len(leases) == len({each["id"] for each in leases}) == len(EXAMPLE_LEASES)
+        assert {"admin", "teaching"} < {each["project_id"] for each in leases}
+
+    def test_other_hosts_are_named_as_the_reason(self, make: Make) -> None:
+        made = make("")
+        apply_machines(made.context, made.cloud, EXAMPLES[:1])
+
+        with pytest.raises(ValueError, match="--example-leases: image training"):
+            create_example_leases(made.context)

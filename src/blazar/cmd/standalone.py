@@ -12,6 +12,7 @@ from blazar import config
 from blazar.cmd.http import check_exposure, make_server, serve_until
 from blazar.cmd.problems import run
 from blazar.cmd.signals import stop_event
+from blazar.standalone.example_leases import create_example_leases
 from blazar.standalone.machines import (
     EXAMPLES,
     Machine,
@@ -36,6 +37,12 @@ _CLI_OPTIONS = [
         "examples",
         default=False,
         help="Register the hosts of the simulated cloud, with racks and GPUs, and some addresses.",
+    ),
+    cfg.BoolOpt(
+        "example-leases",
+        default=False,
+        help="With --examples: if there are no leases yet, create some of several projects, to fill the "
+        "calendar of the console.",
     ),
     cfg.BoolOpt(
         "allow-unauthenticated-access",
@@ -74,6 +81,8 @@ def _serve() -> int:
         apply_machines(embedded.context, embedded.cloud, machines)
     if conf.examples:
         register_addresses(embedded.context, embedded.cloud)
+        if conf.example_leases:
+            create_example_leases(embedded.context)
     server = make_server(embedded.application, conf, conf.listen_host, conf.listen_port)
     embedded.reconciler.start()
     print(f"blazar is at http://{conf.listen_host}:{server.effective_port}/v1", flush=True)
