@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-DEADLINE_SECONDS = 30
+DEADLINE_SECONDS = 90
 _ANNOUNCEMENT = "blazar is at "
 
 

@@ -55,7 +55,14 @@ def likely_operations(network_id: str) -> list[Operation]:
         network_id: The id of a network that has floating IPs.
     """
     document = copy.deepcopy(DOCUMENT)
-    schemas = document["components"]["schemas"]
+    _restrict_leases(document["components"]["schemas"], network_id)
+    _restrict_resources(document["components"]["schemas"], network_id)
+    _restrict_parameters(document)
+    return loaded(document)
+
+
+def _restrict_leases(schemas: Json, network_id: str) -> None:
+    """Restrict the bodies of leases, offers and searches."""
     for name in ("LeaseCreate", "LeaseUpdate"):
         properties = schemas[name]["properties"]
         properties |= {key: {"enum": _INSTANTS} for key in ("start_date", "end_date", "before_end_date")}
@@ -81,6 +88,10 @@ def likely_operations(network_id: str) -> list[Operation]:
             for key in ("hypervisor_properties", "network_properties", "resource_properties")
             if key in properties
         }
+
+
+def _restrict_resources(schemas: Json, network_id: str) -> None:
+    """Restrict the bodies of resources and of maintenance."""
     schemas["HostCreate"]["properties"]["name"] = {"enum": ["host-3", "host-4", "host-5"]}
     schemas["storage-pools-create"]["properties"]["name"] = {"enum": list(STORAGE_POOLS)}
     schemas["MaintenanceCreate"]["properties"] = {
@@ -98,6 +109,10 @@ def likely_operations(network_id: str) -> list[Operation]:
         "floating_network_id": {"enum": [network_id]},
         "floating_ip_address": {"enum": ["203.0.113.201", "203.0.113.202"]},
     }
+
+
+def _restrict_parameters(document: Json) -> None:
+    """Restrict the parameters of all operations."""
     for path, values in _QUERIES.items():
         _restrict_query(document["paths"][path]["get"], values)
     for operation in each_operation(document):
@@ -109,7 +124,6 @@ def likely_operations(network_id: str) -> list[Operation]:
                 # Without the header, a path of 1.1 is not found.
                 parameter["required"] = is_newer
                 parameter["schema"] = {"enum": _NEWER if is_newer else _VERSIONS}
-    return loaded(document)
 
 
 def _restrict_query(operation: Json, values: Mapping[str, list[str]]) -> None:
