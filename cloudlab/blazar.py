@@ -70,6 +70,7 @@ def configure(plan: Plan) -> None:
                 "acts_in_projects": True,
                 "before_end_snapshot": "backup",
             },
+            "ui": {"enabled": True, "session_keys": plan.passwords["blazar"]},
             # There are no limits until a test sets one, which then applies immediately.
             "quotas": {"enabled": True, "limits_lifetime": 0},
             "keystone": sections.credentials(plan, "blazar"),

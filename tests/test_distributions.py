@@ -1,4 +1,4 @@
-"""The wheels of the four distributions: versions, project URLs, licence and description."""
+"""The wheels of all distributions: versions, project URLs, licence and description."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ DISTRIBUTIONS = {
     "blazar": ".",
     "python-blazarclient": "client",
     "blazar-nova": "nova",
+    "blazar-console": "dashboard",
     "blazar-plugin-testing": "plugin-testing",
 }
 """The folder of each."""
@@ -121,3 +122,15 @@ def test_its_description_has_no_link_that_needs_the_repository(wheel: Wheel) -> 
     assert wheel.metadata["Description-Content-Type"] == "text/markdown"
     assert wheel.description.startswith(f"# {wheel.name}\n")
     assert [each for each in links if not each.startswith(("https://", "#"))] == []
+
+
+def test_the_page_of_the_console_is_in_the_service_and_in_the_panel(wheel: Wheel) -> None:
+    bundle = ROOT / "src" / "blazar" / "ui" / "bundle"
+    paths = [each for each in bundle.rglob("*") if each.is_file()]
+    built = {each.relative_to(bundle).as_posix(): each.read_bytes() for each in paths}
+
+    found = {
+        name.partition("/bundle/")[2]: content for name, content in wheel.files.items() if "/bundle/" in name
+    }
+
+    assert found == (built if wheel.name in {"blazar", "blazar-console"} else {})

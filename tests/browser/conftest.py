@@ -1,37 +1,18 @@
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browser.console import MILLISECONDS, Console, OpenConsole, Service, open_console
-from needed import give_up
-from playwright.sync_api import Browser, expect, sync_playwright
-
-# What a browser of a person does in the background needs a network.
-_QUIET = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
+from browser.chromium import open_chromium
+from browser.console import Console, OpenConsole, Service, open_console
+from playwright.sync_api import Browser
 
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
-    """Return Debian's Chromium without a window."""
-    program = shutil.which("chromium")
-    if program is None:
-        give_up("there is no chromium: apt-get install chromium")
-    expect.set_options(timeout=MILLISECONDS)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=list(_QUIET))
+    with open_chromium() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture
@@ -53,7 +34,7 @@ def open_as(chromium: Browser, service: Service) -> Iterator[OpenConsole]:
     def open_page(name: str, **context: object) -> Console:
         console = open_console(chromium, service.url, **context)
         opened.append(console)
-        console.sign_in(name)
+        console.sign_in(name, name)
         return console
 
     yield open_page

@@ -19,7 +19,7 @@ def test_after_the_session_ended_the_user_goes_on_where_he_was(
     service.admit("bob")
     expect(alice.page.get_by_role("dialog", name="Sign in")).to_be_visible()
     service.admit("alice", "bob")
-    alice.sign_in("alice")
+    alice.sign_in("alice", "alice")
 
     expect(name).to_have_value("half entered")
     alice.page.get_by_role("button", name="Reserve", exact=True).click()

@@ -1,0 +1,1 @@
+"""The console of Blazar as a panel of Horizon."""
