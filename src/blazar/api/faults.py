@@ -20,6 +20,7 @@ import falcon
 from blazar.api.microversions import STATUS_OF_SHORTAGES, requested_version
 from blazar.api.type_api import TypeApi
 from blazar.domain import errors
+from blazar.domain.feeds import CalendarNotFound, FeedNotFound, TooManyFeeds
 from blazar.domain.maintenance import MaintenanceNotFound
 from blazar.domain.rules.errors import RuleForbidsChange, RuleForbidsLease
 
@@ -51,6 +52,8 @@ STATUSES: Mapping[type[errors.BlazarError], int] = {
     errors.LeaseNotFound: 404,
     errors.OfferNotFound: 404,
     MaintenanceNotFound: 404,
+    FeedNotFound: 404,
+    CalendarNotFound: 404,
     errors.Conflict: 409,
     errors.NotEnoughResources: 409,
     errors.InvalidLeaseStatus: 409,
@@ -61,6 +64,7 @@ STATUSES: Mapping[type[errors.BlazarError], int] = {
     errors.OfferCommitted: 409,
     errors.OfferOutdated: 409,
     errors.TooManyOffers: 409,
+    TooManyFeeds: 409,
     errors.ConcurrentUpdate: 409,
     errors.OfferExpired: 410,
     errors.Unavailable: 503,

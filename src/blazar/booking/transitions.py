@@ -10,6 +10,7 @@ from blazar.booking.context import Context
 from blazar.booking.past_uses import record_uses
 from blazar.booking.scheduling import reschedule_missing
 from blazar.booking.views import JsonObject, lease_view
+from blazar.domain.feeds import DeletedLease
 from blazar.domain.lease import EventStatus, EventType, Lease, LeaseId, LeaseStatus
 from blazar.domain.lifecycle import has_started
 from blazar.ports.journal import JournalEntry
@@ -111,8 +112,24 @@ def erase_lease(context: Context, transaction: Transaction, stored: Lease, shown
         # Before the start, nothing was released that is still being cleaned.
         transaction.allocations.touch_bookings({each.pair for each in held})
     transaction.leases.delete(marked)
+    if shown.end > now:
+        transaction.feeds.insert_deleted(_deleted(marked, now))
     reschedule_missing(context, transaction)
     announce(transaction, lease_view(shown, context.plugins), event_types.DELETED, now)
+
+
+def _deleted(lease: Lease, now: datetime) -> DeletedLease:
+    return DeletedLease(
+        lease_id=lease.id,
+        name=lease.name,
+        user_id=lease.user_id,
+        project_id=lease.project_id,
+        start=lease.start,
+        end=lease.end,
+        revision=lease.revision,
+        created_at=lease.created_at,
+        deleted_at=now,
+    )
 
 
 def _entries(before: Lease, after: Lease, at: datetime, actor: str) -> list[JournalEntry]:

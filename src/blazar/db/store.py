@@ -16,6 +16,7 @@ from blazar.db.answers import SqlAnswers
 from blazar.db.availability import SqlAvailability
 from blazar.db.collections import OWN_TABLES
 from blazar.db.engine import WRITES
+from blazar.db.feeds import SqlFeeds
 from blazar.db.journal import SqlFindings, SqlJournal
 from blazar.db.leases import SqlLeases
 from blazar.db.maintenance import SqlMaintenances
@@ -151,6 +152,11 @@ class SqlTransaction:
     def maintenances(self) -> SqlMaintenances:
         """Return the maintenances."""
         return SqlMaintenances(self._connection)
+
+    @property
+    def feeds(self) -> SqlFeeds:
+        """Return the feeds."""
+        return SqlFeeds(self._connection)
 
     def commit(self) -> None:
         """Commit all changes."""

@@ -431,7 +431,40 @@ usage_start = _table(
     "usage_start",
     sa.Column("at", Instant, primary_key=True),
 )
-# Projects with limits or offers: each row is locked while the project's reservations are counted.
+feeds = _table(
+    "feeds",
+    sa.Column("id", _Id, primary_key=True),
+    # Of a random token of 256 bits, which is not stored.
+    sa.Column("token_digest", sa.String(64), nullable=False, unique=True),
+    sa.Column("kind", sa.String(16), nullable=False),
+    sa.Column("name", sa.String(80), nullable=False),
+    sa.Column("user_id", sa.String(255)),
+    sa.Column("project_id", sa.String(255), nullable=False),
+    # Not a foreign key: for some time, the feed says that the lease was deleted.
+    sa.Column("lease_id", _Id),
+    # JSON: which resources, of a feed of busy times.
+    sa.Column("question", _LongText, nullable=False),
+    sa.Column("alarm_minutes", sa.Integer),
+    sa.Column("created_at", Instant, nullable=False, index=True),
+    sa.Column("last_used_at", Instant),
+    sa.Index(None, "project_id", "created_at", "id"),
+)
+# Leases that were deleted before their end, for feeds. A lease that is imported again may be deleted again.
+deleted_leases = _table(
+    "deleted_leases",
+    sa.Column("id", _Counter, primary_key=True),
+    sa.Column("lease_id", _Id, nullable=False),
+    sa.Column("name", sa.String(80), nullable=False),
+    sa.Column("user_id", sa.String(255)),
+    sa.Column("project_id", sa.String(255)),
+    sa.Column("start_at", Instant, nullable=False),
+    sa.Column("end_at", Instant, nullable=False),
+    sa.Column("revision", sa.Integer, nullable=False),
+    sa.Column("created_at", Instant),
+    sa.Column("deleted_at", Instant, nullable=False, index=True),
+    sa.Index(None, "project_id", "deleted_at"),
+)
+# Projects with limits, offers or feeds: each row is locked while the project's reservations are counted.
 projects = _table(
     "projects",
     sa.Column("id", sa.String(255), primary_key=True),

@@ -18,6 +18,7 @@ from blazar.domain.lease import Allocation, Lease, LeaseId, LeaseStatus, Reserva
 from blazar.domain.paging import Page
 from blazar.ports.answers import AnswerStore
 from blazar.ports.availability import AvailabilityReader
+from blazar.ports.feeds import FeedStore
 from blazar.ports.journal import Findings, Journal
 from blazar.ports.maintenance import MaintenanceStore
 from blazar.ports.offers import OfferStore
@@ -359,6 +360,10 @@ class Transaction(Protocol):
     @property
     def maintenances(self) -> MaintenanceStore:
         """Return the maintenances."""
+
+    @property
+    def feeds(self) -> FeedStore:
+        """Return the feeds."""
 
     def commit(self) -> None:
         """Commit all changes."""
