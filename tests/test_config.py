@@ -114,6 +114,28 @@ def test_grace_periods_are_given_by_resource_type(tmp_path: Path) -> None:
     assert usage.no_show_exempt == {"p1", "p2"}
 
 
+def test_the_limits_of_feeds_are_read_with_their_units(tmp_path: Path) -> None:
+    names = ("max_per_project", "max_age_days", "past_days", "cancelled_days", "availability_days")
+    more = ("reads_per_hour", "unknown_per_hour")
+    text = "\n".join(f"{name} = {number}" for number, name in enumerate((*names, *more), 1))
+
+    found = config.read_settings(_conf(tmp_path, f"[feeds]\n{text}\n"))
+
+    days = [timedelta(days=each) for each in (2, 3, 4, 5)]
+    feeds, api = found.feeds, found.api
+    assert feeds.per_project == 1
+    assert [feeds.longest_age, feeds.past, feeds.cancelled, feeds.ahead] == days
+    assert (api.feed_reads_per_hour, api.unknown_feeds_per_hour) == (6, 7)
+
+
+def test_the_defaults_of_feeds_are_those_of_the_settings(tmp_path: Path) -> None:
+    found, default = config.read_settings(_conf(tmp_path, "")), Settings()
+
+    assert found.feeds == default.feeds
+    assert found.api.feed_reads_per_hour == default.api.feed_reads_per_hour
+    assert found.api.unknown_feeds_per_hour == default.api.unknown_feeds_per_hour
+
+
 def test_every_option_says_what_it_is_for() -> None:
     for _, options in config.list_opts():
         for option in options:

@@ -21,6 +21,7 @@ from blazar.options import GROUPS, TYPE_OPTIONS
 from blazar.settings import (
     ApiSettings,
     CapacitySettings,
+    FeedSettings,
     LeaseSettings,
     MetricsSettings,
     OfferSettings,
@@ -128,6 +129,13 @@ def read_settings(conf: cfg.ConfigOpts) -> Settings:
             no_show_warning=timedelta(minutes=conf.usage_records.no_show_warning_minutes),
             no_show_exempt=frozenset(conf.usage_records.no_show_exempt_projects),
         ),
+        feeds=FeedSettings(
+            per_project=conf.feeds.max_per_project,
+            longest_age=timedelta(days=conf.feeds.max_age_days),
+            past=timedelta(days=conf.feeds.past_days),
+            cancelled=timedelta(days=conf.feeds.cancelled_days),
+            ahead=timedelta(days=conf.feeds.availability_days),
+        ),
         api=ApiSettings(
             auth_strategy=conf.auth_strategy,
             http_basic_user_file=conf.http_basic_auth_user_file if basic else None,
@@ -135,6 +143,8 @@ def read_settings(conf: cfg.ConfigOpts) -> Settings:
             max_body_bytes=conf.api.max_request_body_size,
             max_limit=conf.api.max_limit,
             trusted_hosts=_trusted_hosts(conf),
+            feed_reads_per_hour=conf.feeds.reads_per_hour,
+            unknown_feeds_per_hour=conf.feeds.unknown_per_hour,
         ),
     )
     for each in TYPE_OPTIONS:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from oslo_config import cfg, types
 
 from blazar.enforcement import options as enforcement
+from blazar.feed_options import FEED_OPTIONS
 from blazar.request_options import LIMIT_OPTIONS
 from blazar.resource_types import load_parts
 from blazar.type_options import TypeOptions
@@ -378,6 +379,7 @@ def _list_groups() -> dict[str | None, list[cfg.Opt]]:
         "manager": [*MANAGER_OPTIONS, *LIMIT_OPTIONS],
         "quotas": QUOTA_OPTIONS,
         "usage_records": USAGE_OPTIONS,
+        "feeds": FEED_OPTIONS,
         "notifications": NOTIFICATION_OPTIONS,
         enforcement.GROUP: enforcement.OPTIONS,
         "metrics": METRICS_OPTIONS,

@@ -140,6 +140,22 @@ class UsageSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FeedSettings:
+    """Rules for feeds, which calendar programs read."""
+
+    per_project: int = 50
+    """Feeds that a project may have; zero for no limit."""
+    longest_age: timedelta = timedelta(days=365)
+    """Time after its creation at which a feed expires; zero for no limit."""
+    past: timedelta = timedelta(days=90)
+    """Time after its end for which a lease is shown; zero for none."""
+    cancelled: timedelta = timedelta(days=30)
+    """Time after its deletion for which a lease is shown as cancelled; zero for none."""
+    ahead: timedelta = timedelta(days=90)
+    """Time for which busy times are shown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ApiSettings:
     """Rules of the API."""
 
@@ -155,6 +171,10 @@ class ApiSettings:
     """The most items of a page of a list, from API version 1.1 on."""
     trusted_hosts: frozenset[str] = frozenset()
     """Names of the API in lower case, in addition to IP addresses and ``localhost``."""
+    feed_reads_per_hour: int = 120
+    """Reads of the calendar of one feed that one process answers in an hour."""
+    unknown_feeds_per_hour: int = 60
+    """Reads with unknown tokens that one process answers to one network in an hour."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,6 +250,7 @@ class Settings:
     healing: HealingSettings = field(default_factory=HealingSettings)
     reconciler: ReconcilerSettings = field(default_factory=ReconcilerSettings)
     usage: UsageSettings = field(default_factory=UsageSettings)
+    feeds: FeedSettings = field(default_factory=FeedSettings)
     api: ApiSettings = field(default_factory=ApiSettings)
     own: tuple[OwnSettings, ...] = ()
     """Settings of resource types, at most one of each class."""

@@ -14,6 +14,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)
     import webob  # type: ignore[import-untyped]  # noqa: F401
 
+from api.fake_feeds import TOKEN
 from api.fake_manager import FakeManager
 
 from blazar.api.app import make_app
@@ -35,6 +36,7 @@ POSTED: Mapping[str, object] = {
     "/v1/availability/search": {"reservations": [{"resource_type": "physical:host"}]},
     "/v1/leases/{lease_id}/replacements": {"reservation_id": "r1", "resources": ["17"]},
     "/v1/maintenance": {"resources": ["host-1"]},
+    "/v1/feeds": {"kind": "project"},
     "/v1/offers": {**LEASE, "reservations": [{"resource_type": "physical:host"}]},
 }
 """Bodies of POST requests, by path; for all others, that of a lease."""
@@ -43,6 +45,8 @@ KNOWN = {
     "lease_id": "l1",
     "offer_id": "o1",
     "maintenance_id": "m1",
+    "feed_id": "c1",
+    "token": TOKEN,
     "host_id": "17",
     "property_name": "gpu",
     "floatingip_id": "f1",
@@ -53,6 +57,8 @@ UNKNOWN = {
     "lease_id": "nowhere",
     "offer_id": "o9",
     "maintenance_id": "m9",
+    "feed_id": "c9",
+    "token": "x" * 43,
     "host_id": "99",
     "property_name": "nothing",
     "floatingip_id": "f9",

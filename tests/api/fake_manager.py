@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from api.fake_feeds import FakeFeeds
 from api.manager_answers import CATALOGUE, DATE, INSTANT, MAINTENANCE, OFFER, floatingip, host, lease
 
 from blazar.domain.errors import LeaseNotFound, NotFound, OfferNotFound, OwnerMismatch
@@ -14,7 +15,7 @@ from blazar.plugins.hosts.errors import HostNotFound, PropertyNotFound
 from blazar.ports.manager import Caller, JsonObject, Manager
 
 
-class FakeManager:
+class FakeManager(FakeFeeds):
     """A manager in memory. ``calls`` records all calls; if ``failure`` is set, every method raises it."""
 
     def __init__(self) -> None:

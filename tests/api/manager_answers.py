@@ -168,3 +168,22 @@ MAINTENANCE: dict[str, object] = {
     "active": [],
     "unmovable": [],
 }
+
+FEED = {
+    "id": "c1",
+    "kind": "project",
+    "name": "",
+    "user_id": "u1",
+    "project_id": "p1",
+    "lease_id": None,
+    "resource_type": None,
+    "filter": None,
+    "unit": None,
+    "group_by": None,
+    "group": None,
+    "amount": None,
+    "alarm_minutes": None,
+    "created_at": INSTANT,
+    "expires_at": INSTANT,
+    "last_used_on": "2031-04-05",
+}

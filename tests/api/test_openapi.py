@@ -49,10 +49,11 @@ def valid(answer: Any, route: Route) -> None:
     if "content" not in response:
         assert answer.content == b""
         return
-    schema = json.loads(
-        json.dumps(response["content"]["application/json"]["schema"]).replace('"#/', '"urn:openapi#/')
-    )
-    Draft202012Validator(schema, registry=REGISTRY).validate(answer.json)
+    [(media_type, content)] = response["content"].items()
+    assert answer.headers["Content-Type"].partition(";")[0] == media_type
+    schema = json.loads(json.dumps(content["schema"]).replace('"#/', '"urn:openapi#/'))
+    value = answer.json if media_type == "application/json" else answer.text
+    Draft202012Validator(schema, registry=REGISTRY).validate(value)
 
 
 def ask(api: Api, route: Route, *, known: bool = True, **more: Any) -> Any:

@@ -25,8 +25,10 @@ def documented() -> set[tuple[str, str, str]]:
     }
 
 
-def test_only_version_documents_have_no_rule() -> None:
-    assert {route.path for route in ROUTES if route.is_public} == {"/", "/versions", "/v1", "/v1/"}
+def test_only_version_documents_and_calendars_have_no_rule() -> None:
+    public = {route.path for route in ROUTES if route.is_public}
+
+    assert public == {"/", "/versions", "/v1", "/v1/", "/v1/calendars/{token}.ics"}
 
 
 def test_every_route_asks_the_rules_that_are_documented_for_it_and_no_others() -> None:

@@ -424,6 +424,71 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/feeds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return the feeds of the caller's project; for operators, those of all projects or of one.
+         * @description From version 1.1 on. Policy: `blazar:feeds:get`. The response depends on `blazar:feeds:get_all`.
+         */
+        get: operations["list_feeds"];
+        put?: never;
+        /**
+         * Create a feed, and return it with the address of its calendar, which is not shown again.
+         * @description From version 1.1 on. Policy: `blazar:feeds:post`.
+         */
+        post: operations["create_feed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/feeds/{feed_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return a feed.
+         * @description From version 1.1 on. Policy: `blazar:feeds:get`. The response depends on `blazar:feeds:get_all`.
+         */
+        get: operations["get_feed"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a feed; its calendar can no longer be read.
+         * @description From version 1.1 on. Policy: `blazar:feeds:get`, then `blazar:feeds:delete`. The response depends on `blazar:feeds:delete_all`.
+         */
+        delete: operations["delete_feed"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/calendars/{token}.ics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Return the calendar of a feed. */
+        get: operations["get_calendar_v1_calendars_{token}.ics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/networks": {
         parameters: {
             query?: never;
@@ -1088,6 +1153,34 @@ export interface components {
             reason?: string | null;
             /** @description Names or ids. */
             remove_resources?: string[] | null;
+        };
+        FeedCreate: {
+            /**
+             * @description What the calendar shows: one lease, the leases of the caller in the project, those of the project, or the times at which resources are not free.
+             * @enum {unknown}
+             */
+            kind: "lease" | "user" | "project" | "availability";
+            /** @description The title of the calendar; by default, it says what the calendar shows. */
+            name?: string | null;
+            /** @description Required for a lease: one of the caller's project. */
+            lease_id?: string | null;
+            /** @description Of leases: minutes before the end at which programs remind of it, in addition to the time of the event `before_end_lease`; 0 for no reminders. */
+            alarm_minutes?: number | null;
+            /** @description Required for availability. */
+            resource_type?: string | null;
+            /**
+             * @description Of availability: a requirement; only resources that satisfy it count.
+             * @example rack=r3
+             */
+            filter?: string | null;
+            /** @description Of availability, if reservations of the type hold parts of resources: the size of a unit, as for `GET /v1/availability`. */
+            unit?: string | null;
+            /** @description Of availability, together with `group`: a property of the catalogue. */
+            group_by?: string | null;
+            /** @description Only resources count that have this value of `group_by`. */
+            group?: string | null;
+            /** @description Of availability: a time at which fewer are free counts as busy. The default is 1. */
+            amount?: number | null;
         };
         /** @description Other keys are extra capabilities. */
         "networks-create": {
@@ -1844,6 +1937,38 @@ export interface components {
                 }[];
             }[];
         };
+        /** @description A calendar that anyone who has its address can read. */
+        Feed: {
+            id: string;
+            /** @enum {unknown} */
+            kind: "lease" | "user" | "project" | "availability";
+            name: string;
+            user_id: string | null;
+            project_id: string;
+            lease_id: string | null;
+            resource_type: string | null;
+            filter: string | null;
+            unit: string | null;
+            group_by: string | null;
+            group: string | null;
+            amount: number | null;
+            alarm_minutes: number | null;
+            /** @example 2031-04-05T06:07:00.000000 */
+            created_at: string;
+            /**
+             * @description Null if feeds do not expire.
+             * @example 2031-04-05T06:07:00.000000
+             */
+            expires_at: string | null;
+            /** @description The day on which the calendar was read last, or the day before; null if it never was. */
+            last_used_on: string | null;
+        };
+        NewFeed: components["schemas"]["Feed"] & {
+            /** @description The address of its calendar. It is not shown again. */
+            url: string;
+        };
+        /** @description A calendar in the format of RFC 5545. */
+        Calendar: string;
         /** @description `private` and `values` are present if details are requested. */
         ResourcePropertyListed: {
             property: string;
@@ -2115,7 +2240,7 @@ export interface components {
                 "application/json": components["schemas"]["Fault"] | components["schemas"]["RefusedLease"];
             };
         };
-        /** @description The path does not exist at the requested version, or what it names does not: a lease, an offer, a host, a floating IP or a property. If the body names an unknown flavor or hypervisor, the status is 404 too; for an unknown network it is 400. */
+        /** @description The path does not exist at the requested version, or what it names does not: a lease, an offer, a feed, a host, a floating IP or a property. If the body names an unknown flavor or hypervisor, the status is 404 too; for an unknown network it is 400. */
         404: {
             headers: {
                 [name: string]: unknown;
@@ -2158,6 +2283,15 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["RequestFault"];
+            };
+        };
+        /** @description The calendar is read too often, or too many unknown addresses were tried. */
+        429: {
+            headers: {
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["Fault"];
             };
         };
         /** @description Internal error. */
@@ -3220,6 +3354,181 @@ export interface operations {
             403: components["responses"]["403"];
             404: components["responses"]["404"];
             406: components["responses"]["406"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    list_feeds: {
+        parameters: {
+            query?: {
+                /** @description Return only feeds of this project; operators only, others get 403 for another one. */
+                project_id?: string;
+            };
+            header?: {
+                /** @description `reservation 1.0` (the default), `reservation 1.1` or `reservation latest`. */
+                "OpenStack-API-Version"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        feeds: components["schemas"]["Feed"][];
+                    };
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            406: components["responses"]["406"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    create_feed: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `reservation 1.0` (the default), `reservation 1.1` or `reservation latest`. */
+                "OpenStack-API-Version"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["FeedCreate"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        feed: components["schemas"]["NewFeed"];
+                    };
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            406: components["responses"]["406"];
+            409: components["responses"]["409"];
+            413: components["responses"]["413"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    get_feed: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `reservation 1.0` (the default), `reservation 1.1` or `reservation latest`. */
+                "OpenStack-API-Version"?: string;
+            };
+            path: {
+                feed_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        feed: components["schemas"]["Feed"];
+                    };
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            406: components["responses"]["406"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    delete_feed: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `reservation 1.0` (the default), `reservation 1.1` or `reservation latest`. */
+                "OpenStack-API-Version"?: string;
+            };
+            path: {
+                feed_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success; there is no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            406: components["responses"]["406"];
+            409: components["responses"]["409"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    "get_calendar_v1_calendars_{token}.ics": {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of an earlier answer, to get 304 if nothing has changed. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/calendar": components["schemas"]["Calendar"];
+                };
+            };
+            /** @description The answer is still the one with the sent tag; there is no body. */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400"];
+            404: components["responses"]["404"];
+            429: components["responses"]["429"];
             500: components["responses"]["500"];
             503: components["responses"]["503"];
         };

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import falcon
 
 from blazar.api import faults, routes
+from blazar.api.calendar_limits import with_calendar_limits
 from blazar.api.failures import with_failures_answered
 from blazar.api.permissions import Policy
 from blazar.api.request_ids import with_request_ids
@@ -15,6 +16,7 @@ from blazar.api.resource import Gate, Resource, Service
 from blazar.api.type_api import TypeApi
 from blazar.ports.manager import Manager
 from blazar.settings import ApiSettings
+from blazar.telemetry.log_context import CALENDARS
 from blazar.telemetry.pages import HEALTHCHECK, note_route
 
 if TYPE_CHECKING:
@@ -35,11 +37,12 @@ def make_app(
 ) -> WSGIApplication:
     """Return the API.
 
-    Version documents and ``/healthcheck`` need no authentication; all other paths are behind *guard*.
+    Version documents, calendars and ``/healthcheck`` need no authentication; all other paths are behind
+    *guard*.
 
     Args:
         manager: The manager that serves the calls.
-        settings: The maximum size of a body, and the status of shortages.
+        settings: The maximum size of a body, the status of shortages, and how often calendars are read.
         policy: From :func:`blazar.api.policies.make_policy`.
         guard: From :func:`blazar.api.auth.make_guard`.
         healthcheck: From :func:`blazar.api.health.make_healthcheck`; it passes the health checks that it
@@ -49,12 +52,15 @@ def make_app(
     app = _falcon_app(manager, settings, policy, types)
     guarded = guard(app)
     healthy = healthcheck(guarded)
+    calendars = with_calendar_limits(app, settings)
     public = {"", *(route.path for route in routes.CORE_ROUTES if route.is_public)}
 
     def front(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         path = environ.get("PATH_INFO", "")
         if path in public:
             return app(environ, start_response)
+        if path.startswith(CALENDARS):
+            return calendars(environ, start_response)
         if path == HEALTHCHECK:
             note_route(environ, HEALTHCHECK)
             return healthy(environ, start_response)

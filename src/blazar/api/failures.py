@@ -11,6 +11,7 @@ from oslo_context import context
 from blazar.api.faults import defect
 from blazar.api.refusals import refuse
 from blazar.api.request_ids import HEADER, LOCAL
+from blazar.telemetry.log_context import shown_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,7 +38,7 @@ def with_failures_answered(app: WSGIApplication, *, names_request: bool = False)
             _logger.exception(
                 "Request failed: method=%s path=%r request_id=%s",
                 environ.get("REQUEST_METHOD"),
-                environ.get("PATH_INFO"),
+                shown_path(environ.get("PATH_INFO", "")),
                 request_id,
             )
             raised = sys.exc_info()

@@ -23,6 +23,7 @@ from blazar.domain import errors
 from blazar.domain.feeds import CalendarNotFound, FeedNotFound, TooManyFeeds
 from blazar.domain.maintenance import MaintenanceNotFound
 from blazar.domain.rules.errors import RuleForbidsChange, RuleForbidsLease
+from blazar.telemetry.log_context import shown_path
 
 RETRY_AFTER_SECONDS = 5
 """``Retry-After`` of every 503, in seconds."""
@@ -164,7 +165,9 @@ def _decided(
         _answer(resp, 500, defect())
         return
     if status > 500:
-        LOG.warning("Request not served: method=%s path=%r reason=%r", req.method, req.path, ex.message)
+        LOG.warning(
+            "Request not served: method=%s path=%r reason=%r", req.method, shown_path(req.path), ex.message
+        )
     if "retry_after" in ex.fields:
         resp.set_header("Retry-After", str(ex.fields["retry_after"]))
     if status == 503:
@@ -193,4 +196,4 @@ def _unexpected(req: falcon.Request, resp: falcon.Response, ex: Exception, param
 
 
 def _log(req: falcon.Request) -> None:
-    LOG.exception("Request failed: method=%s path=%r", req.method, req.path)
+    LOG.exception("Request failed: method=%s path=%r", req.method, shown_path(req.path))

@@ -17,6 +17,7 @@
 - Lists have pages, an order and filters (:data:`PAGES`).
 - Operators keep leases away from resources under maintenance (:data:`MAINTENANCE`).
 - Usage of reserved resources can be read (:data:`USAGE`).
+- Lessees can have feeds, which calendar programs read (:data:`FEEDS`).
 - Operators register resources of types that the existing service does not have (:data:`NEW_COLLECTIONS`).
 """
 
@@ -54,6 +55,8 @@ MAINTENANCE = (1, 1)
 """First version with ``/v1/maintenance``."""
 USAGE = (1, 1)
 """First version with ``/v1/usage``."""
+FEEDS = (1, 1)
+"""First version with ``/v1/feeds``; the calendars of feeds have no version."""
 NEW_COLLECTIONS = (1, 1)
 """First version with the collections of resource types that the existing service does not have."""
 

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Mapping
 from typing import cast
 
-from blazar.api import maintenance, microversions, usage
+from blazar.api import feeds, maintenance, microversions, usage
 from blazar.api.idempotency import KEY_HEADER, KEY_PATTERN
 from blazar.api.lists import PagedList
 from blazar.api.properties import PROPERTY_SCHEMAS
@@ -51,6 +51,8 @@ Without `OpenStack-API-Version`, requests are served at version 1.0. Version 1.1
   resources of the reservation have the same value of, or over whose values they are spread.
 - `POST /v1/leases/{lease_id}/replacements` exists.
 - `/v1/maintenance` exists, and `GET /v1/timeline` has the state `maintenance`.
+- `/v1/feeds` exists. A feed has the address of a calendar, which programs read without a version and without
+  credentials, because the address contains a secret.
 - The lists of leases, hosts, allocations and floating IPs have pages, an order and filters, and refuse
   unknown query parameters with 400. While the list has a `rel: next` link, more items follow.
 
@@ -72,8 +74,8 @@ _FAULTS: Mapping[int, tuple[str, tuple[str, ...]]] = {
     ),
     404: (
         "The path does not exist at the requested version, or what it names does not: a lease, an offer, a "
-        "host, a floating IP or a property. If the body names an unknown flavor or hypervisor, the status is "
-        "404 too; for an unknown network it is 400.",
+        "feed, a host, a floating IP or a property. If the body names an unknown flavor or hypervisor, the "
+        "status is 404 too; for an unknown network it is 400.",
         ("Fault", "RequestFault"),
     ),
     406: ("The requested microversion is not served.", ("RequestFault",)),
@@ -85,6 +87,7 @@ _FAULTS: Mapping[int, tuple[str, tuple[str, ...]]] = {
     ),
     410: ("The offer has expired.", ("Fault",)),
     413: ("The body is too long.", ("RequestFault",)),
+    429: ("The calendar is read too often, or too many unknown addresses were tried.", ("Fault",)),
     500: ("Internal error.", ("Fault",)),
     503: ("The service is temporarily unavailable.", ("Fault",)),
 }
@@ -155,6 +158,7 @@ def document() -> dict[str, object]:
                 **COMPONENTS,
                 **maintenance.COMPONENTS,
                 **usage.COMPONENTS,
+                **feeds.COMPONENTS,
                 **PROPERTY_SCHEMAS,
                 **{name: schema for each in TYPE_APIS for name, schema in each.schemas.items()},
             },
@@ -265,13 +269,13 @@ def _page_text(pages: PagedList, name: str) -> str:
 def _success(route: Route) -> dict[str, object]:
     if route.answer is None:
         return {"description": "Success; there is no body."}
-    return {"description": "Success.", "content": _json(route.answer)}
+    return {"description": "Success.", "content": {route.media_type: {"schema": route.answer}}}
 
 
 def fault_statuses(route: Route) -> list[int]:
     """Return the error statuses that a route can respond with, in ascending order."""
     if route.is_public:
-        return [500]
+        return [400, 404, 429, 500, 503] if "{" in route.path else [500]
     statuses = [400, 401, 403, 406, 500, 503]
     if "{" in route.path or route.since > microversions.MIN_VERSION:
         statuses.append(404)

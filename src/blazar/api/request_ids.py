@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from oslo_context import context
 
-from blazar.telemetry.log_context import arriving
+from blazar.telemetry.log_context import arriving, shown_path
 from blazar.telemetry.pages import HEALTHCHECK
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def with_request_ids(app: WSGIApplication) -> WSGIApplication:
                 logging.DEBUG if path == HEALTHCHECK else logging.INFO,
                 "Request answered: method=%s path=%r status=%s",
                 environ.get("REQUEST_METHOD"),
-                path,
+                shown_path(path),
                 status.partition(" ")[0],
             )
             return start_response(status, [*headers, (HEADER, request_id)], *exc_info)

@@ -58,7 +58,7 @@ class Resource:
         resp.set_header("Content-Length", "0")
 
     def _answer(self, route: Route, req: falcon.Request, resp: falcon.Response, **params: str) -> None:
-        if microversions.requested_version(req) < route.since:
+        if not route.is_public and microversions.requested_version(req) < route.since:
             raise falcon.HTTPRouteNotFound()
         value = respond(route, self._call(route, req, params), partial(self._read_body, route, req))
         resp.status = route.status
@@ -67,11 +67,14 @@ class Resource:
             resp.status = value.status or route.status
             value = value.value
         if value is not None:
-            resp.content_type = falcon.MEDIA_JSON
-            resp.data = written(value).encode()
+            is_json = route.media_type == falcon.MEDIA_JSON
+            resp.content_type = route.media_type if is_json else f"{route.media_type}; charset=utf-8"
+            resp.data = (written(value) if is_json else str(value)).encode()
 
     def _call(self, route: Route, req: falcon.Request, params: Mapping[str, str]) -> Call:
-        identity = identity_of(req.env, params.get("lease_id"))
+        identity = identity_of(
+            _without_claims(req.env) if route.is_public else req.env, params.get("lease_id")
+        )
         version = microversions.requested_version(req)
         return Call(
             manager=self._service.manager,
@@ -144,6 +147,11 @@ def _first_values(req: falcon.Request) -> dict[str, str]:
         if "\0" in value:
             raise InvalidParameter(name[:64], "may not contain NUL")
     return first
+
+
+def _without_claims(environ: Mapping[str, object]) -> dict[str, object]:
+    """Return the environment of a request without the identity that it claims, which no guard has checked."""
+    return {key: value for key, value in environ.items() if not key.startswith("HTTP_")}
 
 
 def _known_tags(req: falcon.Request) -> tuple[str, ...]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+import falcon
+
 from blazar.api.call import Handler
 from blazar.api.lists import PagedList
 from blazar.api.microversions import MIN_VERSION, Version
@@ -25,7 +27,7 @@ class Route:
     name: str = ""
     """The name of the operation, if several routes have the same handler."""
     since: Version = MIN_VERSION
-    """First microversion in which the path exists."""
+    """First microversion in which the path exists. A public path is served whatever the request names."""
     asked_by_handler: tuple[str, ...] = ()
     """Policy rules that refuse no request, but on which the response depends."""
     status: int = 200
@@ -46,6 +48,8 @@ class Route:
     """Whether to check the rules against the owner of ``{lease_id}``; the handler then gets the lease."""
     accepts_idempotency_key: bool = False
     """Whether the handler honours ``Call.idempotency_key``."""
+    media_type: str = falcon.MEDIA_JSON
+    """The media type of the answer; unless it is JSON, the handler returns text."""
     has_tag: bool = False
     """Whether answers have an ``ETag``, and the handler honours ``Call.known_tags``."""
     expects_owner: bool = False

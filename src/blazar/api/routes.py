@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from blazar.api import availability, leases, maintenance, offers, usage, versions
+from blazar.api import availability, feeds, leases, maintenance, offers, usage, versions
 from blazar.api.permissions import BY_OPERATORS, PRIVATE_PROPERTIES, Rule
 from blazar.api.route import Route
 from blazar.api.type_api import TypeApi
@@ -22,6 +22,7 @@ CORE_ROUTES: tuple[Route, ...] = (
     *offers.ROUTES,
     *maintenance.ROUTES,
     *usage.ROUTES,
+    *feeds.ROUTES,
 )
 CORE_RULES: tuple[Rule, ...] = (
     *leases.RULES,
@@ -29,6 +30,7 @@ CORE_RULES: tuple[Rule, ...] = (
     *offers.RULES,
     *maintenance.RULES,
     *usage.RULES,
+    *feeds.RULES,
     Rule(
         name=PRIVATE_PROPERTIES,
         check=BY_OPERATORS,

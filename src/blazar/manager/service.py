@@ -9,6 +9,7 @@ from blazar.app import (
     availability,
     catalogue,
     collection_properties,
+    feeds,
     free_amounts,
     leases,
     maintenance,
@@ -138,6 +139,12 @@ class ManagerService:
     delete_maintenance = use_case(maintenance.delete_maintenance)
 
     get_usage = use_case(usage.get_usage)
+
+    create_feed = use_case(feeds.create_feed)
+    list_feeds = use_case(feeds.list_feeds)
+    get_feed = use_case(feeds.get_feed)
+    delete_feed = use_case(feeds.delete_feed)
+    get_calendar = use_case(feeds.get_calendar)
 
     list_resources = use_case(resources.list_resources)
     get_resource = use_case(resources.get_resource)

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 ResultT = TypeVar("ResultT")
 
 _ID = re.compile(r"[0-9A-Za-z-]{1,36}")
+CALENDARS = "/v1/calendars/"
+"""The start of the paths of calendars; the rest is a secret."""
+_SECRET_PATH = re.compile(r"(/calendars/).+", re.DOTALL)
 INSTANCE_FORMAT = "[%(uuid)s] "
 """This service's default for oslo.log's option ``instance_format``."""
 
@@ -113,6 +116,11 @@ def carried(act: Callable[[], ResultT]) -> Callable[[], ResultT]:
 def shown_id(given: str | None) -> str | None:
     """Return an id that a client sent if it is well-formed; else None, so that it is not logged."""
     return given if given is not None and _ID.fullmatch(given) else None
+
+
+def shown_path(path: str) -> str:
+    """Return a path for the log, without the token of a calendar; repeated slashes do not reveal it."""
+    return _SECRET_PATH.sub(r"\1***", path)
 
 
 def global_request_id() -> str | None:
