@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
 import pytest
+import sqlalchemy as sa
 from app.conftest import EnvWith
 from app.feeds import ask_feed, create_feed, delete_feed, events_of, list_feeds, read, text_of
 from app.http_env import (
@@ -23,6 +25,8 @@ from app.http_env import (
 )
 from clocks import EPOCH
 
+from blazar.db.tables import deleted_leases, feeds
+from blazar.reconcile.periodic.tasks import DELETE_FEEDS, FORGET_LEASES
 from blazar.settings import FeedSettings
 
 pytestmark = pytest.mark.usefixtures("hosts")
@@ -32,6 +36,19 @@ DAY = 24 * 60
 
 def minutes(number: float) -> timedelta:
     return timedelta(minutes=number)
+
+
+def run(env: HttpEnv, task: str) -> None:
+    """Run a periodic task, if it is enabled."""
+    with env.context.store.begin() as transaction:
+        transaction.work.schedule([task], env.clock.now())
+        transaction.commit()
+    env.work()
+
+
+def count(env: HttpEnv, table: sa.Table[Any]) -> int:
+    with env.engine.connect() as connection:
+        return connection.scalars(sa.select(sa.func.count()).select_from(table)).one()
 
 
 class TestManagement:
@@ -184,6 +201,41 @@ class TestExpiry:
 
         [shown] = list_feeds(env)
         assert shown["last_used_on"] == f"{EPOCH + timedelta(days=1):%Y-%m-%d}"
+
+
+class TestOldRecords:
+    def test_expired_feeds_are_deleted(self, env: HttpEnv) -> None:
+        create_feed(env)
+        env.clock.advance(timedelta(days=200))
+        younger = create_feed(env)
+        run(env, DELETE_FEEDS)
+        assert count(env, feeds) == 2
+
+        env.clock.advance(timedelta(days=165, microseconds=1))
+        run(env, DELETE_FEEDS)
+
+        assert [each["id"] for each in list_feeds(env)] == [younger["id"]]
+        assert count(env, feeds) == 1
+
+    def test_feeds_without_an_end_are_kept(self, env_with: EnvWith) -> None:
+        env = env_with(replace(quiet_settings(), feeds=FeedSettings(longest_age=timedelta(0))))
+        create_feed(env)
+        env.clock.advance(timedelta(days=3650))
+
+        run(env, DELETE_FEEDS)
+
+        assert count(env, feeds) == 1
+
+    def test_deleted_leases_are_forgotten(self, env: HttpEnv) -> None:
+        lease = env.create(60, 90 * DAY)
+        good(env.delete(f"/leases/{lease['id']}", who=LESSEE), 204)
+        run(env, FORGET_LEASES)
+        assert count(env, deleted_leases) == 1
+
+        env.clock.advance(timedelta(days=30, microseconds=1))
+        run(env, FORGET_LEASES)
+
+        assert count(env, deleted_leases) == 0
 
 
 class TestAccess:

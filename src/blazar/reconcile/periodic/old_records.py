@@ -1,4 +1,4 @@
-"""Deletion of records that are too old to be needed: stored answers, uses, and what usage follows from."""
+"""Deletion of records that are too old to be needed, such as stored answers, uses and expired feeds."""
 
 from __future__ import annotations
 
@@ -57,3 +57,15 @@ delete_old_usage: Final = _deletion(
     lambda transaction, before: transaction.usage.delete_before(before),
 )
 """Delete the records of usage that are older than the configured time."""
+delete_old_feeds: Final = _deletion(
+    "feeds",
+    lambda context: context.settings.feeds.longest_age,
+    lambda transaction, before: transaction.feeds.delete_before(before),
+)
+"""Delete the feeds that have expired."""
+forget_deleted_leases: Final = _deletion(
+    "deleted leases",
+    lambda context: context.settings.feeds.cancelled,
+    lambda transaction, before: transaction.feeds.forget_deleted(before),
+)
+"""Delete the deleted leases that feeds no longer show."""

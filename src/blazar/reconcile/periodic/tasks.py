@@ -15,7 +15,13 @@ from blazar.ports.work import TASK_PREFIX
 from blazar.reconcile.periodic.discovery import discover_resources
 from blazar.reconcile.periodic.maintenance import maintain
 from blazar.reconcile.periodic.offers import delete_expired_offers
-from blazar.reconcile.periodic.old_records import delete_old_answers, delete_old_usage, delete_old_uses
+from blazar.reconcile.periodic.old_records import (
+    delete_old_answers,
+    delete_old_feeds,
+    delete_old_usage,
+    delete_old_uses,
+    forget_deleted_leases,
+)
 from blazar.reconcile.periodic.unplanned import plan_leases
 from blazar.reconcile.periodic.usage import observe_use
 from blazar.reconcile.sweep import sweep
@@ -29,6 +35,8 @@ DELETE_OFFERS = "delete-offers"
 OBSERVE_USE = f"{TASK_PREFIX}observe-use"
 DELETE_RECORDS = f"{TASK_PREFIX}delete-usage"
 DELETE_USES = f"{TASK_PREFIX}delete-uses"
+DELETE_FEEDS = f"{TASK_PREFIX}delete-feeds"
+FORGET_LEASES = f"{TASK_PREFIX}forget-leases"
 _DELETE_INTERVAL: Final = timedelta(days=1)
 
 
@@ -73,6 +81,10 @@ def periodic_tasks(settings: Settings, collections: Iterable[OwnCollection]) -> 
             interval=reconciler.answer_check_interval,
             is_enabled=bool(reconciler.answer_check_interval),
         ),
+        DELETE_FEEDS: PeriodicTask(
+            run=delete_old_feeds, interval=_DELETE_INTERVAL, is_enabled=bool(settings.feeds.longest_age)
+        ),
+        FORGET_LEASES: PeriodicTask(run=forget_deleted_leases, interval=_DELETE_INTERVAL),
         **_tasks_of_usage(settings.usage),
         **{key: task for tasks in own for key, task in tasks.items()},
     }
