@@ -26,7 +26,7 @@ _PATIENCE_SECONDS = 8
 class Outpour:
     """The output collected so far, by source."""
 
-    secrets: Mapping[str, str]
+    secrets: dict[str, str]
     """Secrets by description."""
     texts: dict[str, str] = field(default_factory=dict)
 
@@ -62,9 +62,13 @@ class Outpour:
         self.add(module, done.stdout + done.stderr)
 
     def take_logs(self, installation: Installation) -> None:
-        """Record the logs of all processes of the service."""
+        """Record the logs of all processes of the service, without those of requests of the rig's uWSGI.
+
+        The guide's uWSGI has no such log, because the service logs requests itself.
+        """
+        requests_of_uwsgi = installation.plan.folder.access_log("blazar-api")
         for path in installation.plan.folder.all_logs.rglob("blazar*"):
-            if path.is_file():
+            if path.is_file() and path != requests_of_uwsgi:
                 self.add(path.name, path.read_text(errors="replace"))
 
     def take_tables(self, database_url: str) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import bcrypt
 import pytest
+import requests
 from abuse.marked import Outpour, collect_notifications
 from installations import require_installation
 from programs import fetch, free_port, start_standalone, wait_until
@@ -93,11 +94,23 @@ def do_everything(installation: Installation, out: Outpour) -> None:
     instance = {"vcpus": 1, "memory_mb": 1, "disk_gb": 1, "amount": 1, "affinity": False}
     wish = lease("i", resource_type="virtual:instance", resource_properties="", **instance)
     assert out.ask("POST", f"{url}/leases", lessee, json=wish).status_code == 201
+    calendar = create_feed(url, lessee)
+    out.secrets["the token of a feed"] = calendar.rpartition("/")[2].removesuffix(".ics")
+    assert out.ask("GET", calendar, {}).status_code == 200
+    assert out.ask("DELETE", calendar, {}).status_code == 405
+    assert out.ask("GET", f"{url}//calendars/{calendar.rpartition('/')[2]}", {}).status_code == 401
     for body in (f'{{"password": "{mark}"', f'"{mark}"', f'{{"name": 1, "start_date": ["{mark}"]}}'):
         assert out.ask("POST", f"{url}/leases", lessee, data=body).status_code == 400
     for wrong in ({"X-Auth-Token": out.secrets["a wrong token"]}, _basic(out), {}):
         assert out.ask("GET", f"{url}/leases", wrong).status_code == 401
     assert out.ask("POST", f"{url}/os-hosts", lessee, json={"name": "host-3"}).status_code == 403
+
+
+def create_feed(url: str, headers: dict[str, str]) -> str:
+    """Return the address of the calendar of a new feed."""
+    version = {"OpenStack-API-Version": "reservation 1.1"}
+    made = requests.post(f"{url}/feeds", headers={**headers, **version}, json={"kind": "project"}, timeout=60)
+    return str(made.json()["feed"]["url"])
 
 
 def _basic(out: Outpour) -> dict[str, str]:

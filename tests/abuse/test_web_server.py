@@ -101,6 +101,18 @@ def test_others_are_answered_while_a_thousand_clients_dawdle_until_they_are_cut_
     assert grown < MOST_MEBIBYTES
 
 
+def test_paths_of_calendars_are_not_logged(installation: Installation) -> None:
+    paths = ("/calendars/secret.ics", "/%63alendars/secret.ics", "//calendars//secret.ics")
+    found = [
+        requests.get(f"{installation.url}{each}", timeout=SECONDS, allow_redirects=False) for each in paths
+    ]
+    assert [each.status_code for each in found] == [404, 404, 308]
+
+    logs = [installation.plan.folder.access_log("nginx"), installation.log("nginx")]
+    assert wait_until(lambda: logs[0].read_text().count("GET /v1/calendars/***") == 3, SECONDS)
+    assert not [each for each in logs if "secret" in each.read_text()]
+
+
 def test_one_address_has_a_part_of_all_connections(installation: Installation) -> None:
     with slow_clients(installation.url, 3 * MOST_OF_ONE_ADDRESS, (IN_THE_BODY,), ADDRESSES[:1]) as crowd:
         assert wait_until(lambda: crowd.heard <= MOST_OF_ONE_ADDRESS, CUT_OFF_SECONDS)

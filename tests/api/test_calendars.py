@@ -114,6 +114,7 @@ class TestLimits:
             ("192.0.2.1", "192.0.2.2", False),
             ("", "", True),
             ("unix:", "unix:", True),
+            ("203.0.113.1, 192.0.2.1", "203.0.113.2, 192.0.2.1", True),
         ],
     )
     def test_the_network_of_an_address_counts(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import json
 import os
 import shlex
 import signal
@@ -34,10 +35,19 @@ def status_of(connection: http.client.HTTPConnection) -> tuple[int, str | None]:
         return answer.status, answer.getheader("Connection")
 
 
+CONFIGURATION = """\
+[DEFAULT]
+auth_strategy = noauth
+transport_url = fake:/
+[oslo_middleware]
+enable_proxy_headers_parsing = true
+"""
+
+
 @pytest.fixture
 def port(tmp_path: Path) -> Iterator[int]:
     """Yield the port of an API that needs neither a broker nor Keystone for the requests of these tests."""
-    (tmp_path / "blazar.conf").write_text("[DEFAULT]\nauth_strategy = noauth\ntransport_url = fake:/\n")
+    (tmp_path / "blazar.conf").write_text(CONFIGURATION)
     found = free_port()
     environment = {"OS_BLAZAR_CONFIG_DIR": str(tmp_path), "PATH": ""}
     with (tmp_path / "log").open("wb") as log:
@@ -69,3 +79,24 @@ def test_clients_that_keep_connections_open_are_told_that_they_are_closed(port: 
     with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
         # The client reconnects by itself only after a response with this header.
         assert {status_of(connection) for _ in range(REQUESTS)} == {(404, "close")}
+
+
+def test_links_are_those_that_clients_of_the_web_server_use(port: int) -> None:
+    headers = {"X-Forwarded-Proto": "https", "X-Forwarded-Host": "reservation.example"}
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
+        connection.request("GET", "/v1", headers=headers)
+        with connection.getresponse() as answer:
+            version = json.load(answer)["version"]
+
+    assert version["links"] == [{"href": "https://reservation.example/v1", "rel": "self"}]
+
+
+def test_paths_of_calendars_are_not_logged(port: int, tmp_path: Path) -> None:
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
+        connection.request("HEAD", "/v1/calendars/secret")
+        with connection.getresponse() as answer:
+            assert answer.status == 404
+
+    log = (tmp_path / "log").read_text()
+    assert "secret" not in log
+    assert "path='/v1/calendars/***' status=404" in log

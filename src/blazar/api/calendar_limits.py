@@ -91,8 +91,11 @@ def with_calendar_limits(app: WSGIApplication, settings: ApiSettings) -> WSGIApp
 
 
 def _network_of(environ: WSGIEnvironment) -> str:
-    """Return the address of a client, or its network if the client can choose its address in that."""
-    text = str(environ.get("REMOTE_ADDR", ""))
+    """Return the address of a client, or its network if the client can choose its address in that.
+
+    Proxies append addresses to those that a client claims; the last one is what the nearest proxy saw.
+    """
+    text = str(environ.get("REMOTE_ADDR", "")).rpartition(",")[2].strip()
     try:
         address = ipaddress.ip_address(text)
     except ValueError:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from oslo_config.cfg import CONF, ConfigOpts
+from oslo_middleware.http_proxy_to_wsgi import HTTPProxyToWSGI
 
 from blazar import config
 from blazar.api.app import make_app
@@ -85,4 +86,5 @@ def read_application() -> WSGIApplication:
     folders = [str(path) for path in [folder / "blazar.conf.d"] if path.is_dir()]
     conf = config.make_conf([], "blazar-api", config_files=files, config_folders=folders, conf=CONF)
     config.set_up_logging(conf)
-    return with_failures_answered(make_application(conf), names_request=True)
+    application = HTTPProxyToWSGI(make_application(conf), conf)
+    return with_failures_answered(application, names_request=True)
