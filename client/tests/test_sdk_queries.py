@@ -176,6 +176,18 @@ def test_maintenance_is_planned_and_deleted(proxy: Any) -> None:
     proxy.delete_maintenance(made)
 
 
+def test_feeds_are_created_listed_and_deleted(proxy: Any) -> None:
+    made = proxy.create_feed(kind="project", name="ours", alarm_minutes=15)
+
+    assert "/v1/calendars/" in made.url
+    assert (made.kind, made.name, made.alarm_minutes) == ("project", "ours", 15)
+    assert made.id in [each.id for each in proxy.feeds()]
+    assert made.id not in [each.id for each in proxy.feeds(project_id="nowhere")]
+    assert proxy.get_feed(made.id).url is None
+    proxy.delete_feed(made)
+    assert made.id not in [each.id for each in proxy.feeds()]
+
+
 def test_networks_are_registered_changed_and_removed(stub: Stub, environment: pytest.MonkeyPatch) -> None:
     network = {
         "id": "N",

@@ -10,6 +10,7 @@ from openstack import exceptions, resource
 from blazarclient.sdk.queries import QueriesProxy
 from blazarclient.sdk.resources import (
     Allocation,
+    Feed,
     FloatingIP,
     Host,
     Lease,
@@ -140,6 +141,29 @@ class Proxy(QueriesProxy):
     def delete_floating_ip(self, floating_ip: str | FloatingIP, ignore_missing: bool = True) -> None:
         """Unregister a floating IP, so that it can no longer be reserved."""
         self._delete(FloatingIP, floating_ip, ignore_missing=ignore_missing)
+
+    def feeds(self, **query: Any) -> Iterator[Feed]:
+        """Yield the feeds that match the attributes in *query*; needs API version 1.1."""
+        found: Iterator[Feed] = self._list(Feed, **query)
+        return found
+
+    def get_feed(self, feed: str | Feed) -> Feed:
+        """Return a feed, without its address."""
+        found: Feed = self._get(Feed, feed)
+        return found
+
+    def create_feed(self, **attributes: Any) -> Feed:
+        """Create a feed and return it, with the address of its calendar.
+
+        Args:
+            attributes: ``kind``, and those of :class:`Feed` that the kind has.
+        """
+        created: Feed = self._create(Feed, **attributes)
+        return created
+
+    def delete_feed(self, feed: str | Feed, ignore_missing: bool = True) -> None:
+        """Delete a feed; its calendar can no longer be read."""
+        self._delete(Feed, feed, ignore_missing=ignore_missing)
 
     def maintenances(self, **query: Any) -> Iterator[Maintenance]:
         """Yield the maintenances that match the attributes in *query*; needs API version 1.1."""

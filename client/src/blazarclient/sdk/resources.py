@@ -191,6 +191,38 @@ class Offer(_ResourceOf11):
     created_at = resource.Body("created_at")
 
 
+class Feed(_ResourceOf11):
+    """A calendar that anyone who has its address can read."""
+
+    base_path = "/feeds"
+    resource_key = "feed"
+    resources_key = "feeds"
+    allow_create = allow_fetch = allow_delete = allow_list = True
+    _query_mapping = resource.QueryParameters("project_id", include_pagination_defaults=False)
+
+    #: ``lease``, ``user``, ``project`` or ``availability``.
+    kind = resource.Body("kind")
+    lease_id = resource.Body("lease_id")
+    #: Minutes before the end of a lease at which programs remind of it; 0 for no reminders.
+    alarm_minutes = resource.Body("alarm_minutes", type=int)
+    resource_type = resource.Body("resource_type")
+    #: A requirement that the resources satisfy.
+    filter = resource.Body("filter")
+    unit = resource.Body("unit")
+    group_by = resource.Body("group_by")
+    group = resource.Body("group")
+    #: A time at which fewer are free is busy.
+    amount = resource.Body("amount", type=int)
+    #: The address of the calendar; only in the answer to its creation.
+    url = resource.Body("url")
+    user_id = resource.Body("user_id")
+    project_id = resource.Body("project_id")
+    created_at = resource.Body("created_at")
+    #: None if feeds do not expire.
+    expires_at = resource.Body("expires_at")
+    last_used_on = resource.Body("last_used_on")
+
+
 class Maintenance(_ResourceOf11):
     """Resources that no new lease gets for a period."""
 

@@ -9,6 +9,7 @@ from blazarclient.v1 import (
     allocations,
     availability,
     catalogue,
+    feeds,
     floatingips,
     hosts,
     leases,
@@ -39,6 +40,7 @@ class Client:
         timeline: Resources over time, for calendars.
         usage: Usage of reserved resources.
         offer: Offers.
+        feed: Feeds, which calendar programs read.
 
     Args:
         blazar_url: Deprecated: the URL of the service; ``/v1`` may be left out.
@@ -83,6 +85,7 @@ class Client:
         self.timeline = timeline.TimelineClientManager(*connection, version=self.version, **kwargs)
         self.usage = usage.UsageClientManager(*connection, version=self.version, **kwargs)
         self.offer = offers.OfferClientManager(*connection, version=self.version, **kwargs)
+        self.feed = feeds.FeedClientManager(*connection, version=self.version, **kwargs)
         self.allocation = allocations.AllocationClientManager(*connection, version=self.version, **kwargs)
 
         if not session:
