@@ -30,6 +30,7 @@ _PERIOD: Final = {
 _QUERIES: Final[Mapping[str, Mapping[str, list[str]]]] = {
     "/v1/usage": {"by": ["project", "user", "zone", "host"], **_PERIOD, "step": ["60", "1440"]},
     "/v1/availability": {"resource_type": ["physical:host"], **_PERIOD, "group_by": ["rack"]},
+    "/v1/feeds": {"project_id": ["admin"]},
     "/v1/timeline": {"resource_type": ["physical:host"], **_PERIOD, "group_by": ["rack"]},
 }
 """Values of query parameters by path."""
@@ -62,7 +63,7 @@ def likely_operations(network_id: str) -> list[Operation]:
 
 
 def _restrict_leases(schemas: Json, network_id: str) -> None:
-    """Restrict the bodies of leases, offers and searches."""
+    """Restrict the bodies of leases, offers, searches and feeds."""
     for name in ("LeaseCreate", "LeaseUpdate"):
         properties = schemas[name]["properties"]
         properties |= {key: {"enum": _INSTANTS} for key in ("start_date", "end_date", "before_end_date")}
@@ -81,6 +82,11 @@ def _restrict_leases(schemas: Json, network_id: str) -> None:
         "required": ["end_date"],
     }
     schemas["TimeSlotSearch"] = _SEARCH
+    schemas["FeedCreate"]["properties"] = {
+        "kind": {"enum": ["user", "project"]},
+        "name": {"type": ["string", "null"], "maxLength": 80},
+        "alarm_minutes": {"enum": [0, 15, None]},
+    }
     for each in ("Host", "Instance", "Flavor", "Volume", "Storage", "Network"):
         properties = schemas[f"{each}ReservationCreate"]["properties"]
         properties |= {
