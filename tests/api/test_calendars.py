@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from api.conftest import Api
 from api.fake_feeds import TOKEN
+from telemetry.counting import Counts
 from telemetry.listening import listening
+
+from blazar.ports.metrics import API_REQUESTS
+from blazar.telemetry.pages import counted
 
 PATH = f"/v1/calendars/{TOKEN}.ics"
 WRONG = f"/v1/calendars/{'w' * 43}.ics"
@@ -142,6 +147,15 @@ class TestLimits:
         api.manager.failure = None
 
         assert statuses(api, PATH, 3) == [200, 200, 429]
+
+    def test_refusals_are_counted_under_the_route(self, make_api: Callable[..., Api]) -> None:
+        api, counts = make_api(feed_reads_per_hour=1), Counts()
+        measured = replace(api, app=counted(api.app, counts))
+
+        statuses(measured, PATH, 2)
+
+        route = "/v1/calendars/{token}.ics"
+        assert counts.of(API_REQUESTS) == {("GET", route, "200"): 1, ("GET", route, "429"): 1}
 
     def test_other_methods_read_nothing(self, make_api: Callable[..., Api]) -> None:
         api = make_api(unknown_feeds_per_hour=1, feed_reads_per_hour=1)

@@ -18,9 +18,10 @@ from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
 
 from blazar.api.faults import shape_a
-from blazar.api.feeds import digest_of
+from blazar.api.feeds import CALENDAR, digest_of
 from blazar.api.refusals import refuse
 from blazar.settings import ApiSettings
+from blazar.telemetry.pages import note_route
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -74,6 +75,7 @@ def with_calendar_limits(app: WSGIApplication, settings: ApiSettings) -> WSGIApp
         token, network = digest_of(environ.get("PATH_INFO", "")), _network_of(environ)
         wait = reads.wait_seconds(token) if reads.was_used(token) else unknown.wait_seconds(network)
         if wait:
+            note_route(environ, CALENDAR)
             status = HTTPStatus.TOO_MANY_REQUESTS
             return refuse(start_response, status, shape_a(status, _TOO_MANY), ("Retry-After", str(wait)))
 

@@ -187,6 +187,7 @@ COMPONENTS: Final[dict[str, JsonSchema]] = {
     "Calendar": {"type": "string", "description": "A calendar in the format of RFC 5545."},
 }
 
+CALENDAR: Final = f"{CALENDARS}{{token}}.ics"
 _FEEDS: Final = "/v1/feeds"
 _FEED: Final = "/v1/feeds/{feed_id}"
 _route = partial(Route, since=FEEDS)
@@ -231,7 +232,7 @@ ROUTES: Final = (
     ),
     _route(
         method="GET",
-        path=f"{CALENDARS}{{token}}.ics",
+        path=CALENDAR,
         handler=get_calendar,
         rules=(),
         has_tag=True,
