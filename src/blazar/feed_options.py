@@ -7,7 +7,7 @@ from oslo_config import cfg
 FEED_OPTIONS: list[cfg.Opt] = [
     cfg.IntOpt(
         "max_per_project",
-        default=50,
+        default=20,
         min=0,
         help="Maximum number of feeds of a project; more are refused with 409. 0: no limit.",
     ),
@@ -43,7 +43,7 @@ FEED_OPTIONS: list[cfg.Opt] = [
     ),
     cfg.IntOpt(
         "reads_per_hour",
-        default=120,
+        default=60,
         min=1,
         help="Reads of one feed that a process of the API answers in an hour; more are refused with 429.",
     ),

@@ -143,7 +143,7 @@ class UsageSettings:
 class FeedSettings:
     """Rules for feeds, which calendar programs read."""
 
-    per_project: int = 50
+    per_project: int = 20
     """Feeds that a project may have; zero for no limit."""
     longest_age: timedelta = timedelta(days=365)
     """Time after its creation at which a feed expires; zero for no limit."""
@@ -171,7 +171,7 @@ class ApiSettings:
     """The most items of a page of a list, from API version 1.1 on."""
     trusted_hosts: frozenset[str] = frozenset()
     """Names of the API in lower case, in addition to IP addresses and ``localhost``."""
-    feed_reads_per_hour: int = 120
+    feed_reads_per_hour: int = 60
     """Reads of the calendar of one feed that one process answers in an hour."""
     unknown_feeds_per_hour: int = 60
     """Reads with unknown tokens that one process answers to one network in an hour."""

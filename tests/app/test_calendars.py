@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -9,6 +11,8 @@ from app.feeds import create_feed, event_of, events_of, read, text_of
 from app.http_env import LESSEE, STRANGER, HttpEnv, Who, good
 from clocks import EPOCH
 from statements import counted
+
+from blazar.domain.feeds import Feed, FeedKind
 
 pytestmark = pytest.mark.usefixtures("hosts")
 COLLEAGUE = Who(user="colleague")
@@ -59,6 +63,15 @@ class TestContents:
             f"Lease: {lease['id']}",
         ]
 
+    def test_a_request_adds_no_line(self, env: HttpEnv) -> None:
+        hostile = "\r\nEND:VEVENT\u2028BEGIN:VEVENT\x0bUID:evil"
+        env.create(70, 200, resource_properties=json.dumps(["!=", "$rack", hostile], ensure_ascii=False))
+
+        event = event_of(env, create_feed(env, name=hostile))
+
+        assert len(event["description"].splitlines()) == 5
+        assert "\\r\\nEND:VEVENT BEGIN:VEVENT\\u000bUID:evil" in event["description"]
+
     def test_a_change_raises_the_sequence_number_and_the_tag(self, env: HttpEnv) -> None:
         lease, made = env.create(10, 60), create_feed(env)
         before, tag = event_of(env, made), read(env, made).headers["ETag"]
@@ -101,6 +114,26 @@ class TestContents:
         assert event_of(env, create_feed(env, "lease", lease_id=env.create()["id"]))["status"] == "CONFIRMED"
         env.clock.advance(timedelta(days=30))
         assert [each["status"] for each in events_of(env, made)] == ["CONFIRMED"]
+
+    def test_a_lease_that_was_deleted_twice_is_cancelled_once(self, env: HttpEnv) -> None:
+        lease, made = env.create(DAY, 2 * DAY), create_feed(env)
+        good(env.delete(f"/leases/{lease['id']}", who=LESSEE), 204)
+        first = event_of(env, made)["sequence"]
+        with env.context.store.begin() as transaction:
+            feed = Feed(
+                id="any",
+                token_digest="",
+                kind=FeedKind.PROJECT,
+                name="",
+                user_id=None,
+                project_id=str(LESSEE.project),
+                created_at=EPOCH,
+            )
+            [deleted] = transaction.feeds.list_deleted(feed, EPOCH, 2)
+            transaction.feeds.insert_deleted(replace(deleted, revision=deleted.revision + 5))
+            transaction.commit()
+
+        assert event_of(env, made)["sequence"] == first + 5
 
     def test_a_lease_that_is_being_deleted_is_cancelled_already(self, env: HttpEnv) -> None:
         lease, made = env.create("now", 60), create_feed(env)
@@ -200,6 +233,23 @@ class TestTags:
         # The feed, the revisions of present and of past leases, and the deleted leases.
         assert statements.count("SELECT") == 4
         assert statements.count("INSERT", "UPDATE", "DELETE") == 0
+
+    def test_only_changed_leases_are_rendered_again(self, env: HttpEnv) -> None:
+        changed = env.create(10, 60)
+        env.create(10, 60, who=COLLEAGUE)
+        made, other = create_feed(env), create_feed(env, alarm_minutes=5)
+        first = text_of(env, made)
+        assert text_of(env, other) != first
+
+        with counted(env.engine) as statements:
+            assert text_of(env, made) == first
+        assert statements.count("SELECT") == 4
+        env.change(changed, name="day")
+        second = text_of(env, made)
+
+        assert (first.count("SUMMARY:night\r\n"), first.count("SUMMARY:day\r\n")) == (2, 0)
+        assert (second.count("SUMMARY:night\r\n"), second.count("SUMMARY:day\r\n")) == (1, 1)
+        assert second.count("BEGIN:VEVENT") == second.count("END:VEVENT") == 2
 
     def test_feeds_have_different_tags(self, env: HttpEnv) -> None:
         assert read(env, create_feed(env)).headers["ETag"] != read(env, create_feed(env)).headers["ETag"]

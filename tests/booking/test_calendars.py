@@ -111,7 +111,7 @@ HOSTILE = (
 )
 
 
-def events(*rendered: icalendar.Event, title: str = "calendar") -> str:
+def events(*rendered: str, title: str = "calendar") -> str:
     return render_calendar(title, rendered)
 
 

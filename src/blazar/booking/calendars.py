@@ -22,6 +22,7 @@ from blazar.domain.interval import Interval
 from blazar.domain.lease import EventType, Lease, LeaseStatus, Reservation, ReservationStatus
 from blazar.plugins.capabilities import HasCatalogueEntry
 
+_END: Final = "END:VCALENDAR\r\n"
 _PRODUCT: Final = "-//OpenStack//Blazar//EN"
 _REFRESH: Final = timedelta(hours=1)
 """The time after which programs should read a calendar again."""
@@ -31,8 +32,8 @@ _OVER: Final = frozenset({LeaseStatus.TERMINATING, LeaseStatus.TERMINATED, Lease
 _EPOCH: Final = datetime(1970, 1, 1)  # noqa: DTZ001 - in the local time of a zone, as its definition requires
 
 
-def render_calendar(title: str, events: Iterable[icalendar.Event]) -> str:
-    """Return a calendar with these events as text."""
+def render_calendar(title: str, events: Iterable[str]) -> str:
+    """Return a calendar with these events, which are texts."""
     calendar = icalendar.Calendar()
     calendar.add("prodid", _PRODUCT)
     calendar.add("version", "2.0")
@@ -42,18 +43,14 @@ def render_calendar(title: str, events: Iterable[icalendar.Event]) -> str:
         calendar.add(name, icalendar.vText(one_line(title)))
     calendar.add("refresh-interval", _REFRESH, parameters={"VALUE": "DURATION"})
     calendar.add("x-published-ttl", icalendar.vDuration(_REFRESH))
-    for event in events:
-        calendar.add_component(event)
-    if not calendar.subcomponents:
-        # A calendar must have a component.
-        calendar.add_component(_time_zone())
-    return str(calendar.to_ical(), "utf-8")
+    # A calendar must have a component.
+    parts = "".join(events) or _rendered(_time_zone())
+    head, end, _ = _rendered(calendar).rpartition(_END)
+    return f"{head}{parts}{end}"
 
 
-def lease_event(
-    lease: Lease, plugins: Mapping[str, Plugin], alarm: timedelta | None = None
-) -> icalendar.Event:
-    """Return the event of a lease.
+def lease_event(lease: Lease, plugins: Mapping[str, Plugin], alarm: timedelta | None = None) -> str:
+    """Return the event of a lease as text.
 
     Its sequence number is the revision of the lease. It is transparent: a lessee need not attend a lease, and
     is not busy because of it.
@@ -74,22 +71,22 @@ def lease_event(
     if lease.status not in _OVER:
         for lead in _leads(lease, alarm):
             event.add_component(_alarm(lead, lease.name))
-    return event
+    return _rendered(event)
 
 
-def deleted_lease_event(lease: DeletedLease) -> icalendar.Event:
-    """Return the event of a deleted lease, with which programs replace the one that they know."""
+def deleted_lease_event(lease: DeletedLease) -> str:
+    """Return the event of a deleted lease as text; programs replace the one that they know by it."""
     event = _event(f"{lease.lease_id}@blazar", lease.name, lease.deleted_at, (lease.start, lease.end))
     event.add("transp", "TRANSPARENT")
     event.add("sequence", lease.revision)
     event.add("status", "CANCELLED")
     event.add("description", "The lease was deleted.")
     _add_times(event, lease.created_at, lease.deleted_at)
-    return event
+    return _rendered(event)
 
 
-def busy_event(uid: str, title: str, window: Interval, known_at: datetime) -> icalendar.Event:
-    """Return the event of a time at which resources are not free.
+def busy_event(uid: str, title: str, window: Interval, known_at: datetime) -> str:
+    """Return the event of a time at which resources are not free as text.
 
     Args:
         uid: The same whenever the end is the same.
@@ -100,13 +97,17 @@ def busy_event(uid: str, title: str, window: Interval, known_at: datetime) -> ic
     event = _event(uid, title, known_at, (window.start, window.end))
     event.add("transp", "OPAQUE")
     event.add("status", "CONFIRMED")
-    return event
+    return _rendered(event)
 
 
 def one_line(text: str) -> str:
     """Return a text in one line, without the characters that RFC 5545 does not allow."""
     shown = (" " if unicodedata.category(each) in _BREAKING else each for each in text)
     return " ".join("".join(shown).split())
+
+
+def _rendered(component: icalendar.Component) -> str:
+    return str(component.to_ical(), "utf-8")
 
 
 def _event(uid: str, title: str, stamp: datetime, times: tuple[datetime, datetime]) -> icalendar.Event:

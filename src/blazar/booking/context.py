@@ -91,6 +91,8 @@ class Context:
     """The projects' limits; None if reservations are not limited."""
     lease_cache: LeaseCache = field(default_factory=LeaseCache)
     """JSON texts of leases that were listed, as rendered by these plugins."""
+    event_cache: LeaseCache = field(default_factory=LeaseCache)
+    """Events of leases in calendars, by the id of the lease and the alarm, at :data:`ports.feeds.Version`."""
     contention: Contention = field(default_factory=Contention)
     """Counter of requests of this process that are searching for resources."""
     random: random.Random = field(default_factory=random.Random)

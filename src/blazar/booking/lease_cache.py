@@ -1,4 +1,4 @@
-"""Cache of leases in the form in which clients list them.
+"""Cache of leases in a form in which clients list them.
 
 Building leases from their rows is most of the work of a list, and few leases change between two lists.
 ``bench/processor`` prints the work of a manager's first list, which reads everything, and of later ones.
@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping
-from typing import Final
-
-from blazar.domain.lease import LeaseId
+from collections.abc import Hashable, Mapping
+from typing import Final, TypeVar
 
 MOST_CHARACTERS: Final = 16 * 2**20
 """Enough for about 10,000 leases with one reservation each; a character takes one byte."""
 
 
+KeyT = TypeVar("KeyT", bound=Hashable)
+
+
 class LeaseCache:
-    """Texts of leases by id and revision; thread-safe.
+    """Texts of leases by id, or id and form, and by revision; thread-safe.
 
     Entries are valid only at the revision that the caller has just read from the database. A lease at a given
     revision never changes, because each write increases the revision and ids are not reused. The cache
@@ -34,7 +35,7 @@ class LeaseCache:
         """
         self._most = most_characters
         self._lock = threading.Lock()
-        self._known: OrderedDict[LeaseId, tuple[int, str]] = OrderedDict()
+        self._known: OrderedDict[Hashable, tuple[object, str]] = OrderedDict()
         self._characters = 0
 
     @property
@@ -42,27 +43,27 @@ class LeaseCache:
         """Return the total length of the texts."""
         return self._characters
 
-    def recall(self, revisions: Mapping[LeaseId, int]) -> dict[LeaseId, str]:
-        """Return the texts of the leases that are cached at exactly these revisions."""
+    def recall(self, revisions: Mapping[KeyT, object]) -> dict[KeyT, str]:
+        """Return the texts that are cached at exactly these revisions."""
         found = {}
         with self._lock:
-            for lease_id, revision in revisions.items():
-                known = self._known.get(lease_id)
+            for key, revision in revisions.items():
+                known = self._known.get(key)
                 if known is not None and known[0] == revision:
-                    found[lease_id] = known[1]
-                    self._known.move_to_end(lease_id)
+                    found[key] = known[1]
+                    self._known.move_to_end(key)
         return found
 
-    def keep(self, lease_id: LeaseId, revision: int, text: str) -> None:
-        """Cache a lease's text, replacing the text of any other revision."""
+    def keep(self, key: Hashable, revision: object, text: str) -> None:
+        """Cache a text, replacing that of any other revision."""
         with self._lock:
-            self._forget(lease_id)
-            self._known[lease_id] = (revision, text)
+            self._forget(key)
+            self._known[key] = (revision, text)
             self._characters += len(text)
             while self._characters > self._most:
                 self._forget(next(iter(self._known)))
 
-    def _forget(self, lease_id: LeaseId) -> None:
-        known = self._known.pop(lease_id, None)
+    def _forget(self, key: Hashable) -> None:
+        known = self._known.pop(key, None)
         if known is not None:
             self._characters -= len(known[1])

@@ -5,29 +5,29 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
-
-import icalendar
 
 from blazar.app.feeds.busy_times import list_busy_times
 from blazar.booking.calendars import busy_event, deleted_lease_event, lease_event, render_calendar
 from blazar.booking.context import Context
 from blazar.booking.views import JsonObject
 from blazar.domain.errors import ConcurrentUpdate
-from blazar.domain.feeds import CalendarNotFound, DeletedLease, Feed, FeedKind
+from blazar.domain.feeds import CalendarNotFound, Feed, FeedKind
 from blazar.domain.instants import moved
 from blazar.domain.interval import Interval
-from blazar.domain.lease import Lease
-from blazar.domain.portions import in_portions
+from blazar.domain.lease import LeaseId
+from blazar.ports.feeds import Version
 from blazar.ports.manager import Caller
 from blazar.ports.store import Transaction
 
 _FORM: Final = 1
 """The number of the format of calendars, so that a tag of an older format never matches."""
-_MOST_EVENTS: Final = 1_000
-"""The most leases, and the most busy times, of a calendar."""
+_MOST_LEASES: Final = 1_000
+"""The most leases of a calendar. Every supported database accepts as many ids."""
+_MOST_OTHERS: Final = 300
+"""The most deleted leases, and the most busy times, of a calendar; they are rendered at each read."""
 _DAY: Final = timedelta(days=1)
 _TITLES: Final = {
     FeedKind.LEASE: "Blazar lease",
@@ -43,7 +43,8 @@ def get_calendar(
 ) -> JsonObject:
     """Return the calendar of a feed.
 
-    If the caller has the present one already, nothing is rendered, and leases are not read.
+    If the caller has the present one already, nothing is rendered. Otherwise, only leases are read that have
+    changed since they were rendered.
 
     Args:
         context: The context.
@@ -78,11 +79,12 @@ def _of_leases(
     """Return the calendar of a feed of leases; its tag follows from their versions."""
     settings = context.settings.feeds
     versions = transaction.feeds.list_leases(
-        feed, ending_after=moved(now, -settings.past), now=now, most=_MOST_EVENTS
+        feed, ending_after=moved(now, -settings.past), now=now, most=_MOST_LEASES
     )
-    deleted = transaction.feeds.list_deleted(feed, moved(now, -settings.cancelled), _MOST_EVENTS)
-    # A lease that was imported again may have been deleted before.
-    gone = [each for each in deleted if each.lease_id not in versions]
+    deleted = transaction.feeds.list_deleted(feed, moved(now, -settings.cancelled), _MOST_OTHERS)
+    # A lease that was imported again may have been deleted before, and may be again; the latest comes first.
+    latest = {each.lease_id: each for each in reversed(deleted) if each.lease_id not in versions}
+    gone = list(latest.values())
     tag = _tag_of(
         feed,
         sorted(context.plugins),
@@ -91,31 +93,32 @@ def _of_leases(
     )
     if tag in known:
         return {"etag": tag}
-    found = [
-        each
-        for some in in_portions(list(versions), _MOST_EVENTS)
-        for each in transaction.leases.get_many(some)
-    ]
-    return {"etag": tag, "calendar": render_calendar(_title(feed), _lease_events(context, feed, found, gone))}
+    events = [*_lease_events(context, transaction, feed, versions), *map(deleted_lease_event, gone)]
+    return {"etag": tag, "calendar": render_calendar(_title(feed), events)}
 
 
 def _lease_events(
-    context: Context, feed: Feed, leases: Iterable[Lease], deleted: Iterable[DeletedLease]
-) -> Iterable[icalendar.Event]:
-    yield from (lease_event(each, context.plugins, feed.alarm) for each in leases)
-    yield from (deleted_lease_event(each) for each in deleted)
+    context: Context, transaction: Transaction, feed: Feed, versions: Mapping[LeaseId, Version]
+) -> Sequence[str]:
+    """Return the events of leases, of which only those are read that were not rendered at their version."""
+    texts = context.event_cache.recall({(key, feed.alarm): each for key, each in versions.items()})
+    unknown = [key for key in versions if (key, feed.alarm) not in texts]
+    for lease in transaction.leases.get_many(unknown) if unknown else ():
+        text = texts[lease.id, feed.alarm] = lease_event(lease, context.plugins, feed.alarm)
+        context.event_cache.keep((lease.id, feed.alarm), versions[lease.id], text)
+    return [texts[key, feed.alarm] for key in versions]
 
 
 def _of_busy_times(context: Context, feed: Feed, known: Collection[str]) -> JsonObject:
     """Return the calendar of a feed of busy times."""
-    times = list_busy_times(context, feed)[:_MOST_EVENTS]
+    times = list_busy_times(context, feed)[:_MOST_OTHERS]
     tag = _tag_of(feed, [(each.start, each.end) for each in times])
     if tag in known:
         return {"etag": tag}
     return {"etag": tag, "calendar": render_calendar(_title(feed), _busy_events(feed, times))}
 
 
-def _busy_events(feed: Feed, times: Sequence[Interval]) -> Iterable[icalendar.Event]:
+def _busy_events(feed: Feed, times: Sequence[Interval]) -> Iterable[str]:
     amount = int(feed.question.get("amount", "1"))
     number = "No" if amount == 1 else f"Fewer than {amount}"
     for each in times:
