@@ -9,6 +9,7 @@ import {
   snapped,
   stretchAt,
   stretchesOf,
+  stretchesOfFree,
   stretchesOfOne,
   ticksOf,
 } from "../src/chart/model";
@@ -70,6 +71,20 @@ describe("stretches", () => {
       [3, "free"],
     ]);
     expect(found.at(-1)?.end).toBe(range.end);
+  });
+});
+
+describe("free units", () => {
+  it("last until the next step, and the rest is taken", () => {
+    const steps = [
+      { time: "2031-04-07 00:00", free: 3 },
+      { time: "2031-04-07 06:00", free: 8 },
+    ];
+    const found = stretchesOfFree({ total: 8, steps }, at("2031-04-08 00:00"));
+    expect(found.map((each) => [toApi(each.end), each.counts[FREE], each.counts[TAKEN]])).toEqual([
+      ["2031-04-07 06:00", 3, 5],
+      ["2031-04-08 00:00", 8, 0],
+    ]);
   });
 });
 

@@ -12,6 +12,8 @@ export interface Call {
   readonly signal?: AbortSignal | undefined;
   /** Whether it may be sent again if no answer arrives; by default only what changes nothing. */
   readonly repeatable?: boolean;
+  /** Whether it is still sent when the page is left. */
+  readonly outlives?: boolean;
 }
 
 export interface Answer<T> {
@@ -34,10 +36,11 @@ function urlOf(path: string, query: Call["query"]): URL {
   return url;
 }
 
-function requestOf({ method = "GET", body, headers, signal }: Call): RequestInit {
+function requestOf({ method = "GET", body, headers, signal, outlives = false }: Call): RequestInit {
   return {
     method,
     credentials: "same-origin",
+    keepalive: outlives,
     cache: "no-store",
     headers: {
       Accept: "application/json",

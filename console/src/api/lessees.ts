@@ -1,6 +1,7 @@
 import { type Call, call } from "./http";
 import type {
   Catalogue,
+  FreeAmounts,
   HistoryEntry,
   Lease,
   LeaseChange,
@@ -41,6 +42,16 @@ export async function getTimeline(
   signal?: AbortSignal,
 ): Promise<Timeline> {
   return (await call<Timeline>("timeline", { query, signal })).value;
+}
+
+/** Return the free amounts, or null if they are those of the answer with *etag*. */
+export async function getAvailability(
+  query: Readonly<Record<string, string | undefined>>,
+  etag: string | null,
+): Promise<{ amounts: FreeAmounts; etag: string | null } | null> {
+  const headers = etag ? { "If-None-Match": etag } : {};
+  const answer = await call<FreeAmounts>("availability", { query, headers });
+  return answer.status === 304 ? null : { amounts: answer.value, etag: answer.etag };
 }
 
 /** Return a page of leases, and the marker of the next one. */
@@ -94,5 +105,5 @@ export async function holdOffer(request: LeaseRequest, key: string): Promise<Off
 }
 
 export async function releaseOffer(id: string): Promise<void> {
-  await call(`offers/${id}`, { method: "DELETE" });
+  await call(`offers/${id}`, { method: "DELETE", outlives: true });
 }

@@ -16,6 +16,7 @@ export type LeasePreview = Schemas["LeasePreview"];
 export type Offer = Schemas["Offer"];
 export type ReservationResources = Schemas["ReservationResources"];
 export type HistoryEntry = Schemas["HistoryEntry"];
+export type FreeAmounts = Schemas["FreeAmounts"];
 export type Timeline = Schemas["Timeline"];
 export type Alternative = Schemas["RefusedLease"]["alternatives"][number];
 export type Reason = Schemas["RefusedLease"]["reasons"][number];

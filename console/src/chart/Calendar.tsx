@@ -10,13 +10,17 @@ import { Period } from "../time/When";
 import { List } from "./List";
 import { STATES } from "./model";
 import { rows } from "./rows";
-import { chosenGrouping, filter, firstInstant, grouping, onlyWished, problem, range, reading, show } from "./store";
+import { chosenGrouping, filter, firstInstant, grouping, onlyWished, problem, range, reading, show, unit } from "./store";
 
 /** What is free, taken and whose, over time: as a chart or as a list. */
 export function Calendar() {
   const type = typeOf(wish.value.resourceType);
-  if (!type) return null;
   const view = reserveView.value;
+  useEffect(() => {
+    // Beside the requests for what it shows.
+    if (view === "chart") void loadChart().catch(() => undefined);
+  }, [view]);
+  if (!type) return null;
   return (
     <section class="panel calendar" aria-labelledby="calendar-title">
       <header>
@@ -46,17 +50,20 @@ export function Calendar() {
       ) : (
         <List />
       )}
+      {unit.value && <p class="muted">{t.chart.units}</p>}
       <Legend />
     </section>
   );
 }
+
+const loadChart = () => import("./Chart");
 
 /** The chart, whose library is loaded when it is needed for the first time. */
 function LoadedChart() {
   const [Loaded, setLoaded] = useState<ComponentType | null>(null);
   const [failed, setFailed] = useState<string | null>(null);
   useEffect(() => {
-    import("./Chart").then(
+    loadChart().then(
       (found) => setLoaded(() => found.default),
       (reason: unknown) => setFailed(textOf(reason)),
     );

@@ -1,9 +1,9 @@
-import { useSignal, useSignalEffect } from "@preact/signals";
+import { useComputed, useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { t } from "../messages";
 import { theme, zone } from "../page/preferences";
 import { minute } from "../time/clock";
-import { CalendarCanvas } from "./canvas";
+import { CalendarCanvas, type Colours } from "./canvas";
 import { readColours } from "./colours";
 import { type Range, snapOf, snapped } from "./model";
 import { Labels } from "./Labels";
@@ -30,7 +30,7 @@ export default function Chart() {
   const offset = useSignal(0);
   const pointed = useSignal<Pointed | null>(null);
   const drag = useSignal<Drag | null>(null);
-  const appearance = useSignal(0);
+  const colours = useSignal<Colours | null>(null);
   const width = useSignal(0);
   const height = Math.min(MOST_HEIGHT, totalHeight.value + AXIS_HEIGHT);
 
@@ -43,9 +43,9 @@ export default function Chart() {
     });
     observer.observe(element.current!);
     const dark = matchMedia("(prefers-color-scheme: dark)");
-    const changed = () => (appearance.value += 1);
+    const changed = () => (colours.value = readColours());
     dark.addEventListener("change", changed);
-    appearance.value += 1;
+    changed();
     return () => {
       observer.disconnect();
       dark.removeEventListener("change", changed);
@@ -55,18 +55,22 @@ export default function Chart() {
   }, []);
 
   useSignalEffect(() => {
-    void appearance.value;
     void theme.value;
+    colours.value = readColours();
+  });
+
+  const visible = useComputed(() => rowsIn(rows.value, offset.value, offset.value + MOST_HEIGHT));
+  useSignalEffect(() => {
     void width.value;
-    const visible = rowsIn(rows.value, offset.value, offset.value + MOST_HEIGHT);
+    if (!colours.value) return;
     canvas.current?.draw({
-      rows: visible,
+      rows: visible.value,
       offset: offset.value,
       range: range.value,
       limits: { start: firstInstant.value, end: lastInstant.value },
       now: minute.value,
       zone: zone(),
-      colours: readColours(),
+      colours: colours.value,
     });
   });
 

@@ -5,6 +5,8 @@ import { type Row, rows, rowsIn } from "./rows";
 import { opened, range, toggle } from "./store";
 import { AXIS_HEIGHT } from "./sizes";
 
+/** The service shows at most so many resources one by one. */
+const MOST_SHOWN = 1000;
 const FREE = STATES.indexOf("free");
 
 /** The names of the visible rows, beside the canvas; a group opens to show its resources. */
@@ -28,6 +30,16 @@ function GroupLabel({ row }: { row: Row }) {
   const open = opened.value.has(row.value);
   const at = Math.max(range.value.start, minute.value);
   const free = stretchAt(row.stretches, at)?.counts[FREE];
+  const counts = free !== undefined && <small class="muted">{t.chart.free(free, row.total)}</small>;
+  if (row.total > MOST_SHOWN) {
+    return (
+      <span class="plain" title={t.chart.tooMany}>
+        <span />
+        <span class="name">{row.name}</span>
+        {counts}
+      </span>
+    );
+  }
   return (
     <button
       type="button"
@@ -40,7 +52,7 @@ function GroupLabel({ row }: { row: Row }) {
         {open ? "▾" : "▸"}
       </span>
       <span class="name">{row.name}</span>
-      {free !== undefined && <small class="muted">{t.chart.free(free, row.total)}</small>}
+      {counts}
     </button>
   );
 }

@@ -28,65 +28,61 @@ export interface Picture {
   readonly colours: Colours;
 }
 
+/** What is visible, and the time of a pixel. */
 interface Place {
-  readonly left: number;
-  readonly width: number;
+  readonly range: Range;
   readonly perPixel: number;
 }
 
 type Shape = Record<string, unknown>;
 
+interface RenderApi {
+  coord(at: readonly [number, number]): number[];
+}
+
 /** The calendar on a canvas. ECharts moves and zooms it; this class says what a row looks like. */
 export class CalendarCanvas {
   private readonly chart: ECharts;
   private picture: Picture | null = null;
+  /** What is visible, which the user may have changed since the last picture. */
+  private shown: Range = { start: 0, end: DAY };
+  private ticks: { readonly around: Range; readonly length: number } | null = null;
 
   constructor(element: HTMLElement, onRange: (range: Range) => void) {
     this.chart = init(element, null, { renderer: "canvas" });
-    this.chart.on("dataZoom", () => {
-      const range = this.visible();
-      if (range) onRange(range);
+    this.chart.on("dataZoom", (event) => {
+      const { start, end } = percentsOf(event);
+      const limits = this.picture?.limits;
+      if (!limits || start === undefined || end === undefined) return;
+      const size = limits.end - limits.start;
+      this.shown = { start: limits.start + (size * start) / 100, end: limits.start + (size * end) / 100 };
+      onRange(this.shown);
     });
   }
 
+  /** Draw a picture; only what differs from the last one is given to ECharts. */
   draw(picture: Picture): void {
-    const first = this.picture === null;
+    const before = this.picture;
     this.picture = picture;
-    const visible = this.visible();
-    const moved = !visible || visible.start !== picture.range.start || visible.end !== picture.range.end;
-    this.chart.setOption(
-      {
-        ...(first ? FRAME : {}),
-        xAxis: { type: "value", position: "top", ...this.axis(picture) },
-        ...(first || moved ? { dataZoom: [zoom(picture, first)] } : {}),
-        series: [
-          {
-            id: "rows",
-            type: "custom",
-            clip: true,
-            silent: true,
-            encode: { x: 0, y: 1 },
-            data: picture.rows.map((_, index) => [picture.limits.start, index]),
-            renderItem: (params: { dataIndex: number }) => this.row(params.dataIndex),
-          },
-          {
-            id: "now",
-            type: "custom",
-            clip: true,
-            silent: true,
-            z: 5,
-            encode: { x: 0, y: 1 },
-            data: [[picture.now, 0]],
-            renderItem: () => this.nowLine(),
-          },
-        ],
-      },
-      { lazyUpdate: false },
-    );
+    const { limits, range } = picture;
+    const otherLimits = !before || before.limits.start !== limits.start || before.limits.end !== limits.end;
+    const moved = otherLimits || !same(range, this.shown);
+    if (moved) this.shown = range;
+    const otherLook = !before || before.colours !== picture.colours || before.zone !== picture.zone;
+    const otherRows =
+      otherLook || otherLimits || before.rows !== picture.rows || before.offset !== picture.offset || before.now !== picture.now;
+    const option = {
+      ...(before ? {} : { ...FRAME, textStyle: { fontFamily: getComputedStyle(document.body).fontFamily } }),
+      ...(otherLook || otherLimits || !this.hasTicks(range) ? { xAxis: this.axis(picture) } : {}),
+      ...(moved ? { dataZoom: [zoom(picture, !before)] } : {}),
+      ...(otherRows ? { series: this.series(picture) } : {}),
+    };
+    if (Object.keys(option).length) this.chart.setOption(option);
   }
 
   resize(): void {
     this.chart.resize();
+    this.ticks = null;
   }
 
   dispose(): void {
@@ -95,32 +91,48 @@ export class CalendarCanvas {
 
   /** Return the instant at a pixel from the left of the chart. */
   instantAt(x: number): Instant {
-    const { left, perPixel } = this.place();
-    return (this.visible()?.start ?? 0) + (x - left) * perPixel;
-  }
-
-  /** Return the pixel of an instant. */
-  pixelOf(at: Instant): number {
-    const { left, perPixel } = this.place();
-    return left + (at - (this.visible()?.start ?? 0)) / perPixel;
+    return this.shown.start + x * this.perPixel;
   }
 
   get perPixel(): number {
-    return this.place().perPixel;
+    return (this.shown.end - this.shown.start) / Math.max(1, this.chart.getWidth());
   }
 
-  private visible(): Range | null {
-    const option = this.chart.getOption() as { dataZoom?: Array<{ startValue?: number; endValue?: number }> } | undefined;
-    const found = option?.dataZoom?.[0];
-    return found?.startValue === undefined || found.endValue === undefined
-      ? null
-      : { start: found.startValue, end: found.endValue };
+  private series(picture: Picture): Shape[] {
+    const common = { type: "custom", clip: true, silent: true, encode: { x: 0, y: 1 } };
+    const data = picture.rows.map((_, index) => [picture.limits.start, index]);
+    return [
+      {
+        ...common,
+        id: "rows",
+        data,
+        renderItem: (params: { dataIndex: number }, api: RenderApi) => this.row(params.dataIndex, this.placeBy(api)),
+      },
+      {
+        ...common,
+        id: "now",
+        z: 5,
+        data: [[picture.now, 0]],
+        renderItem: (_: unknown, api: RenderApi) => this.nowLine(this.placeBy(api)),
+      },
+    ];
   }
 
-  private place(): Place {
-    const width = this.chart.getWidth();
-    const range = this.visible() ?? { start: 0, end: DAY };
-    return { left: 0, width, perPixel: (range.end - range.start) / Math.max(1, width) };
+  /** Return what is visible while ECharts draws, which may be ahead of its events. */
+  private placeBy(api: RenderApi): Place {
+    const { start, end } = this.picture!.limits;
+    const [left, right] = [api.coord([start, 0])[0]!, api.coord([end, 0])[0]!];
+    const perPixel = (end - start) / (right - left);
+    const first = start - left * perPixel;
+    return { range: { start: first, end: first + this.chart.getWidth() * perPixel }, perPixel };
+  }
+
+  private hasTicks(range: Range): boolean {
+    const found = this.ticks;
+    if (!found) return false;
+    const length = range.end - range.start;
+    const { around } = found;
+    return Math.abs(length / found.length - 1) < 0.01 && around.start <= range.start && around.end >= range.end;
   }
 
   private axis(picture: Picture): Shape {
@@ -129,10 +141,13 @@ export class CalendarCanvas {
     const most = Math.max(2, Math.floor(this.chart.getWidth() / TICK_WIDTH));
     // With room on both sides, so that moving needs no new labels.
     const around = { start: Math.max(limits.start, range.start - length), end: Math.min(limits.end, range.end + length) };
-    const ticks = ticksOf(around, zone, most * Math.max(1, (around.end - around.start) / length));
+    this.ticks = { around, length };
+    const ticks = ticksOf(around, zone, most * ((around.end - around.start) / length));
     const byTime = new Map(ticks.map((each) => [each.at, each]));
     const values = ticks.map((each) => each.at);
     return {
+      type: "value",
+      position: "top",
       min: limits.start,
       max: limits.end,
       z: 3,
@@ -149,16 +164,14 @@ export class CalendarCanvas {
     };
   }
 
-  private row(index: number): Shape | null {
+  private row(index: number, { range, perPixel }: Place): Shape | null {
     const picture = this.picture;
     const row = picture?.rows[index];
     if (!picture || !row) return null;
-    const range = this.visible() ?? picture.range;
-    const { left, perPixel } = this.place();
     const top = AXIS_HEIGHT + row.top - picture.offset;
     const segments = segmentsOf(row.stretches, range, perPixel);
     const children = STATES.flatMap((_, state) => {
-      const points = outline(segments, state, left, top, row.height);
+      const points = outline(segments, state, top, row.height);
       return points.length
         ? [{ type: "polygon", shape: { points }, style: { fill: picture.colours[STATES[state]!] }, silent: true }]
         : [];
@@ -166,12 +179,11 @@ export class CalendarCanvas {
     return { type: "group", silent: true, children };
   }
 
-  private nowLine(): Shape | null {
+  private nowLine({ range, perPixel }: Place): Shape | null {
     const picture = this.picture;
-    if (!picture) return null;
-    const x = this.pixelOf(picture.now);
+    if (!picture || picture.now < range.start) return null;
+    const x = (picture.now - range.start) / perPixel;
     const height = this.chart.getHeight();
-    if (x < 0) return null;
     return {
       type: "group",
       silent: true,
@@ -185,6 +197,15 @@ export class CalendarCanvas {
       ],
     };
   }
+}
+
+function same(a: Range, b: Range): boolean {
+  return Math.abs(a.start - b.start) < 1 && Math.abs(a.end - b.end) < 1;
+}
+
+function percentsOf(event: unknown): { start?: number; end?: number } {
+  const found = event as { start?: number; end?: number; batch?: Array<{ start?: number; end?: number }> };
+  return found.batch?.[0] ?? found;
 }
 
 const FRAME: Shape = {
@@ -218,7 +239,7 @@ function labelOf(tick: Tick | undefined, zone: string): string {
 }
 
 /** Return the outline of a state in a row: above the states before it. Empty if the row never has it. */
-function outline(segments: readonly Segment[], state: number, left: number, top: number, height: number): number[][] {
+function outline(segments: readonly Segment[], state: number, top: number, height: number): number[][] {
   if (!segments.some((each) => each.shares[state]! > 0)) return [];
   const upper: number[][] = [];
   const lower: number[][] = [];
@@ -227,8 +248,8 @@ function outline(segments: readonly Segment[], state: number, left: number, top:
     for (let each = 0; each < state; each++) below += shares[each]!;
     const bottom = top + height * (1 - below);
     const own = bottom - height * shares[state]!;
-    upper.push([left + from, own], [left + to, own]);
-    lower.push([left + from, bottom], [left + to, bottom]);
+    upper.push([from, own], [to, own]);
+    lower.push([from, bottom], [to, bottom]);
   }
   return [...upper, ...lower.reverse()];
 }

@@ -1,4 +1,4 @@
-import type { Timeline } from "../api/values";
+import type { FreeAmounts, Timeline } from "../api/values";
 import { DAY, fromApi, HOUR, type Instant, MINUTE } from "../time/instant";
 import { atWall, startOfDay, wallOf } from "../time/zone";
 
@@ -29,6 +29,21 @@ export function stretchesOf(intervals: readonly GroupInterval[]): Stretch[] {
     end: fromApi(each.end_date),
     counts: STATES.map((state) => each[state]),
   }));
+}
+
+type FreeGroup = FreeAmounts["groups"][number];
+
+/** Return the stretches of a group of which only the free units are known. */
+export function stretchesOfFree({ total, steps }: Pick<FreeGroup, "total" | "steps">, end: Instant): Stretch[] {
+  return steps.map(({ time, free }, number) => {
+    const next = steps[number + 1];
+    const taken = Math.max(0, total - free);
+    return {
+      start: fromApi(time),
+      end: next ? fromApi(next.time) : end,
+      counts: STATES.map((state) => (state === "free" ? free : state === "taken" ? taken : 0)),
+    };
+  });
 }
 
 /** Return the stretches of one resource, which is free where the answer says nothing. */

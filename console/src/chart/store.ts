@@ -1,12 +1,13 @@
 import { computed, effect, signal } from "@preact/signals";
-import { getTimeline } from "../api/lessees";
+import { getAvailability, getTimeline } from "../api/lessees";
 import { textOf } from "../api/problem";
 import type { Property, Timeline, Value } from "../api/values";
-import { catalogue, condition, propertiesOf } from "../search/catalogue";
-import { searchAgain, wish } from "../search/store";
+import { catalogue, condition, propertiesOf, typeOf } from "../search/catalogue";
+import { searchAgain, understood, wish } from "../search/store";
+import { isUnderstood } from "../search/wish";
 import { minute } from "../time/clock";
 import { DAY, fromApi, toApi } from "../time/instant";
-import { type Range, type Stretch, joined, stretchesOf, stretchesOfOne } from "./model";
+import { type Range, type Stretch, joined, stretchesOf, stretchesOfFree, stretchesOfOne } from "./model";
 import { type Tile, tileKey, tilesOf } from "./tiles";
 
 /** A row of the calendar. */
@@ -33,10 +34,12 @@ export const reading = signal(0);
 export const firstInstant = computed(() => Math.floor(minute.value / (DAY / 24)) * (DAY / 24));
 export const lastInstant = computed(() => minute.value + ((catalogue.value?.longest_period_days ?? 366) - 1) * DAY);
 
+const MOST_GROUPS = 300;
+
 /** Return the property that splits the most resources of a type into a useful number of groups. */
 export function usefulGrouping(properties: readonly Property[]): string | null {
   const count = (each: Property) => each.values.reduce((sum, { reservable }) => sum + reservable, 0);
-  const useful = properties.filter((each) => each.values.length > 1 && each.values.length <= 60);
+  const useful = properties.filter((each) => each.values.length > 1 && each.values.length <= MOST_GROUPS);
   const own = useful.filter((each) => !each.built_in);
   return (own.length ? own : useful).toSorted((a, b) => count(b) - count(a))[0]?.property ?? null;
 }
@@ -53,10 +56,18 @@ export const filter = computed(() => {
   return onlyWished.value && property ? condition(property.name, property.value) : "";
 });
 
+/** How large a unit is, for types whose reservations hold parts of resources; null for whole ones. */
+export const unit = computed(() => {
+  const keys = typeOf(wish.value.resourceType)?.unit_keys ?? [];
+  const asked = understood.value;
+  if (keys.length === 0 || !asked || !isUnderstood(asked)) return null;
+  return keys.map((each) => `${each}=${String(asked.reservation[each])}`).join(",");
+});
+
 interface Read {
-  readonly tile: Tile;
-  readonly timeline: Timeline;
+  readonly groups: readonly Group[];
   readonly at: number;
+  readonly etag: string | null;
 }
 
 /** What was read, by question and tile. */
@@ -64,17 +75,18 @@ const cache = signal<ReadonlyMap<string, Read>>(new Map());
 const CACHE_SIZE = 60;
 const FRESH_FOR = 25_000;
 
-const question = computed(() => JSON.stringify([wish.value.resourceType, grouping.value, filter.value]));
+const question = computed(() => JSON.stringify([wish.value.resourceType, grouping.value, filter.value, unit.value]));
 const tiles = computed(() => tilesOf(range.value, minute.value));
+/** The keys of the tiles: a text, so that moving within them changes nothing that depends on it. */
+const tileKeys = computed(() => JSON.stringify(tiles.value.map(tileKey)));
 
 /** The groups in the visible range, as far as they were read. */
 export const groups = computed<readonly Group[]>(() => {
   const found = new Map<Value, Group>();
-  for (const tile of tiles.value) {
-    const read = cache.value.get(`${question.value} ${tileKey(tile)}`);
-    for (const { value, total, intervals } of read?.timeline.groups ?? []) {
+  for (const key of JSON.parse(tileKeys.value) as string[]) {
+    for (const { value, total, stretches } of cache.value.get(`${question.value} ${key}`)?.groups ?? []) {
       const before = found.get(value)?.stretches ?? [];
-      found.set(value, { value, total, stretches: joined(before, stretchesOf(intervals)) });
+      found.set(value, { value, total, stretches: joined(before, stretches) });
     }
   }
   return [...found.values()].toSorted(byValue);
@@ -94,6 +106,22 @@ function filterOf(value: Value): string {
   return [filter.value, own].filter(Boolean).join(", ");
 }
 
+type Query = Readonly<Record<string, string | undefined>>;
+
+async function readStates(query: Query): Promise<Read> {
+  const { groups: found } = await getTimeline(query);
+  const parsed = (found ?? []).map((each) => ({ ...each, stretches: stretchesOf(each.intervals) }));
+  return { groups: parsed, at: Date.now(), etag: null };
+}
+
+async function readUnits(query: Query, before: Read | undefined): Promise<Read> {
+  const found = await getAvailability(query, before?.etag ?? null);
+  if (!found) return { ...before!, at: Date.now() };
+  const end = fromApi(found.amounts.to);
+  const parsed = found.amounts.groups.map((each) => ({ ...each, stretches: stretchesOfFree(each, end) }));
+  return { groups: parsed, at: Date.now(), etag: found.etag };
+}
+
 const pending = new Set<string>();
 
 async function read(key: string, tile: Tile, now: number): Promise<void> {
@@ -101,16 +129,18 @@ async function read(key: string, tile: Tile, now: number): Promise<void> {
   pending.add(key);
   reading.value = reading.peek() + 1;
   const asked = question.value;
+  const query = {
+    resource_type: wish.value.resourceType,
+    group_by: grouping.value ?? undefined,
+    filter: filter.value || undefined,
+    from: tile.first ? "now" : toApi(tile.start),
+    to: toApi(Math.min(tile.end, now + 366 * DAY)),
+  };
   try {
-    const timeline = await getTimeline({
-      resource_type: wish.value.resourceType,
-      group_by: grouping.value ?? undefined,
-      filter: filter.value || undefined,
-      from: tile.first ? "now" : toApi(tile.start),
-      to: toApi(Math.min(tile.end, now + 366 * DAY)),
-    });
+    const before = cache.peek().get(key);
+    const found = unit.value ? await readUnits({ ...query, unit: unit.value }, before) : await readStates(query);
     const kept = [...cache.value].filter(([each]) => each !== key).slice(-CACHE_SIZE);
-    cache.value = new Map([...kept, [key, { tile, timeline, at: Date.now() }]]);
+    cache.value = new Map([...kept, [key, found]]);
     problem.value = null;
   } catch (found) {
     if (asked === question.value) problem.value = textOf(found);
@@ -159,8 +189,9 @@ export function startCalendar(): void {
     const changed = searchAgain.value !== changes;
     changes = searchAgain.value;
     const asked = question.value;
+    void tileKeys.value;
     if (!wish.value.resourceType) return;
-    for (const tile of tiles.value) {
+    for (const tile of tiles.peek()) {
       const key = `${asked} ${tileKey(tile)}`;
       const before = cache.peek().get(key);
       if (changed || !before || Date.now() - before.at > FRESH_FOR) void read(key, tile, now);
@@ -177,7 +208,7 @@ export function startCalendar(): void {
         });
       }
     }, 150);
-    void tiles.value;
+    void tileKeys.value;
     void opened.value;
     return () => {
       clearTimeout(timer);

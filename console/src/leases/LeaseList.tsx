@@ -19,7 +19,7 @@ export function LeaseList({ most = Infinity }: { most?: number }) {
   return (
     <section class="leases" aria-labelledby="leases-title">
       <header>
-        <h2 id="leases-title">{t.leases.all}</h2>
+        <h2 id="leases-title" tabIndex={-1}>{t.leases.all}</h2>
         <span class="choice">
           {tab("mine", t.leases.mine)}
           {tab("projects", t.leases.projects)}

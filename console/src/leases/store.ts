@@ -8,7 +8,9 @@ const CURRENT = "PENDING,ACTIVE,ERROR,CREATING,STARTING,UPDATING,TERMINATING,DEL
 const POLL_EVERY = 10_000;
 /** A lease in transition is read more often. */
 const POLL_SOON = 2000;
-const PAGE = 100;
+const PAGE = 500;
+/** With more leases than this, they are read less often. */
+const MANY = 100;
 
 /** The leases of the project that are not over, by start; null until they are known. */
 export const leases = signal<readonly Lease[] | null>(null);
@@ -35,7 +37,7 @@ async function readCurrent(): Promise<Lease[]> {
     });
     found.push(...page.leases);
     marker = page.next ?? undefined;
-  } while (marker && found.length < 10 * PAGE);
+  } while (marker && found.length < 4 * PAGE);
   return found;
 }
 
@@ -72,8 +74,10 @@ const settled = (lease: Lease): boolean => lease.status === "PENDING" || lease.s
 export async function pollLeases(): Promise<never> {
   for (;;) {
     if (!document.hidden) await refreshLeases();
-    const soon = leases.value?.some((each) => !settled(each) || startsSoon(each));
-    await new Promise((resolve) => setTimeout(resolve, soon ? POLL_SOON : POLL_EVERY));
+    const known = leases.value ?? [];
+    const soon = known.some((each) => !settled(each) || startsSoon(each));
+    const pause = (soon ? POLL_SOON : POLL_EVERY) * (known.length > MANY ? 3 : 1);
+    await new Promise((resolve) => setTimeout(resolve, pause));
   }
 }
 

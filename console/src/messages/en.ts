@@ -151,7 +151,6 @@ export const en = {
     startBetween: "Any start possible until",
     part: (number: number, count: number) => `Lease ${number} of ${count}`,
     someReserved: (count: number) => `${many(count, "lease was", "leases were")} reserved before this refusal.`,
-    badName: "Write a name of 1 to 80 characters.",
   },
 
   refusal: {
@@ -177,7 +176,6 @@ export const en = {
       quota: "within the quota",
     } as Readonly<Record<string, string>>,
     possibleFrom: "The same request becomes possible from",
-    take: (summary: string) => `Take: ${summary}`,
     kinds: {
       later: "Later",
       earlier: "Earlier",
@@ -252,8 +250,7 @@ export const en = {
     extendBy: (length: string) => `+ ${length}`,
     extendMost: "As far as possible",
     extended: "The lease was extended.",
-    change: "Change",
-    shrink: "Release a part",
+    shrink: "Shrink",
     shrinkHint: "Choose what the lease releases now. The rest stays.",
     shrinkChosen: (count: number) => `Release ${count}`,
     shrunk: "The chosen resources were released.",
@@ -266,7 +263,6 @@ export const en = {
     removeEnded: "The lease has ended. It disappears from the list.",
     endedNow: "The lease is ending.",
     removed: "The lease was deleted.",
-    rename: "Rename",
     save: "Save",
   },
 
@@ -314,6 +310,7 @@ export const en = {
     reserveThis: "Reserve",
     period: "Period",
     group: "Group",
+    units: "Counted in units of the size above; leases of all are shown alike.",
     tooMany: "Too many resources to show one by one; choose a group.",
   },
 

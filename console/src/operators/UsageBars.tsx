@@ -41,7 +41,7 @@ export default function UsageBars({ names, steps }: BarsProps) {
     };
     chart.current?.setOption({
       animation: false,
-      textStyle: { color: colours.text },
+      textStyle: { color: colours.text, fontFamily: getComputedStyle(document.body).fontFamily },
       grid: { left: 46, right: 8, top: 30, bottom: 24 },
       legend: { top: 0, left: 0, textStyle: { color: colours.text }, selectedMode: false },
       xAxis: { type: "category", data: names, axisLabel: { color: colours.muted, hideOverlap: true } },

@@ -9,7 +9,7 @@ import { catalogue, readCatalogue, typeOf } from "../search/catalogue";
 import { amountsText } from "../search/amounts";
 import { searchAgain } from "../search/store";
 import { minute, now } from "../time/clock";
-import { momentText } from "../time/format";
+import { clockText, dateText } from "../time/format";
 import { fromApi } from "../time/instant";
 import { Countdown, Period } from "../time/When";
 import { DraftDates } from "./DraftDates";
@@ -22,7 +22,9 @@ export function DraftPanel() {
   const current = draft.value;
   const first = current?.parts[0]?.id;
   useEffect(() => {
-    if (first !== undefined) panel.current?.scrollIntoView({ block: "nearest" });
+    if (first === undefined) return;
+    panel.current?.scrollIntoView({ block: "nearest" });
+    panel.current?.querySelector("h2")?.focus({ preventScroll: true });
   }, [first]);
   if (!current) return null;
   const name = current.name ?? defaultName(current.parts);
@@ -34,6 +36,7 @@ export function DraftPanel() {
     if (made.length) {
       announce(t.draft.reserved(name));
       showNew(made.map((each) => each.id));
+      document.getElementById("leases-title")?.focus();
     }
     searchAgain.value += 1;
     await Promise.all([refreshLeases(), readCatalogue()]);
@@ -41,7 +44,7 @@ export function DraftPanel() {
 
   return (
     <section class="panel draft" ref={panel} aria-labelledby="draft-title">
-      <h2 id="draft-title">{t.draft.title}</h2>
+      <h2 id="draft-title" tabIndex={-1}>{t.draft.title}</h2>
       <form onSubmit={submit}>
         <label class="field">
           <span>{t.draft.name}</span>
@@ -74,7 +77,7 @@ function defaultName(parts: readonly Part[]): string {
   const start = parts[0]!.request.start_date;
   const at = start === "now" ? minute.value : fromApi(start);
   const reservations = preview?.reservations ?? parts[0]!.request.reservations.map(asked);
-  return t.draft.defaultName(amountsText(reservations), momentText(at, zone(), at)).slice(0, 80);
+  return t.draft.defaultName(amountsText(reservations), `${dateText(at, zone())} ${clockText(at, zone())}`).slice(0, 80);
 }
 
 function asked(reservation: Readonly<{ resource_type: string } & Record<string, unknown>>) {

@@ -92,6 +92,13 @@ function releaseHeld(): void {
   }
 }
 
+/** Release what is held when the page is left, as far as the browser lets it. */
+export function releaseOnLeave(): void {
+  addEventListener("pagehide", (event) => {
+    if (!event.persisted) releaseHeld();
+  });
+}
+
 type Kept = Pick<Draft, "name" | "latestStart" | "done">;
 
 function replace(requests: readonly LeaseRequest[], kept: Kept, ids: readonly number[] = []): void {

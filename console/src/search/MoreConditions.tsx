@@ -1,7 +1,7 @@
 import { t } from "../messages";
 import { propertiesOf, typeOf } from "./catalogue";
 import { type Field, fieldsOf, initialValue, ownFields } from "./fields";
-import { change, wish } from "./store";
+import { change, result, wish } from "./store";
 
 /** The keys of the type beside the number, and a requirement. Open if the type needs them. */
 export function MoreConditions() {
@@ -9,7 +9,7 @@ export function MoreConditions() {
   if (!type) return null;
   const fields = fieldsOf(type, propertiesOf(type.resource_type));
   const own = fields ? ownFields(fields) : [];
-  const needed = own.some((each) => each.kind === "number" || (each.kind === "text" && each.required));
+  const needed = own.some((each) => each.kind === "number" || (each.kind === "text" && each.required) || isRefused(each));
   return (
     <details class="more" key={type.resource_type} open={needed || !fields}>
       <summary>{t.search.more}</summary>
@@ -32,6 +32,11 @@ export function MoreConditions() {
       </div>
     </details>
   );
+}
+
+/** Return whether the service refused the search because of a field. */
+function isRefused({ key }: Field): boolean {
+  return result.value?.kind === "refused" && result.value.message.split(/[^\w]+/).includes(key);
 }
 
 function enter(key: string, value: string): void {

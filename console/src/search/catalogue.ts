@@ -12,7 +12,18 @@ export async function readCatalogue(): Promise<void> {
     catalogue.value = await getCatalogue();
     catalogueProblem.value = null;
   } catch (problem) {
-    catalogueProblem.value = textOf(problem);
+    // What is known stays usable.
+    if (!catalogue.value) catalogueProblem.value = textOf(problem);
+  }
+}
+
+const READ_EVERY = 120_000;
+
+/** Read the catalogue now and again, since resources, quotas and rules change. */
+export async function pollCatalogue(): Promise<never> {
+  for (;;) {
+    if (!document.hidden) await readCatalogue();
+    await new Promise((resolve) => setTimeout(resolve, READ_EVERY));
   }
 }
 

@@ -1,7 +1,7 @@
 import type { TargetedInputEvent } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { t } from "../messages";
-import { type Credentials, type SignInMethod, session, signIn, signInOffer } from "./store";
+import { type Credentials, type SignInMethod, readSession, session, signIn, signInOffer } from "./store";
 
 const FIELDS: Readonly<Record<SignInMethod, readonly string[]>> = {
   password: ["user", "password", "domain", "project"],
@@ -10,6 +10,7 @@ const FIELDS: Readonly<Record<SignInMethod, readonly string[]>> = {
   websso: [],
 };
 const SECRET = new Set(["password", "secret"]);
+const ASK_EVERY = 3000;
 const OPTIONAL = new Set(["project"]);
 
 /** The sign-in, over the page, whenever the service asks for it. */
@@ -19,6 +20,12 @@ export function SignIn() {
   useEffect(() => {
     if (offer && dialog.current && !dialog.current.open) dialog.current.showModal();
   }, [offer]);
+  const asks = offer !== null && session.value !== null && offer.websso.length > 0;
+  useEffect(() => {
+    if (!asks) return undefined;
+    const timer = setInterval(() => void readSession(), ASK_EVERY);
+    return () => clearInterval(timer);
+  }, [asks]);
   if (!offer) return null;
   return (
     <dialog ref={dialog} class="sign-in" aria-labelledby="sign-in-title" onCancel={(event) => event.preventDefault()}>
@@ -27,7 +34,13 @@ export function SignIn() {
       <Form methods={offer.methods.filter((each) => each !== "websso")} />
       {offer.websso.map((each) => (
         <p key={each.id}>
-          <a class="button" href={`session/websso?idp=${encodeURIComponent(each.id)}`}>
+          <a
+            class="button"
+            href={`session/websso?idp=${encodeURIComponent(each.id)}`}
+            // In another tab if there is something to continue here; the session is then found by asking.
+            target={session.value ? "_blank" : undefined}
+            rel="noopener"
+          >
             {t.signIn.with(each.name)}
           </a>
         </p>
