@@ -42,13 +42,13 @@ export default function Chart() {
       width.value = element.current?.clientWidth ?? 0;
     });
     observer.observe(element.current!);
-    const dark = matchMedia("(prefers-color-scheme: dark)");
+    const looks = ["(prefers-color-scheme: dark)", "print"].map((each) => matchMedia(each));
     const changed = () => (colours.value = readColours());
-    dark.addEventListener("change", changed);
+    for (const each of looks) each.addEventListener("change", changed);
     changed();
     return () => {
       observer.disconnect();
-      dark.removeEventListener("change", changed);
+      for (const each of looks) each.removeEventListener("change", changed);
       made.dispose();
       canvas.current = null;
     };

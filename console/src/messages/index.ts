@@ -1,6 +1,6 @@
 import { type Messages, en } from "./en";
 
-/** Languages beside English: a file with the same keys, loaded when a browser prefers it. */
+/** Languages beside English: a folder with the same keys, loaded when a browser prefers it. */
 const LANGUAGES: Readonly<Record<string, () => Promise<Messages>>> = {};
 
 /** The texts in the language of the page; read them while rendering, not when a module is loaded. */

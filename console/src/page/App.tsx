@@ -47,7 +47,14 @@ function LoadedOperators() {
 }
 
 function Part() {
-  if (place.value.part === "leases") return <LeaseList />;
+  if (place.value.part === "leases") {
+    return (
+      <>
+        <h1 class="hidden">{t.page.leases}</h1>
+        <LeaseList />
+      </>
+    );
+  }
   if (place.value.part === "operators" && isOperator.value) return <LoadedOperators />;
   return (
     <div class="reserve">

@@ -16,6 +16,9 @@ import { DraftDates } from "./DraftDates";
 import { type Part, changePart, discard, draft, rename, reserve, takeAlternative } from "./draft";
 import { Refusal } from "./Refusal";
 
+/** Below this width, the page has one column. */
+const NARROW = 900;
+
 /** The lease that is being prepared: what it gets, its quota and its cost, before anything is reserved. */
 export function DraftPanel() {
   const panel = useRef<HTMLElement>(null);
@@ -23,7 +26,7 @@ export function DraftPanel() {
   const first = current?.parts[0]?.id;
   useEffect(() => {
     if (first === undefined) return;
-    panel.current?.scrollIntoView({ block: "nearest" });
+    panel.current?.scrollIntoView({ block: innerWidth < NARROW ? "start" : "nearest" });
     panel.current?.querySelector("h2")?.focus({ preventScroll: true });
   }, [first]);
   if (!current) return null;
