@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { LeaseRequest } from "../api/values";
 import { t } from "../messages";
 import { zone } from "../page/preferences";
-import { draft, type Part } from "./draft";
+import { draft, editing, type Part } from "./draft";
 import { minute } from "../time/clock";
 import { inputText } from "../time/format";
 import { fromApi, toApi } from "../time/instant";
@@ -29,6 +29,8 @@ export function DraftDates({ part, onChange }: { part: Part; onChange: (change: 
     const moved = touched === "start" ? newStart + length : newEnd;
     if (moved <= newStart) return undefined;
     const timer = setTimeout(() => {
+      setTouched(null);
+      setEndText(inputText(moved, zone()).replace("T", " "));
       onChange({
         start_date: newStart <= minute.value ? "now" : toApi(newStart),
         end_date: toApi(moved),
@@ -46,6 +48,7 @@ export function DraftDates({ part, onChange }: { part: Part; onChange: (change: 
           <input
             value={startText}
             onInput={(event) => {
+              editing.value = true;
               setTouched("start");
               setStartText(event.currentTarget.value);
             }}
@@ -56,6 +59,7 @@ export function DraftDates({ part, onChange }: { part: Part; onChange: (change: 
           <input
             value={endText}
             onInput={(event) => {
+              editing.value = true;
               setTouched("end");
               setEndText(event.currentTarget.value);
             }}

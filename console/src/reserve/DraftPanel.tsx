@@ -13,7 +13,7 @@ import { clockText, dateText } from "../time/format";
 import { fromApi } from "../time/instant";
 import { Countdown, Period } from "../time/When";
 import { DraftDates } from "./DraftDates";
-import { type Part, changePart, discard, draft, rename, reserve, takeAlternative } from "./draft";
+import { type Part, changePart, discard, draft, editing, rename, reserve, takeAlternative } from "./draft";
 import { Refusal } from "./Refusal";
 
 /** Below this width, the page has one column. */
@@ -63,7 +63,7 @@ export function DraftPanel() {
           </>
         )}
         <p class="actions">
-          <button class="primary" disabled={!possible || current.busy || !name.trim()}>
+          <button class="primary" disabled={!possible || editing.value || current.busy || !name.trim()}>
             {current.busy ? t.draft.reserving : t.draft.reserve}
           </button>
           <button type="button" onClick={discard}>

@@ -40,9 +40,13 @@ export interface Draft {
 }
 
 export const draft = signal<Draft | null>(null);
+/** Whether dates were entered that are not in the draft yet; then it must not be reserved. */
+export const editing = signal(false);
 
 let lastId = 0;
 let running = new AbortController();
+/** Ends when all parts are checked and held, or cannot be. */
+let settled: Promise<void> = Promise.resolve();
 
 function newPart(request: LeaseRequest, id = ++lastId): Part {
   return { id, request, check: { kind: "checking" }, hold: { kind: "none" }, key: newKey() };
@@ -104,10 +108,11 @@ type Kept = Pick<Draft, "name" | "latestStart" | "done">;
 function replace(requests: readonly LeaseRequest[], kept: Kept, ids: readonly number[] = []): void {
   running.abort();
   running = new AbortController();
+  editing.value = false;
   const released = releaseBefore();
   const parts = requests.map((each, number) => newPart(each, ids[number]));
   draft.value = { ...kept, parts, busy: false, problem: null };
-  void checkAll(parts, released, running.signal);
+  settled = checkAll(parts, released, running.signal);
 }
 
 /** Release what the former draft holds; the check of the next one must not count it. */
@@ -156,12 +161,16 @@ export async function reserve(name: string): Promise<Lease[]> {
   const made: Lease[] = [];
   if (!draft.value || draft.value.busy) return made;
   draft.value = { ...draft.value, busy: true, problem: null };
-  for (const part of draft.value.parts) {
+  // An offer that is still being made would hold what the lease needs.
+  await settled;
+  // It may have been discarded meanwhile.
+  const parts = (draft.value as Draft | null)?.parts ?? [];
+  for (const part of parts) {
     try {
       made.push(await create(part, name));
     } catch (problem) {
       const refusal = problem instanceof Refused ? problem.refusal : null;
-      const left = draft.value.parts.slice(made.length);
+      const left = parts.slice(made.length);
       const done = draft.value.done + made.length;
       draft.value = { ...draft.value, parts: left, done, busy: false, problem: { message: textOf(problem), refusal } };
       return made;
