@@ -15,11 +15,13 @@ from blazar.db.allocations import SqlAllocations
 from blazar.db.answers import SqlAnswers
 from blazar.db.availability import SqlAvailability
 from blazar.db.collections import OWN_TABLES
+from blazar.db.deliveries import SqlDeliveries
 from blazar.db.engine import WRITES
 from blazar.db.feeds import SqlFeeds
 from blazar.db.journal import SqlFindings, SqlJournal
 from blazar.db.leases import SqlLeases
 from blazar.db.maintenance import SqlMaintenances
+from blazar.db.notices import SqlNotices
 from blazar.db.numbers import first_number
 from blazar.db.offers import SqlOffers
 from blazar.db.outbox import SqlOutbox
@@ -28,6 +30,7 @@ from blazar.db.plugin_resources import SqlPluginResources
 from blazar.db.quotas import SqlQuotas
 from blazar.db.resources import SqlResources
 from blazar.db.specs import SpecColumn
+from blazar.db.subscriptions import SqlSubscriptions
 from blazar.db.tables import NO_DOUBLE_PROMISE
 from blazar.db.usage import SqlUsage
 from blazar.db.uses import SqlUses
@@ -157,6 +160,21 @@ class SqlTransaction:
     def feeds(self) -> SqlFeeds:
         """Return the feeds."""
         return SqlFeeds(self._connection)
+
+    @property
+    def notices(self) -> SqlNotices:
+        """Return the notices for which no deliveries exist yet."""
+        return SqlNotices(self._connection)
+
+    @property
+    def subscriptions(self) -> SqlSubscriptions:
+        """Return the subscriptions."""
+        return SqlSubscriptions(self._connection)
+
+    @property
+    def deliveries(self) -> SqlDeliveries:
+        """Return the deliveries of notices."""
+        return SqlDeliveries(self._connection)
 
     def commit(self) -> None:
         """Commit all changes."""

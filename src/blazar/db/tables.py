@@ -464,7 +464,101 @@ deleted_leases = _table(
     sa.Column("deleted_at", Instant, nullable=False, index=True),
     sa.Index(None, "project_id", "deleted_at"),
 )
-# Projects with limits, offers or feeds: each row is locked while the project's reservations are counted.
+# What happened, until it is known who subscribed to it.
+notices = _table(
+    "notices",
+    sa.Column("id", _Counter, primary_key=True),
+    sa.Column("type", sa.String(32), nullable=False),
+    # Of an offer, for notices of these. Without foreign keys: leases may be gone.
+    sa.Column("lease_id", _Id, nullable=False),
+    sa.Column("project_id", sa.String(255)),
+    sa.Column("user_id", sa.String(255)),
+    # JSON.
+    sa.Column("data", _LongText, nullable=False),
+    sa.Column("at", Instant, nullable=False),
+)
+subscriptions = _table(
+    "subscriptions",
+    sa.Column("id", _Id, primary_key=True),
+    sa.Column("scope", sa.String(8), nullable=False, index=True),
+    sa.Column("project_id", sa.String(255), index=True),
+    sa.Column("user_id", sa.String(255)),
+    sa.Column("lease_id", _Id, index=True),
+    sa.Column("kind", sa.String(16), nullable=False),
+    # JSON: a list of names.
+    sa.Column("types", sa.Text, nullable=False),
+    sa.Column("target", sa.Text),
+    sa.Column("secret", sa.String(64)),
+    sa.Column("former_secret", sa.String(64)),
+    sa.Column("former_until", Instant),
+    # JSON: a list of minutes, or null for those of the site.
+    sa.Column("lead_minutes", sa.Text),
+    sa.Column("time_zone", sa.String(64)),
+    sa.Column("language", sa.String(16)),
+    # When operators are told of scarce resources, and of leases that wait.
+    sa.Column("resource_type", sa.String(66)),
+    sa.Column("below", sa.Integer),
+    sa.Column("waits_minutes", sa.Integer),
+    sa.Column("is_enabled", sa.Boolean, nullable=False),
+    # Whether the service made it for the owner of a lease.
+    sa.Column("is_default", sa.Boolean, nullable=False),
+    # The code that was mailed to an address which is not confirmed yet, and the failed attempts to name it.
+    sa.Column("code", sa.String(64)),
+    sa.Column("code_attempts", sa.Integer, nullable=False),
+    # The success of deliveries.
+    sa.Column("succeeded_at", Instant),
+    sa.Column("failing_since", Instant),
+    sa.Column("retry_at", Instant),
+    sa.Column("problem", sa.Text),
+    *_times(),
+)
+deliveries = _table(
+    "deliveries",
+    sa.Column("id", _Counter, primary_key=True),
+    # Tells receivers that an attempt is a repetition.
+    sa.Column("message_id", _Id, nullable=False),
+    sa.Column("subscription_id", _Id, sa.ForeignKey("subscriptions.id", ondelete="CASCADE"), nullable=False),
+    sa.Column("type", sa.String(32), nullable=False),
+    # Deliveries of one subscription about one lease keep their order.
+    sa.Column("lease_id", _Id, nullable=False),
+    # JSON.
+    sa.Column("data", _LongText, nullable=False),
+    sa.Column("at", Instant, nullable=False),
+    # Of a reminder: the date of which it tells.
+    sa.Column("date_at", Instant),
+    # Since when delivery is tried; later than the event if it was sent again.
+    sa.Column("queued_at", Instant, nullable=False),
+    sa.Column("due_at", Instant, nullable=False),
+    sa.Column("attempts", sa.Integer, nullable=False),
+    # When delivery was given up.
+    sa.Column("failed_at", Instant),
+    sa.Column("problem", sa.Text),
+    sa.Index(None, "failed_at", "due_at"),
+    sa.Index(None, "subscription_id", "lease_id", "id"),
+)
+# Which addresses got a code lately: nothing else may be mailed to them before they confirm it.
+confirmations = _table(
+    "confirmations",
+    sa.Column("id", _Counter, primary_key=True),
+    sa.Column("address", sa.String(254), nullable=False, index=True),
+    sa.Column("project_id", sa.String(255)),
+    sa.Column("sent_at", Instant, nullable=False, index=True),
+)
+# What a subscriber was told and must not be told again: reminders of a date, and conditions that still hold.
+told = _table(
+    "told",
+    sa.Column(
+        "subscription_id", _Id, sa.ForeignKey("subscriptions.id", ondelete="CASCADE"), primary_key=True
+    ),
+    sa.Column("type", sa.String(32), primary_key=True),
+    # A lease, an offer, or a resource type.
+    sa.Column("about", sa.String(66), primary_key=True),
+    sa.Column("date_at", Instant, nullable=False, index=True),
+    # The shortest lead time of the reminders that were sent.
+    sa.Column("lead_minutes", sa.Integer),
+)
+# Projects with limits, offers, feeds or subscriptions: each row is locked while the project's reservations
+# are counted.
 projects = _table(
     "projects",
     sa.Column("id", sa.String(255), primary_key=True),

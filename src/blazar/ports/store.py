@@ -21,6 +21,7 @@ from blazar.ports.availability import AvailabilityReader
 from blazar.ports.feeds import FeedStore
 from blazar.ports.journal import Findings, Journal
 from blazar.ports.maintenance import MaintenanceStore
+from blazar.ports.notices import DeliveryStore, NoticeStore, SubscriptionStore
 from blazar.ports.offers import OfferStore
 from blazar.ports.outbox import Outbox
 from blazar.ports.plugin_resources import PluginResources
@@ -364,6 +365,18 @@ class Transaction(Protocol):
     @property
     def feeds(self) -> FeedStore:
         """Return the feeds."""
+
+    @property
+    def notices(self) -> NoticeStore:
+        """Return the notices for which no deliveries exist yet."""
+
+    @property
+    def subscriptions(self) -> SubscriptionStore:
+        """Return the subscriptions."""
+
+    @property
+    def deliveries(self) -> DeliveryStore:
+        """Return the deliveries of notices."""
 
     def commit(self) -> None:
         """Commit all changes."""
