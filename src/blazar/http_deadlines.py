@@ -129,11 +129,15 @@ class _WatchedTls(_Watched, HTTPSConnection):
     """The same over TLS."""
 
 
-class _Pool(HTTPConnectionPool):
+class DeadlinePool(HTTPConnectionPool):
+    """Connections to one server that obey :func:`deadline`."""
+
     ConnectionCls = _Watched
 
 
-class _TlsPool(HTTPSConnectionPool):
+class DeadlineTlsPool(HTTPSConnectionPool):
+    """The same over TLS."""
+
     ConnectionCls = _WatchedTls
 
 
@@ -143,10 +147,10 @@ class DeadlineAdapter(HTTPAdapter):
     def init_poolmanager(self, *arguments: Any, **options: Any) -> None:
         """Create the connection pools."""
         super().init_poolmanager(*arguments, **options)
-        self.poolmanager.pool_classes_by_scheme = {"http": _Pool, "https": _TlsPool}
+        self.poolmanager.pool_classes_by_scheme = {"http": DeadlinePool, "https": DeadlineTlsPool}
 
     def proxy_manager_for(self, *arguments: Any, **options: Any) -> Any:
         """Return the connection pools to a proxy."""
         found = super().proxy_manager_for(*arguments, **options)
-        found.pool_classes_by_scheme = {"http": _Pool, "https": _TlsPool}
+        found.pool_classes_by_scheme = {"http": DeadlinePool, "https": DeadlineTlsPool}
         return found

@@ -1,0 +1,1 @@
+"""Channels by which notices are delivered: webhooks and mail."""
