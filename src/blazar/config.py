@@ -17,6 +17,9 @@ from oslo_log import log
 
 from blazar import __version__
 from blazar.cloud.openstack import options as openstack
+from blazar.domain.notices import NoticeType
+from blazar.domain.subscriptions import ChannelKind
+from blazar.domain.webhook_rules import WebhookRules
 from blazar.options import GROUPS, TYPE_OPTIONS
 from blazar.settings import (
     ApiSettings,
@@ -24,6 +27,7 @@ from blazar.settings import (
     FeedSettings,
     LeaseSettings,
     MetricsSettings,
+    NoticeSettings,
     OfferSettings,
     ReconcilerSettings,
     RequestLimits,
@@ -136,6 +140,7 @@ def read_settings(conf: cfg.ConfigOpts) -> Settings:
             cancelled=timedelta(days=conf.feeds.cancelled_days),
             ahead=timedelta(days=conf.feeds.availability_days),
         ),
+        notices=_read_notice_settings(conf),
         api=ApiSettings(
             auth_strategy=conf.auth_strategy,
             http_basic_user_file=conf.http_basic_auth_user_file if basic else None,
@@ -150,6 +155,28 @@ def read_settings(conf: cfg.ConfigOpts) -> Settings:
     for each in TYPE_OPTIONS:
         settings = each.with_options(conf, settings)
     return settings
+
+
+def _read_notice_settings(conf: cfg.ConfigOpts) -> NoticeSettings:
+    notices = conf.notices
+    return NoticeSettings(
+        channels=frozenset(ChannelKind(each) for each in notices.channels),
+        leads=tuple(timedelta(minutes=each) for each in sorted(set(notices.lead_minutes), reverse=True)),
+        default_types=frozenset(NoticeType(each) for each in notices.default_events),
+        check_interval=timedelta(seconds=notices.check_interval_seconds),
+        workers=notices.workers,
+        per_project=notices.max_subscriptions_per_project,
+        longest_queue=notices.max_undelivered,
+        longest_pause=timedelta(minutes=notices.longest_retry_minutes),
+        give_up_after=timedelta(hours=notices.give_up_hours),
+        kept_for=timedelta(days=notices.keep_failed_days),
+        webhook_rules=WebhookRules(
+            allows_http=notices.webhook_http_allowed,
+            ports=frozenset(notices.webhook_ports),
+            allowed=tuple(notices.webhook_allowed_networks),
+            refused=tuple(notices.webhook_refused_networks),
+        ),
+    )
 
 
 def _read_reconciler_settings(conf: cfg.ConfigOpts) -> ReconcilerSettings:

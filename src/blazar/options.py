@@ -9,6 +9,7 @@ from oslo_config import cfg, types
 
 from blazar.enforcement import options as enforcement
 from blazar.feed_options import FEED_OPTIONS
+from blazar.notice_options import NOTICE_OPTIONS
 from blazar.request_options import LIMIT_OPTIONS
 from blazar.resource_types import load_parts
 from blazar.type_options import TypeOptions
@@ -380,6 +381,7 @@ def _list_groups() -> dict[str | None, list[cfg.Opt]]:
         "quotas": QUOTA_OPTIONS,
         "usage_records": USAGE_OPTIONS,
         "feeds": FEED_OPTIONS,
+        "notices": NOTICE_OPTIONS,
         "notifications": NOTIFICATION_OPTIONS,
         enforcement.GROUP: enforcement.OPTIONS,
         "metrics": METRICS_OPTIONS,

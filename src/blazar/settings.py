@@ -10,6 +10,10 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Final, Self, TypeVar
 
+from blazar.domain.notices import NoticeType
+from blazar.domain.subscriptions import ChannelKind
+from blazar.domain.webhook_rules import WebhookRules
+
 DEFAULT_MAX_LIMIT: Final = 1000
 
 
@@ -156,6 +160,39 @@ class FeedSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NoticeSettings:
+    """Rules for notices to people, and for the subscriptions to them."""
+
+    channels: frozenset[ChannelKind] = frozenset()
+    """Channels by which notices are delivered; empty for no notices."""
+    leads: tuple[timedelta, ...] = (timedelta(days=1), timedelta(hours=1))
+    """Times before a start or an end at which subscribers are reminded that name none."""
+    default_types: frozenset[NoticeType] = frozenset()
+    """Types that the owner of a lease gets by mail without a subscription."""
+    check_interval: timedelta = timedelta(seconds=60)
+    """Time between two checks for reminders, expired offers and operators' conditions; zero for none."""
+    workers: int = 8
+    """Deliveries that one manager makes at the same time."""
+    per_project: int = 20
+    """Subscriptions that a project may have; zero for no limit."""
+    longest_queue: int = 1000
+    """Undelivered notices of a subscription above which it is disabled; zero for no limit."""
+    longest_pause: timedelta = timedelta(hours=1)
+    """Longest time between two attempts of a delivery."""
+    give_up_after: timedelta = timedelta(hours=24)
+    """Age at which an undelivered notice is given up."""
+    kept_for: timedelta = timedelta(days=7)
+    """Time for which notices that were given up are kept; zero for no limit."""
+    webhook_rules: WebhookRules = field(default_factory=WebhookRules)
+    mail_domains: frozenset[str] = frozenset()
+    """Domains whose addresses may be subscribed after a confirmation; empty for only users' own addresses."""
+    time_zone: str = "UTC"
+    """Time zone of dates in mail to subscribers that name none."""
+    languages: tuple[str, ...] = ("en",)
+    """Languages for which there are templates; the first is the default."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ApiSettings:
     """Rules of the API."""
 
@@ -251,6 +288,7 @@ class Settings:
     reconciler: ReconcilerSettings = field(default_factory=ReconcilerSettings)
     usage: UsageSettings = field(default_factory=UsageSettings)
     feeds: FeedSettings = field(default_factory=FeedSettings)
+    notices: NoticeSettings = field(default_factory=NoticeSettings)
     api: ApiSettings = field(default_factory=ApiSettings)
     own: tuple[OwnSettings, ...] = ()
     """Settings of resource types, at most one of each class."""

@@ -58,6 +58,7 @@ def likely_operations(network_id: str) -> list[Operation]:
     document = copy.deepcopy(DOCUMENT)
     _restrict_leases(document["components"]["schemas"], network_id)
     _restrict_resources(document["components"]["schemas"], network_id)
+    _restrict_subscriptions(document["components"]["schemas"])
     _restrict_parameters(document)
     return loaded(document)
 
@@ -130,6 +131,21 @@ def _restrict_parameters(document: Json) -> None:
                 # Without the header, a path of 1.1 is not found.
                 parameter["required"] = is_newer
                 parameter["schema"] = {"enum": _NEWER if is_newer else _VERSIONS}
+
+
+def _restrict_subscriptions(schemas: Json) -> None:
+    """Leave only webhooks to a name that has no address, so that nothing is sent."""
+    common = {
+        "url": {"enum": ["https://hooks.invalid/", "https://hooks.invalid:8443/leases?key=1"]},
+        "events": schemas["SubscriptionCreate"]["properties"]["events"],
+        "lead_minutes": {"enum": [[60], [1440, 5], None]},
+        "time_zone": {"enum": ["Europe/Berlin", None]},
+    }
+    schemas["SubscriptionCreate"] |= {
+        "properties": {"kind": {"enum": ["webhook"]}, "scope": {"enum": ["own", "project"]}, **common},
+        "required": ["kind", "url"],
+    }
+    schemas["SubscriptionUpdate"]["properties"] = {**common, "rotate_secret": {"type": "boolean"}}
 
 
 def _restrict_query(operation: Json, values: Mapping[str, list[str]]) -> None:

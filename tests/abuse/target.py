@@ -81,6 +81,8 @@ class Target:
             self._ensure(name, "/v1/os-hosts", "host", {"name": name})
         self._ensure_feed()
         self._ensure("held_lease_id", "/v1/leases", "lease", _HELD, headers=_NEWER)
+        subscription = {"kind": "webhook", "url": "https://hooks.invalid/"}
+        self._ensure("subscription_id", "/v1/subscriptions", "subscription", subscription, headers=_NEWER)
         self.known["property_name"] = "rack"
 
     def ids(self, path: str, names: Iterable[str]) -> dict[str, str]:
@@ -145,7 +147,9 @@ def start(folder: Path, *arguments: str) -> Target:
     plugins = ",".join([*default, "virtual.volume.plugin", "physical.storage.plugin", "network.plugin"])
     # More requests than any calendar program makes.
     feeds = "max_per_project = 0\nreads_per_hour = 1000000\nunknown_per_hour = 1000000"
-    config.write_text(f"[manager]\nplugins = {plugins}\n[feeds]\n{feeds}\n")
+    # The names in the URLs have no address, so nothing is sent.
+    notices = "channels = webhook\nmax_subscriptions_per_project = 0"
+    config.write_text(f"[manager]\nplugins = {plugins}\n[feeds]\n{feeds}\n[notices]\n{notices}\n")
     program, url = start_standalone(folder, "--config-file", str(config), *arguments)
     networks = json.loads((folder / "cloud.json").read_text())["networks"]
     return Target(program=program, url=url.removesuffix("/v1"), network_id=networks[0]["id"])

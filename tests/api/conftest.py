@@ -37,6 +37,7 @@ POSTED: Mapping[str, object] = {
     "/v1/leases/{lease_id}/replacements": {"reservation_id": "r1", "resources": ["17"]},
     "/v1/maintenance": {"resources": ["host-1"]},
     "/v1/feeds": {"kind": "project"},
+    "/v1/subscriptions": {"kind": "webhook", "url": "https://hooks.example.org/"},
     "/v1/offers": {**LEASE, "reservations": [{"resource_type": "physical:host"}]},
 }
 """Bodies of POST requests, by path; for all others, that of a lease."""
@@ -47,6 +48,7 @@ KNOWN = {
     "maintenance_id": "m1",
     "feed_id": "c1",
     "token": TOKEN,
+    "subscription_id": "s1",
     "host_id": "17",
     "property_name": "gpu",
     "floatingip_id": "f1",
@@ -59,6 +61,7 @@ UNKNOWN = {
     "maintenance_id": "m9",
     "feed_id": "c9",
     "token": "x" * 43,
+    "subscription_id": "s9",
     "host_id": "99",
     "property_name": "nothing",
     "floatingip_id": "f9",
@@ -72,6 +75,8 @@ def body_for(route: Route) -> object:
         return None
     if route.method == "POST":
         return POSTED.get(route.path, LEASE)
+    if "subscriptions" in route.path:
+        return {"enabled": False}
     return {"reason": "done"} if "maintenance" in route.path else {"private": True}
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from api.fake_feeds import FakeFeeds
+from api.fake_subscriptions import FakeSubscriptions
 from api.manager_answers import CATALOGUE, DATE, INSTANT, MAINTENANCE, OFFER, floatingip, host, lease
 
 from blazar.domain.errors import LeaseNotFound, NotFound, OfferNotFound, OwnerMismatch
@@ -15,7 +16,7 @@ from blazar.plugins.hosts.errors import HostNotFound, PropertyNotFound
 from blazar.ports.manager import Caller, JsonObject, Manager
 
 
-class FakeManager(FakeFeeds):
+class FakeManager(FakeFeeds, FakeSubscriptions):
     """A manager in memory. ``calls`` records all calls; if ``failure`` is set, every method raises it."""
 
     def __init__(self) -> None:

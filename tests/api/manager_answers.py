@@ -153,6 +153,40 @@ def floatingip(floatingip_id: str) -> dict[str, object]:
     }
 
 
+SUBSCRIPTION: dict[str, object] = {
+    "id": "s1",
+    "kind": "webhook",
+    "scope": "project",
+    "project_id": "p1",
+    "user_id": "u1",
+    "lease_id": None,
+    "events": ["lease.started"],
+    "url": "https://hooks.example.org/",
+    "address": None,
+    "lead_minutes": [60],
+    "time_zone": "UTC",
+    "language": "en",
+    "resource_type": None,
+    "below": None,
+    "waits_minutes": None,
+    "enabled": True,
+    "confirmed": True,
+    "default": False,
+    "problem": None,
+    "failing_since": None,
+    "succeeded_at": INSTANT,
+    "created_at": "2031-04-05 06:07:08",
+    "updated_at": None,
+}
+DELIVERY: dict[str, object] = {
+    "id": "d1",
+    "event": "lease.started",
+    "lease_id": "l1",
+    "status": "waiting",
+    "attempts": 1,
+    "problem": "answered with 500",
+    "created_at": INSTANT,
+}
 MAINTENANCE: dict[str, object] = {
     "id": "m1",
     "resource_type": "physical:host",

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +36,7 @@ from blazar.manager.plugins import load_plugins
 from blazar.manager.service import ManagerService
 from blazar.plugins.slots.names import provider_name
 from blazar.reconcile.loop import Reconciler
+from blazar.reconcile.notices import NoticeSender
 from blazar.reconcile.outbox import OutboxSender
 from blazar.rpc.messages import local_manager
 from blazar.settings import ApiSettings, LeaseSettings, RequestLimits, Settings
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from wsgiref.types import WSGIApplication
 
     from blazar.api.auth import Guard
+    from blazar.ports.notices import Channels
     from blazar.ports.outbox import Notifier
 
 PLUGINS = (
@@ -112,6 +114,8 @@ class HttpEnv:
     plugins: tuple[str, ...] = PLUGINS
     guard: Guard = noauth
     """The authentication middleware of the API."""
+    channels: Channels = field(default_factory=dict)
+    """The channels by which notices are delivered."""
     clock: ManualClock = field(init=False)
     cloud: SimulatedCloud = field(init=False)
     app: WSGIApplication = field(init=False)
@@ -147,7 +151,8 @@ class HttpEnv:
             healthcheck=make_healthcheck(conf),
         )
         sender = OutboxSender(context.store, self.clock, self.sent, context.filters)
-        self.reconciler = Reconciler(context, "manager", sender, threading.Event())
+        notices = NoticeSender(context, self.channels)
+        self.reconciler = Reconciler(context, "manager", sender, threading.Event(), notices)
 
     def forget_indexes(self) -> None:
         """Continue as another manager would, which has read nothing from the database yet."""
@@ -272,7 +277,7 @@ class HttpEnv:
         end = EPOCH + timedelta(minutes=minutes)
         while self.clock.now() < end:
             self.work()
-            self.clock.set(min(end, _next_minute(self.clock.now())))
+            self.clock.set(min(end, self.clock.now().replace(second=0, microsecond=0) + timedelta(minutes=1)))
         self.work()
 
     # The cloud.
@@ -389,10 +394,6 @@ def refusal_b(answer: Answer, status: int) -> str:
     assert answer.json.keys() == {"error", "error_message"}
     assert answer.json["error"] == status
     return str(answer.json["error_message"])
-
-
-def _next_minute(now: datetime) -> datetime:
-    return now.replace(second=0, microsecond=0) + timedelta(minutes=1)
 
 
 if TYPE_CHECKING:

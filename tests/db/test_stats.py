@@ -9,7 +9,9 @@ import pytest
 import sqlalchemy as sa
 from clocks import EPOCH
 from db.test_maintenance import make_maintenance
+from db.test_notices import make_delivery
 from db.test_offers import make_offer
+from domain.test_notices import make_subscription
 from oslo_db.sqlalchemy import exc_filters
 from samples import at, make_allocation, make_host, make_lease
 from statements import counted
@@ -101,6 +103,25 @@ def test_messages_keep_their_age_however_often_they_are_tried(store: SqlStore, e
     assert (stats.outbox, stats.outbox_age) == (2, timedelta(hours=2))
 
 
+def test_notices_wait_are_overdue_and_are_given_up(store: SqlStore, engine: sa.Engine) -> None:
+    with store.begin() as transaction:
+        for key in ("works", "silent", "disabled"):
+            transaction.subscriptions.insert(make_subscription(id=key, is_enabled=key != "disabled"))
+        transaction.subscriptions.note_failure("silent", at(1), "away", at(9))
+        for key, hours in (("works", 1.5), ("silent", 1), ("disabled", 0.5)):
+            subscription = make_subscription(id=key)
+            queued = make_delivery(subscription, at=at(hours), queued_at=at(hours))
+            transaction.deliveries.append([queued, replace(queued, lease_id="other")])
+        taken = transaction.deliveries.take(at(1.9), at(9), 1, 1)
+        transaction.deliveries.fail(taken[0].id, at(1.9), "500")
+        transaction.commit()
+
+    stats = SqlStats(engine).read(NOW)
+
+    assert (stats.notices, stats.notices_failed) == (3, 1)
+    assert (stats.notices_age, stats.notices_overdue) == (timedelta(hours=1), timedelta(hours=0.5))
+
+
 def test_resources_are_sound_reserved_or_free(store: SqlStore, engine: sa.Engine) -> None:
     with store.begin() as transaction:
         for number in range(5):
@@ -188,7 +209,7 @@ def test_resources_under_maintenance_are_not_free_and_leases_that_hold_them_are_
     assert (stats.reserved, stats.free) == ({"host": 1}, {"host": 3})
 
 
-def test_there_are_eight_statements_however_much_there_is(store: SqlStore, engine: sa.Engine) -> None:
+def test_there_are_nine_statements_however_much_there_is(store: SqlStore, engine: sa.Engine) -> None:
     with store.begin() as transaction:
         for number in range(30):
             transaction.leases.insert(make_lease(f"l{number}", reservations=2))
@@ -198,7 +219,7 @@ def test_there_are_eight_statements_however_much_there_is(store: SqlStore, engin
     with counted(engine) as statements:
         SqlStats(engine).read(NOW)
 
-    assert statements.count("SELECT") == 8
+    assert statements.count("SELECT") == 9
     assert statements.count("INSERT", "UPDATE", "DELETE") == 0
 
 

@@ -19,11 +19,18 @@ from reconcile.slot_invariants import check_slots_in_cloud, is_of_slots
 from samples import stored_spec
 
 from blazar.booking.event_types import DEGRADED, HEALED
-from blazar.booking.transitions import BEFORE_END_PROBLEM
 from blazar.db import tables
 from blazar.db.leases import SqlLeases
 from blazar.db.specs import SpecColumn
-from blazar.domain.lease import EventStatus, EventType, Lease, LeaseStatus, Reservation, ReservationStatus
+from blazar.domain.lease import (
+    BEFORE_END_PROBLEM,
+    EventStatus,
+    EventType,
+    Lease,
+    LeaseStatus,
+    Reservation,
+    ReservationStatus,
+)
 from blazar.manager.collections import COLLECTIONS
 from blazar.plugins.hosts.preemption import closings
 from blazar.ports.compute import Aggregate

@@ -98,6 +98,8 @@ TROUBLES: Mapping[str, tuple[Series, Mapping[str, str]]] = {
     ),
     "BlazarMessagesWait": ({'blazar_outbox_oldest_seconds{instance="a"}': "0+60x180"}, {}),
     "BlazarMessagesFailed": ({'blazar_outbox_failed_messages{instance="a"}': "1x180"}, {}),
+    "BlazarNoticesLate": ({'blazar_notices_overdue_seconds{instance="a"}': "0+60x180"}, {}),
+    "BlazarMailFails": ({'blazar_notices_total{channel="mail",outcome="failed"}': "0+1x180"}, {}),
     "BlazarFilterSilent": (
         {'blazar_filter_checks_total{filter="usage",outcome="failed"}': "0+1x180"},
         {"filter": "usage"},
@@ -148,6 +150,9 @@ QUIET: Series = {
     'blazar_maintenance_leases{state="active",instance="a"}': "3x180",
     'blazar_outbox_oldest_seconds{instance="a"}': "3x180",
     'blazar_outbox_failed_messages{instance="a"}': "0x180",
+    'blazar_notices_overdue_seconds{instance="a"}': "2x180",
+    'blazar_notices_total{channel="mail",outcome="failed"}': "0+1x180",
+    'blazar_notices_total{channel="mail",outcome="sent"}': "0+1x180",
     'blazar_filter_checks_total{filter="usage",outcome="refused"}': "0+1x180",
     "blazar_claims_taken_over_total": "2x180",
     'blazar_workers_hanging{instance="a"}': "0x180",

@@ -23,6 +23,7 @@ from blazar.domain import errors
 from blazar.domain.feeds import CalendarNotFound, FeedNotFound, TooManyFeeds
 from blazar.domain.maintenance import MaintenanceNotFound
 from blazar.domain.rules.errors import RuleForbidsChange, RuleForbidsLease
+from blazar.domain.subscriptions import SubscriptionNotFound, TooManySubscriptions
 from blazar.telemetry.log_context import shown_path
 
 RETRY_AFTER_SECONDS = 5
@@ -55,6 +56,7 @@ STATUSES: Mapping[type[errors.BlazarError], int] = {
     MaintenanceNotFound: 404,
     FeedNotFound: 404,
     CalendarNotFound: 404,
+    SubscriptionNotFound: 404,
     errors.Conflict: 409,
     errors.NotEnoughResources: 409,
     errors.InvalidLeaseStatus: 409,
@@ -66,6 +68,7 @@ STATUSES: Mapping[type[errors.BlazarError], int] = {
     errors.OfferOutdated: 409,
     errors.TooManyOffers: 409,
     TooManyFeeds: 409,
+    TooManySubscriptions: 409,
     errors.ConcurrentUpdate: 409,
     errors.OfferExpired: 410,
     errors.Unavailable: 503,

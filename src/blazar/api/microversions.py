@@ -18,6 +18,7 @@
 - Operators keep leases away from resources under maintenance (:data:`MAINTENANCE`).
 - Usage of reserved resources can be read (:data:`USAGE`).
 - Lessees can have feeds, which calendar programs read (:data:`FEEDS`).
+- Lessees and operators subscribe to notices (:data:`SUBSCRIPTIONS`).
 - Operators register resources of types that the existing service does not have (:data:`NEW_COLLECTIONS`).
 """
 
@@ -57,6 +58,8 @@ USAGE = (1, 1)
 """First version with ``/v1/usage``."""
 FEEDS = (1, 1)
 """First version with ``/v1/feeds``; the calendars of feeds have no version."""
+SUBSCRIPTIONS = (1, 1)
+"""First version with ``/v1/subscriptions``."""
 NEW_COLLECTIONS = (1, 1)
 """First version with the collections of resource types that the existing service does not have."""
 

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Mapping
 from typing import cast
 
-from blazar.api import feeds, maintenance, microversions, usage
+from blazar.api import feeds, maintenance, microversions, subscriptions, usage
 from blazar.api.idempotency import KEY_HEADER, KEY_PATTERN
 from blazar.api.lists import PagedList
 from blazar.api.properties import PROPERTY_SCHEMAS
@@ -53,6 +53,7 @@ Without `OpenStack-API-Version`, requests are served at version 1.0. Version 1.1
 - `/v1/maintenance` exists, and `GET /v1/timeline` has the state `maintenance`.
 - `/v1/feeds` exists. A feed has the address of a calendar, which programs read without a version and without
   credentials, because the address contains a secret.
+- `/v1/subscriptions` exists.
 - The lists of leases, hosts, allocations and floating IPs have pages, an order and filters, and refuse
   unknown query parameters with 400. While the list has a `rel: next` link, more items follow.
 
@@ -157,6 +158,7 @@ def document() -> dict[str, object]:
                 **{each.body.name: each.body.definition for each in ROUTES if each.body is not None},
                 **COMPONENTS,
                 **maintenance.COMPONENTS,
+                **subscriptions.COMPONENTS,
                 **usage.COMPONENTS,
                 **feeds.COMPONENTS,
                 **PROPERTY_SCHEMAS,

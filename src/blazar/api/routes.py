@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from blazar.api import availability, feeds, leases, maintenance, offers, usage, versions
+from blazar.api import availability, feeds, leases, maintenance, offers, subscriptions, usage, versions
 from blazar.api.permissions import BY_OPERATORS, PRIVATE_PROPERTIES, Rule
 from blazar.api.route import Route
 from blazar.api.type_api import TypeApi
@@ -23,6 +23,7 @@ CORE_ROUTES: tuple[Route, ...] = (
     *maintenance.ROUTES,
     *usage.ROUTES,
     *feeds.ROUTES,
+    *subscriptions.ROUTES,
 )
 CORE_RULES: tuple[Rule, ...] = (
     *leases.RULES,
@@ -31,6 +32,7 @@ CORE_RULES: tuple[Rule, ...] = (
     *maintenance.RULES,
     *usage.RULES,
     *feeds.RULES,
+    *subscriptions.RULES,
     Rule(
         name=PRIVATE_PROPERTIES,
         check=BY_OPERATORS,

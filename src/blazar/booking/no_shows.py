@@ -9,6 +9,7 @@ from typing import Final
 from blazar.booking import event_types
 from blazar.booking.context import Context
 from blazar.booking.holding import end_bookings
+from blazar.booking.notices import moved_end
 from blazar.booking.scheduling import reschedule_missing
 from blazar.booking.transitions import announce
 from blazar.booking.views import API, lease_view
@@ -33,7 +34,7 @@ def warn(context: Context, lease: Lease, ends_at: datetime, actor: str) -> None:
         _record(context, transaction, lease, WARNED, actor, f"{format_date(ends_at)} UTC")
         view = lease_view(lease, context.plugins)
         more = {"ends_at": API.date(ends_at)}
-        announce(transaction, view, event_types.NO_SHOW, context.clock.now(), more)
+        announce(context, transaction, view, event_types.NO_SHOW, more)
         transaction.commit()
     context.waker.wake()
 
@@ -57,7 +58,7 @@ def end_now(context: Context, lease: Lease, actor: str) -> None:
         reschedule_missing(context, transaction)
         _record(context, transaction, lease, ENDED, actor)
         shown = {**lease_view(ended, context.plugins), "status": "UPDATING"}
-        announce(transaction, shown, event_types.UPDATED, now)
+        announce(context, transaction, shown, event_types.UPDATED, details=moved_end(lease, ended))
         transaction.commit()
     context.waker.wake()
 

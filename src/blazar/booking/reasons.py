@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from blazar.booking.transitions import BEFORE_END_PROBLEM
-from blazar.domain.lease import DAMAGED
+from blazar.domain.lease import BEFORE_END_PROBLEM, DAMAGED
 
 UNKNOWN: Final = "a resource could not be provided; operators find the details in the journal"
 

@@ -7,19 +7,17 @@ from datetime import datetime
 
 from blazar.booking import event_types
 from blazar.booking.context import Context
+from blazar.booking.notices import before_end_reasons, reasons_for_lessee, store_notice
 from blazar.booking.past_uses import record_uses
 from blazar.booking.scheduling import reschedule_missing
 from blazar.booking.views import JsonObject, lease_view
 from blazar.domain.feeds import DeletedLease
-from blazar.domain.lease import EventStatus, EventType, Lease, LeaseId, LeaseStatus
+from blazar.domain.lease import BEFORE_END_PROBLEM, EventStatus, EventType, Lease, LeaseId, LeaseStatus
 from blazar.domain.lifecycle import has_started
 from blazar.ports.journal import JournalEntry
 from blazar.ports.manager import Caller
 from blazar.ports.outbox import Message
 from blazar.ports.store import Transaction
-
-BEFORE_END_PROBLEM = "before-end action: "
-"""Prefix of the problem of a reservation whose before-end action failed or waits."""
 
 _NOTIFIED = {
     EventType.START: event_types.STARTED,
@@ -48,22 +46,24 @@ def record_request(
 
 
 def announce(
+    context: Context,
     transaction: Transaction,
     view: JsonObject,
     event_type: str,
-    at: datetime,
-    more: Mapping[str, object] | None = None,
+    more: JsonObject | None = None,
+    details: JsonObject | None = None,
 ) -> None:
-    """Put a notification of a lease into the outbox.
+    """Put a notification of a lease into the outbox, and store the notice to those who subscribed to it.
 
     The payload contains no trust id, and no token is sent with it.
 
     Args:
-        transaction: The transaction that stores the notification; it is sent after the commit.
+        context: The context.
+        transaction: The transaction that stores both; they are sent after the commit.
         view: The lease as the notification shows it; see :func:`~blazar.booking.views.lease_view`.
         event_type: One of :mod:`blazar.booking.event_types`.
-        at: Time of the event.
         more: Additional keys of the payload.
+        details: Additional keys of the notice, in words for lessees; by default those of the payload.
     """
     payload: Mapping[str, object] = {
         "lease_id": view["id"],
@@ -71,7 +71,8 @@ def announce(
         **(more or {}),
     }
     message = Message(event_type=event_type, lease_id=LeaseId(str(view["id"])), payload=payload)
-    transaction.outbox.append([message], at)
+    transaction.outbox.append([message], context.clock.now())
+    store_notice(context, transaction, view, event_type, (more if details is None else details) or {})
 
 
 def record_changes(
@@ -85,9 +86,11 @@ def record_changes(
         return
     view = lease_view(after, context.plugins)
     for event_type in events:
-        announce(transaction, view, event_type, now)
+        details = reasons_for_lessee(after) if event_type == event_types.FAILED else None
+        announce(context, transaction, view, event_type, details=details)
     if reasons:
-        announce(transaction, view, event_types.BEFORE_END_FAILED, now, {"reasons": reasons})
+        details = before_end_reasons(reasons)
+        announce(context, transaction, view, event_types.BEFORE_END_FAILED, {"reasons": reasons}, details)
 
 
 def erase_lease(context: Context, transaction: Transaction, stored: Lease, shown: Lease) -> None:
@@ -115,7 +118,7 @@ def erase_lease(context: Context, transaction: Transaction, stored: Lease, shown
     if shown.end > now:
         transaction.feeds.insert_deleted(_deleted(marked, now))
     reschedule_missing(context, transaction)
-    announce(transaction, lease_view(shown, context.plugins), event_types.DELETED, now)
+    announce(context, transaction, lease_view(shown, context.plugins), event_types.DELETED)
 
 
 def _deleted(lease: Lease, now: datetime) -> DeletedLease:

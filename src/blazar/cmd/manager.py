@@ -22,6 +22,7 @@ from blazar.db.schema import current_revision, head_revision
 from blazar.db.stats import SqlStats
 from blazar.known_options import check_keys
 from blazar.manager.build import configured_context, guarded, manager_name, warm_up
+from blazar.manager.channels import make_notice_sender
 from blazar.manager.clocks import SystemClock
 from blazar.manager.instrumentation import all_problems, instrumented
 from blazar.manager.plugins import PluginError, load_cloud
@@ -82,7 +83,7 @@ def _serve() -> int:
     name = manager_name()
     notifier = MeasuredNotifier(BusNotifier(conf, server.publisher_id), telemetry.meter)
     sender = make_sender(context, notifier)
-    reconciler = Reconciler(context, name, sender, waker.event)
+    reconciler = Reconciler(context, name, sender, waker.event, make_notice_sender(conf, context))
     manager = measured_manager(ManagerService(context), telemetry.meter)
     rpc_server = make_server(transport, server.rpc_topic, name, manager, waker.event.set)
     beside: list[_Part] = [*_listeners(conf, context)]

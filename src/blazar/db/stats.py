@@ -12,6 +12,7 @@ from blazar.db.offers import is_open
 from blazar.db.store import translated
 from blazar.db.tables import (
     allocations,
+    deliveries,
     leases,
     maintenance_resources,
     maintenances,
@@ -19,6 +20,7 @@ from blazar.db.tables import (
     outbox,
     reservations,
     resources,
+    subscriptions,
     work,
 )
 from blazar.domain.health import Health
@@ -40,6 +42,7 @@ class SqlStats:
             living = list(connection.execute(_RESERVATIONS))
             due, claimed, failing, oldest_due = connection.execute(_work(now)).one()
             messages, failed_messages, oldest_message = connection.execute(_OUTBOX).one()
+            notices, failed_notices, oldest_notice, oldest_attempt = connection.execute(_notices(now)).one()
             pools = list(connection.execute(_resources(now)))
             return Stats(
                 leases={row.status: row.all for row in connection.execute(_LEASES)},
@@ -53,6 +56,10 @@ class SqlStats:
                 outbox=int(messages or 0),
                 outbox_failed=int(failed_messages or 0),
                 outbox_age=_since(oldest_message, now),
+                notices=int(notices or 0),
+                notices_age=_since(oldest_notice, now),
+                notices_overdue=_since(oldest_attempt, now),
+                notices_failed=int(failed_notices or 0),
                 resources={(row.collection, row.health): row.all for row in pools},
                 reserved=_summed((row.collection, row.reserved) for row in pools),
                 free=_summed(
@@ -101,6 +108,17 @@ def _work(now: datetime) -> sa.Executable:
         _count_if(work.c.attempts > 0),
         sa.func.min(sa.case((is_due, since))),
     )
+
+
+def _notices(now: datetime) -> sa.Executable:
+    is_waiting = deliveries.c.failed_at.is_(None) & subscriptions.c.is_enabled
+    may_be_sent = subscriptions.c.retry_at.is_(None) | (subscriptions.c.retry_at <= now)
+    return sa.select(
+        _count_if(is_waiting),
+        _count_if(deliveries.c.failed_at.is_not(None)),
+        sa.func.min(sa.case((is_waiting, deliveries.c.queued_at))),
+        sa.func.min(sa.case((is_waiting & may_be_sent, deliveries.c.due_at))),
+    ).select_from(deliveries.join(subscriptions))
 
 
 def _open_offers(now: datetime) -> sa.Select[int]:

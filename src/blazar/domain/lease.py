@@ -29,6 +29,8 @@ def is_canonical_id(text: str) -> bool:
         return False
 
 
+BEFORE_END_PROBLEM: Final = "before-end action: "
+"""Prefix of the problem of a reservation whose before-end action failed or waits."""
 DAMAGED: Final = "its stored"
 """The start of the problem text of a reservation whose row cannot be read."""
 

@@ -15,6 +15,7 @@ from blazar.app import (
     maintenance,
     offers,
     resources,
+    subscriptions,
     timeline,
     usage,
 )
@@ -145,6 +146,14 @@ class ManagerService:
     get_feed = use_case(feeds.get_feed)
     delete_feed = use_case(feeds.delete_feed)
     get_calendar = use_case(feeds.get_calendar)
+
+    list_subscriptions = use_case(subscriptions.list_subscriptions)
+    get_subscription = use_case(subscriptions.get_subscription)
+    create_subscription = use_case(subscriptions.create_subscription)
+    update_subscription = use_case(subscriptions.update_subscription)
+    delete_subscription = use_case(subscriptions.delete_subscription)
+    test_subscription = use_case(subscriptions.test_subscription)
+    list_subscription_deliveries = use_case(subscriptions.list_subscription_deliveries)
 
     list_resources = use_case(resources.list_resources)
     get_resource = use_case(resources.get_resource)

@@ -18,6 +18,7 @@ from typing import Any, Generic, Protocol, TypeVar, cast, overload
 
 from blazar.ports.feed_requests import FeedRequests
 from blazar.ports.maintenance_requests import MaintenanceRequests
+from blazar.ports.subscription_requests import SubscriptionRequests
 from blazar.ports.usage_requests import UsageRequests
 
 JsonObject = Mapping[str, object]
@@ -108,7 +109,7 @@ def list_methods(protocol: Any) -> list[str]:
     return [name for each in declaring for name in vars(each) if not name.startswith("_")]
 
 
-class Manager(MaintenanceRequests, UsageRequests, FeedRequests, Protocol):
+class Manager(MaintenanceRequests, UsageRequests, FeedRequests, SubscriptionRequests, Protocol):
     """The use cases. The caller owns the results; a list may be a :class:`WrittenObjects`.
 
     A manager also has the methods of the ``REQUESTS`` of each resource type.

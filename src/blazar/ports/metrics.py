@@ -243,6 +243,22 @@ WORK_OVERDUE_SECONDS = _gauge(
 OFFERS_OPEN = _gauge(
     "blazar_offers_open", "Offers that hold resources: they are neither committed nor expired."
 )
+NOTICES = _counter(
+    "blazar_notices_total",
+    "Attempts to deliver notices: sent, failed (and tried again), or dead (given up).",
+    "channel",
+    "outcome",
+)
+NOTICES_WAITING = _gauge("blazar_notices_waiting", "Notices that are not delivered yet, to all subscribers.")
+NOTICES_SECONDS = _gauge(
+    "blazar_notices_oldest_seconds",
+    "Age of the oldest of these notices; it grows while one receiver does not accept it. 0 without any.",
+)
+NOTICES_OVERDUE_SECONDS = _gauge(
+    "blazar_notices_overdue_seconds",
+    "Time since an attempt to deliver a notice was due that no manager has made; 0 without any.",
+)
+NOTICES_FAILED = _gauge("blazar_notices_failed", "Notices whose delivery was given up, while they are kept.")
 OUTBOX = _gauge("blazar_outbox_messages", "Notifications and messages to filters that are not sent yet.")
 OUTBOX_SECONDS = _gauge(
     "blazar_outbox_oldest_seconds", "Age of the oldest unsent message; 0 if all were sent."
@@ -334,6 +350,7 @@ OF_MANAGER = (
     DAMAGED_ROWS,
     CLOCK_DIFFERENCE_SECONDS,
     NOTIFICATIONS,
+    NOTICES,
     FILTER_CHECKS,
     FILTER_CHECK_SECONDS,
     FILTER_MESSAGES,
@@ -351,6 +368,10 @@ FROM_DATABASE = (
     OUTBOX,
     OUTBOX_SECONDS,
     OUTBOX_FAILED,
+    NOTICES_WAITING,
+    NOTICES_SECONDS,
+    NOTICES_OVERDUE_SECONDS,
+    NOTICES_FAILED,
     RESOURCES,
     MAINTENANCES,
     UNDER_MAINTENANCE,

@@ -30,6 +30,14 @@ class Stats:
     """Age of the oldest message whose delivery is still tried."""
     outbox_failed: int = 0
     """Messages whose delivery was given up."""
+    notices: int = 0
+    """Notices that are not delivered yet, to all subscribers."""
+    notices_age: timedelta = timedelta(0)
+    """Age of the oldest of them."""
+    notices_overdue: timedelta = timedelta(0)
+    """Time since the oldest attempt to deliver one was due."""
+    notices_failed: int = 0
+    """Notices whose delivery was given up."""
     resources: Mapping[tuple[str, str], int] = field(default_factory=dict)
     """By collection and health."""
     maintenances: Mapping[str, int] = field(default_factory=dict)

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 from blazar.booking.context import Context
-from blazar.booking.transitions import BEFORE_END_PROBLEM
 from blazar.domain.errors import CloudError, CloudRefused
 from blazar.domain.lease import (
+    BEFORE_END_PROBLEM,
     Event,
     EventStatus,
     EventType,

@@ -16,6 +16,7 @@ from blazar.reconcile.claims import ClaimKeeper, Interrupted
 from blazar.reconcile.lease import reconcile_lease
 from blazar.reconcile.liveness import Liveness
 from blazar.reconcile.mark_in_progress import AT_ONCE, mark_due_leases
+from blazar.reconcile.notices import NoticeSender
 from blazar.reconcile.outbox import SENT_AT_ONCE, OutboxSender
 from blazar.reconcile.periodic.tasks import periodic_tasks
 from blazar.reconcile.workers import Workers
@@ -26,6 +27,8 @@ _CONTENDED = timedelta(milliseconds=100)
 _MARKING_INTERVAL = timedelta(milliseconds=250)
 _COMPARISON_INTERVAL = timedelta(seconds=5)
 _REFRESH_INTERVAL = timedelta(seconds=20)
+_LONGEST_SENDING = timedelta(seconds=5)
+"""Time after which the thread that delivers notices reports that it is alive."""
 _FAILED = "failed"
 
 _logger = logging.getLogger(__name__)
@@ -34,7 +37,14 @@ _logger = logging.getLogger(__name__)
 class Reconciler:
     """Processes due work; any number of reconcilers, in any number of processes, share the work."""
 
-    def __init__(self, context: Context, name: str, sender: OutboxSender, wakeup: threading.Event) -> None:
+    def __init__(
+        self,
+        context: Context,
+        name: str,
+        sender: OutboxSender,
+        wakeup: threading.Event,
+        notices: NoticeSender | None = None,
+    ) -> None:
         """Create a reconciler that is not started yet.
 
         Args:
@@ -42,8 +52,10 @@ class Reconciler:
             name: The name recorded in its claims and journal entries; unique among all managers.
             sender: Sends the outbox.
             wakeup: Set when work was committed in this process.
+            notices: Delivers notices; None if this manager delivers none.
         """
         self._context = context
+        self._notices = notices or NoticeSender(context, {})
         self._settings = context.settings.reconciler
         self._sender = sender
         self._wakeup = wakeup
@@ -71,6 +83,7 @@ class Reconciler:
             self._work(claims[0])
             passes += 1
         self._sender.send_due()
+        self._notices.send_due()
         return passes
 
     def renew_claims(self) -> None:
@@ -96,6 +109,16 @@ class Reconciler:
         """
         self._while_full(SENT_AT_ONCE, self._sender.send_due)
 
+    def send_notices(self) -> None:
+        """Deliver due notices for some seconds. Managers call this every second.
+
+        Raises:
+            ConcurrentUpdate, Unavailable: The database cannot store it now.
+        """
+        end = self._context.clock.now() + _LONGEST_SENDING
+        while not self._stopping.is_set() and self._notices.send_due() and self._context.clock.now() < end:
+            pass
+
     def plan_chores(self) -> None:
         """Schedule every periodic task now, as at the start of a manager. Raises ConcurrentUpdate."""
         keys = [key for key, task in self._periodic_tasks.items() if task.is_enabled]
@@ -110,6 +133,7 @@ class Reconciler:
             ("dispatch", self._dispatch),
             ("renew-claims", self._renew),
             ("send-outbox", self._send),
+            ("send-notices", self._send_notices),
             ("refresh-indexes", self._refresh),
             ("compare-clocks", self._compare),
         ):
@@ -310,6 +334,9 @@ class Reconciler:
 
     def _send(self) -> None:
         self._every(min(timedelta(seconds=1), self._settings.poll_interval), self.send_outbox)
+
+    def _send_notices(self) -> None:
+        self._every(min(timedelta(seconds=1), self._settings.poll_interval), self.send_notices)
 
     def _every(self, interval: timedelta, act: Callable[[], object]) -> None:
         while not self._stopping.is_set():

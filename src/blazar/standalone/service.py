@@ -25,6 +25,7 @@ from blazar.db.schema import upgrade
 from blazar.db.stats import SqlStats
 from blazar.known_options import check_keys
 from blazar.manager.build import configured_context, manager_name, warm_up
+from blazar.manager.channels import make_notice_sender
 from blazar.manager.instrumentation import instrumented
 from blazar.manager.service import ManagerService
 from blazar.manager.waking import ProcessWaker
@@ -102,7 +103,8 @@ def build(conf: ConfigOpts) -> Embedded:
     warm_up(context)
     notifier = MeasuredNotifier(LogNotifier(), telemetry.meter)
     sender = make_sender(context, notifier)
-    reconciler = Reconciler(context, manager_name(), sender, waker.event)
+    notices = make_notice_sender(conf, context)
+    reconciler = Reconciler(context, manager_name(), sender, waker.event, notices)
     application = _application(conf, settings.api, context, telemetry, reconciler)
     if server.metrics.is_in_api:
         telemetry.show_database(SqlStats(engine), clock, server.metrics.kept_for_seconds)

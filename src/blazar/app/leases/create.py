@@ -130,7 +130,7 @@ def _create_once(work: RequestWork, request: NewLease, attempt: int) -> tuple[Le
             transaction.allocations.insert(booked)
         transaction.work.plan({lease.id: first_pass_of(context, lease)})
         record_request(context, transaction, lease, "create", work.caller)
-        announce(transaction, view, event_types.CREATED, now)
+        announce(context, transaction, view, event_types.CREATED)
         work.enforcing.commit(transaction)
         transaction.commit()
     return lease, view

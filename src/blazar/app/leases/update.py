@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 
 from blazar.app.leases.change_refusals import explaining_change
 from blazar.app.leases.plan import Plan, plan_change
@@ -17,6 +16,7 @@ from blazar.app.open_offers import COMMIT_ATTEMPTS, check_open, read_offered_cha
 from blazar.app.request_work import RequestWork, request_work
 from blazar.booking import event_types
 from blazar.booking.context import Context
+from blazar.booking.notices import moved_end
 from blazar.booking.past_uses import record_uses
 from blazar.booking.retrying import retrying
 from blazar.booking.scheduling import next_pass_of, reschedule_missing, wake_for
@@ -237,7 +237,7 @@ def _update_once(work: RequestWork, lease: Lease, asked: _Asked, attempt: int) -
                 transaction.work.finish(released.claim, now, 0)
             record_request(context, transaction, changed, "update", caller, _summary(context, lease, changed))
             view = lease_view(changed, context.plugins)
-            _announce(transaction, lease, changed, view, now)
+            _announce(context, transaction, lease, changed, view)
             work.enforcing.commit(transaction)
             if asked.offer is not None:
                 # What was claimed above waits for others, so this is the last moment at which it can expire.
@@ -327,15 +327,15 @@ def _write(transaction: Transaction, work: RequestWork, lease: Lease, plan: Plan
 
 
 def _announce(
-    transaction: Transaction, before: Lease, changed: Lease, view: JsonObject, now: datetime
+    context: Context, transaction: Transaction, before: Lease, changed: Lease, view: JsonObject
 ) -> None:
     """Queue the notifications of a change. They show the status UPDATING, as consumers expect."""
     shown = {**view, "status": LeaseStatus.UPDATING.value}
     notice, again = (each.find_event(EventType.BEFORE_END) for each in (before, changed))
     was_given = notice is not None and notice.status is not EventStatus.UNDONE
     if was_given and again is not None and again.status is EventStatus.UNDONE:
-        announce(transaction, shown, event_types.BEFORE_END_REVOKED, now)
-    announce(transaction, shown, event_types.UPDATED, now)
+        announce(context, transaction, shown, event_types.BEFORE_END_REVOKED)
+    announce(context, transaction, shown, event_types.UPDATED, details=moved_end(before, changed))
 
 
 def _rename(context: Context, caller: Caller, lease: Lease, renamed: Lease) -> _Updated:

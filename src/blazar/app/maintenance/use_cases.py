@@ -146,7 +146,7 @@ def store_maintenance(
             more = {
                 "maintenance": maintenance_notice(maintenance, sorted(names.get(key, key) for key in held))
             }
-            announce(transaction, lease_view(lease, context.plugins), event_types.MAINTENANCE, now, more)
+            announce(context, transaction, lease_view(lease, context.plugins), event_types.MAINTENANCE, more)
         reschedule_missing(context, transaction)
         # Completes the moves if this manager stops before it has stored them.
         transaction.work.schedule([MAINTAIN], now)

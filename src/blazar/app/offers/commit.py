@@ -140,7 +140,7 @@ def _commit_once(
             transaction.allocations.insert(booked)
         transaction.work.plan({lease.id: first_pass_of(context, lease)})
         record_request(context, transaction, lease, "create", request.caller)
-        announce(transaction, view, event_types.CREATED, now)
+        announce(context, transaction, view, event_types.CREATED)
         work.enforcing.commit(transaction)
         # The claim above waits for others, so this is the last moment at which the offer can expire.
         check_open(context, offer)
