@@ -51,6 +51,10 @@ class SqlOffers:
         query = sa.select(sa.func.count()).select_from(offers).where(is_open_for(project_id, now))
         return self._connection.scalar(query) or 0
 
+    def list_expired(self, after: datetime, until: datetime) -> Sequence[Offer]:
+        """Return the offers that expired in this time without being committed, oldest first."""
+        return self._read(sa.and_(offers.c.expires_at > after, offers.c.expires_at <= until, _IS_UNDECIDED))
+
     def insert(self, offer: Offer) -> None:
         """Add an offer with its allocations."""
         reservations = [

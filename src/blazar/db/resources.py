@@ -13,6 +13,7 @@ from blazar.db.changes import note_changes
 from blazar.db.collections import ALL_TABLES, OWN_TABLES
 from blazar.db.health import diagnosis_columns, read_diagnosis
 from blazar.db.numbers import first_number
+from blazar.db.pools import free_of, pools_at
 from blazar.db.tables import allocations, reservations, resources, stock
 from blazar.db.usage_records import record_failure
 from blazar.domain.health import Diagnosis, Health, ResourceState
@@ -100,6 +101,10 @@ class SqlResources:
         # Not IS TRUE, because MySQL uses no index for it.
         is_missing = reservations.c.missing_resources == sa.true()
         return self._leases(sa.select(reservations.c.lease_id).where(_IS_LIVING, is_missing).distinct())
+
+    def count_free(self, now: datetime) -> Mapping[str, int]:
+        """Return the number of healthy resources of each collection that nothing holds now."""
+        return free_of(self._connection.execute(pools_at(now)))
 
     def renew_generations(self, at: datetime) -> None:
         """Give every resource a generation that it never had."""

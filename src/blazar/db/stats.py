@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 
 from blazar.db.offers import is_open
+from blazar.db.pools import free_of, pools_at, summed
 from blazar.db.store import translated
 from blazar.db.tables import (
     allocations,
@@ -19,11 +19,9 @@ from blazar.db.tables import (
     offers,
     outbox,
     reservations,
-    resources,
     subscriptions,
     work,
 )
-from blazar.domain.health import Health
 from blazar.domain.lease import ReservationStatus
 from blazar.ports.stats import Stats, StatsReader
 
@@ -43,7 +41,7 @@ class SqlStats:
             due, claimed, failing, oldest_due = connection.execute(_work(now)).one()
             messages, failed_messages, oldest_message = connection.execute(_OUTBOX).one()
             notices, failed_notices, oldest_notice, oldest_attempt = connection.execute(_notices(now)).one()
-            pools = list(connection.execute(_resources(now)))
+            pools = list(connection.execute(pools_at(now)))
             return Stats(
                 leases={row.status: row.all for row in connection.execute(_LEASES)},
                 reservations={(row.resource_type, row.status): row.all for row in living},
@@ -61,13 +59,10 @@ class SqlStats:
                 notices_overdue=_since(oldest_attempt, now),
                 notices_failed=int(failed_notices or 0),
                 resources={(row.collection, row.health): row.all for row in pools},
-                reserved=_summed((row.collection, row.reserved) for row in pools),
-                free=_summed(
-                    (row.collection, row.all - row.taken if row.health == Health.HEALTHY.value else 0)
-                    for row in pools
-                ),
+                reserved=summed((row.collection, row.reserved) for row in pools),
+                free=free_of(pools),
                 maintenances={row.status: row.all for row in connection.execute(_maintenances(now))},
-                under_maintenance=_summed((row.collection, row.maintained) for row in pools),
+                under_maintenance=summed((row.collection, row.maintained) for row in pools),
                 maintenance_leases={
                     row.state: row.all for row in connection.execute(_maintenance_leases(now))
                 },
@@ -125,39 +120,6 @@ def _open_offers(now: datetime) -> sa.Select[int]:
     return sa.select(sa.func.count()).select_from(offers).where(is_open(now))
 
 
-def _resources(now: datetime) -> sa.Executable:
-    held = (
-        sa.select(allocations.c.resource_id)
-        .where(allocations.c.start_at <= now, allocations.c.released_at.is_(None))
-        .distinct()
-        .subquery()
-    )
-    booked = maintenance_resources
-    maintained = (
-        sa.select(booked.c.resource_id)
-        .where(booked.c.start_at <= now, booked.c.end_at > now)
-        .distinct()
-        .subquery()
-    )
-    is_taken = held.c.resource_id.is_not(None) | maintained.c.resource_id.is_not(None)
-    return (
-        sa.select(
-            resources.c.collection,
-            resources.c.health,
-            sa.func.count().label("all"),
-            sa.func.count(held.c.resource_id).label("reserved"),
-            sa.func.count(maintained.c.resource_id).label("maintained"),
-            sa.func.count(sa.case((is_taken, 1))).label("taken"),
-        )
-        .select_from(
-            resources.outerjoin(held, held.c.resource_id == resources.c.id).outerjoin(
-                maintained, maintained.c.resource_id == resources.c.id
-            )
-        )
-        .group_by(resources.c.collection, resources.c.health)
-    )
-
-
 def _maintenances(now: datetime) -> sa.Executable:
     status = sa.case((maintenances.c.start_at <= now, "active"), else_="planned").label("status")
     return sa.select(status, sa.func.count().label("all")).where(maintenances.c.end_at > now).group_by(status)
@@ -181,13 +143,6 @@ def _maintenance_leases(now: datetime) -> sa.Executable:
 
 def _since(instant: datetime | None, now: datetime) -> timedelta:
     return timedelta(0) if instant is None else max(timedelta(0), now - instant)
-
-
-def _summed(counts: Iterable[tuple[str, int]]) -> dict[str, int]:
-    sums: dict[str, int] = {}
-    for key, count in counts:
-        sums[key] = sums.get(key, 0) + count
-    return sums
 
 
 if TYPE_CHECKING:

@@ -57,6 +57,9 @@ class OfferStore(Protocol):
     def delete_for(self, lease_id: LeaseId) -> None:
         """Delete all offers for a lease, with their allocations."""
 
+    def list_expired(self, after: datetime, until: datetime) -> Sequence[Offer]:
+        """Return the offers that expired in this time, and were neither committed nor became outdated."""
+
     def release_expired(self, now: datetime) -> int:
         """Delete the allocations of offers that have expired by *now*; return their number."""
 

@@ -278,6 +278,12 @@ class ResourceStore(Protocol):
     def list_missing(self) -> tuple[LeaseId, ...]:
         """Return the leases that hold failed resources without a replacement."""
 
+    def count_free(self, now: datetime) -> Mapping[str, int]:
+        """Return the number of healthy resources of each collection that nothing holds now.
+
+        Those under maintenance do not count.
+        """
+
     def renew_generations(self, at: datetime) -> None:
         """Give every resource a generation that it never had, after a backup was restored.
 

@@ -8,20 +8,16 @@ one delivery.
 from __future__ import annotations
 
 import logging
-import uuid
-from collections import defaultdict
-from collections.abc import Collection, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from typing import Final
 
 from blazar.booking.context import Context
-from blazar.domain.notices import Notice, NoticeType, pause_after
-from blazar.domain.subscriptions import ChannelKind, Scope, Subscription
+from blazar.booking.deliveries import delivery_of, disable, store_deliveries, subscribe_owners
+from blazar.domain.notices import NoticeType, pause_after
 from blazar.ports import metrics
 from blazar.ports.executor import Executor, SerialExecutor
 from blazar.ports.notices import Channels, Delivery, DeliveryFailed
-from blazar.ports.store import Transaction
 
 NOTICES_AT_ONCE: Final = 50
 """Maximum number of notices for which deliveries are stored in one transaction."""
@@ -31,7 +27,6 @@ _SHARE_OF_PROJECT: Final = 4
 """A project has at most one of so many workers."""
 _SENT, _FAILED, _DEAD = "sent", "failed", "dead"
 _LONGEST_PROBLEM: Final = 500
-_DEFAULT_IDS: Final = uuid.UUID("4c3e0c3a-6f0e-5a3e-9d0b-2f6a1d0f8b11")
 
 _logger = logging.getLogger(__name__)
 
@@ -135,7 +130,7 @@ class NoticeSender:
             else:
                 transaction.deliveries.postpone(delivery.id, again, problem)
             if is_lost:
-                _disable(transaction, subscription, now, problem)
+                disable(transaction, subscription, now, problem)
             transaction.commit()
         self._count(delivery, _DEAD if is_given_up or is_lost else _FAILED)
         _logger.info(
@@ -160,7 +155,7 @@ def fan_out(context: Context) -> int:
         subscribe_owners(context, transaction, {(each.project_id, each.user_id) for each in notices})
         subscriptions = transaction.subscriptions.covering(notices)
         deliveries = [
-            _delivery(context, notice, each)
+            delivery_of(context, notice, each)
             for notice in notices
             for each in subscriptions
             if each.as_configured(context.settings.notices.default_types).covers(notice)
@@ -169,65 +164,3 @@ def fan_out(context: Context) -> int:
         transaction.notices.remove([each.id for each in notices])
         transaction.commit()
     return len(notices)
-
-
-def store_deliveries(context: Context, transaction: Transaction, deliveries: Sequence[Delivery]) -> None:
-    """Add deliveries; a subscription with too many undelivered ones is disabled."""
-    by_subscription: dict[str, list[Delivery]] = defaultdict(list)
-    for each in deliveries:
-        by_subscription[each.subscription.id].append(each)
-    transaction.deliveries.append(deliveries)
-    limit = context.settings.notices.longest_queue
-    counts = transaction.deliveries.count_waiting(by_subscription.keys()) if limit else {}
-    for key, count in counts.items():
-        if count > limit:
-            problem = f"more than {limit} notices could not be delivered"
-            _disable(transaction, by_subscription[key][0].subscription, context.clock.now(), problem)
-            _logger.warning("subscription disabled: id=%s undelivered=%d", key, count)
-
-
-def subscribe_owners(
-    context: Context, transaction: Transaction, owners: Collection[tuple[str | None, str | None]]
-) -> None:
-    """Make the default subscriptions of owners of leases, unless they exist.
-
-    Args:
-        context: The context; its settings have the types.
-        transaction: The transaction.
-        owners: Projects and users.
-    """
-    settings = context.settings.notices
-    if not settings.default_types or ChannelKind.MAIL not in settings.channels:
-        return
-    for project_id, user_id in sorted((each for each in owners if None not in each), key=str):
-        key = str(uuid.uuid5(_DEFAULT_IDS, f"{project_id} {user_id}"))
-        if transaction.subscriptions.find(key) is None:
-            transaction.subscriptions.insert(
-                Subscription(
-                    id=key,
-                    scope=Scope.OWN,
-                    project_id=project_id,
-                    user_id=user_id,
-                    kind=ChannelKind.MAIL,
-                    types=settings.default_types,
-                    is_default=True,
-                    created_at=context.clock.now(),
-                )
-            )
-
-
-def _delivery(context: Context, notice: Notice, subscription: Subscription) -> Delivery:
-    return Delivery(
-        message_id=context.new_id(),
-        subscription=subscription,
-        type=notice.type.value,
-        lease_id=notice.lease_id,
-        data=notice.data,
-        at=notice.at,
-        queued_at=context.clock.now(),
-    )
-
-
-def _disable(transaction: Transaction, subscription: Subscription, at: datetime, problem: str) -> None:
-    transaction.subscriptions.disable(subscription.id, problem)
-    transaction.deliveries.fail_all(subscription.id, at, problem)

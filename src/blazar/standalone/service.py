@@ -155,6 +155,7 @@ def _in_clock_time(settings: Settings, speed: float) -> Settings:
             delete_wait=settings.leases.delete_wait * speed,
             update_wait=settings.leases.update_wait * speed,
         ),
+        notices=replace(settings.notices, check_interval=settings.notices.check_interval * speed),
         own=tuple(each.embedded(speed) for each in settings.own),
         usage=replace(settings.usage, interval=_observation_interval(settings.usage.interval, speed)),
         reconciler=replace(

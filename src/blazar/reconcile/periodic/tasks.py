@@ -14,6 +14,7 @@ from blazar.booking.maintenance import MAINTAIN
 from blazar.ports.work import TASK_PREFIX
 from blazar.reconcile.periodic.discovery import discover_resources
 from blazar.reconcile.periodic.maintenance import maintain
+from blazar.reconcile.periodic.notices import check_notices
 from blazar.reconcile.periodic.offers import delete_expired_offers
 from blazar.reconcile.periodic.old_records import (
     delete_old_answers,
@@ -25,7 +26,7 @@ from blazar.reconcile.periodic.old_records import (
 from blazar.reconcile.periodic.unplanned import plan_leases
 from blazar.reconcile.periodic.usage import observe_use
 from blazar.reconcile.sweep import sweep
-from blazar.settings import Settings, UsageSettings
+from blazar.settings import NoticeSettings, Settings, UsageSettings
 
 SWEEP = "sweep"
 DISCOVER = "take-stock"
@@ -34,6 +35,7 @@ DELETE_ANSWERS = "delete-answers"
 DELETE_OFFERS = "delete-offers"
 OBSERVE_USE = f"{TASK_PREFIX}observe-use"
 DELETE_RECORDS = f"{TASK_PREFIX}delete-usage"
+CHECK_NOTICES = f"{TASK_PREFIX}check-notices"
 DELETE_USES = f"{TASK_PREFIX}delete-uses"
 DELETE_FEEDS = f"{TASK_PREFIX}delete-feeds"
 FORGET_LEASES = f"{TASK_PREFIX}forget-leases"
@@ -85,8 +87,18 @@ def periodic_tasks(settings: Settings, collections: Iterable[OwnCollection]) -> 
             run=delete_old_feeds, interval=_DELETE_INTERVAL, is_enabled=bool(settings.feeds.longest_age)
         ),
         FORGET_LEASES: PeriodicTask(run=forget_deleted_leases, interval=_DELETE_INTERVAL),
+        **_tasks_of_notices(settings.notices),
         **_tasks_of_usage(settings.usage),
         **{key: task for tasks in own for key, task in tasks.items()},
+    }
+
+
+def _tasks_of_notices(settings: NoticeSettings) -> Mapping[str, PeriodicTask]:
+    is_enabled = bool(settings.channels and settings.check_interval)
+    return {
+        CHECK_NOTICES: PeriodicTask(
+            run=check_notices, interval=settings.check_interval, is_enabled=is_enabled
+        ),
     }
 
 
