@@ -129,6 +129,16 @@ def _list_projects(cloud: SimulatedCloud, call: Call) -> Reply:
     return Reply(body={"projects": [asdict(each) for each in found], "links": {"next": None}})
 
 
+def _show_user(cloud: SimulatedCloud, call: Call) -> Reply:
+    user = cloud.users.find_user(call["id"])
+    if user is None:
+        raise CloudNotFound(f"no user {call['id']}")
+    shown = {"id": user.id, "name": user.name, "enabled": user.is_enabled, "domain_id": "default"}
+    # Keystone has no key for an address that is not set.
+    email = {} if user.email is None else {"email": user.email}
+    return Reply(body={"user": {**shown, **email}})
+
+
 def _show_trust(cloud: SimulatedCloud, call: Call) -> Reply:
     trust = cloud.trusts.find_trust(call["id"])
     if trust is None:
@@ -157,6 +167,7 @@ KEYSTONE = Service(
         Route("POST", "/v3/auth/tokens", _issue),
         Route("GET", "/v3/auth/tokens", _validate),
         Route("GET", "/v3/projects", _list_projects),
+        Route("GET", "/v3/users/{id}", _show_user),
         Route("GET", "/v3/OS-TRUST/trusts/{id}", _show_trust),
         Route("DELETE", "/v3/OS-TRUST/trusts/{id}", _delete_trust),
     ),

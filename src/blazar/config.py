@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
+from zoneinfo import available_timezones
 
 from oslo_config import cfg
 from oslo_db import options as db_options
 from oslo_log import log
 
 from blazar import __version__
+from blazar.channels.languages import list_languages
 from blazar.cloud.openstack import options as openstack
 from blazar.domain.notices import NoticeType
 from blazar.domain.subscriptions import ChannelKind
@@ -158,7 +161,17 @@ def read_settings(conf: cfg.ConfigOpts) -> Settings:
 
 
 def _read_notice_settings(conf: cfg.ConfigOpts) -> NoticeSettings:
+    """Return the settings of notices. Raises ValueError if the templates or the time zone are not usable."""
     notices = conf.notices
+    folder = Path(notices.template_folder) if notices.template_folder else None
+    try:
+        others = list_languages(folder)
+    except OSError as error:
+        raise ValueError(f"[notices] template_folder: {folder}: {error.strerror}") from error
+    if notices.language not in others:
+        raise ValueError(f"[notices] language: there are templates for {', '.join(others)} only")
+    if notices.time_zone not in available_timezones():
+        raise ValueError(f"[notices] time_zone: there is no time zone {notices.time_zone}")
     return NoticeSettings(
         channels=frozenset(ChannelKind(each) for each in notices.channels),
         leads=tuple(timedelta(minutes=each) for each in sorted(set(notices.lead_minutes), reverse=True)),
@@ -176,6 +189,9 @@ def _read_notice_settings(conf: cfg.ConfigOpts) -> NoticeSettings:
             allowed=tuple(notices.webhook_allowed_networks),
             refused=tuple(notices.webhook_refused_networks),
         ),
+        mail_domains=frozenset(each.lower() for each in notices.mail_domains),
+        time_zone=notices.time_zone,
+        languages=(notices.language, *(each for each in others if each != notices.language)),
     )
 
 

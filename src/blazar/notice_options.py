@@ -136,6 +136,57 @@ NOTICE_OPTIONS: list[cfg.Opt] = [
         help="Public networks that webhooks must not reach, for example those whose servers trust the "
         "addresses of managers. The default is empty.",
     ),
+    cfg.HostAddressOpt(
+        "mail_server",
+        help="Host of the mail server, which the channel mail requires.",
+    ),
+    cfg.PortOpt("mail_port", default=587, min=1, help="Port of the mail server."),
+    cfg.StrOpt(
+        "mail_security",
+        default="starttls",
+        choices=["none", "starttls", "tls"],
+        help="Security of the connection to the mail server: STARTTLS, TLS from the beginning (usually with "
+        "port 465), or none (usually with port 25). Mail is not sent without the chosen one.",
+    ),
+    cfg.StrOpt("mail_user", help="User name at the mail server; by default, no login."),
+    cfg.StrOpt("mail_password", secret=True, help="Password at the mail server."),
+    cfg.StrOpt(
+        "mail_sender",
+        help="Value of the header From, such as: Reservations <noreply@cloud.example.org>. The channel mail "
+        "requires it.",
+    ),
+    cfg.FloatOpt(
+        "mail_timeout_seconds",
+        default=10,
+        min=0.1,
+        help="Seconds for each answer of the mail server.",
+    ),
+    cfg.StrOpt(
+        "mail_cafile",
+        help="File of certificate authorities for the mail server; those of the system by default.",
+    ),
+    cfg.ListOpt(
+        "mail_domains",
+        default=[],
+        help="Domains to whose addresses mail can be sent, in addition to users' own addresses in Keystone. "
+        "Such an address gets nothing before it is confirmed with a code that is mailed to it, once a day at "
+        "most. The default is empty: only users' own addresses.",
+    ),
+    cfg.StrOpt(
+        "template_folder",
+        help="Folder of templates that replace those of the distribution, with a folder for each language, "
+        "such as en and de. By default, the distribution's templates in English.",
+    ),
+    cfg.StrOpt(
+        "time_zone",
+        default="UTC",
+        help="Time zone of dates in mail to subscribers who name none, such as Europe/Berlin.",
+    ),
+    cfg.StrOpt(
+        "language",
+        default="en",
+        help="Language of mail to subscribers who name none; there must be templates for it.",
+    ),
     cfg.StrOpt(
         "webhook_cafile",
         help="File of certificate authorities for webhooks; those of the system by default.",

@@ -13,6 +13,7 @@ from app.http_env import ADMIN, LESSEE, STRANGER, good, refusal
 from app.maintaining import maintain
 from app.subscribing import Inbox, Noticing, make_noticing, noticing_settings
 
+from blazar.booking.addresses import LIFETIME, Addresses
 from blazar.db import tables
 from blazar.domain.subscriptions import ChannelKind
 from blazar.ports.notices import Delivery, DeliveryFailed
@@ -357,3 +358,38 @@ class TestTestMessages:
         noticing.change(made, enabled=False)
 
         assert "disabled" in refusal(noticing.ask("POST", None, f"/{made['id']}/test"), 409)
+
+
+class TestAddresses:
+    def test_the_address_of_a_user_is_that_in_keystone(self, noticing: Noticing) -> None:
+        addresses = Addresses(noticing.env.context)
+        cloud = noticing.env.cloud
+        cloud.add_user("user", "user@example.org")
+        cloud.add_user("odd", "user@example.org\nBcc: other@example.org")
+        cloud.add_user("disabled", "disabled@example.org", is_enabled=False)
+        cloud.add_user("without")
+
+        found = [addresses.find(each) for each in ("user", "odd", "disabled", "without", "unknown", "")]
+
+        assert found == ["user@example.org", None, None, None, None, None]
+
+    def test_it_is_cached_for_some_minutes(self, noticing: Noticing) -> None:
+        addresses = Addresses(noticing.env.context)
+        noticing.env.cloud.add_user("user", "old@example.org")
+        addresses.find("user")
+        noticing.env.cloud.add_user("user", "new@example.org")
+
+        cached = addresses.find("user")
+        noticing.env.clock.advance(LIFETIME)
+
+        assert (cached, addresses.find("user")) == ("old@example.org", "new@example.org")
+        assert noticing.env.cloud.calls["users.find_user"] == 2
+
+    def test_without_keystone_it_is_not_known_now(self, noticing: Noticing) -> None:
+        addresses = Addresses(noticing.env.context)
+
+        with noticing.env.failing("users.find_user"), pytest.raises(DeliveryFailed) as failed:
+            addresses.find("user")
+
+        assert failed.value.is_silent
+        assert addresses.find("user") is None

@@ -170,6 +170,12 @@ class ContractLab:
             self._switch(service_host, "disable")
         self._disabled.append(service_host)
 
+    def add_user(self, suffix: str, email: str | None) -> str:
+        more = {} if email is None else {"email": email}
+        body = {"user": {"name": self.name(suffix), "domain_id": "default", **more}}
+        user_id: str = self._keystone.post("/users", json=body).json()["user"]["id"]
+        return user_id
+
     def make_trust(self) -> Trust:
         details = self._openstack.details
         body = {
@@ -199,8 +205,9 @@ class ContractLab:
         self._remove_flavors_groups_and_images()
         self._remove_providers()
         self._remove_network_objects()
-        for user in self._keystone.get("/users", params={"name": self.name("lessee")}).json()["users"]:
-            self._keystone.delete(f"/users/{user['id']}")
+        for suffix in ("lessee", "mailed"):
+            for user in self._keystone.get("/users", params={"name": self.name(suffix)}).json()["users"]:
+                self._keystone.delete(f"/users/{user['id']}")
         for project_id in self.project_ids:
             self._keystone.delete(f"/projects/{project_id}")
 

@@ -69,6 +69,9 @@ class ServedLab:
     def disable(self, service_host: str, reason: str = "") -> None:
         self._behind.disable(service_host, reason)
 
+    def add_user(self, suffix: str, email: str | None) -> str:
+        return self._behind.add_user(suffix, email)
+
     def make_trust(self) -> Trust:
         return self._behind.make_trust()
 

@@ -167,6 +167,9 @@ class SimulatedLab:
         (name,) = (each.hypervisor_hostname for each in self.hosts if each.service_host == service_host)
         self.cloud.set_host_state(name, is_enabled=False, disabled_reason=reason)
 
+    def add_user(self, suffix: str, email: str | None) -> str:
+        return self.cloud.add_user(self.name(suffix), email).id
+
     def make_trust(self) -> Trust:
         return self.cloud.add_trust("lessee", self.project_ids[0])
 

@@ -60,6 +60,7 @@ def fill(cloud: SimulatedCloud) -> None:
     cloud.images.create_image(server.id, "image", {"key": "value"})
     cloud.servers.delete_server(cloud.boot_server("going", "project", service_host="node-1").id)
     cloud.add_project("project", "physics")
+    cloud.add_user("user", "user@example.org")
     cloud.add_trust("user", "project")
     network = cloud.add_network("public")
     subnet = cloud.add_subnet(

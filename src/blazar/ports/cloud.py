@@ -15,7 +15,7 @@ from blazar.ports.compute import (
     Servers,
 )
 from blazar.ports.executor import Executor
-from blazar.ports.identity import Projects, Trusts
+from blazar.ports.identity import Projects, Trusts, Users
 from blazar.ports.images import Images
 from blazar.ports.network import Networks
 from blazar.ports.placement import Placement
@@ -71,6 +71,10 @@ class Cloud(Protocol):
     @property
     def projects(self) -> Projects:
         """Return Keystone's projects."""
+
+    @property
+    def users(self) -> Users:
+        """Return Keystone's users."""
 
     @property
     def trusts(self) -> Trusts:

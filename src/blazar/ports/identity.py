@@ -25,6 +25,23 @@ class Project:
     domain_id: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class User:
+    """A user of any domain."""
+
+    id: str
+    name: str
+    email: str | None
+    is_enabled: bool
+
+
+class Users(Protocol):
+    """The users of all domains. Reading them requires an administrator."""
+
+    def find_user(self, user_id: str) -> User | None:
+        """Return a user, or None."""
+
+
 class Projects(Protocol):
     """The projects of all domains. Listing them requires an administrator."""
 

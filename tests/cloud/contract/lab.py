@@ -183,6 +183,9 @@ class CloudLab(Protocol):
     def disable(self, service_host: str, reason: str = "") -> None:
         """Keep new servers off a host until the end of the test, with or without a reason."""
 
+    def add_user(self, suffix: str, email: str | None) -> str:
+        """Return the id of a new user with a name of this suffix."""
+
     def make_trust(self) -> Trust:
         """Return a trust of the lessee for the user of the adapter."""
 

@@ -15,7 +15,7 @@ from blazar.cloud.openstack.executor import ThreadedExecutor
 from blazar.cloud.openstack.flavors import OpenStackFlavors
 from blazar.cloud.openstack.hypervisors import OpenStackHypervisors
 from blazar.cloud.openstack.images import OpenStackImages
-from blazar.cloud.openstack.keystone import OpenStackProjects, OpenStackTrusts
+from blazar.cloud.openstack.keystone import OpenStackProjects, OpenStackTrusts, OpenStackUsers
 from blazar.cloud.openstack.lessee import OpenStackLesseeCompute
 from blazar.cloud.openstack.networks import OpenStackNetworks
 from blazar.cloud.openstack.placement import OpenStackPlacement
@@ -59,6 +59,7 @@ class OpenStackCloud:
     segments: OpenStackSegments
     block_storage: OpenStackBlockStorage
     projects: OpenStackProjects
+    users: OpenStackUsers
     trusts: OpenStackTrusts
     executor: ThreadedExecutor
 
@@ -107,6 +108,7 @@ def make_cloud(conf: ConfigOpts, clock: Clock) -> OpenStackCloud:
         segments=OpenStackSegments(neutron),
         block_storage=OpenStackBlockStorage(cinder),
         projects=OpenStackProjects(keystone),
+        users=OpenStackUsers(keystone),
         trusts=OpenStackTrusts(keystone, services.credentials(options.KEYSTONE)),
         executor=ThreadedExecutor(at_a_time),
     )

@@ -1,4 +1,4 @@
-"""Keystone's projects and trusts; both need an administrator's credentials."""
+"""Keystone's users, projects and trusts; all need an administrator's credentials."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from blazar.cloud.openstack.access import Credentials
 from blazar.cloud.openstack.rest import RestClient
-from blazar.ports.identity import Project, Trust
+from blazar.ports.identity import Project, Trust, User
 
 if TYPE_CHECKING:
-    from blazar.ports.identity import Projects, Trusts
+    from blazar.ports.identity import Projects, Trusts, Users
 
 
 class OpenStackProjects:
@@ -26,6 +26,27 @@ class OpenStackProjects:
 
 def _project(body: Mapping[str, Any]) -> Project:
     return Project(id=body["id"], name=body["name"], domain_id=body["domain_id"])
+
+
+class OpenStackUsers:
+    """The users of all domains; needs an administrator's credentials."""
+
+    def __init__(self, keystone: RestClient) -> None:
+        self._keystone = keystone
+
+    def find_user(self, user_id: str) -> User | None:
+        """Return a user, or None."""
+        answer = self._keystone.find("users", user_id)
+        return None if answer is None else answer.read(lambda body: _user(body["user"]))
+
+
+def _user(body: Mapping[str, Any]) -> User:
+    return User(
+        id=body["id"],
+        name=body["name"],
+        email=body.get("email") or None,
+        is_enabled=body.get("enabled", True),
+    )
 
 
 class OpenStackTrusts:
@@ -60,5 +81,7 @@ def _trust(body: Mapping[str, Any]) -> Trust:
 
 if TYPE_CHECKING:
 
-    def _witness(projects: OpenStackProjects, trusts: OpenStackTrusts) -> tuple[Projects, Trusts]:
-        return projects, trusts
+    def _witness(
+        projects: OpenStackProjects, trusts: OpenStackTrusts, users: OpenStackUsers
+    ) -> tuple[Projects, Trusts, Users]:
+        return projects, trusts, users

@@ -13,7 +13,7 @@ from blazar.cloud.simulated.calls import Calls
 from blazar.cloud.simulated.faults import FaultScript
 from blazar.cloud.simulated.flavors import SimulatedFlavors, insert_flavor
 from blazar.cloud.simulated.hosts import SimulatedAggregates, SimulatedHypervisors, insert_aggregate
-from blazar.cloud.simulated.keystone import SERVICE_USER, SimulatedProjects, SimulatedTrusts
+from blazar.cloud.simulated.keystone import SERVICE_USER, SimulatedProjects, SimulatedTrusts, SimulatedUsers
 from blazar.cloud.simulated.lessee import SimulatedLesseeCompute
 from blazar.cloud.simulated.network_operations import NetworkOperations
 from blazar.cloud.simulated.networks import SimulatedNetworks
@@ -27,7 +27,7 @@ from blazar.cloud.simulated.storage_operations import StorageOperations
 from blazar.ports.clock import Clock
 from blazar.ports.compute import Aggregate, Flavor, Lessee, Server
 from blazar.ports.executor import Executor, SerialExecutor
-from blazar.ports.identity import Project, Trust
+from blazar.ports.identity import Project, Trust, User
 
 if TYPE_CHECKING:
     from blazar.ports.cloud import Cloud
@@ -90,6 +90,7 @@ class SimulatedCloud(HostOperations, NetworkOperations, SegmentOperations, Stora
         self.segments = SimulatedSegments(self._calls)
         self.block_storage = SimulatedBlockStorage(self._calls)
         self.projects = SimulatedProjects(self._calls)
+        self.users = SimulatedUsers(self._calls)
         self.trusts = SimulatedTrusts(self._calls)
         self.executor: Executor = SerialExecutor()
 
@@ -132,6 +133,13 @@ class SimulatedCloud(HostOperations, NetworkOperations, SegmentOperations, Stora
             project = Project(id=project_id, name=name, domain_id=domain_id)
             state.projects[project_id] = project
             return project
+
+    def add_user(self, user_id: str, email: str | None = None, *, is_enabled: bool = True) -> User:
+        """Return a new or changed user, made by an operator."""
+        with self._calls.exclusive() as state:
+            user = User(id=user_id, name=user_id, email=email, is_enabled=is_enabled)
+            state.users[user_id] = user
+            return user
 
     def add_trust(self, trustor_user_id: str, project_id: str, trustee_user_id: str = SERVICE_USER) -> Trust:
         """Return a new trust, as lessees of the existing service created them."""

@@ -26,7 +26,7 @@ from blazar.ports.block_storage import (
     VolumeType,
 )
 from blazar.ports.compute import Aggregate, Flavor, Hypervisor, Server, ServerGroup
-from blazar.ports.identity import Project, Trust
+from blazar.ports.identity import Project, Trust, User
 from blazar.ports.images import Image, ImageState
 from blazar.ports.network import FloatingIP, Network
 from blazar.ports.placement import Provider
@@ -98,10 +98,18 @@ def encode(state: CloudState) -> str:
         "root_volumes": state.root_volumes,
         "detachments": state.detachments,
         "suspended_servers": state.suspended_servers,
-        "projects": [*state.projects.values()],
-        "trusts": [*state.trusts.values()],
+        **_identities(state),
     }
     return json.dumps(document, default=_plain, separators=(",", ":"))
+
+
+def _identities(state: CloudState) -> dict[str, object]:
+    """Return the tables of Keystone."""
+    return {
+        "projects": [*state.projects.values()],
+        "users": [*state.users.values()],
+        "trusts": [*state.trusts.values()],
+    }
 
 
 def _plain(value: object) -> object:
@@ -154,6 +162,7 @@ def _state(document: Mapping[str, Any]) -> CloudState:
         **_segments(document),
         **_storage(document),
         projects=_table(document.get("projects", []), Project, lambda each: each.id),
+        users=_table(document.get("users", []), User, lambda each: each.id),
         trusts=_table(document.get("trusts", []), Trust, lambda each: each.id),
     )
 

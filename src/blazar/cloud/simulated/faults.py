@@ -58,7 +58,7 @@ from blazar.cloud.statuses import error_of_status
 from blazar.domain.errors import CloudConflict, CloudError, CloudNotFound, CloudRefused, CloudUnavailable
 from blazar.ports.block_storage import BlockStorage, ProjectStorage
 from blazar.ports.compute import Aggregates, Flavors, Hypervisors, LesseeCompute, ServerGroups, Servers
-from blazar.ports.identity import Projects, Trusts
+from blazar.ports.identity import Projects, Trusts, Users
 from blazar.ports.images import Images
 from blazar.ports.network import Networks
 from blazar.ports.placement import Placement
@@ -75,6 +75,7 @@ OPERATIONS: frozenset[str] = frozenset(
         ("block_storage", BlockStorage),
         ("project_storage", ProjectStorage),
         ("projects", Projects),
+        ("users", Users),
         ("trusts", Trusts),
     )
     for name in dir(port)

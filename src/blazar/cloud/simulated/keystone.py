@@ -1,4 +1,4 @@
-"""Keystone's projects and trusts, simulated; the service itself creates none."""
+"""Keystone's users, projects and trusts, simulated; the service itself creates none."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from blazar.cloud.simulated.calls import Service, reads, writes
 from blazar.cloud.simulated.state import known
-from blazar.ports.identity import Project, Trust
+from blazar.ports.identity import Project, Trust, User
 
 if TYPE_CHECKING:
-    from blazar.ports.identity import Projects, Trusts
+    from blazar.ports.identity import Projects, Trusts, Users
 
 SERVICE_USER = "blazar"
 """The id of the service's own user."""
@@ -22,6 +22,15 @@ class SimulatedProjects(Service):
     def list_projects(self, name: str) -> tuple[Project, ...]:
         """Return the projects with this name, at most one in each domain."""
         return tuple(each for each in self._state.projects.values() if each.name == name)
+
+
+class SimulatedUsers(Service):
+    """The users of all domains."""
+
+    @reads("users.find_user")
+    def find_user(self, user_id: str) -> User | None:
+        """Return a user, or None."""
+        return self._state.users.get(user_id)
 
 
 class SimulatedTrusts(Service):
@@ -46,5 +55,7 @@ class SimulatedTrusts(Service):
 
 if TYPE_CHECKING:
 
-    def _witness(projects: SimulatedProjects, trusts: SimulatedTrusts) -> tuple[Projects, Trusts]:
-        return projects, trusts
+    def _witness(
+        projects: SimulatedProjects, trusts: SimulatedTrusts, users: SimulatedUsers
+    ) -> tuple[Projects, Trusts, Users]:
+        return projects, trusts, users

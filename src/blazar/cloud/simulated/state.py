@@ -13,7 +13,7 @@ from blazar.domain.providers import Inventory
 from blazar.domain.subnets import Subnet
 from blazar.ports.block_storage import Attachment, StoragePool, Volume, VolumeCopy, VolumeGroup, VolumeType
 from blazar.ports.compute import Aggregate, Flavor, Hypervisor, Server, ServerGroup
-from blazar.ports.identity import Project, Trust
+from blazar.ports.identity import Project, Trust, User
 from blazar.ports.images import Image
 from blazar.ports.network import FloatingIP, Network
 from blazar.ports.placement import Provider
@@ -126,6 +126,7 @@ class CloudState:
     """Servers in a state in which Nova does not detach their volumes."""
 
     projects: dict[str, Project] = field(default_factory=dict)
+    users: dict[str, User] = field(default_factory=dict)
     trusts: dict[str, Trust] = field(default_factory=dict)
 
     def new_number(self) -> int:

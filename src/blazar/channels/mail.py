@@ -1,0 +1,125 @@
+"""Mail by SMTP."""
+
+from __future__ import annotations
+
+import smtplib
+import ssl
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+from blazar.channels.letters import Letters
+from blazar.ports.notices import Delivery, DeliveryFailed
+
+if TYPE_CHECKING:
+    from blazar.ports.notices import Channel
+
+_PERMANENT: Final = 500
+FindAddress = Callable[[str], str | None]
+"""Returns the address of a user, None if it has none. Raises DeliveryFailed if that is not known now."""
+
+
+class Security(StrEnum):
+    """The security of the connection to the mail server."""
+
+    NONE = "none"
+    STARTTLS = "starttls"
+    TLS = "tls"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MailServer:
+    """The mail server; ``repr`` omits the password."""
+
+    host: str
+    port: int
+    security: Security = Security.STARTTLS
+    user: str | None = None
+    password: str | None = None
+    timeout_seconds: float = 10
+    """Limit for each answer of the server."""
+    ca_file: str | None = None
+    """File of certificate authorities; None for those of the system."""
+
+    def __repr__(self) -> str:
+        """Return the server without its credentials."""
+        return f"MailServer(host={self.host!r}, port={self.port!r})"
+
+
+class Mail:
+    """Implements :class:`blazar.ports.notices.Channel`."""
+
+    def __init__(self, server: MailServer, letters: Letters, find_address: FindAddress) -> None:
+        """Create the channel.
+
+        Args:
+            server: The mail server.
+            letters: Renders mail.
+            find_address: Returns the address of a user.
+        """
+        self._server = server
+        self._letters = letters
+        self._find_address = find_address
+
+    def deliver(self, delivery: Delivery, now: datetime) -> None:
+        """Pass a mail to the server. Raises DeliveryFailed unless the server accepts it."""
+        subscription = delivery.subscription
+        address = subscription.target or self._find_address(subscription.user_id or "")
+        if address is None:
+            raise DeliveryFailed("the user has no mail address in Keystone, or is disabled", is_silent=True)
+        message = self._letters.write(delivery, address, now)
+        with _failures(), self._connected() as smtp:
+            smtp.send_message(message)
+
+    @contextmanager
+    def _connected(self) -> Iterator[smtplib.SMTP]:
+        server = self._server
+        context = ssl.create_default_context(cafile=server.ca_file)
+        if server.security is Security.TLS:
+            smtp: smtplib.SMTP = smtplib.SMTP_SSL(
+                server.host, server.port, timeout=server.timeout_seconds, context=context
+            )
+        else:
+            smtp = smtplib.SMTP(server.host, server.port, timeout=server.timeout_seconds)
+        with smtp:
+            if server.security is Security.STARTTLS:
+                smtp.starttls(context=context)
+            if server.user:
+                smtp.login(server.user, server.password or "")
+            yield smtp
+
+
+@contextmanager
+def _failures() -> Iterator[None]:
+    """Convert the errors of the library; subscribers see only the codes of the server."""
+    try:
+        yield
+    except smtplib.SMTPRecipientsRefused as error:
+        code = max((code for code, _ in error.recipients.values()), default=_PERMANENT)
+        raise DeliveryFailed(
+            f"the mail server refused the address: {code}", is_final=code >= _PERMANENT
+        ) from error
+    except smtplib.SMTPDataError as error:
+        raise DeliveryFailed(
+            f"the mail server refused the mail: {error.smtp_code}", is_final=error.smtp_code >= _PERMANENT
+        ) from error
+    except smtplib.SMTPAuthenticationError as error:
+        raise DeliveryFailed("the mail server refused the service's account", is_silent=True) from error
+    except smtplib.SMTPResponseException as error:
+        problem = f"the mail server refused the connection: {error.smtp_code}"
+        raise DeliveryFailed(problem, is_silent=True) from error
+    except ssl.SSLError as error:
+        raise DeliveryFailed("TLS with the mail server failed", is_silent=True) from error
+    except (OSError, smtplib.SMTPException) as error:
+        raise DeliveryFailed(
+            f"the mail server does not respond: {type(error).__name__}", is_silent=True
+        ) from error
+
+
+if TYPE_CHECKING:
+
+    def _witness(each: Mail) -> Channel:
+        return each
