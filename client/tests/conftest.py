@@ -297,7 +297,7 @@ def running(folder: Path, options: str) -> Iterator[str]:
 @pytest.fixture(scope="session")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """URL of an embedded service that all tests share."""
-    with running(tmp_path_factory.mktemp("service"), "") as url:
+    with running(tmp_path_factory.mktemp("service"), "\n[notices]\nchannels = webhook") as url:
         yield url
 
 

@@ -166,6 +166,18 @@ def test_storage_pools_are_registered_changed_and_removed(
     assert stub.calls[3] == ("PUT", "/storage-pools/P", {"rack": "r2"})
 
 
+def test_notices_are_subscribed_to(proxy: Any) -> None:
+    made = proxy.create_subscription(kind="webhook", url="https://hooks.invalid/", events=["lease.ended"])
+    changed = proxy.update_subscription(made, is_enabled=False, rotate_secret=True)
+
+    assert made.secret.startswith("whsec_")
+    assert (changed.is_enabled, changed.events) == (False, ["lease.ended"])
+    assert changed.id in [each.id for each in proxy.subscriptions()]
+    assert proxy.get_subscription(changed.id).problem is None
+    proxy.delete_subscription(changed)
+    assert changed.id not in [each.id for each in proxy.subscriptions()]
+
+
 def test_maintenance_is_planned_and_deleted(proxy: Any) -> None:
     made = proxy.create_maintenance(resources=["host-7"], reason="new disks")
     changed = proxy.update_maintenance(made, reason="older disks")

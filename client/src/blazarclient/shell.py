@@ -28,6 +28,7 @@ from blazarclient.v1.shell_commands import (
     networks,
     offers,
     storage_pools,
+    subscriptions,
     usage,
 )
 
@@ -45,6 +46,14 @@ COMMANDS_V1: Mapping[str, type] = {
     "calendar": calendar.ShowCalendar,
     "catalogue": calendar.ShowCatalogue,
     "usage": usage.ShowUsage,
+    "subscription-list": subscriptions.ListSubscriptions,
+    "subscription-show": subscriptions.ShowSubscription,
+    "subscription-create": subscriptions.CreateSubscription,
+    "subscription-update": subscriptions.UpdateSubscription,
+    "subscription-confirm": subscriptions.ConfirmSubscription,
+    "subscription-test": subscriptions.TestSubscription,
+    "subscription-deliveries": subscriptions.ListDeliveries,
+    "subscription-delete": subscriptions.DeleteSubscription,
     "offer-list": offers.ListOffers,
     "offer-show": offers.ShowOffer,
     "offer-create": offers.CreateOffer,

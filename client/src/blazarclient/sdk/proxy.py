@@ -20,6 +20,7 @@ from blazarclient.sdk.resources import (
     NetworkProperty,
     ResourceProperty,
     StoragePool,
+    Subscription,
     reason,
 )
 
@@ -192,6 +193,30 @@ class Proxy(QueriesProxy):
     def delete_maintenance(self, maintenance: str | Maintenance, ignore_missing: bool = True) -> None:
         """End a maintenance, and delete it."""
         self._delete(Maintenance, maintenance, ignore_missing=ignore_missing)
+
+    def subscriptions(self, **query: Any) -> Iterator[Subscription]:
+        """Yield the subscriptions to notices that match the attributes in *query*; needs API version 1.1."""
+        found: Iterator[Subscription] = self._list(Subscription, **query)
+        return found
+
+    def get_subscription(self, subscription: str | Subscription) -> Subscription:
+        """Return a subscription, with the reason if nothing can be delivered."""
+        found: Subscription = self._get(Subscription, subscription)
+        return found
+
+    def create_subscription(self, **attributes: Any) -> Subscription:
+        """Subscribe to notices, and return the subscription; that of a webhook with its ``secret``."""
+        created: Subscription = self._create(Subscription, **attributes)
+        return created
+
+    def update_subscription(self, subscription: str | Subscription, **attributes: Any) -> Subscription:
+        """Change, enable, disable or confirm a subscription, and return it."""
+        changed: Subscription = self._update(Subscription, subscription, **attributes)
+        return changed
+
+    def delete_subscription(self, subscription: str | Subscription, ignore_missing: bool = True) -> None:
+        """Delete a subscription with its undelivered notices."""
+        self._delete(Subscription, subscription, ignore_missing=ignore_missing)
 
     def networks(self, **query: Any) -> Iterator[Network]:
         """Yield the network segments that match the attributes in *query*."""

@@ -256,6 +256,50 @@ class Maintenance(_ResourceOf11):
     created_at = resource.Body("created_at")
 
 
+class Subscription(_ResourceOf11):
+    """A wish to be told what happens to leases."""
+
+    base_path = "/subscriptions"
+    resource_key = "subscription"
+    resources_key = "subscriptions"
+    allow_create = allow_fetch = allow_commit = allow_delete = allow_list = True
+
+    #: ``mail`` or ``webhook``.
+    kind = resource.Body("kind")
+    #: ``lease``, ``own``, ``project`` or, for operators, ``site``.
+    scope = resource.Body("scope")
+    lease_id = resource.Body("lease_id")
+    #: The notices, such as ``lease.ends_soon``.
+    events = resource.Body("events", type=list)
+    url = resource.Body("url")
+    address = resource.Body("address")
+    #: Minutes before a start or an end.
+    lead_minutes = resource.Body("lead_minutes", type=list)
+    time_zone = resource.Body("time_zone")
+    language = resource.Body("language")
+    resource_type = resource.Body("resource_type")
+    below = resource.Body("below", type=int)
+    waits_minutes = resource.Body("waits_minutes", type=int)
+    is_enabled = resource.Body("enabled", type=bool)
+    is_confirmed = resource.Body("confirmed", type=bool)
+    is_default = resource.Body("default", type=bool)
+    #: Why the last attempt failed; None if it succeeded.
+    problem = resource.Body("problem")
+    failing_since = resource.Body("failing_since")
+    succeeded_at = resource.Body("succeeded_at")
+    #: The key that signs requests of a webhook; only in the answer to the request that made it.
+    secret = resource.Body("secret")
+    #: In changes: whether to replace the secret, and to send again what was given up.
+    rotate_secret = resource.Body("rotate_secret", type=bool)
+    resend = resource.Body("resend", type=bool)
+    #: In changes: the code that was mailed to the address.
+    code = resource.Body("code")
+    user_id = resource.Body("user_id")
+    project_id = resource.Body("project_id")
+    created_at = resource.Body("created_at")
+    updated_at = resource.Body("updated_at")
+
+
 class StoragePool(_ResourceOf11):
     """A storage pool whose capacity can be reserved; extra capabilities are attributes."""
 

@@ -17,6 +17,7 @@ from blazarclient.v1 import (
     networks,
     offers,
     storage_pools,
+    subscriptions,
     timeline,
     usage,
 )
@@ -41,6 +42,7 @@ class Client:
         usage: Usage of reserved resources.
         offer: Offers.
         feed: Feeds, which calendar programs read.
+        subscription: Subscriptions to notices.
 
     Args:
         blazar_url: Deprecated: the URL of the service; ``/v1`` may be left out.
@@ -86,6 +88,9 @@ class Client:
         self.usage = usage.UsageClientManager(*connection, version=self.version, **kwargs)
         self.offer = offers.OfferClientManager(*connection, version=self.version, **kwargs)
         self.feed = feeds.FeedClientManager(*connection, version=self.version, **kwargs)
+        self.subscription = subscriptions.SubscriptionClientManager(
+            *connection, version=self.version, **kwargs
+        )
         self.allocation = allocations.AllocationClientManager(*connection, version=self.version, **kwargs)
 
         if not session:
