@@ -489,6 +489,98 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/subscriptions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return the subscriptions of the caller's project; for operators, also those of the site.
+         * @description From version 1.1 on. Policy: `blazar:subscriptions:get`. The response depends on `blazar:subscriptions:site`.
+         */
+        get: operations["list_subscriptions"];
+        put?: never;
+        /**
+         * Subscribe to notices of leases, by mail or with a webhook.
+         * @description From version 1.1 on. Policy: `blazar:subscriptions:post`. The response depends on `blazar:subscriptions:site`.
+         */
+        post: operations["create_subscription"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/subscriptions/{subscription_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return a subscription, with the reason if nothing can be delivered.
+         * @description From version 1.1 on. Policy: `blazar:subscriptions:get`. The response depends on `blazar:subscriptions:site`.
+         */
+        get: operations["get_subscription"];
+        /**
+         * Change, enable, disable or confirm a subscription, or replace the secret of its webhook.
+         * @description From version 1.1 on. Policy: `blazar:subscriptions:get`, then `blazar:subscriptions:put`. The response depends on `blazar:subscriptions:site`.
+         */
+        put: operations["update_subscription"];
+        post?: never;
+        /**
+         * Delete a subscription with its undelivered notices.
+         * @description From version 1.1 on. Policy: `blazar:subscriptions:get`, then `blazar:subscriptions:delete`. The response depends on `blazar:subscriptions:site`.
+         */
+        delete: operations["delete_subscription"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/subscriptions/{subscription_id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test message to the subscriber.
+         * @description From version 1.1 on. Policy: `blazar:subscriptions:get`, then `blazar:subscriptions:put`. The response depends on `blazar:subscriptions:site`.
+         */
+        post: operations["test_subscription"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/subscriptions/{subscription_id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return the notices of a subscription that are not delivered yet or were given up.
+         * @description From version 1.1 on. Policy: `blazar:subscriptions:get`. The response depends on `blazar:subscriptions:site`.
+         */
+        get: operations["list_subscription_deliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/networks": {
         parameters: {
             query?: never;
@@ -1182,6 +1274,85 @@ export interface components {
             /** @description Of availability: a time at which fewer are free counts as busy. The default is 1. */
             amount?: number | null;
         };
+        SubscriptionCreate: {
+            /** @enum {unknown} */
+            kind: "mail" | "webhook";
+            /**
+             * @description By default `lease` if there is a `lease_id`, and otherwise `project`. `own` are the leases of the project that the caller created; `site`, for operators, are all.
+             * @enum {unknown}
+             */
+            scope?: "lease" | "own" | "project" | "site" | null;
+            lease_id?: string | null;
+            /** @description All by default. `resources.low` and `lease.waits` need the scope `site`. */
+            events?: ("lease.created" | "lease.changed" | "lease.extended" | "lease.starts_soon" | "lease.started" | "lease.failed" | "lease.degraded" | "lease.healed" | "lease.maintenance" | "lease.unused" | "lease.ends_soon" | "lease.before_end_failed" | "lease.ended" | "lease.deleted" | "offer.expired" | "resources.low" | "lease.waits")[] | null;
+            /**
+             * @description Of a webhook. Addresses inside the site are refused, and redirects not followed.
+             * @example https://hooks.example.org/leases
+             */
+            url?: string | null;
+            /** @description Of mail, if it is not the user's own address in Keystone. Its domain must be allowed by the operator, and the address be confirmed with the code that is mailed to it. */
+            address?: string | null;
+            /**
+             * @description Minutes before the start and the end of a lease at which `lease.starts_soon` and `lease.ends_soon` are sent; at most 10. Null for those of the site.
+             * @example [
+             *       1440,
+             *       60
+             *     ]
+             */
+            lead_minutes?: number[] | null;
+            /**
+             * @description Of dates in mail; null for that of the site.
+             * @example Europe/Berlin
+             */
+            time_zone?: string | null;
+            /** @description Of mail; null for that of the site. */
+            language?: string | null;
+            /** @description With `below`: the type of which `resources.low` tells. */
+            resource_type?: string | null;
+            /** @description Number of free resources below which they are low. */
+            below?: number | null;
+            /** @description Minutes after which `lease.waits` tells of a lease that waits. */
+            waits_minutes?: number | null;
+        };
+        SubscriptionUpdate: {
+            /** @description All by default. `resources.low` and `lease.waits` need the scope `site`. */
+            events?: ("lease.created" | "lease.changed" | "lease.extended" | "lease.starts_soon" | "lease.started" | "lease.failed" | "lease.degraded" | "lease.healed" | "lease.maintenance" | "lease.unused" | "lease.ends_soon" | "lease.before_end_failed" | "lease.ended" | "lease.deleted" | "offer.expired" | "resources.low" | "lease.waits")[] | null;
+            /**
+             * @description Of a webhook. Addresses inside the site are refused, and redirects not followed.
+             * @example https://hooks.example.org/leases
+             */
+            url?: string | null;
+            /** @description Of mail, if it is not the user's own address in Keystone. Its domain must be allowed by the operator, and the address be confirmed with the code that is mailed to it. */
+            address?: string | null;
+            /**
+             * @description Minutes before the start and the end of a lease at which `lease.starts_soon` and `lease.ends_soon` are sent; at most 10. Null for those of the site.
+             * @example [
+             *       1440,
+             *       60
+             *     ]
+             */
+            lead_minutes?: number[] | null;
+            /**
+             * @description Of dates in mail; null for that of the site.
+             * @example Europe/Berlin
+             */
+            time_zone?: string | null;
+            /** @description Of mail; null for that of the site. */
+            language?: string | null;
+            /** @description With `below`: the type of which `resources.low` tells. */
+            resource_type?: string | null;
+            /** @description Number of free resources below which they are low. */
+            below?: number | null;
+            /** @description Minutes after which `lease.waits` tells of a lease that waits. */
+            waits_minutes?: number | null;
+            enabled?: boolean;
+            /** @description Replace the secret of a webhook. For 24 hours, both sign requests. */
+            rotate_secret?: boolean;
+            /** @description The code that was mailed to the address. */
+            code?: string;
+            /** @description Try again to deliver the notices that were given up. */
+            resend?: boolean;
+        };
         /** @description Other keys are extra capabilities. */
         "networks-create": {
             /** @enum {unknown} */
@@ -1872,6 +2043,60 @@ export interface components {
                     name: string;
                 };
             }[];
+        };
+        /** @description A wish to be told of events. */
+        Subscription: {
+            id: string;
+            /** @enum {unknown} */
+            kind: "mail" | "webhook";
+            /** @enum {unknown} */
+            scope: "lease" | "own" | "project" | "site";
+            project_id: string | null;
+            user_id: string | null;
+            lease_id: string | null;
+            events: ("lease.created" | "lease.changed" | "lease.extended" | "lease.starts_soon" | "lease.started" | "lease.failed" | "lease.degraded" | "lease.healed" | "lease.maintenance" | "lease.unused" | "lease.ends_soon" | "lease.before_end_failed" | "lease.ended" | "lease.deleted" | "offer.expired" | "resources.low" | "lease.waits")[];
+            /** @description Other users than that of the subscription see it without its path. */
+            url: string | null;
+            /** @description Other users see only its domain. */
+            address: string | null;
+            lead_minutes: number[];
+            time_zone: string;
+            language: string;
+            resource_type: string | null;
+            below: number | null;
+            waits_minutes: number | null;
+            /** @description False also if nothing could be delivered for a long time. */
+            enabled: boolean;
+            confirmed: boolean;
+            /** @description Whether the service made it for the owner of a lease. */
+            default: boolean;
+            /** @description Why the last attempt failed; null if it succeeded. */
+            problem: string | null;
+            /** @example 2031-04-05T06:07:00.000000 */
+            failing_since: string | null;
+            /** @example 2031-04-05T06:07:00.000000 */
+            succeeded_at: string | null;
+            /** @example 2031-04-05 06:07:08 */
+            created_at: string | null;
+            /** @example 2031-04-05 06:07:08 */
+            updated_at: string | null;
+        };
+        SubscriptionWithSecret: components["schemas"]["Subscription"] & {
+            /** @description The key that signs requests of a webhook; only in the answer to the request that made it. */
+            secret?: string;
+        };
+        /** @description A notice that is not delivered yet, or was given up. */
+        SubscriptionDelivery: {
+            /** @description The `webhook-id` of its requests. */
+            id: string;
+            event: string;
+            lease_id: string;
+            /** @enum {unknown} */
+            status: "waiting" | "failed";
+            attempts: number;
+            problem: string | null;
+            /** @example 2031-04-05T06:07:00.000000 */
+            created_at: string;
         };
         /** @description How reserved resources were used in a period. */
         Usage: {
@@ -3529,6 +3754,246 @@ export interface operations {
             400: components["responses"]["400"];
             404: components["responses"]["404"];
             429: components["responses"]["429"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    list_subscriptions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `reservation 1.0` (the default), `reservation 1.1` or `reservation latest`. */
+                "OpenStack-API-Version"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        subscriptions: components["schemas"]["Subscription"][];
+                    };
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            406: components["responses"]["406"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    create_subscription: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `reservation 1.0` (the default), `reservation 1.1` or `reservation latest`. */
+                "OpenStack-API-Version"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SubscriptionCreate"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        subscription: components["schemas"]["SubscriptionWithSecret"];
+                    };
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            406: components["responses"]["406"];
+            409: components["responses"]["409"];
+            413: components["responses"]["413"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    get_subscription: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `reservation 1.0` (the default), `reservation 1.1` or `reservation latest`. */
+                "OpenStack-API-Version"?: string;
+            };
+            path: {
+                subscription_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        subscription: components["schemas"]["Subscription"];
+                    };
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            406: components["responses"]["406"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    update_subscription: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `reservation 1.0` (the default), `reservation 1.1` or `reservation latest`. */
+                "OpenStack-API-Version"?: string;
+            };
+            path: {
+                subscription_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SubscriptionUpdate"];
+            };
+        };
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        subscription: components["schemas"]["SubscriptionWithSecret"];
+                    };
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            406: components["responses"]["406"];
+            409: components["responses"]["409"];
+            413: components["responses"]["413"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    delete_subscription: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `reservation 1.0` (the default), `reservation 1.1` or `reservation latest`. */
+                "OpenStack-API-Version"?: string;
+            };
+            path: {
+                subscription_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success; there is no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            406: components["responses"]["406"];
+            409: components["responses"]["409"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    test_subscription: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `reservation 1.0` (the default), `reservation 1.1` or `reservation latest`. */
+                "OpenStack-API-Version"?: string;
+            };
+            path: {
+                subscription_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success; there is no body. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            406: components["responses"]["406"];
+            409: components["responses"]["409"];
+            500: components["responses"]["500"];
+            503: components["responses"]["503"];
+        };
+    };
+    list_subscription_deliveries: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description `reservation 1.0` (the default), `reservation 1.1` or `reservation latest`. */
+                "OpenStack-API-Version"?: string;
+            };
+            path: {
+                subscription_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Success. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        deliveries: components["schemas"]["SubscriptionDelivery"][];
+                    };
+                };
+            };
+            400: components["responses"]["400"];
+            401: components["responses"]["401"];
+            403: components["responses"]["403"];
+            404: components["responses"]["404"];
+            406: components["responses"]["406"];
             500: components["responses"]["500"];
             503: components["responses"]["503"];
         };
