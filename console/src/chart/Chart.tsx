@@ -24,7 +24,6 @@ interface Drag {
 
 /** The chart: labels of the rows at the left, and a canvas that shows as many rows as fit. */
 export default function Chart() {
-  const scroll = useRef<HTMLDivElement>(null);
   const element = useRef<HTMLDivElement>(null);
   const canvas = useRef<CalendarCanvas | null>(null);
   const offset = useSignal(0);
@@ -116,7 +115,11 @@ export default function Chart() {
     <>
       <div
         class="chart"
-        ref={scroll}
+        // The keyboard scrolls it, if not all rows fit, and moves it in time.
+        tabIndex={0}
+        role="group"
+        aria-label={t.chart.title}
+        onKeyDown={moveByKey}
         onScroll={(event) => (offset.value = event.currentTarget.scrollTop)}
         onWheel={(event) => panByWheel(event, element.current!)}
       >
@@ -153,6 +156,24 @@ function Selection({ drag }: { drag: Drag }) {
     height: `${drag.height}px`,
   };
   return <div class="selection" style={style} />;
+}
+
+/** Move the chart with the arrows, and zoom it with + and -. */
+function moveByKey(event: KeyboardEvent): void {
+  if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;
+  const { start, end } = range.value;
+  const length = end - start;
+  const moves: Readonly<Record<string, () => void>> = {
+    ArrowLeft: () => show(start - length / 4, length),
+    ArrowRight: () => show(start + length / 4, length),
+    Home: () => show(firstInstant.value, length),
+    "+": () => show(start + length / 4, length / 2),
+    "-": () => show(start - length / 2, length * 2),
+  };
+  const move = moves[event.key];
+  if (!move) return;
+  event.preventDefault();
+  move();
 }
 
 /** Move the chart with a wheel or a pad that turns sideways. */

@@ -13,7 +13,7 @@ const FREE = STATES.indexOf("free");
 export function Labels({ offset, height }: { offset: number; height: number }) {
   return (
     <div class="labels">
-      {rowsIn(rows.value, offset, offset + height).map((row) => (
+      {rowsIn(rows.value, offset, offset + height).filter((row) => row.top + row.height / 2 > offset).map((row) => (
         <div
           key={row.key}
           class={`label ${row.kind}`}

@@ -28,7 +28,7 @@ export const chart = {
   expand: (name: string) => `Show the resources of ${name}`,
   collapse: (name: string) => `Hide the resources of ${name}`,
   resource: (number: number) => `no. ${number}`,
-  help: "Drag over free time to reserve it. Shift and drag to move, Ctrl and wheel to zoom. The list has the same data.",
+  help: "Drag over free time to reserve it. Shift and drag or the arrow keys move, Ctrl and wheel or + and - zoom. The list has the same data.",
   label: "Calendar of resources; the list view has the same data as text",
   reserveThis: "Reserve",
   period: "Period",
