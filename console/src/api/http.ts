@@ -29,6 +29,8 @@ export function onSessionEnd(ask: () => Promise<void>): void {
   signInAgain = ask;
 }
 
+const MOST_SIGN_INS = 3;
+
 function urlOf(path: string, query: Call["query"]): URL {
   const url = new URL(path, document.baseURI);
   url.hash = "";
@@ -83,6 +85,7 @@ export function messageOf(body: unknown, status: number): string {
  */
 export async function call<T>(path: string, options: Call = {}): Promise<Answer<T>> {
   const repeatable = options.repeatable ?? (options.method ?? "GET") === "GET";
+  let signIns = 0;
   for (;;) {
     const sent = await attempt(`api/v1/${path}`, options);
     if ("failed" in sent) {
@@ -91,7 +94,9 @@ export async function call<T>(path: string, options: Call = {}): Promise<Answer<
       continue;
     }
     const { response, body } = sent;
-    if (response.status === 401) {
+    // A session that the API does not accept in spite of signing in is no reason to ask for ever.
+    if (response.status === 401 && signIns < MOST_SIGN_INS) {
+      signIns += 1;
       await signInAgain();
       continue;
     }

@@ -63,7 +63,7 @@ export async function listLeases(
 }
 
 export async function getLease(id: string): Promise<Lease> {
-  return (await call<{ lease: Lease }>(`leases/${id}`)).value.lease;
+  return (await call<{ lease: Lease }>(`leases/${encodeURIComponent(id)}`)).value.lease;
 }
 
 export async function previewLease(request: LeaseRequest, signal?: AbortSignal): Promise<LeasePreview> {
@@ -80,24 +80,24 @@ export async function createLease(
 
 export async function previewChange(id: string, change: LeaseChange, signal?: AbortSignal): Promise<LeasePreview> {
   const options: Call = { method: "PUT", query: { dry_run: "true" }, body: change, signal, repeatable: true };
-  return (await call<{ preview: LeasePreview }>(`leases/${id}`, options)).value.preview;
+  return (await call<{ preview: LeasePreview }>(`leases/${encodeURIComponent(id)}`, options)).value.preview;
 }
 
 /** Change a lease. Its values are absolute, so the request may be repeated. */
 export async function changeLease(id: string, change: LeaseChange): Promise<Lease> {
-  return (await call<{ lease: Lease }>(`leases/${id}`, { method: "PUT", body: change, repeatable: true })).value.lease;
+  return (await call<{ lease: Lease }>(`leases/${encodeURIComponent(id)}`, { method: "PUT", body: change, repeatable: true })).value.lease;
 }
 
 export async function deleteLease(id: string): Promise<void> {
-  await call(`leases/${id}`, { method: "DELETE", repeatable: true });
+  await call(`leases/${encodeURIComponent(id)}`, { method: "DELETE", repeatable: true });
 }
 
 export async function resourcesOf(id: string): Promise<ReservationResources[]> {
-  return (await call<{ resources: ReservationResources[] }>(`leases/${id}/resources`)).value.resources;
+  return (await call<{ resources: ReservationResources[] }>(`leases/${encodeURIComponent(id)}/resources`)).value.resources;
 }
 
 export async function historyOf(id: string): Promise<HistoryEntry[]> {
-  return (await call<{ history: HistoryEntry[] }>(`leases/${id}/history`)).value.history;
+  return (await call<{ history: HistoryEntry[] }>(`leases/${encodeURIComponent(id)}/history`)).value.history;
 }
 
 export async function holdOffer(request: LeaseRequest, key: string): Promise<Offer> {
@@ -105,5 +105,5 @@ export async function holdOffer(request: LeaseRequest, key: string): Promise<Off
 }
 
 export async function releaseOffer(id: string): Promise<void> {
-  await call(`offers/${id}`, { method: "DELETE", outlives: true });
+  await call(`offers/${encodeURIComponent(id)}`, { method: "DELETE", outlives: true });
 }
