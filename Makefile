@@ -27,7 +27,7 @@ PYTEST_FOR_NOVA := build/pytest-for-nova
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help console console-check venv demo serve test lint static doc man bench faults simulate recording cluster race lock clean cloud cloud-down test-cloud
+.PHONY: help console console-check venv demo serve test lint static doc screenshots man bench faults simulate recording cluster race lock clean cloud cloud-down test-cloud
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' Makefile
@@ -101,6 +101,9 @@ console-check: console/node_modules/.package-lock.json ## test the page's source
 	CONSOLE_OUT="$$folder/bundle" npm --prefix console --silent run build -- --logLevel warn && \
 	diff -qr src/blazar/ui/bundle "$$folder/bundle" && \
 	npm --prefix console --silent run size -- "$$folder/bundle"
+
+screenshots: $(STAMP) ## take the pictures of the console in the documentation again (requires Chromium)
+	@PYTHONPATH=tests $(BIN)/python -m browser.screenshots
 
 man: $(STAMP) ## build the manual pages of all commands into build/man
 	@PYTHONPATH=doc/extensions $(BIN)/sphinx-build -q -W -E -b man -C -D extensions=myst_parser,from_the_code,manual_pages \

@@ -82,19 +82,13 @@ class Console:
         expect(self.page.get_by_role("search")).to_be_visible()
 
     def want(self, **wish: str) -> None:
-        """Fill fields of the search bar in, by their labels; return when the times for them are shown."""
-        status = self.page.get_by_role("region", name="Find a time").get_by_role("status")
-        expect(status).to_contain_text("found")
+        """Fill fields of the search bar in, by their labels."""
         for label, value in wish.items():
             field = self.page.get_by_role("search").get_by_label(label.replace("_", " "))
-            if label != "Resources" and field.input_value() == value:
-                continue
-            with self.page.expect_response(lambda answer: "/availability/search" in answer.url):
-                if label == "Resources":
-                    field.select_option(label=value)
-                else:
-                    field.fill(value)
-            expect(status).to_contain_text("found")
+            if label == "Resources":
+                field.select_option(label=value)
+            else:
+                field.fill(value)
 
     def slot(self, text: str = "") -> Locator:
         """Return the first free time that is found, or the first with a text."""

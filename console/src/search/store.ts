@@ -58,11 +58,17 @@ export const understood = computed(() => {
 });
 
 export type Result =
-  | { readonly kind: "found"; readonly wish: Understood; readonly slots: TimeSlots }
+  | { readonly kind: "found"; readonly entered: Wish; readonly wish: Understood; readonly slots: TimeSlots }
   | { readonly kind: "refused"; readonly message: string; readonly refusal: Refusal | null };
 
 export const result = signal<Result | null>(null);
 export const searching = signal(false);
+
+/** Whether the times shown belong to an earlier wish; to choose one would reserve what is no longer wanted. */
+export const isOutdated = computed(() => {
+  const shown = result.value;
+  return shown?.kind === "found" && shown.entered !== wish.value;
+});
 
 const LIMIT = 6;
 const TYPING_PAUSE = 300;
@@ -85,13 +91,13 @@ async function findAlternatives(asked: Understood, signal: AbortSignal): Promise
   }
 }
 
-async function run(asked: Understood, fewer: boolean): Promise<void> {
+async function run(entered: Wish, asked: Understood): Promise<void> {
   running?.abort();
   const own = (running = new AbortController());
   searching.value = true;
   try {
-    const slots = await searchSlots(searchBody(asked, fewer, LIMIT), own.signal);
-    result.value = { kind: "found", wish: asked, slots };
+    const slots = await searchSlots(searchBody(asked, entered.fewer, LIMIT), own.signal);
+    result.value = { kind: "found", entered, wish: asked, slots };
     if (slots.slots.length === 0) await findAlternatives(asked, own.signal);
   } catch (problem) {
     if (own.signal.aborted) return;
@@ -109,14 +115,14 @@ export const searchAgain = signal(0);
 export function startSearch(): void {
   effect(() => {
     const asked = understood.value;
-    const fewer = wish.value.fewer;
+    const entered = wish.value;
     void searchAgain.value;
     if (!asked || !isUnderstood(asked)) {
       running?.abort();
       searching.value = false;
       return undefined;
     }
-    const timer = setTimeout(() => void run(asked, fewer), TYPING_PAUSE);
+    const timer = setTimeout(() => void run(entered, asked), TYPING_PAUSE);
     return () => clearTimeout(timer);
   });
 }
