@@ -62,6 +62,15 @@ def test_requests_of_the_page_have_the_rights_of_the_session(
     assert signed_in.get("/ui/api/v1/os-hosts").status_code == 403
 
 
+def test_addresses_in_answers_are_those_of_the_api(signed_in: Browser) -> None:
+    """A calendar program has no session."""
+    newer = {"OpenStack-API-Version": "reservation 1.1"}
+
+    answer = signed_in.post("/ui/api/v1/feeds", {"kind": "project"}, headers=newer)
+
+    assert answer.json["feed"]["url"].startswith(f"{ORIGIN}/v1/calendars/")
+
+
 def test_a_request_cannot_claim_other_rights_than_the_session(signed_in: Browser) -> None:
     claims = {"X-Roles": "admin", "X-Auth-Token": "other", "Authorization": "Basic YWRtaW46YWRtaW4="}
 

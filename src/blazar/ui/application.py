@@ -64,7 +64,10 @@ def with_console(
         path = environ["PATH_INFO"]
         if path.startswith(f"{_API}/"):
             session = session_of(falcon.Request(environ), cookies)
-            call = _moved(with_credentials(environ, session), _API)
+            call = with_credentials(environ, session)
+            # Addresses in answers are those of the API itself, which need no session of a browser.
+            call["SCRIPT_NAME"] = environ["SCRIPT_NAME"].removesuffix(PATH)
+            call["PATH_INFO"] = path.removeprefix(_API)
             return checked_api(call, _without_challenges(start_response))
         note_route(environ, f"{PATH}{path}" if path in (_SESSION, _WEBSSO) else f"{PATH}/")
         if path == _WEBSSO:
@@ -82,7 +85,9 @@ def with_console(
             start_response("308 Permanent Redirect", [("Content-Type", "text/plain"), *headers])
             return []
         if path.startswith(f"{PATH}/"):
-            return failing(_moved(environ, PATH), start_response)
+            inner = {**environ, "SCRIPT_NAME": f"{environ.get('SCRIPT_NAME', '')}{PATH}"}
+            inner["PATH_INFO"] = path.removeprefix(PATH)
+            return failing(inner, start_response)
         return api(environ, start_response)
 
     return application
@@ -135,12 +140,3 @@ def _without_challenges(start_response: StartResponse) -> StartResponse:
         return start_response(status, [*kept, _NO_STORE], *exc_info)
 
     return start
-
-
-def _moved(environ: WSGIEnvironment, prefix: str) -> WSGIEnvironment:
-    """Return the environment for an application under a prefix."""
-    return {
-        **environ,
-        "SCRIPT_NAME": f"{environ.get('SCRIPT_NAME', '')}{prefix}",
-        "PATH_INFO": environ["PATH_INFO"].removeprefix(prefix),
-    }
