@@ -10,6 +10,7 @@ const NOW = fromApi("2031-04-03 07:20");
 const WHOLE: ResourceType = {
   resource_type: "whole:thing",
   keys: ["min", "max", "fact_properties", "resource_properties", "before_end"],
+  schema: null,
   unit: "thing",
   unit_keys: [],
   reservable: 8,
@@ -17,6 +18,7 @@ const WHOLE: ResourceType = {
 const PARTS: ResourceType = {
   resource_type: "part:thing",
   keys: ["vcpus", "template_id", "network_id", "amount", "affinity", "label", "resource_properties"],
+  schema: null,
   unit: "part",
   unit_keys: ["vcpus", "template_id"],
   reservable: 8,
@@ -83,6 +85,39 @@ describe("a wish", () => {
       network_id: "n-1",
       affinity: false,
       resource_properties: "",
+    });
+  });
+
+  it("has what the schema of its type requires, and the values that it names", () => {
+    const type: ResourceType = {
+      ...WHOLE,
+      keys: null,
+      schema: {
+        required: ["resource_type", "size", "title", "place_id"],
+        properties: {
+          resource_type: { const: "whole:thing" },
+          amount: { type: ["integer", "string"] },
+          size: { type: ["integer", "string"] },
+          spare: { type: ["integer", "null"] },
+          title: { type: "string" },
+          place_id: { type: "string" },
+          before_end: { enum: ["", "default", "email", null] },
+          affinity: { type: ["boolean", "null"] },
+        },
+      } as unknown as ResourceType["schema"],
+    };
+
+    expect(meaning({}, type)).toEqual({ own: en.search.badValue("size") });
+    expect(meaning({ own: { size: "4" } }, type)).toEqual({ own: en.search.missing("place_id") });
+    expect(meaning({ own: { size: "4", place_id: "p", spare: "few" } }, type)).toEqual({ own: en.search.badValue("spare") });
+    const own = { size: "4", place_id: "p", before_end: "email", affinity: "together" };
+    expect(understood({ own }, type).reservation).toEqual({
+      resource_type: "whole:thing",
+      size: 4,
+      title: "",
+      place_id: "p",
+      before_end: "email",
+      affinity: true,
     });
   });
 

@@ -62,6 +62,7 @@ def test_types_have_their_keys_and_the_number_of_resources_that_can_be_reserved(
 
     assert types["physical:host"] == {
         "resource_type": "physical:host",
+        "schema": types["physical:host"]["schema"],
         "keys": ["min", "max", "hypervisor_properties", "resource_properties", "before_end"],
         "unit": "host",
         "unit_keys": [],
@@ -73,6 +74,15 @@ def test_types_have_their_keys_and_the_number_of_resources_that_can_be_reserved(
     assert types["virtual:instance"]["unit_keys"] == ["vcpus", "memory_mb", "disk_gb"]
     env.create("now", 60)
     assert catalogue(env)["resource_types"] == list(types.values()), "reserved ones are still reservable"
+
+
+def test_types_have_the_schema_of_their_reservations(env: HttpEnv) -> None:
+    for each in catalogue(env)["resource_types"]:
+        keys = each["schema"]["properties"].keys() - {"resource_type"}
+
+        assert each["schema"]["properties"]["resource_type"] == {"const": each["resource_type"]}
+        assert keys == set(each["keys"])
+        assert set(each["schema"]["required"]) <= {*keys, "resource_type"}
 
 
 def test_properties_have_values_with_the_number_of_hosts(env: HttpEnv, hosts: list[str]) -> None:

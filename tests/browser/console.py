@@ -18,6 +18,15 @@ USERS: Final[Mapping[str, str]] = {
     "olga": "reader,member,admin",
 }
 """Roles by name; a name is also the password and the project. Olga is an operator."""
+_PLUGINS: Final = (
+    "physical.host.plugin",
+    "virtual.instance.plugin",
+    "flavor.instance.plugin",
+    "virtual.floatingip.plugin",
+    "network.plugin",
+    "virtual.volume.plugin",
+    "physical.storage.plugin",
+)
 _COUNT_CLICKS: Final = """
 window.clicks = 0;
 document.addEventListener("click", (event) => { if (event.isTrusted) window.clicks += 1; }, true);
@@ -38,6 +47,8 @@ class Service:
             "[DEFAULT]\n"
             "auth_strategy = http_basic\n"
             f"http_basic_auth_user_file = {self._users}\n"
+            "[manager]\n"
+            f"plugins = {','.join(_PLUGINS)}\n"
             "[ui]\n"
             "session_keys = a secret that is long enough to be one\n"
         )
@@ -84,7 +95,7 @@ class Console:
     def want(self, **wish: str) -> None:
         """Fill fields of the search bar in, by their labels."""
         for label, value in wish.items():
-            field = self.page.get_by_role("search").get_by_label(label.replace("_", " "))
+            field = self.page.get_by_role("search").get_by_label(label.replace("_", " "), exact=True)
             if label == "Resources":
                 field.select_option(label=value)
             else:

@@ -19,6 +19,29 @@ def test_a_gpu_host_for_four_hours_takes_at_most_five_clicks(open_as: OpenConsol
     assert alice.clicks - before + 2 <= 5
 
 
+def test_no_type_has_keys_of_which_the_page_does_not_know(open_as: OpenConsole) -> None:
+    """Types without resources have no free time, but the request for one is complete."""
+    alice = open_as("alice")
+    types = (
+        alice.page.get_by_label("Resources", exact=True)
+        .locator("option")
+        .filter(has_text="any ")
+        .all_inner_texts()
+    )
+    times = alice.page.get_by_role("region", name="Find a time")
+
+    for each in types:
+        alice.want(Resources=each)
+        for label, value in {"flavor_id": "unknown", "gibibytes": "10"}.items():
+            field = alice.page.get_by_role("search").get_by_label(label)
+            if field.is_visible():
+                field.fill(value)
+        expect(times).to_have_attribute("aria-busy", "false")
+        expect(times).not_to_contain_text("Missing parameter")
+
+    assert len(types) == 7
+
+
 def test_a_refused_request_is_granted_as_an_alternative(open_as: OpenConsole) -> None:
     alice = open_as("alice")
     alice.want(Number="2", Resources="host with gpu = a100 (2)", Duration="1 day")

@@ -1674,6 +1674,8 @@ export interface components {
                 resource_type: string;
                 /** @description The keys of a reservation. Null if the plugin does not tell them. */
                 keys: string[] | null;
+                /** @description The JSON Schema of a request for a reservation of the type, from which forms can be made. Null if the plugin has none. */
+                schema: Record<string, never> | null;
                 /**
                  * @description As in the names of quotas.
                  * @example host

@@ -9,7 +9,7 @@ export function MoreConditions() {
   if (!type) return null;
   const fields = fieldsOf(type, propertiesOf(type.resource_type));
   const own = fields ? ownFields(fields) : [];
-  const needed = own.some((each) => each.kind === "number" || (each.kind === "text" && each.required) || isRefused(each));
+  const needed = own.some((each) => isNeeded(each) || isRefused(each));
   return (
     <details class="more" key={type.resource_type} open={needed || !fields}>
       <summary>{t.search.more}</summary>
@@ -32,6 +32,11 @@ export function MoreConditions() {
       </div>
     </details>
   );
+}
+
+/** Return whether a person has to enter something. */
+function isNeeded(field: Field): boolean {
+  return (field.kind === "number" && field.required) || (field.kind === "text" && field.required && !field.canBeEmpty);
 }
 
 /** Return whether the service refused the search because of a field. */

@@ -4,37 +4,71 @@ import type { Property, ResourceType } from "../api/values";
 export type Field =
   | { readonly kind: "count"; readonly key: string }
   | { readonly kind: "requirement"; readonly key: string }
-  | { readonly kind: "number"; readonly key: string }
-  | { readonly kind: "text"; readonly key: string; readonly required: boolean }
+  | { readonly kind: "number"; readonly key: string; readonly required: boolean }
+  | {
+      readonly kind: "text";
+      readonly key: string;
+      readonly required: boolean;
+      /** Whether an empty text is a value. */
+      readonly canBeEmpty: boolean;
+    }
   | { readonly kind: "choice"; readonly key: string; readonly values: readonly string[]; readonly required: boolean };
 
 const COUNTS = new Set(["min", "max", "amount"]);
-const CHOICES: Readonly<Record<string, readonly string[]>> = {
-  affinity: ["any", "together", "apart"],
-  before_end: ["default", "", "snapshot"],
-  end_action: ["delete", "retain", "freeze"],
-};
+const AFFINITIES = ["any", "together", "apart"];
+const DEFAULT = "default";
+
+/** The part of a JSON Schema that the page understands. */
+interface KeySchema {
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly unknown[];
+}
+
+interface ReservationSchema {
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, KeySchema>>;
+}
 
 /**
- * Return how the keys of a type are entered, or null if the plugin does not tell its keys.
+ * Return how the keys of a type are entered, or null if neither its plugin nor a schema tells its keys.
  *
- * The catalogue has names only. So a key is a number if it says how large a unit is, a choice if it is common to
- * several types or if resources have a property of its name, and a text otherwise.
+ * The schema of the catalogue says what is required and which values there are. A key is a choice, too, if
+ * resources have a property of its name.
  */
 export function fieldsOf(type: ResourceType, properties: readonly Property[]): Field[] | null {
-  if (!type.keys) return null;
-  return type.keys.map((key): Field => {
-    if (COUNTS.has(key)) return { kind: "count", key };
-    if (key.endsWith("_properties")) return { kind: "requirement", key };
-    const choices = CHOICES[key];
-    if (choices) return { kind: "choice", key, values: choices, required: false };
-    const values = properties.find((each) => each.property === key)?.values.map((each) => String(each.value));
-    if (values?.length && !type.unit_keys.includes(key)) return { kind: "choice", key, values, required: true };
-    if (type.unit_keys.includes(key)) {
-      return key.endsWith("_id") ? { kind: "text", key, required: true } : { kind: "number", key };
-    }
-    return { kind: "text", key, required: false };
-  });
+  const schema = type.schema as ReservationSchema | null;
+  const described = schema?.properties ?? {};
+  const keys = type.keys ?? (schema ? Object.keys(described) : null);
+  if (!keys) return null;
+  const required = new Set([...(schema?.required ?? []), ...type.unit_keys]);
+  return keys
+    .filter((key) => key !== "resource_type")
+    .map((key) => fieldOf(key, described[key] ?? {}, required.has(key), type, properties));
+}
+
+function fieldOf(
+  key: string,
+  schema: KeySchema,
+  required: boolean,
+  type: ResourceType,
+  properties: readonly Property[],
+): Field {
+  if (COUNTS.has(key)) return { kind: "count", key };
+  if (key.endsWith("_properties")) return { kind: "requirement", key };
+  const types = typeof schema.type === "string" ? [schema.type] : (schema.type ?? []);
+  if (types.includes("boolean")) return { kind: "choice", key, values: AFFINITIES, required: false };
+  const values = schema.enum?.filter((each) => typeof each === "string");
+  if (values?.length) return { kind: "choice", key, values: defaultFirst(values), required: false };
+  const present = properties.find((each) => each.property === key)?.values.map((each) => String(each.value));
+  const isUnit = type.unit_keys.includes(key);
+  if (present?.length && !isUnit) return { kind: "choice", key, values: present, required: true };
+  const isNumber = types.length ? types[0] === "integer" : isUnit && !key.endsWith("_id");
+  if (isNumber) return { kind: "number", key, required };
+  return { kind: "text", key, required, canBeEmpty: required && !isUnit && !key.endsWith("_id") };
+}
+
+function defaultFirst(values: readonly string[]): readonly string[] {
+  return values.includes(DEFAULT) ? [DEFAULT, ...values.filter((each) => each !== DEFAULT)] : values;
 }
 
 /** Return the fields that the form shows beside the number and the requirement. */
@@ -55,7 +89,7 @@ export function requestValue(field: Field, entered: string): unknown {
   if (field.kind === "choice") return !field.required && entered === field.values[0] ? undefined : entered;
   const clean = entered.trim();
   if (field.kind === "number") return /^\d+$/.test(clean) ? Number(clean) : undefined;
-  if (clean === "") return undefined;
+  if (clean === "") return field.kind === "text" && field.canBeEmpty ? "" : undefined;
   if (/^[[{]/.test(clean)) {
     try {
       return JSON.parse(clean) as unknown;

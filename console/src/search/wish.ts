@@ -93,7 +93,9 @@ function reservationOf(wish: Wish, { type, properties, texts }: Surroundings): R
   for (const field of ownFields(fields)) {
     const entered = wish.own[field.key] ?? initialValue(field);
     const value = requestValue(field, entered);
-    if (value === undefined && field.kind === "number") return texts.badValue(field.key);
+    if (value === undefined && field.kind === "number" && (field.required || entered.trim())) {
+      return texts.badValue(field.key);
+    }
     if (value === undefined && field.kind === "text" && field.required) return texts.missing(field.key);
     if (value !== undefined) request[field.key] = value;
   }

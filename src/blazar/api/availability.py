@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterable
+from typing import Final, cast
 
 from blazar.api import schemas
 from blazar.api.call import Call, Response
@@ -13,6 +14,7 @@ from blazar.api.microversions import AVAILABILITY
 from blazar.api.permissions import BY_OPERATORS, BY_READERS, PRIVATE_PROPERTIES, RESOURCE_IDS, Rule
 from blazar.api.route import Route
 from blazar.api.schema_parts import ref, wrapped
+from blazar.ports.manager import JsonObject
 
 _PERIOD_QUERY: Final = ("resource_type", "from", "to", "filter", "group_by")
 FREE_AMOUNTS_QUERY: Final = (*_PERIOD_QUERY, "unit")
@@ -35,7 +37,11 @@ def get_catalogue(call: Call) -> object:
     """Return what the caller can reserve, and within which limits."""
     require_project(call, "blazar:catalogue:get")
     found = call.manager.get_catalogue(call.property_caller)
-    return {"catalogue": {**found, "longest_page": call.max_limit}}
+    types = cast("Iterable[JsonObject]", found["resource_types"])
+    described = [
+        {**each, "schema": call.reservation_schemas.get(str(each["resource_type"]))} for each in types
+    ]
+    return {"catalogue": {**found, "resource_types": described, "longest_page": call.max_limit}}
 
 
 def list_free_amounts(call: Call) -> object:

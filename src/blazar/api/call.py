@@ -20,6 +20,8 @@ _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 if TYPE_CHECKING:
     from wsgiref.types import WSGIEnvironment
 
+    from blazar.api.validation import JsonSchema
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
@@ -33,6 +35,8 @@ class Call:
     """Scheme, host and mount prefix, without a trailing slash."""
     max_limit: int = DEFAULT_MAX_LIMIT
     """The most items of a page of a list."""
+    reservation_schemas: Mapping[str, JsonSchema] = field(default_factory=dict)
+    """The schemas of the reservations of the served resource types, by type."""
     version: Version = DEFAULT_VERSION
     """The negotiated microversion; version documents have the default."""
     params: Mapping[str, str] = field(default_factory=dict)

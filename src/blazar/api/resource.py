@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from urllib.parse import quote
 
@@ -18,6 +18,7 @@ from blazar.api.call import Call, Response, caller_of, identity_of
 from blazar.api.idempotency import sent_key
 from blazar.api.permissions import Policy
 from blazar.api.route import Route
+from blazar.api.validation import JsonSchema
 from blazar.domain.errors import InvalidParameter
 from blazar.ports.manager import JsonObject, Manager, WrittenObjects
 from blazar.settings import DEFAULT_MAX_LIMIT
@@ -35,6 +36,8 @@ class Service:
     max_body_bytes: int
     max_limit: int = DEFAULT_MAX_LIMIT
     """The most items of a page of a list."""
+    reservation_schemas: Mapping[str, JsonSchema] = field(default_factory=dict)
+    """The schemas of the reservations of the served resource types, by type."""
 
 
 class Resource:
@@ -83,6 +86,7 @@ class Resource:
             caller=caller_of(identity, version),
             base_url=req.prefix.rstrip("/"),
             max_limit=self._service.max_limit,
+            reservation_schemas=self._service.reservation_schemas,
             version=version,
             params=params,
             query=_first_values(req),

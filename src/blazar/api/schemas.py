@@ -544,6 +544,11 @@ COMPONENTS: dict[str, JsonSchema] = {
                     "items": {"type": "string"},
                     "description": "The keys of a reservation. Null if the plugin does not tell them.",
                 },
+                schema={
+                    "type": ["object", "null"],
+                    "description": "The JSON Schema of a request for a reservation of the type, from which "
+                    "forms can be made. Null if the plugin has none.",
+                },
                 unit={"type": "string", "description": "As in the names of quotas.", "examples": ["host"]},
                 unit_keys={
                     "type": "array",

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from blazar.api.permissions import Rule
@@ -32,3 +32,14 @@ class TypeApi:
     """Descriptions of query parameters that only these routes have."""
     shortages_at_1_0: Mapping[int, Mapping[type[BlazarError], int]] = field(default_factory=dict)
     """The statuses of shortages of this type that differ from the core's, by ``[api] shortage_status``."""
+
+
+def reservation_schemas(types: Iterable[TypeApi]) -> dict[str, JsonSchema]:
+    """Return the schemas of requests for reservations, by the resource type that each has as its constant."""
+    found = {}
+    for schema in (schema for each in types for schema in each.schemas.values()):
+        properties = cast("Mapping[str, JsonSchema]", schema.get("properties", {}))
+        resource_type = properties.get("resource_type", {})
+        if "const" in resource_type:
+            found[str(resource_type["const"])] = schema
+    return found
