@@ -57,7 +57,7 @@ def test_in_horizon_nobody_signs_in_twice(
         page.get_by_role("link", name="Reservations console").wait_for(state="attached")
         page.goto(f"{url}/project/reservations_console/")
         console = page.frame_locator("#reservations-console")
-        console.get_by_label("Resources").select_option(label="any host (4)")
+        console.get_by_label("Resources", exact=True).select_option(label="any host (4)")
         console.get_by_role("region", name="Find a time").get_by_role("button").first.click()
         draft = console.get_by_role("region", name="New lease")
         draft.get_by_label("Name").fill("in Horizon")
