@@ -137,7 +137,7 @@ lock: require-python ## resolve the versions of all dependencies again, into con
 	cp "$$folder/lock" constraints.txt && echo "constraints.txt: $$(grep -c == constraints.txt) versions"
 
 clean: ## remove the files that other targets made, except var/, the data of a service
-	@rm -rf $(VENV) build client/build nova/build plugin-testing/build examples/plugin/build
+	@rm -rf $(VENV) build client/build nova/build dashboard/build plugin-testing/build examples/plugin/build
 	@rm -rf console/node_modules
 	@rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis
 	@find . -path ./.git -prune -o \( -name __pycache__ -o -name '*.egg-info' \) -prune -exec rm -rf {} +

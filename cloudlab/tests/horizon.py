@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -63,7 +64,11 @@ def _install(folder: Folder, environment: Path) -> None:
         *("install", "--no-input", "--disable-pip-version-check", "--no-compile"),
     ]
     run([*pip, "--no-deps", "--requirement", str(_LOCK)], log=log)
-    run([*pip, "--no-deps", str(REPOSITORY / "dashboard")], log=log)
+    # A copy, because the build leaves files behind that a later build would include.
+    source = folder.data("blazar-console")
+    shutil.rmtree(source)
+    shutil.copytree(REPOSITORY / "dashboard", source, ignore=shutil.ignore_patterns("build", "*.egg-info"))
+    run([*pip, "--no-deps", str(source)], log=log)
     (packages,) = environment.glob("lib/python*/site-packages")
     enabled = packages / "openstack_dashboard" / "local" / "enabled" / _PANEL
     enabled.write_bytes((packages / "blazar_console" / "enabled" / _PANEL).read_bytes())

@@ -1,1 +1,0 @@
-"""The console of Blazar as a panel of Horizon."""

@@ -1,1 +1,0 @@
-"""The file that enables the panel, to be copied into a folder of Horizon."""
