@@ -239,7 +239,7 @@ def test_every_option_is_listed_once(make_conf: MakeConf) -> None:
     secret = {
         each.dest for some in listed.values() for each in some if "password" in each.dest and each.secret
     }
-    assert secret == {"password", "os_admin_password"}
+    assert secret == {"password", "os_admin_password", "mail_password"}
 
 
 def test_registering_twice_changes_nothing(make_conf: MakeConf) -> None:
