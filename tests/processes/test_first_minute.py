@@ -28,7 +28,7 @@ machines:
 
 def _steps(program: Program) -> list[str]:
     lines = iter(program.line, "Next, in another terminal:\n")
-    assert list(lines) == []
+    assert [each.partition(" at ")[0] for each in lines] == ["its console is"]
     return [program.line().strip() for _ in range(5)]
 
 
