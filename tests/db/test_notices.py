@@ -15,7 +15,7 @@ from samples import HOUR, MINUTE, at, make_lease
 from blazar.db import tables
 from blazar.db.store import SqlStore
 from blazar.domain.errors import ConcurrentUpdate
-from blazar.domain.lease import LeaseStatus
+from blazar.domain.lease import Lease, LeaseStatus
 from blazar.domain.notices import Notice, NoticeType
 from blazar.domain.subscriptions import ChannelKind, Conditions, Health, Scope, Subscription
 from blazar.ports.notices import Delivery, Told
@@ -273,6 +273,25 @@ class TestSubscriptions:
 
         assert [(each.id, each.start, each.end) for each in ending] == [("a", at(1), at(5))]
         assert [each.id for each in starting] == ["b"]
+
+    def test_a_damaged_lease_does_not_keep_others_from_being_found(
+        self, store: SqlStore, engine: sa.Engine
+    ) -> None:
+        for name in ("a", "b"):
+            write(store, partial(_insert_lease, make_lease(name, start=1, end=5)))
+        with engine.begin() as connection:
+            connection.execute(sa.update(tables.leases).where(tables.leases.c.id == "a").values(status="?"))
+
+        found = read(store, lambda each: each.subscriptions.list_ending(at(4), at(5)))
+
+        assert [(each.id, each.status) for each in found] == [
+            ("a", LeaseStatus.ERROR),
+            ("b", LeaseStatus.PENDING),
+        ]
+
+
+def _insert_lease(lease: Lease, transaction: Transaction) -> None:
+    transaction.leases.insert(lease)
 
 
 class TestDeliveries:

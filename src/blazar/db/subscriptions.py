@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 import sqlalchemy as sa
 
+from blazar.db.lease_rows import lease_of
 from blazar.db.subscription_rows import columns_of, subscription_of
 from blazar.db.tables import Instant, confirmations, deliveries, leases, notices, subscriptions
 from blazar.db.tables import told as told_table
 from blazar.domain.errors import ConcurrentUpdate
-from blazar.domain.lease import Lease, LeaseId, LeaseStatus
+from blazar.domain.lease import Lease
 from blazar.domain.notices import REMINDERS, Notice, NoticeType
 from blazar.domain.subscriptions import Scope, Subscription
 from blazar.ports.notices import Told
@@ -189,20 +190,7 @@ class SqlSubscriptions:
 
     def _list_leases(self, *which: sa.ColumnElement[bool]) -> Sequence[Lease]:
         query = sa.select(leases).where(*which, leases.c.is_deleting.is_(False)).order_by(leases.c.id)
-        return [
-            Lease(
-                id=LeaseId(row.id),
-                name=row.name,
-                user_id=row.user_id,
-                project_id=row.project_id,
-                start=row.start_at,
-                end=row.end_at,
-                status=LeaseStatus(row.status),
-                created_at=row.created_at,
-                updated_at=row.updated_at,
-            )
-            for row in self._connection.execute(query)
-        ]
+        return [lease_of(dict(row._mapping), (), (), None) for row in self._connection.execute(query)]
 
     def _read(self, which: sa.ColumnElement[bool]) -> Sequence[Subscription]:
         query = sa.select(subscriptions).where(which)
