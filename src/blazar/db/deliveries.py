@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import sqlalchemy as sa
 
 from blazar.db.columns import read_object
-from blazar.db.subscription_rows import subscription_of
+from blazar.db.subscription_rows import may_be_tried, subscription_of
 from blazar.db.tables import deliveries, subscriptions
 from blazar.ports.notices import Delivery
 
@@ -97,11 +97,16 @@ class SqlDeliveries:
             )
             .exists()
         )
-        may_be_sent = sa.or_(subscriptions.c.retry_at.is_(None), subscriptions.c.retry_at <= now)
         query = (
             sa.select(subscriptions.c.project_id, sa.func.min(deliveries.c.id).label("id"))
             .select_from(deliveries.join(subscriptions))
-            .where(_IS_TRIED, deliveries.c.due_at <= now, subscriptions.c.is_enabled, may_be_sent, is_first)
+            .where(
+                _IS_TRIED,
+                deliveries.c.due_at <= now,
+                subscriptions.c.is_enabled,
+                may_be_tried(now),
+                is_first,
+            )
             .group_by(subscriptions.c.id, subscriptions.c.project_id)
             .order_by(sa.func.min(deliveries.c.due_at), subscriptions.c.id)
             .limit(limit * _CANDIDATES)

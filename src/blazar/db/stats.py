@@ -10,6 +10,7 @@ import sqlalchemy as sa
 from blazar.db.offers import is_open
 from blazar.db.pools import free_of, pools_at, summed
 from blazar.db.store import translated
+from blazar.db.subscription_rows import may_be_tried
 from blazar.db.tables import (
     allocations,
     deliveries,
@@ -107,12 +108,11 @@ def _work(now: datetime) -> sa.Executable:
 
 def _notices(now: datetime) -> sa.Executable:
     is_waiting = deliveries.c.failed_at.is_(None) & subscriptions.c.is_enabled
-    may_be_sent = subscriptions.c.retry_at.is_(None) | (subscriptions.c.retry_at <= now)
     return sa.select(
         _count_if(is_waiting),
         _count_if(deliveries.c.failed_at.is_not(None)),
         sa.func.min(sa.case((is_waiting, deliveries.c.queued_at))),
-        sa.func.min(sa.case((is_waiting & may_be_sent, deliveries.c.due_at))),
+        sa.func.min(sa.case((is_waiting & may_be_tried(now), deliveries.c.due_at))),
     ).select_from(deliveries.join(subscriptions))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import sqlalchemy as sa
@@ -22,6 +22,11 @@ from blazar.domain.subscriptions import (
 )
 
 _MINUTE = timedelta(minutes=1)
+
+
+def may_be_tried(now: datetime) -> sa.ColumnElement[bool]:
+    """Return the condition that deliveries to a subscription do not wait after a failure."""
+    return sa.or_(subscriptions.c.retry_at.is_(None), subscriptions.c.retry_at <= now)
 
 
 def columns_of(subscription: Subscription) -> Mapping[str, object]:
