@@ -10,13 +10,13 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, ClassVar
-from wsgiref.simple_server import WSGIRequestHandler, make_server
 
 import falcon.testing
 import pytest
 from api.conftest import Api
 from oslo_config import cfg
 from programs import free_port
+from served import served
 
 from blazar.api.auth import make_guard
 from blazar.settings import ApiSettings
@@ -51,19 +51,10 @@ def keystone(environ: dict[str, Any], start_response: Any) -> list[bytes]:
     return [json.dumps(body).encode()]
 
 
-class Quiet(WSGIRequestHandler):
-    def log_message(self, *args: object) -> None:
-        """Log nothing."""
-
-
 @pytest.fixture
 def keystone_url() -> Iterator[str]:
-    with make_server("127.0.0.1", 0, keystone, handler_class=Quiet) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join()
+    with served(keystone) as url:
+        yield url
 
 
 def configured(file: Path, url: str, more: str = "") -> cfg.ConfigOpts:

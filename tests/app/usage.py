@@ -5,16 +5,15 @@ from __future__ import annotations
 import importlib
 import json
 import sys
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from wsgiref.simple_server import WSGIRequestHandler, make_server
 
 from app.http_env import HttpEnv
+from served import served
 
 from blazar.enforcement.external import ExternalService, ExternalSettings
 
@@ -25,24 +24,11 @@ CREDITS = Path(__file__).parents[2] / "examples" / "credits"
 CALLS = ("check-create", "check-update", "on-end", "commit", "abort", "estimate-cost")
 
 
-class Quiet(WSGIRequestHandler):
-    """Request handler that logs nothing."""
-
-    def log_message(self, *args: Any) -> None:
-        return None
-
-
 @contextmanager
 def serving(application: WSGIApplication) -> Iterator[str]:
-    """Serve an application on loopback; yield its URL."""
-    with make_server("127.0.0.1", 0, application, handler_class=Quiet) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}/"
-        finally:
-            server.shutdown()
-            thread.join()
+    """Serve an application on loopback; yield its URL, with a slash at the end."""
+    with served(application) as url:
+        yield f"{url}/"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

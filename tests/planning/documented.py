@@ -14,15 +14,14 @@ import shlex
 import subprocess
 import sys
 import tempfile
-import threading
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from wsgiref.simple_server import WSGIRequestHandler, make_server
 
 from app.http_env import HttpEnv
 from databases import make_database
 from planning.site import make_site
+from served import served
 
 from blazar.cmd import manage
 from blazar.cmd.cloud_checks import CloudChecks
@@ -62,7 +61,7 @@ def session(folder: Path) -> Iterator[Run]:
     """Yield a function that runs a command line on the site and returns what it prints."""
     with make_database("sqlite", folder) as engine:
         env = make_site(engine, folder)
-        with _served(env) as url, contextlib.chdir(folder):
+        with served(env.app) as url, contextlib.chdir(folder):
             yield lambda line: _run(env, url, shlex.split(line))
 
 
@@ -104,23 +103,6 @@ def _run_client(url: str, words: list[str]) -> str:
     done = subprocess.run(words, env=variables, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
-
-
-class _Quiet(WSGIRequestHandler):
-    def log_request(self, code: object = "-", size: object = "-") -> None:
-        pass
-
-
-@contextlib.contextmanager
-def _served(env: HttpEnv) -> Iterator[str]:
-    with make_server("127.0.0.1", 0, env.app, handler_class=_Quiet) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
-            thread.join()
 
 
 if __name__ == "__main__":

@@ -8,8 +8,9 @@ import bcrypt
 import pytest
 from api.fake_manager import FakeManager
 from oslo_config import cfg
+from served import served
 from ui.browser import Browser
-from ui.keystone import SERVICE_TOKEN, FakeKeystone, served
+from ui.keystone import SERVICE_TOKEN, FakeKeystone
 
 from blazar.api.app import make_app
 from blazar.api.auth import make_guard

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any
-from wsgiref.simple_server import WSGIRequestHandler, make_server
 
 SERVICE_TOKEN = "service"
 PASSWORD = "correct horse"
@@ -111,19 +107,3 @@ class FakeKeystone:
             "project": project,
             "roles": [{"id": "1", "name": "reader"}, {"id": "2", "name": "member"}],
         }
-
-
-class _Quiet(WSGIRequestHandler):
-    def log_message(self, *args: object) -> None:
-        """Log nothing."""
-
-
-@contextmanager
-def served(keystone: FakeKeystone) -> Iterator[str]:
-    """Serve it on loopback; yield its address."""
-    with make_server("127.0.0.1", 0, keystone, handler_class=_Quiet) as server:
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join()
