@@ -105,11 +105,13 @@ def test_it_tells_since_when_the_records_are_complete(blazar: Run, stub: Stub) -
 
 def test_a_lease_is_counted_on_the_service(service: str, embedded: Run, host: str) -> None:
     name = unique("usage")
+    # Without what other tests reserved on a host of this name until now.
+    by_host = ("usage", "--by", "host", "--from", "+1d", "--to", "+5d", "-f", "json")
     made = embedded(
         "lease-create", name, "--start-date", "+2d", "--duration", "2h", "--reservation", on(host)
     )
     assert made.code == 0, made.err
-    rows = embedded("usage", "--by", "host", "--to", "+5d", "-f", "json").json
+    rows = embedded(*by_host).json
     library = Client(session=ksa_session.Session(auth=noauth.NoAuth(endpoint=service)))
     found = library.usage.get(
         "property", property="only", before="2099-01-01 00:00", after="2098-12-01 00:00"
@@ -118,7 +120,7 @@ def test_a_lease_is_counted_on_the_service(service: str, embedded: Run, host: st
 
     assert [(each["reserved"], each["unknown"]) for each in rows if each["value"] == host] == [(2.0, 2.0)]
     assert (found["by"], found["groups"]) == ("property", [])
-    after = embedded("usage", "--by", "host", "--to", "+5d", "-f", "json").json
+    after = embedded(*by_host).json
     assert host not in [each["value"] for each in after]
 
 
