@@ -106,6 +106,26 @@ describe("a lease that is being prepared", () => {
     expect(draft.value).toBeNull();
   });
 
+  it("is not checked before an offer of the former draft, which was still being made, is released", async () => {
+    const waiting: ((value: Answer) => void)[] = [];
+    const late: Answer = [201, { offer: { id: "late", expires_at: "2031-04-05T20:00:00.000000" } }];
+    for (const replaceDraft of [() => draftOf(REQUEST), () => (discard(), draftOf(REQUEST))]) {
+      [sent, answers] = [[], { ...DEFAULTS, "POST offers": () => new Promise((resolve) => waiting.push(resolve)) }];
+      draftOf(REQUEST);
+      await vi.waitFor(() => expect(paths()).toContain("POST offers"));
+      answers = { ...DEFAULTS };
+
+      replaceDraft();
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      expect(paths()).toHaveLength(2);
+      waiting.pop()!(late);
+      await held();
+
+      expect(paths().slice(2)).toEqual(["DELETE offers/late", "POST leases?dry_run=true", "POST offers"]);
+      discard();
+    }
+  });
+
   it("shows why it is refused, and takes an alternative of two leases", async () => {
     answers["POST leases?dry_run=true"] = () => [409, REFUSAL];
     draftOf(REQUEST);

@@ -45,7 +45,7 @@ export const editing = signal(false);
 
 let lastId = 0;
 let running = new AbortController();
-/** Ends when all parts are checked and held, or cannot be. */
+/** Ends when all parts are checked and held, or cannot be, and when all that former drafts held is released. */
 let settled: Promise<void> = Promise.resolve();
 
 function newPart(request: LeaseRequest, id = ++lastId): Part {
@@ -85,21 +85,29 @@ export function rename(name: string): void {
 /** Stop preparing, and release what is held. */
 export function discard(): void {
   running.abort();
-  releaseHeld();
+  settled = releaseAll();
   draft.value = null;
 }
 
-function releaseHeld(): void {
-  for (const { hold } of draft.value?.parts ?? []) {
-    // An offer that is not released expires by itself.
-    if (hold.kind === "held") void releaseOffer(hold.offer.id).catch(() => undefined);
-  }
+/** Release what is held, and offers that are still being made: the check of the next draft must not count them. */
+function releaseAll(): Promise<void> {
+  return Promise.all([settled, releaseHeld()]).then(() => undefined);
+}
+
+function releaseHeld(): Promise<unknown> {
+  const offers = (draft.value?.parts ?? []).flatMap(({ hold }) => (hold.kind === "held" ? [hold.offer.id] : []));
+  return Promise.all(offers.map(release));
+}
+
+/** An offer that is not released expires by itself. */
+function release(id: string): Promise<unknown> {
+  return releaseOffer(id).catch(() => undefined);
 }
 
 /** Release what is held when the page is left, as far as the browser lets it. */
 export function releaseOnLeave(): void {
   addEventListener("pagehide", (event) => {
-    if (!event.persisted) releaseHeld();
+    if (!event.persisted) void releaseHeld();
   });
 }
 
@@ -109,16 +117,10 @@ function replace(requests: readonly LeaseRequest[], kept: Kept, ids: readonly nu
   running.abort();
   running = new AbortController();
   editing.value = false;
-  const released = releaseBefore();
+  const released = releaseAll();
   const parts = requests.map((each, number) => newPart(each, ids[number]));
   draft.value = { ...kept, parts, busy: false, problem: null };
   settled = checkAll(parts, released, running.signal);
-}
-
-/** Release what the former draft holds; the check of the next one must not count it. */
-function releaseBefore(): Promise<unknown> {
-  const offers = (draft.value?.parts ?? []).flatMap(({ hold }) => (hold.kind === "held" ? [hold.offer.id] : []));
-  return Promise.all(offers.map((each) => releaseOffer(each).catch(() => undefined)));
 }
 
 function update(id: number, change: Partial<Part>): void {
@@ -127,7 +129,7 @@ function update(id: number, change: Partial<Part>): void {
   draft.value = { ...before, parts: before.parts.map((each) => (each.id === id ? { ...each, ...change } : each)) };
 }
 
-async function checkAll(parts: readonly Part[], released: Promise<unknown>, signal: AbortSignal): Promise<void> {
+async function checkAll(parts: readonly Part[], released: Promise<void>, signal: AbortSignal): Promise<void> {
   await released;
   for (const part of parts) {
     if (signal.aborted) return;
@@ -149,7 +151,7 @@ async function check(part: Part, signal: AbortSignal): Promise<void> {
   }
   try {
     const offer = await holdOffer(part.request, newKey());
-    if (signal.aborted) void releaseOffer(offer.id).catch(() => undefined);
+    if (signal.aborted) await release(offer.id);
     else update(part.id, { hold: { kind: "held", offer } });
   } catch (problem) {
     if (!signal.aborted) update(part.id, { hold: { kind: "failed", message: textOf(problem) } });
