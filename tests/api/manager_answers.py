@@ -55,6 +55,7 @@ CATALOGUE = {
     "cleaning_time_minutes": 0,
     "before_end_lead_minutes": 60,
     "longest_period_days": 366,
+    "subscription_kinds": ["mail"],
 }
 
 OFFER = {

@@ -15,9 +15,10 @@ from telemetry.counting import Counts
 
 from blazar.domain.health import Diagnosis, Health
 from blazar.domain.lease import ResourceId
+from blazar.domain.subscriptions import ChannelKind
 from blazar.enforcement.duration import MaxLeaseDuration
 from blazar.ports.enforcement import EnforcementFilter
-from blazar.settings import Settings
+from blazar.settings import NoticeSettings, Settings
 from blazar.telemetry.measured import MeasuredFilter
 
 NEWER = {"OpenStack-API-Version": "reservation 1.1"}
@@ -155,6 +156,14 @@ def test_limits_of_the_project(env: HttpEnv) -> None:
     assert "limits" in refusal(env.get(PATH, who=LESSEE, headers=NEWER), 503)
 
 
+def test_kinds_of_notices(env_with: Callable[[Settings], HttpEnv]) -> None:
+    channels = frozenset({ChannelKind.WEBHOOK, ChannelKind.MAIL})
+
+    env = env_with(replace(quiet_settings(), notices=NoticeSettings(channels=channels)))
+
+    assert catalogue(env)["subscription_kinds"] == ["mail", "webhook"]
+
+
 def test_times_and_region(env_with: Callable[[Settings], HttpEnv]) -> None:
     env = env_with(replace(quiet_settings(cleaning_minutes=15), region="north"))
 
@@ -166,6 +175,7 @@ def test_times_and_region(env_with: Callable[[Settings], HttpEnv]) -> None:
         60,
     )
     assert (found["longest_period_days"], found["longest_page"]) == (366, 1000)
+    assert found["subscription_kinds"] == []
     assert found["limits"]["longest_lease_minutes"] is None
     assert found["properties"] == [
         {**each, "values": []} for each in found["properties"] if each["built_in"]

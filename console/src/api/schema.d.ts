@@ -1745,6 +1745,8 @@ export interface components {
             before_end_lead_minutes: number;
             /** @description The longest period about which one request can ask. */
             longest_period_days: number;
+            /** @description How the site sends notices; empty if it sends none. */
+            subscription_kinds: ("mail" | "webhook")[];
             /** @description The most items of a page of a list. */
             longest_page: number;
         };

@@ -641,6 +641,11 @@ COMPONENTS: dict[str, JsonSchema] = {
             "type": "integer",
             "description": "The longest period about which one request can ask.",
         },
+        subscription_kinds={
+            "type": "array",
+            "items": {"enum": ["mail", "webhook"]},
+            "description": "How the site sends notices; empty if it sends none.",
+        },
         longest_page={"type": "integer", "description": "The most items of a page of a list."},
     ),
     "FreeAmounts": complete(

@@ -33,8 +33,8 @@ def get_catalogue(context: Context, caller: Caller) -> JsonObject:
     are only listed for callers who may see them; other callers may still reserve resources that have one.
 
     Returns:
-        ``region``, ``resource_types``, ``properties``, ``availability_zones``, ``limits`` and the times that
-        matter for reservations, in minutes.
+        ``region``, ``resource_types``, ``properties``, ``availability_zones``, ``limits``, the times that
+        matter for reservations, in minutes, and the ``subscription_kinds`` that are enabled.
 
     Raises:
         Unavailable: The limits of the caller's project cannot be read now.
@@ -57,6 +57,7 @@ def get_catalogue(context: Context, caller: Caller) -> JsonObject:
         "cleaning_time_minutes": leases.cleaning_time // _MINUTE,
         "before_end_lead_minutes": leases.before_end_lead // _MINUTE,
         "longest_period_days": LONGEST_SPAN.days,
+        "subscription_kinds": sorted(context.settings.notices.channels),
     }
 
 
