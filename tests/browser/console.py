@@ -49,6 +49,8 @@ class Service:
             f"http_basic_auth_user_file = {self._users}\n"
             "[manager]\n"
             f"plugins = {','.join(_PLUGINS)}\n"
+            "[notices]\n"
+            "channels = webhook\n"
             "[ui]\n"
             "session_keys = a secret that is long enough to be one\n"
         )

@@ -23,6 +23,13 @@ export type Reason = Schemas["RefusedLease"]["reasons"][number];
 export type Maintenance = Schemas["Maintenance"];
 export type MaintenancePlan = Schemas["MaintenancePlan"];
 export type Usage = Schemas["Usage"];
+export type Feed = Schemas["Feed"];
+export type FeedCreate = Schemas["FeedCreate"];
+export type NewFeed = Schemas["NewFeed"];
+export type Subscription = Schemas["Subscription"];
+export type SubscriptionCreate = Schemas["SubscriptionCreate"];
+export type SubscriptionUpdate = Schemas["SubscriptionUpdate"];
+export type NewSubscription = Schemas["SubscriptionWithSecret"];
 
 export type Value = string | number | boolean | null;
 

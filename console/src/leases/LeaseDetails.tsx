@@ -8,6 +8,7 @@ import { fromApi } from "../time/instant";
 import { Sentence, When } from "../time/When";
 import { CopyButton } from "../page/CopyButton";
 import { commandsOf } from "./commands";
+import { isOver } from "./words";
 
 /** What a lease holds, how to use it, and what happened to it. */
 export function LeaseDetails({ lease }: { lease: Lease }) {
@@ -37,6 +38,11 @@ export function LeaseDetails({ lease }: { lease: Lease }) {
             ))}
           </ol>
         </>
+      )}
+      {!isOver(lease) && (
+        <p>
+          <a href={`#notices/${lease.id}`}>{t.leases.follow}</a>
+        </p>
       )}
       <p class="muted">
         {t.leases.id} <code>{lease.id}</code> <CopyButton text={lease.id} label={t.leases.id} />

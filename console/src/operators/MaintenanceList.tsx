@@ -3,7 +3,7 @@ import { textOf } from "../api/problem";
 import type { Maintenance, MaintenancePlan } from "../api/values";
 import { t } from "../messages";
 import { announce } from "../page/announce";
-import { Dialog } from "../page/Dialog";
+import { ConfirmButton } from "../page/ConfirmButton";
 import { searchAgain } from "../search/store";
 import { fromApi } from "../time/instant";
 import { Period, When } from "../time/When";
@@ -39,7 +39,6 @@ export function MaintenanceList() {
 
 function One({ maintenance }: { maintenance: Maintenance }) {
   const [plan, setPlan] = useState<MaintenancePlan | null>(null);
-  const [ending, setEnding] = useState(false);
   const [problem, setProblem] = useState<string | null>(null);
   const start = fromApi(maintenance.start_date);
 
@@ -53,14 +52,9 @@ function One({ maintenance }: { maintenance: Maintenance }) {
   }
 
   async function end() {
-    try {
-      await endMaintenance(maintenance.id);
-      announce(t.operators.maintenanceEnded);
-      setEnding(false);
-      searchAgain.value += 1;
-    } catch (reason) {
-      setProblem(textOf(reason));
-    }
+    await endMaintenance(maintenance.id);
+    announce(t.operators.maintenanceEnded);
+    searchAgain.value += 1;
   }
 
   return (
@@ -81,25 +75,15 @@ function One({ maintenance }: { maintenance: Maintenance }) {
         <button type="button" aria-expanded={plan !== null} onClick={() => void show()}>
           {t.operators.affected}
         </button>
-        <button type="button" class="danger" onClick={() => setEnding(true)}>
-          {t.operators.endMaintenance}
-        </button>
+        <ConfirmButton
+          label={t.operators.endMaintenance}
+          title={t.operators.endMaintenanceTitle}
+          text={t.operators.endMaintenanceText}
+          onConfirm={end}
+        />
       </p>
       {problem && <p class="problem">{problem}</p>}
       {plan && <Plan plan={plan} />}
-      {ending && (
-        <Dialog title={t.operators.endMaintenanceTitle} onClose={() => setEnding(false)}>
-          <p>{t.operators.endMaintenanceText}</p>
-          <p class="actions">
-            <button type="button" class="primary danger" onClick={() => void end()}>
-              {t.operators.endMaintenance}
-            </button>
-            <button type="button" onClick={() => setEnding(false)}>
-              {t.cancel}
-            </button>
-          </p>
-        </Dialog>
-      )}
     </article>
   );
 }

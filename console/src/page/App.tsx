@@ -37,11 +37,16 @@ function skip(event: Event): void {
   document.getElementById("content")?.focus();
 }
 
-/** The operators' part, which is loaded when it is first shown. */
-function LoadedOperators() {
+type Load = () => Promise<{ readonly default: ComponentType }>;
+
+const loadNotices: Load = () => import("../notices/Notices");
+const loadOperators: Load = () => import("../operators/Operators");
+
+/** A part that is loaded when it is first shown. */
+function LoadedPart({ load }: { load: Load }) {
   const [Loaded, setLoaded] = useState<ComponentType | null>(null);
   useEffect(() => {
-    void import("../operators/Operators").then((found) => setLoaded(() => found.default));
+    void load().then((found) => setLoaded(() => found.default));
   }, []);
   return Loaded ? <Loaded /> : <p class="muted">{t.loading}</p>;
 }
@@ -55,7 +60,8 @@ function Part() {
       </>
     );
   }
-  if (place.value.part === "operators" && isOperator.value) return <LoadedOperators />;
+  if (place.value.part === "notices") return <LoadedPart key="notices" load={loadNotices} />;
+  if (place.value.part === "operators" && isOperator.value) return <LoadedPart key="operators" load={loadOperators} />;
   return (
     <div class="reserve">
       <div class="find">

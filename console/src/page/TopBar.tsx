@@ -19,6 +19,7 @@ export function TopBar() {
       <nav aria-label={t.title}>
         {link("reserve", t.page.reserve)}
         {link("leases", t.page.leases)}
+        {link("notices", t.page.notices)}
         {isOperator.value && link("operators", t.page.operators)}
       </nav>
       <span class="spacer" />

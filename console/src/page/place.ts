@@ -2,14 +2,16 @@ import { signal } from "@preact/signals";
 
 /** The part of the page that is shown, from the address after `#`. */
 export interface Place {
-  readonly part: "reserve" | "leases" | "operators";
+  readonly part: "reserve" | "leases" | "notices" | "operators";
   /** What is shown of the part; empty for its beginning. */
   readonly detail: string;
 }
 
+const PARTS: readonly Place["part"][] = ["reserve", "leases", "notices", "operators"];
+
 function read(): Place {
-  const [part, ...detail] = location.hash.slice(1).split("/");
-  return { part: part === "leases" || part === "operators" ? part : "reserve", detail: detail.join("/") };
+  const [name, ...detail] = location.hash.slice(1).split("/");
+  return { part: PARTS.find((each) => each === name) ?? "reserve", detail: detail.join("/") };
 }
 
 export const place = signal<Place>(read());

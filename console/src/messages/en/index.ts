@@ -1,5 +1,6 @@
 import { chart } from "./chart";
 import { leases, use } from "./leases";
+import { feeds, notices } from "./notices";
 import { operators } from "./operators";
 import { draft, refusal } from "./reserve";
 import { fields, search } from "./search";
@@ -11,6 +12,7 @@ export const en = {
   cancel: "Cancel",
   loading: "Loading …",
   any: "any",
+  choose: "Choose …",
   copy: "Copy",
   copied: "Copied",
 
@@ -38,6 +40,7 @@ export const en = {
   page: {
     reserve: "Reserve",
     leases: "Leases",
+    notices: "Calendars and notices",
     operators: "Operators",
     skip: "Skip to the content",
     project: "Project",
@@ -85,6 +88,10 @@ export const en = {
   use,
 
   chart,
+
+  feeds,
+
+  notices,
 
   operators,
 };

@@ -51,6 +51,7 @@ export const leases = {
   use: "How to use it",
   notYet: "Once the lease is active, the commands are shown here.",
   history: "History",
+  follow: "Calendar and notices of this lease",
   id: "Id",
   reservation: "Reservation",
   extend: "Extend",
