@@ -274,10 +274,10 @@ class Actor:
         self.wait_for_lease(lease, "ACTIVE")
         return lease
 
-    def end_now(self, lease: Mapping[str, Any]) -> None:
+    def end_now(self, lease: Mapping[str, Any], seconds: float = 60) -> None:
         """Move a lease's end to this minute, and wait for the end."""
         self.reservations.put(f"/leases/{lease['id']}", json={"end_date": "now"})
-        self.wait_for_lease(lease, "TERMINATED")
+        self.wait_for_lease(lease, "TERMINATED", seconds=seconds)
 
     def end(self, lease: Mapping[str, Any]) -> None:
         """Delete a lease and wait until it is gone."""
